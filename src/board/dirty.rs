@@ -1,0 +1,52 @@
+//! What a move changed on the board, as a value that the network reads.
+
+use shakmaty::{Color, Piece, Role, Square};
+
+/// One piece that appeared, disappeared or moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DirtyPiece {
+    /// The piece (for a promotion: the pawn that leaves, then the new piece that appears).
+    pub piece: Piece,
+    /// Where it stood before the move; `None` if it appeared.
+    pub from: Option<Square>,
+    /// Where it stands after the move; `None` if it disappeared.
+    pub to: Option<Square>,
+}
+
+/// The one to three pieces that a move changed, the moving piece first. Empty for a null move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DirtyPieces {
+    pieces: [DirtyPiece; 3],
+    len: u8,
+}
+
+impl DirtyPieces {
+    /// No change.
+    #[inline]
+    pub fn none() -> Self {
+        let piece = Piece { color: Color::White, role: Role::Pawn };
+        Self { pieces: [DirtyPiece { piece, from: None, to: None }; 3], len: 0 }
+    }
+
+    /// Adds a change; at most three are kept.
+    #[inline]
+    pub fn push(&mut self, dirty: DirtyPiece) {
+        self.pieces[usize::from(self.len)] = dirty;
+        self.len += 1;
+    }
+
+    /// The colour whose king moved, if one did.
+    #[inline]
+    pub fn king_moved(&self) -> Option<Color> {
+        let first = &self.pieces[0];
+        (self.len > 0 && first.piece.role == Role::King).then_some(first.piece.color)
+    }
+}
+
+impl std::ops::Deref for DirtyPieces {
+    type Target = [DirtyPiece];
+    #[inline]
+    fn deref(&self) -> &[DirtyPiece] {
+        &self.pieces[..usize::from(self.len)]
+    }
+}

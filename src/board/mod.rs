@@ -1,0 +1,21 @@
+//! The position and its rules: our own do/undo over shakmaty's types and tables.
+//!
+//! shakmaty supplies squares, roles, bitboards, attack tables, Zobrist tables, FEN and the oracle of
+//! the tests; the search never calls its move generator (measured: 10 to 16 % of nodes per second).
+
+pub mod dirty;
+mod generate;
+mod legality;
+pub mod moves;
+mod notation;
+pub mod perft;
+mod position;
+mod repetition;
+mod see;
+pub mod zobrist;
+
+pub use dirty::{DirtyPiece, DirtyPieces};
+pub use legality::CheckInfo;
+pub use moves::{Move, MoveList};
+pub use position::Position;
+pub use shakmaty::{Bitboard, CastlingMode, Color, Piece, Role, Square};

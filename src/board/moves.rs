@@ -1,0 +1,147 @@
+//! A move in 16 bits, and a list of them.
+
+use std::num::NonZeroU16;
+
+use shakmaty::{Role, Square};
+
+/// A move in 16 bits: `from | to << 6 | promotion << 12`.
+///
+/// `promotion` is 0 for none, then knight 1, bishop 2, rook 3, queen 4. Castling is written as king takes own
+/// rook. All zero (a1a1) is no move, so that `Option<Move>` has 16 bits too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Move(NonZeroU16);
+
+impl Move {
+    /// A move without promotion; `None` when both squares are a1.
+    #[inline]
+    pub fn new(from: Square, to: Square) -> Option<Self> {
+        Self::from_bits(from as u16 | (to as u16) << 6)
+    }
+
+    /// A promotion to `role` (knight, bishop, rook or queen); `None` for another role.
+    #[inline]
+    pub fn promoting(from: Square, to: Square, role: Role) -> Option<Self> {
+        let code = match role {
+            Role::Knight => 1,
+            Role::Bishop => 2,
+            Role::Rook => 3,
+            Role::Queen => 4,
+            Role::Pawn | Role::King => return None,
+        };
+        Self::from_bits(from as u16 | (to as u16) << 6 | code << 12)
+    }
+
+    /// The move with this code, legal or not; `None` for zero.
+    #[inline]
+    pub fn from_bits(bits: u16) -> Option<Self> {
+        NonZeroU16::new(bits).map(Self)
+    }
+
+    /// The code of the move.
+    #[inline]
+    pub fn bits(self) -> u16 {
+        self.0.get()
+    }
+
+    /// The code of an optional move; 0 for none.
+    #[inline]
+    pub fn bits_of(m: Option<Self>) -> u16 {
+        m.map_or(0, Self::bits)
+    }
+
+    /// Where the piece comes from.
+    #[inline]
+    pub fn from(self) -> Square {
+        Square::new(u32::from(self.bits() & 63))
+    }
+
+    /// Where the piece goes; for castling, the square of the own rook.
+    #[inline]
+    pub fn to(self) -> Square {
+        Square::new(u32::from(self.bits() >> 6 & 63))
+    }
+
+    /// `from | to << 6`, an index below 4096.
+    #[inline]
+    pub fn from_to(self) -> usize {
+        usize::from(self.bits() & 4095)
+    }
+
+    /// The role a pawn becomes; `None` also for the unused codes 5 to 15.
+    #[inline]
+    pub fn promotion(self) -> Option<Role> {
+        match self.bits() >> 12 {
+            1 => Some(Role::Knight),
+            2 => Some(Role::Bishop),
+            3 => Some(Role::Rook),
+            4 => Some(Role::Queen),
+            _ => None,
+        }
+    }
+
+    /// Whether the code carries a promotion to a queen.
+    #[inline]
+    pub fn is_queen_promotion(self) -> bool {
+        self.bits() >> 12 == 4
+    }
+}
+
+/// Room for every pseudo-legal move of any position that a FEN can describe (270 legal ones are known).
+pub const MAX_MOVES: usize = 320;
+
+/// A list of moves on the stack. Pushing past the end drops the move (never reached by a position that
+/// [`super::Position::from_fen`] accepts).
+#[derive(Clone)]
+pub struct MoveList {
+    moves: [Move; MAX_MOVES],
+    len: usize,
+}
+
+impl MoveList {
+    /// An empty list.
+    #[inline]
+    pub fn new() -> Self {
+        Self { moves: [Move(NonZeroU16::MIN); MAX_MOVES], len: 0 }
+    }
+
+    /// Appends a move.
+    #[inline]
+    pub fn push(&mut self, m: Move) {
+        if let Some(slot) = self.moves.get_mut(self.len) {
+            *slot = m;
+            self.len += 1;
+        }
+    }
+
+    /// Empties the list.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Keeps the moves that `keep` accepts, in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(Move) -> bool) {
+        let mut kept = 0;
+        for i in 0..self.len {
+            if keep(self.moves[i]) {
+                self.moves[kept] = self.moves[i];
+                kept += 1;
+            }
+        }
+        self.len = kept;
+    }
+}
+
+impl Default for MoveList {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::ops::Deref for MoveList {
+    type Target = [Move];
+    #[inline]
+    fn deref(&self) -> &[Move] {
+        &self.moves[..self.len]
+    }
+}

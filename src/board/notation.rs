@@ -1,0 +1,1 @@
+//! See position.rs for the contract.

@@ -1,0 +1,1 @@
+//! Tools that use the engine as a library.

@@ -1,0 +1,1 @@
+//! UCI: see the issue.

@@ -1,0 +1,5 @@
+//! Small things without a chess idea in them.
+
+pub mod memory;
+pub mod prefetch;
+pub mod rng;
