@@ -7,6 +7,7 @@
 //! * [`nnue`]: network files, feature sets, accumulators, and the SIMD forward pass.
 //! * [`search`]: the alpha-beta search, its tables, its clock, and its threads.
 //! * [`train`]: making nets: the training model, its optimiser, the export.
+//! * [`data`]: training data: reading, choosing, packing.
 //! * [`tools`]: bench, EPD suites, analysis, evaluation traces, net inspection.
 //! * [`uci`]: the protocol: commands, options, the reader thread, the printers.
 //! * [`cli`]: the command line as data.
@@ -19,6 +20,7 @@
 
 pub mod board;
 pub mod cli;
+pub mod data;
 pub mod nnue;
 pub mod search;
 pub mod tools;

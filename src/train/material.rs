@@ -13,7 +13,7 @@
 //! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
 //! units, the span +-4064.
 
-use super::features::{KINDS, ROWS_PER_KING};
+use super::features::{FILE_ROWS_PER_KING, KINDS};
 use super::quantised::{HIDDEN, L1, QuantisedNet};
 
 /// Units in a perspective's thermometer.
@@ -33,7 +33,7 @@ fn build() -> QuantisedNet {
         net.transformer_bias[unit] = (HALF_SPAN - 127 * unit as i32) as i16;
     }
     for (row, weights) in net.transformer_weight.chunks_exact_mut(L1).enumerate() {
-        weights[..COLUMN].fill(row_value(row % ROWS_PER_KING));
+        weights[..COLUMN].fill(row_value(row % FILE_ROWS_PER_KING));
     }
     for (unit, weights) in net.l1_weight.chunks_exact_mut(2 * L1).enumerate() {
         weights[..COLUMN].fill(16);
@@ -92,7 +92,7 @@ fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::{active, orient};
+    use crate::train::features::{Active, record_of};
     use crate::util::rng::SplitMix64;
     use shakmaty::{Board, Chess, Color, Position, Role};
 
@@ -103,10 +103,17 @@ mod tests {
             .filter(|(_, piece)| piece.role != Role::King)
             .map(|(square, piece)| {
                 let role = piece.role as usize - Role::Pawn as usize;
-                let value = i32::from(piece_square(role, orient(piece.color, square)));
+                let turn = if piece.color.is_white() { 0 } else { 63 };
+                let value = i32::from(piece_square(role, usize::from(square) ^ turn));
                 if piece.color == us { value } else { -value }
             })
             .sum()
+    }
+
+    /// What the net says, in engine units.
+    fn evaluate(net: &QuantisedNet, board: &Board, us: Color) -> i32 {
+        let active = Active::of(&record_of(board, us.is_black()), false);
+        net.forward(&active.file_rows(0), &active.file_rows(1)) / 16
     }
 
     #[test]
@@ -122,7 +129,7 @@ mod tests {
                 }
                 game.play_unchecked(moves[rng.below(moves.len())]);
                 let (board, us) = (game.board(), game.turn());
-                let value = net.forward(&active(board, us), &active(board, !us)) / 16;
+                let value = evaluate(&net, board, us);
                 let wanted = direct(board, us).clamp(-HALF_SPAN, HALF_SPAN);
                 assert!((value - wanted).abs() <= 2, "{value} for {wanted}: {board}");
             }
@@ -135,9 +142,9 @@ mod tests {
         let lone_queen = "4k3/8/8/8/8/8/8/QQ2K3";
         let board = Board::from_ascii_board_fen(lone_queen.as_bytes()).unwrap();
         let us = Color::White;
-        let value = net.forward(&active(&board, us), &active(&board, !us)) / 16;
+        let value = evaluate(&net, &board, us);
         assert_eq!(value, HALF_SPAN);
-        let them = net.forward(&active(&board, !us), &active(&board, us)) / 16;
+        let them = evaluate(&net, &board, !us);
         assert_eq!(them, -HALF_SPAN);
     }
 

@@ -1,0 +1,107 @@
+//! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
+
+use super::quantised::{HIDDEN, L1};
+use super::transformer::uniform;
+use crate::util::rng::SplitMix64;
+
+/// One number per dense parameter.
+#[derive(Clone, Debug)]
+pub struct Dense {
+    /// `[L1]`: the transformer's bias.
+    pub transformer_bias: Vec<f32>,
+    /// `[HIDDEN][2 * L1]`, row by output.
+    pub l1_weight: Vec<f32>,
+    /// `[HIDDEN]`.
+    pub l1_bias: Vec<f32>,
+    /// `[HIDDEN][HIDDEN]`, row by output.
+    pub l2_weight: Vec<f32>,
+    /// `[HIDDEN]`.
+    pub l2_bias: Vec<f32>,
+    /// `[HIDDEN]`.
+    pub output_weight: Vec<f32>,
+    /// `[1]`.
+    pub output_bias: Vec<f32>,
+}
+
+/// How many tensors `Dense` has.
+pub const TENSORS: usize = 7;
+
+impl Dense {
+    /// All zero.
+    pub fn zeros() -> Self {
+        Self {
+            transformer_bias: vec![0.0; L1],
+            l1_weight: vec![0.0; HIDDEN * 2 * L1],
+            l1_bias: vec![0.0; HIDDEN],
+            l2_weight: vec![0.0; HIDDEN * HIDDEN],
+            l2_bias: vec![0.0; HIDDEN],
+            output_weight: vec![0.0; HIDDEN],
+            output_bias: vec![0.0; 1],
+        }
+    }
+
+    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
+    pub fn initial(rng: &mut SplitMix64) -> Self {
+        let mut dense = Self::zeros();
+        let mut fill = |weights: &mut [f32], inputs: usize| {
+            let span = (inputs as f32).sqrt().recip();
+            weights.fill_with(|| span * uniform(rng));
+        };
+        fill(&mut dense.l1_weight, 2 * L1);
+        fill(&mut dense.l2_weight, HIDDEN);
+        fill(&mut dense.output_weight, HIDDEN);
+        dense.l1_bias.fill(0.1);
+        dense.l2_bias.fill(0.1);
+        dense.output_bias.fill(0.0);
+        dense
+    }
+
+    /// Every tensor, in a fixed order.
+    pub fn tensors(&self) -> [&[f32]; TENSORS] {
+        [
+            &self.transformer_bias,
+            &self.l1_weight,
+            &self.l1_bias,
+            &self.l2_weight,
+            &self.l2_bias,
+            &self.output_weight,
+            &self.output_bias,
+        ]
+    }
+
+    /// Every tensor, in the same order.
+    pub fn tensors_mut(&mut self) -> [&mut [f32]; TENSORS] {
+        [
+            &mut self.transformer_bias,
+            &mut self.l1_weight,
+            &mut self.l1_bias,
+            &mut self.l2_weight,
+            &mut self.l2_bias,
+            &mut self.output_weight,
+            &mut self.output_bias,
+        ]
+    }
+
+    /// Adds `other`, number by number.
+    pub fn add(&mut self, other: &Self) {
+        for (sums, terms) in self.tensors_mut().into_iter().zip(other.tensors()) {
+            sums.iter_mut()
+                .zip(terms)
+                .for_each(|(sum, term)| *sum += term);
+        }
+    }
+
+    /// Keeps the weights within what the file's bytes can hold.
+    pub fn clip(&mut self) {
+        const HIDDEN_LIMIT: f32 = 127.0 / 64.0;
+        const OUTPUT_LIMIT: f32 = 127.0 * 127.0 / 9600.0;
+        let limited = [
+            (&mut self.l1_weight, HIDDEN_LIMIT),
+            (&mut self.l2_weight, HIDDEN_LIMIT),
+            (&mut self.output_weight, OUTPUT_LIMIT),
+        ];
+        for (weights, limit) in limited {
+            weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
+        }
+    }
+}

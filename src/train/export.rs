@@ -1,0 +1,87 @@
+//! From the float model to the integer net: factors folded in, weights rounded, and what was lost on the way.
+
+use std::fmt;
+
+use super::features::{Active, KINGS, PIECE_ROWS, file_row};
+use super::loss::UNITS;
+use super::model::Model;
+use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
+use super::simd::Kernels;
+use super::transformer::folded;
+use crate::data::Record;
+
+/// Rounds the model into the file's integers; weights beyond an integer's range are cut off.
+pub fn quantise(model: &Model) -> QuantisedNet {
+    let dense = &model.dense;
+    let mut net = QuantisedNet {
+        transformer_bias: rounded(&dense.transformer_bias, ACTIVATION_ONE),
+        l1_bias: rounded_bias(&dense.l1_bias, ACTIVATION_ONE * WEIGHT_ONE),
+        l1_weight: rounded_bytes(&dense.l1_weight, WEIGHT_ONE),
+        l2_bias: rounded_bias(&dense.l2_bias, ACTIVATION_ONE * WEIGHT_ONE),
+        l2_weight: rounded_bytes(&dense.l2_weight, WEIGHT_ONE),
+        output_bias: (dense.output_bias[0] * OUTPUT_ONE).round() as i32,
+        output_weight: rounded_bytes(&dense.output_weight, OUTPUT_ONE / ACTIVATION_ONE),
+        ..QuantisedNet::default()
+    };
+    for king in 0..KINGS {
+        for piece_row in 0..PIECE_ROWS {
+            let row = &mut net.transformer_weight[file_row(piece_row, king) * L1..][..L1];
+            for (out, weight) in row
+                .iter_mut()
+                .zip(folded(&model.transformer, piece_row, king))
+            {
+                *out = (weight * ACTIVATION_ONE).round() as i16;
+            }
+        }
+    }
+    net
+}
+
+fn rounded(weights: &[f32], one: f32) -> Vec<i16> {
+    weights.iter().map(|w| (w * one).round() as i16).collect()
+}
+
+fn rounded_bias(weights: &[f32], one: f32) -> Vec<i32> {
+    weights.iter().map(|w| (w * one).round() as i32).collect()
+}
+
+fn rounded_bytes(weights: &[f32], one: f32) -> Vec<i8> {
+    weights.iter().map(|w| (w * one).round() as i8).collect()
+}
+
+/// How far the integer net is from the float model, in engine units.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parity {
+    /// Mean absolute difference.
+    pub mean: f64,
+    /// Largest absolute difference.
+    pub worst: f64,
+    /// Mean absolute value of the float model, for comparison.
+    pub size: f64,
+}
+
+/// Compares both on `records`.
+pub fn parity(model: &Model, net: &QuantisedNet, records: &[Record]) -> Parity {
+    let kernels = Kernels::detect();
+    let mut parity = Parity::default();
+    for record in records {
+        let active = Active::of(record, false);
+        let float = f64::from(model.forward(kernels, &active).output * UNITS);
+        let integer = f64::from(net.forward(&active.file_rows(0), &active.file_rows(1))) / 16.0;
+        let difference = (float - integer).abs();
+        parity.mean += difference / records.len() as f64;
+        parity.worst = parity.worst.max(difference);
+        parity.size += float.abs() / records.len() as f64;
+    }
+    parity
+}
+
+impl fmt::Display for Parity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "float versus integer: mean {:.2}, worst {:.1} units (mean |value| {:.0})",
+            self.mean, self.worst, self.size
+        )
+    }
+}

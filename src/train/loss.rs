@@ -1,0 +1,58 @@
+//! What the net is asked to say, and how wrong it is: squared error between expected game results.
+
+use crate::data::Record;
+
+/// Engine units that a net output of 1.0 stands for.
+pub const UNITS: f32 = 600.0;
+
+/// Compares outputs with labels in the space of expected results, where a pawn matters more near a draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// Weight of the search score against the game's result, 0 to 1.
+    pub lambda: f32,
+    /// Engine units at which the logistic curve of scores stands at 73 %.
+    pub scale: f32,
+}
+
+impl Loss {
+    /// The expected result, 0 to 1, that the record's labels give the side to move.
+    pub fn target(&self, record: &Record) -> f32 {
+        let expected = sigmoid(f32::from(record.score) / self.scale);
+        let result = (f32::from(record.result) + 1.0) / 2.0;
+        self.lambda * expected + (1.0 - self.lambda) * result
+    }
+
+    /// The loss of an output, and its slope by the output.
+    pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
+        let steepness = UNITS / self.scale;
+        let expected = sigmoid(output * steepness);
+        let error = expected - target;
+        (
+            error * error,
+            2.0 * error * expected * (1.0 - expected) * steepness,
+        )
+    }
+}
+
+/// The logistic function.
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_is_the_derivative() {
+        let loss = Loss {
+            lambda: 0.8,
+            scale: 361.0,
+        };
+        for output in [-1.5, -0.2, 0.0, 0.7] {
+            let (step, target) = (1e-2, 0.3);
+            let rise = loss.of(output + step, target).0 - loss.of(output - step, target).0;
+            assert!((rise / (2.0 * step) - loss.of(output, target).1).abs() < 1e-3);
+        }
+    }
+}
