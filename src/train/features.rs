@@ -85,7 +85,7 @@ pub fn file_row(piece_row: usize, king: usize) -> usize {
     FILE_ROWS_PER_KING * king + 1 + piece_row
 }
 
-/// A record of a FEN's board, without label; for tests and tools.
+/// A record of a board, without label, and with a castling right so that training does not mirror it.
 #[cfg(test)]
 pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
     let pieces = board
@@ -95,7 +95,7 @@ pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
             role: piece.role as u8 - 1,
             colour: u8::from(piece.color.is_black()),
         });
-    Record::pack(pieces, black_to_move, false)
+    Record::pack(pieces, black_to_move, true)
 }
 
 #[cfg(test)]

@@ -56,7 +56,8 @@ impl Trainer {
     fn gradient(&mut self, batch: &[Record], rng: &mut SplitMix64) -> (f32, Dense) {
         self.actives.clear();
         self.actives.extend(batch.iter().map(|record| {
-            let mirrored = rng.next_u64() >> 63 == 1 && !record.can_castle();
+            let coin = rng.next_u64() >> 63 == 1;
+            let mirrored = coin && !record.can_castle();
             Active::of(record, mirrored)
         }));
         self.rows.resize(batch.len() * 2 * L1, 0);
@@ -146,5 +147,181 @@ impl Pass<'_> {
             }
         }
         (total, gradient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::features::record_of;
+    use crate::train::optimiser::RowIndex;
+    use crate::train::transformer::{BLOCK, FACTOR};
+    use shakmaty::{Chess, Position};
+
+    const SETTINGS: Settings = Settings {
+        real_rate: 1.0,
+        real_decay: 0.0,
+    };
+    const LOSS: Loss = Loss {
+        lambda: 0.8,
+        scale: 361.0,
+    };
+
+    /// Positions of random games of a hundred plies, labelled with their material.
+    fn positions(count: usize) -> Vec<Record> {
+        let mut rng = SplitMix64::new(11);
+        let mut game = Chess::default();
+        let mut records = Vec::new();
+        while records.len() < count {
+            let moves = game.legal_moves();
+            if moves.is_empty() || game.fullmoves().get() > 50 {
+                game = Chess::default();
+                continue;
+            }
+            game.play_unchecked(moves[rng.below(moves.len())]);
+            let score = material(&game);
+            let mut record = record_of(game.board(), game.turn().is_black());
+            record.score = score.clamp(-3000, 3000) as i16;
+            record.result = score.signum() as i8;
+            records.push(record);
+        }
+        records
+    }
+
+    /// The balance from the side to move's view.
+    fn material(game: &Chess) -> i32 {
+        let value = |piece: shakmaty::Piece| {
+            let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
+            if piece.color == game.turn() {
+                size
+            } else {
+                -size
+            }
+        };
+        game.board().iter().map(|(_, piece)| value(piece)).sum()
+    }
+
+    fn trainer(threads: usize) -> Trainer {
+        let model = Model::initial(&mut SplitMix64::new(5), 0.05);
+        Trainer::new(model, SETTINGS, LOSS, threads)
+    }
+
+    /// The central difference of the loss by one parameter.
+    fn difference(
+        trainer: &mut Trainer,
+        batch: &[Record],
+        parameter: impl Fn(&mut Model) -> &mut f32,
+    ) -> f32 {
+        const STEP: f32 = 1e-3;
+        let mut at = |shift: f32| {
+            let before = *parameter(&mut trainer.model);
+            *parameter(&mut trainer.model) = before + shift;
+            trainer.model.refresh();
+            let loss = trainer.validate(batch);
+            *parameter(&mut trainer.model) = before;
+            trainer.model.refresh();
+            loss
+        };
+        (at(STEP) - at(-STEP)) / (2.0 * STEP)
+    }
+
+    fn assert_near(name: &str, slope: f32, wanted: f32) {
+        // A position that crosses a corner of a clipped unit within the step is no error.
+        let allowed = 2.5e-4 + 0.04 * wanted.abs();
+        assert!(
+            (slope - wanted).abs() < allowed,
+            "{name}: {slope} for {wanted}"
+        );
+    }
+
+    #[test]
+    fn dense_gradients_are_the_derivatives() {
+        let mut trainer = trainer(2);
+        let batch = positions(64);
+        let (_, gradient) = trainer.gradient(&batch, &mut SplitMix64::new(0));
+        let mut largest = 0.0_f32;
+        for (tensor, slopes) in gradient.tensors().into_iter().enumerate() {
+            // The steepest entry of each tensor, and a few others.
+            let steepest = (0..slopes.len())
+                .max_by(|&a, &b| slopes[a].abs().total_cmp(&slopes[b].abs()))
+                .unwrap_or(0);
+            for entry in [steepest, 0, slopes.len() / 2, slopes.len() - 1] {
+                let wanted = difference(&mut trainer, &batch, |model| {
+                    &mut model.dense.tensors_mut()[tensor][entry]
+                });
+                assert_near(
+                    &format!("tensor {tensor} entry {entry}"),
+                    slopes[entry],
+                    wanted,
+                );
+                largest = largest.max(wanted.abs());
+            }
+        }
+        assert!(largest > 1e-2, "the check must see real slopes");
+    }
+
+    #[test]
+    fn transformer_gradients_are_the_derivatives() {
+        let mut trainer = trainer(1);
+        let batch = positions(64);
+        trainer.gradient(&batch, &mut SplitMix64::new(0));
+        let index = RowIndex::of(&trainer.actives);
+        let mut row = [0.0; L1];
+        // The own pawn on a2 with the own king on e1, and the factor row of that pawn.
+        let (piece_row, king) = (8, 4);
+        let users = index.users(64 * piece_row + king).to_vec();
+        assert!(!users.is_empty());
+        trainer.kernels.sum_rows(&trainer.rows, &users, &mut row);
+        let factor_users: Vec<u32> = (0..64)
+            .flat_map(|king| index.users(64 * piece_row + king).to_vec())
+            .collect();
+        let mut factor = [0.0; L1];
+        trainer
+            .kernels
+            .sum_rows(&trainer.rows, &factor_users, &mut factor);
+        for (block_row, slopes) in [(king, row), (FACTOR, factor)] {
+            for unit in (0..L1).step_by(37) {
+                let at = piece_row * BLOCK + block_row * L1 + unit;
+                let wanted = difference(&mut trainer, &batch, |model| &mut model.transformer[at]);
+                assert_near(
+                    &format!("row {block_row} unit {unit}"),
+                    slopes[unit],
+                    wanted,
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_loss_falls_and_the_export_agrees() {
+        let records = positions(5000);
+        let mut trainer = trainer(2);
+        let mut rng = SplitMix64::new(1);
+        let before = trainer.validate(&records);
+        for _ in 0..20 {
+            for batch in records.chunks(250) {
+                trainer.step(batch, 0.004, &mut rng);
+            }
+        }
+        let after = trainer.validate(&records);
+        assert!(after < before / 10.0, "{before} -> {after}");
+        let net = crate::train::export::quantise(&trainer.model);
+        let parity = crate::train::export::parity(&trainer.model, &net, &records);
+        eprintln!("{parity}");
+        assert!(parity.mean < 0.02 * parity.size, "{parity}");
+    }
+
+    #[test]
+    fn a_seed_and_a_thread_count_give_one_result() {
+        let records = positions(600);
+        let run = || {
+            let mut trainer = trainer(2);
+            let mut rng = SplitMix64::new(1);
+            records.chunks(200).for_each(|batch| {
+                trainer.step(batch, 0.004, &mut rng);
+            });
+            (trainer.model.transformer, trainer.model.dense.l1_weight)
+        };
+        assert!(run() == run());
     }
 }
