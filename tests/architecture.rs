@@ -15,7 +15,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tools", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
     ("uci", &["util", "board", "nnue", "search", "data", "tools"]),
-    ("cli", &["util", "board", "nnue", "search", "data", "tools", "train", "uci"]),
+    (
+        "cli",
+        &[
+            "util", "board", "nnue", "search", "data", "tools", "train", "uci",
+        ],
+    ),
 ];
 
 /// Every Rust file at `path`, which is a file or a directory; nothing if it does not exist.
@@ -40,7 +45,8 @@ fn rust_files(path: &Path) -> Vec<PathBuf> {
 fn rooms_named(line: &str) -> Vec<&str> {
     let code = line.split("//").next().unwrap_or_default();
     let word = |text: &'_ str| {
-        text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())
+        text.find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(text.len())
     };
     let mut rooms = Vec::new();
     for rest in code.split("crate::").skip(1) {
@@ -62,7 +68,10 @@ fn rooms_use_only_the_rooms_below_them() {
     let mut offenders = Vec::new();
     let mut files_read = 0;
     for (room, below) in ROOMS {
-        let files = [rust_files(&src.join(room)), rust_files(&src.join(format!("{room}.rs")))];
+        let files = [
+            rust_files(&src.join(room)),
+            rust_files(&src.join(format!("{room}.rs"))),
+        ];
         for file in files.concat() {
             files_read += 1;
             let text = fs::read_to_string(&file).expect("source files are readable");
@@ -79,17 +88,31 @@ fn rooms_use_only_the_rooms_below_them() {
             }
         }
     }
-    assert!(files_read > 10, "only {files_read} files found under {}", src.display());
-    assert!(offenders.is_empty(), "wrong direction:\n{}", offenders.join("\n"));
+    assert!(
+        files_read > 10,
+        "only {files_read} files found under {}",
+        src.display()
+    );
+    assert!(
+        offenders.is_empty(),
+        "wrong direction:\n{}",
+        offenders.join("\n")
+    );
 }
 
 #[test]
 fn every_room_of_the_source_has_a_place_in_the_order() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for entry in fs::read_dir(&src).expect("src is readable").filter_map(Result::ok) {
+    for entry in fs::read_dir(&src)
+        .expect("src is readable")
+        .filter_map(Result::ok)
+    {
         if entry.path().is_dir() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            assert!(ROOMS.iter().any(|(room, _)| *room == name), "src/{name} is in no order");
+            assert!(
+                ROOMS.iter().any(|(room, _)| *room == name),
+                "src/{name} is in no order"
+            );
         }
     }
 }
@@ -98,6 +121,9 @@ fn every_room_of_the_source_has_a_place_in_the_order() {
 fn the_reader_of_paths_sees_what_it_should() {
     assert_eq!(rooms_named("use crate::board::Position;"), ["board"]);
     assert_eq!(rooms_named("    crate::uci::run(); // crate::cli"), ["uci"]);
-    assert_eq!(rooms_named("use crate::{board::Move, nnue::Network};"), ["board", "nnue"]);
+    assert_eq!(
+        rooms_named("use crate::{board::Move, nnue::Network};"),
+        ["board", "nnue"]
+    );
     assert!(rooms_named("// crate::uci is above").is_empty());
 }
