@@ -41,6 +41,11 @@ pub enum Command {
     Epd(EpdArgs),
     /// Look into network files
     Net(NetArgs),
+    /// Write the untrained network of material and piece-square values
+    NetMaterial {
+        /// File to write
+        file: PathBuf,
+    },
     /// Show what the processor has and which kernel is used
     Cpu,
     /// Generate random openings in OpenBench's form

@@ -14,7 +14,7 @@ use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
-use crate::uci;
+use crate::{train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
 const ANALYSE_TIME: Duration = Duration::from_secs(5);
@@ -124,6 +124,8 @@ fn run_command(command: Command) -> Result<()> {
             NetCommand::Info { file } => net::info(&file, out),
             NetCommand::Verify { file } => net::verify(&file, out),
         },
+        Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
+            .with_context(|| format!("cannot write {}", file.display())),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
     }
