@@ -120,7 +120,7 @@ impl Position {
 
     /// The parts of the position in shakmaty's form, unvalidated.
     pub(super) fn to_setup(&self) -> Setup {
-        let board = Board::try_from_bitboards(self.by_role.clone(), self.by_color.clone());
+        let board = Board::try_from_bitboards(self.by_role, self.by_color);
         let mut setup = Setup::empty();
         setup.board = board.expect("roles and colours cover the same squares once");
         setup.turn = self.turn;
