@@ -10,7 +10,11 @@
 //! * [`uci`]: the protocol: commands, options, the reader thread, the printers.
 //! * [`cli`]: the command line as data.
 #![deny(unsafe_code)]
-#![deny(missing_docs, clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
+#![deny(
+    missing_docs,
+    clippy::undocumented_unsafe_blocks,
+    unsafe_op_in_unsafe_fn
+)]
 
 pub mod board;
 pub mod cli;

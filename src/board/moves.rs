@@ -101,7 +101,10 @@ impl MoveList {
     /// An empty list.
     #[inline]
     pub fn new() -> Self {
-        Self { moves: [Move(NonZeroU16::MIN); MAX_MOVES], len: 0 }
+        Self {
+            moves: [Move(NonZeroU16::MIN); MAX_MOVES],
+            len: 0,
+        }
     }
 
     /// Appends a move.
