@@ -90,7 +90,7 @@ impl Engine {
         let handled = catch_unwind(AssertUnwindSafe(|| {
             self.settle();
             match message {
-                Message::Command(number, command) => self.command(number, command),
+                Message::Command(number, command) => self.command(number, *command),
                 Message::SearchEnded(number) if number == self.search => self.wait(),
                 Message::SearchEnded(_) => {}
                 Message::End => self.wait(),

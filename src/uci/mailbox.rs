@@ -17,7 +17,7 @@ use crate::search::pool::Controller;
 #[derive(Debug)]
 pub enum Message {
     /// A command and the number of its line.
-    Command(u64, Command),
+    Command(u64, Box<Command>),
     /// The search that began with this line is over (or about to say so).
     SearchEnded(u64),
     /// Nothing follows: `quit` or the end of the input.

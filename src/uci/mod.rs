@@ -65,7 +65,7 @@ pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
     for (number, text) in (1..).zip(commands) {
         match text.parse() {
             Ok(Command::Quit) => break,
-            Ok(command) => engine.handle(Message::Command(number, command)),
+            Ok(command) => engine.handle(Message::Command(number, Box::new(command))),
             Err(CommandError::Empty) => {}
             Err(CommandError::Unknown(reason) | CommandError::Malformed(reason)) => {
                 output.error(&reason)
