@@ -6,12 +6,13 @@
 pub mod dirty;
 mod generate;
 mod legality;
+mod make;
 pub mod moves;
 mod notation;
 pub mod perft;
 mod position;
 mod repetition;
-mod see;
+pub mod see;
 pub mod zobrist;
 
 pub use dirty::{DirtyPiece, DirtyPieces};

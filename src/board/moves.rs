@@ -135,6 +135,13 @@ impl MoveList {
     }
 }
 
+impl std::ops::DerefMut for MoveList {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Move] {
+        &mut self.moves[..self.len]
+    }
+}
+
 impl Default for MoveList {
     fn default() -> Self {
         Self::new()
