@@ -126,7 +126,15 @@ mod tests {
 
     #[test]
     fn table_round_trip() {
-        for value in [0, 57, -900, mate_in(7), mated_in(12), TB_WIN - 9, 9 - TB_WIN] {
+        for value in [
+            0,
+            57,
+            -900,
+            mate_in(7),
+            mated_in(12),
+            TB_WIN - 9,
+            9 - TB_WIN,
+        ] {
             assert_eq!(from_tt(to_tt(value, 5), 5, 0), value, "{value}");
         }
     }

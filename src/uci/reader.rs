@@ -74,7 +74,9 @@ impl Reader {
             Command::Stop => self.mailbox.stop(number),
             Command::PonderHit => self.mailbox.ponderhit(number),
             Command::IsReady if self.is_ready() => self.output.line("readyok"),
-            command => self.mailbox.send(Message::Command(number, Box::new(command)), bytes),
+            command => self
+                .mailbox
+                .send(Message::Command(number, Box::new(command)), bytes),
         }
     }
 
