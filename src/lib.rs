@@ -6,6 +6,7 @@
 //! * [`board`]: the position and its rules over shakmaty's types and tables.
 //! * [`nnue`]: network files, feature sets, accumulators, and the SIMD forward pass.
 //! * [`search`]: the alpha-beta search, its tables, its clock, and its threads.
+//! * [`train`]: making nets: the training model, its optimiser, the export.
 //! * [`tools`]: bench, EPD suites, analysis, evaluation traces, net inspection.
 //! * [`uci`]: the protocol: commands, options, the reader thread, the printers.
 //! * [`cli`]: the command line as data.
@@ -21,5 +22,6 @@ pub mod cli;
 pub mod nnue;
 pub mod search;
 pub mod tools;
+pub mod train;
 pub mod uci;
 pub mod util;

@@ -13,6 +13,8 @@ pub mod perft;
 mod position;
 mod repetition;
 pub mod see;
+#[cfg(test)]
+mod tests;
 pub mod zobrist;
 
 pub use dirty::{DirtyPiece, DirtyPieces};

@@ -266,3 +266,203 @@ fn reason(kinds: PositionErrorKinds, turn: Color) -> String {
         format!("impossible position ({kinds:?})")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(fen: &str) -> Result<Position> {
+        Position::from_fen(fen, CastlingMode::Standard)
+    }
+
+    #[test]
+    fn accepts_what_guis_send() {
+        for (fen, becomes) in [
+            // Missing fields.
+            ("4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K3 b", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
+            (
+                "4k3/8/8/8/8/8/8/4K3 b - - - -",
+                "4k3/8/8/8/8/8/8/4K3 b - - 0 1",
+            ),
+            (
+                "  4k3/8/8/8/8/8/8/4K3  b -  - 7 0 ",
+                "4k3/8/8/8/8/8/8/4K3 b - - 7 1",
+            ),
+            // Clocks beyond the rules.
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - - 150 200",
+                "4k3/8/8/8/8/8/8/4K3 w - - 100 200",
+            ),
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - - 99999999999 99999999999",
+                "4k3/8/8/8/8/8/8/4K3 w - - 100 1048576",
+            ),
+            // Castling rights without king or rook in place.
+            (
+                "4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1",
+                "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            ),
+            (
+                "4k2r/8/8/8/8/8/4K3/7R w KQkq - 0 1",
+                "4k2r/8/8/8/8/8/4K3/7R w k - 0 1",
+            ),
+            (
+                "4k3/8/8/8/8/8/8/4K2R w HQ - 0 1",
+                "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
+            ),
+            // En passant squares without a pawn, on a wrong rank, without a hunter.
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - e6 0 1",
+                "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/4P3/8/8/4K3 b - e4 0 1",
+                "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1",
+                "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+            ),
+            // Odd material.
+            (
+                "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+                "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
+                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
+                "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
+            ),
+            // Checks that no move can give.
+            (
+                "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
+                "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
+            ),
+            // Chess960 castling, although the mode says Standard.
+            (
+                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1",
+                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
+            ),
+        ] {
+            let position = read(fen).unwrap_or_else(|why| panic!("{why:#}"));
+            assert_eq!(position.fen(), becomes);
+        }
+    }
+
+    #[test]
+    fn refuses_the_impossible_with_a_reason() {
+        for (fen, why) in [
+            ("", "empty"),
+            ("hello", "1 ranks"),
+            ("8/8/8/8/8/8/8/8 w - - 0 1", "board is empty"),
+            ("8/8/8/8/8/8/8/4K3 w - - 0 1", "king is missing"),
+            ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "more than one king"),
+            ("4k3/8/8/8/8/8/8/P3K3 w - - 0 1", "first or last rank"),
+            ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "first or last rank"),
+            (
+                "4k3/8/8/8/8/8/8/4R1K1 w - - 0 1",
+                "Black is in check although White",
+            ),
+            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "is in check although"),
+            (
+                "4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQK w - - 0 1",
+                "33 pieces",
+            ),
+            ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "turn"),
+            ("4k3/8/8/8/8/8/8/4K3 w xyz - 0 1", "castling"),
+            ("4k3/8/8/8/8/8/8/4K3 w - e9 0 1", "ep square"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", "halfmove clock '-1'"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 one", "move number 'one'"),
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - - 0 1 moves",
+                "'moves' after the six fields",
+            ),
+            ("4k3/9/8/8/8/8/8/4K3 w - - 0 1", "board"),
+            ("4k3/7/8/8/8/8/8/4K3 w - - 0 1", "board"),
+            ("4k3/8/8/8/8/8/8/4K3/8 w - - 0 1", "9 ranks"),
+            ("4k3/8/8/8/8/8/8/4K2Ö w - - 0 1", "board"),
+        ] {
+            let error = format!("{:#}", read(fen).expect_err(fen));
+            assert!(error.contains(why), "'{error}' does not say '{why}'");
+        }
+    }
+
+    #[test]
+    fn both_castling_texts_in_both_modes() {
+        const CORNERS: &str = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+        for mode in [CastlingMode::Standard, CastlingMode::Chess960] {
+            let position = Position::from_fen(CORNERS, mode).expect(CORNERS);
+            for (by_goal, by_rook) in [("e1g1", "e1h1"), ("e1c1", "e1a1")] {
+                let m = position.parse_uci(by_goal).expect(by_goal);
+                assert_eq!(position.parse_uci(by_rook).expect(by_rook), m);
+                assert!(position.is_castling(m));
+                assert_eq!(position.uci(m, false), by_goal);
+                assert_eq!(position.uci(m, true), by_rook);
+            }
+        }
+        let inner = read("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1").expect("Chess960 rights");
+        let m = inner
+            .parse_uci("e1g1")
+            .expect("king takes rook on its goal");
+        assert!(inner.is_castling(m));
+        assert_eq!(inner.uci(m, false), "e1g1");
+        assert_eq!(inner.parse_uci("e1b1").ok(), inner.parse_uci("e1c1").ok());
+    }
+
+    #[test]
+    fn move_texts_and_errors() {
+        let position = read("4k3/P7/8/8/8/8/8/4K3 w - - 0 1").expect("a pawn ready to promote");
+        for text in ["a7a8q", "a7a8Q", "a7a8n"] {
+            assert!(position.parse_uci(text).is_ok(), "{text}");
+        }
+        for (text, why) in [
+            ("", "is not a move"),
+            ("0000", "is not a move"),
+            ("a1a1", "is not a move"),
+            ("e2e9", "is not a move"),
+            ("é1e2", "is not a move"),
+            ("a7a8k", "is not a move"),
+            ("a7a8qq", "is not a move"),
+            ("a7a8", "is not a legal move"),
+            ("e1e3", "is not a legal move"),
+            ("d2d4", "no piece on d2"),
+            ("e8e7", "White has no piece on e8"),
+        ] {
+            let error = format!("{:#}", position.parse_uci(text).expect_err(text));
+            assert!(error.contains(why), "'{error}' does not say '{why}'");
+        }
+    }
+
+    #[test]
+    fn san_in_and_out() {
+        let start = Position::startpos();
+        let m = start.parse_san("Nf3").expect("Nf3");
+        assert_eq!(
+            (start.uci(m, false).as_str(), start.san(m).as_str()),
+            ("g1f3", "Nf3")
+        );
+        assert!(start.parse_san("Nf4").is_err() && start.parse_san("").is_err());
+        let mate = read("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1").expect("a back rank");
+        assert_eq!(mate.san(mate.parse_uci("a1a8").expect("Ra8")), "Ra8#");
+        assert_eq!(mate.san(mate.parse_uci("e1c1").expect("O-O-O")), "O-O-O");
+    }
+
+    #[test]
+    fn diagram_shows_the_facts() {
+        let text = Position::startpos().diagram();
+        assert!(
+            text.contains("| r | n | b | q | k | b | n | r | 8"),
+            "{text}"
+        );
+        // The Polyglot key of the initial position.
+        assert!(text.contains("Key: 463B96181691FC9C"), "{text}");
+    }
+}

@@ -49,7 +49,7 @@ pub(super) struct CastlingLane {
 }
 
 /// A chess position with its history, for search.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Position {
     pub(super) by_role: ByRole<Bitboard>,
     pub(super) by_color: ByColor<Bitboard>,

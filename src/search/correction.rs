@@ -75,7 +75,13 @@ impl Corrections {
     /// Forgets everything.
     pub fn clear(&mut self) {
         let [white, black] = &mut self.non_pawn;
-        for table in [&mut self.pawn, &mut self.minor, white, black, &mut self.continuation] {
+        for table in [
+            &mut self.pawn,
+            &mut self.minor,
+            white,
+            black,
+            &mut self.continuation,
+        ] {
             table.fill(0);
         }
     }
@@ -87,7 +93,8 @@ impl Corrections {
         let sum = params::corr_pawn() * at(&self.pawn, keys.pawn)
             + params::corr_minor() * at(&self.minor, keys.minor)
             + params::corr_non_pawn()
-                * (at(&self.non_pawn[0], keys.non_pawn[0]) + at(&self.non_pawn[1], keys.non_pawn[1]))
+                * (at(&self.non_pawn[0], keys.non_pawn[0])
+                    + at(&self.non_pawn[1], keys.non_pawn[1]))
             + params::corr_cont()
                 * (at(&self.continuation, keys.continuation[0])
                     + at(&self.continuation, keys.continuation[1]));

@@ -42,7 +42,10 @@ impl Frame {
     /// A frame where nothing has happened.
     pub const EMPTY: Self = Self {
         current: None,
-        piece: Piece { color: Color::White, role: Role::Pawn },
+        piece: Piece {
+            color: Color::White,
+            role: Role::Pawn,
+        },
         noisy: false,
         context: Context::NONE,
         excluded: None,

@@ -128,7 +128,11 @@ impl Histories {
     /// How the quiet move did this near to the root; 0 further away.
     #[inline]
     pub fn low_ply(&self, ply: usize, m: Move) -> i32 {
-        if ply < LOW_PLIES { i32::from(self.low_ply[ply * 4096 + m.from_to()]) } else { 0 }
+        if ply < LOW_PLIES {
+            i32::from(self.low_ply[ply * 4096 + m.from_to()])
+        } else {
+            0
+        }
     }
 
     /// How the capture did.
@@ -151,7 +155,11 @@ impl Histories {
 
     /// Rewards (or, below zero, punishes) a capture.
     pub fn update_capture(&mut self, piece: Piece, m: Move, captured: Option<Role>, bonus: i32) {
-        update(&mut self.capture[capture_index(piece, m, captured)], bonus, CAPTURE_MAX);
+        update(
+            &mut self.capture[capture_index(piece, m, captured)],
+            bonus,
+            CAPTURE_MAX,
+        );
     }
 
     /// Rewards a quiet move in the butterfly table.
@@ -163,7 +171,11 @@ impl Histories {
     /// Rewards a quiet move near the root.
     pub fn update_low_ply(&mut self, ply: usize, m: Move, bonus: i32) {
         if ply < LOW_PLIES {
-            update(&mut self.low_ply[ply * 4096 + m.from_to()], bonus, BUTTERFLY_MAX);
+            update(
+                &mut self.low_ply[ply * 4096 + m.from_to()],
+                bonus,
+                BUTTERFLY_MAX,
+            );
         }
     }
 
@@ -178,7 +190,11 @@ impl Histories {
 
     /// Rewards a move to `piece_square` with this pawn structure.
     pub fn update_pawn(&mut self, pawn_key: u64, piece_square: usize, bonus: i32) {
-        update(&mut self.pawn[pawn_index(pawn_key, piece_square)], bonus, PAWN_MAX);
+        update(
+            &mut self.pawn[pawn_index(pawn_key, piece_square)],
+            bonus,
+            PAWN_MAX,
+        );
     }
 }
 
@@ -205,11 +221,17 @@ fn pawn_index(pawn_key: u64, piece_square: usize) -> usize {
 pub fn cheaper_attacks(position: &Position) -> [Bitboard; 6] {
     let them = !position.turn();
     let pawns = position.attacks_by(them, Role::Pawn);
-    let minors = pawns
-        | position.attacks_by(them, Role::Knight)
-        | position.attacks_by(them, Role::Bishop);
+    let minors =
+        pawns | position.attacks_by(them, Role::Knight) | position.attacks_by(them, Role::Bishop);
     let rooks = minors | position.attacks_by(them, Role::Rook);
-    [Bitboard::EMPTY, pawns, pawns, minors, rooks, Bitboard::EMPTY]
+    [
+        Bitboard::EMPTY,
+        pawns,
+        pawns,
+        minors,
+        rooks,
+        Bitboard::EMPTY,
+    ]
 }
 
 #[cfg(test)]

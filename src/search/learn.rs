@@ -1,6 +1,6 @@
 //! 16. Learning: what a finished node teaches the histories and the corrections.
 
-use super::history::{Context, color_index, piece_square};
+use super::history::{Context, piece_square};
 use super::moves::Candidate;
 use super::negamax::Node;
 use super::params;
@@ -63,7 +63,8 @@ impl Worker {
                 break;
             }
             let context = self.frame(back).context;
-            self.histories.update_continuation(context, square, bonus * weight / 1024);
+            self.histories
+                .update_continuation(context, square, bonus * weight / 1024);
         }
     }
 
@@ -72,7 +73,8 @@ impl Worker {
         self.histories.update_butterfly(turn, m, bonus);
         self.histories.update_low_ply(self.ply, m, bonus * 3 / 4);
         self.update_contexts(square, bonus * 1000 / 1024);
-        self.histories.update_pawn(self.position.pawn_key(), square, bonus * 3 / 5);
+        self.histories
+            .update_pawn(self.position.pawn_key(), square, bonus * 3 / 5);
     }
 
     /// A move was best (it cut, or raised alpha): it is rewarded, what was tried before it is punished.
@@ -83,7 +85,8 @@ impl Worker {
         let piece = self.position.moved_piece(best);
         if self.position.is_noisy(best) {
             let captured = self.position.captured(best);
-            self.histories.update_capture(piece, best, captured, bonus * 5 / 4);
+            self.histories
+                .update_capture(piece, best, captured, bonus * 5 / 4);
         } else {
             self.update_quiet(best, piece_square(piece, best), bonus);
             for c in tried.quiets.iter().take(tried.quiet_count).flatten() {
@@ -91,7 +94,8 @@ impl Worker {
             }
         }
         for c in tried.noisy.iter().take(tried.noisy_count).flatten() {
-            self.histories.update_capture(c.piece, c.m, c.captured, -malus * 5 / 4);
+            self.histories
+                .update_capture(c.piece, c.m, c.captured, -malus * 5 / 4);
         }
         self.punish_early_quiet(bonus);
     }
@@ -118,7 +122,8 @@ impl Worker {
                 break;
             }
             let context = self.frame(back + 1).context;
-            self.histories.update_continuation(context, square, -amount * weight / 1024);
+            self.histories
+                .update_continuation(context, square, -amount * weight / 1024);
         }
     }
 
@@ -132,19 +137,23 @@ impl Worker {
         let mut scale = 110 * i32::from(node.depth > 5)
             + 90 * i32::from(before.move_count > 8)
             + 120 * i32::from(!node.in_check && node.best <= node.static_eval - 105)
-            + 150 * i32::from(
-                !before.in_check
-                    && before.static_eval != NONE
-                    && node.best <= -before.static_eval - 80,
-            );
+            + 150
+                * i32::from(
+                    !before.in_check
+                        && before.static_eval != NONE
+                        && node.best <= -before.static_eval - 80,
+                );
         scale += (-before.stat_score / 100).clamp(-200, 320);
         let amount = bonus(node.depth) * scale.max(0);
         let square = piece_square(before.piece, m);
         let context = self.frame(2).context;
-        self.histories.update_continuation(context, square, amount / 128);
-        self.histories.update_butterfly(!self.position.turn(), m, amount / 256);
+        self.histories
+            .update_continuation(context, square, amount / 82);
+        self.histories
+            .update_butterfly(!self.position.turn(), m, amount / 149);
         if before.piece.role != Role::Pawn && m.promotion().is_none() {
-            self.histories.update_pawn(self.position.pawn_key(), square, amount / 64);
+            self.histories
+                .update_pawn(self.position.pawn_key(), square, amount / 28);
         }
     }
 
@@ -159,10 +168,12 @@ impl Worker {
         let change = -params::hist_eval_mult() * (before.static_eval + static_eval);
         let amount = change.clamp(-1950, 1416) + params::hist_eval_offset();
         let mover: Color = !self.position.turn();
-        self.histories.update_butterfly(mover, m, amount * 1100 / 1024);
+        self.histories
+            .update_butterfly(mover, m, amount * 1100 / 1024);
         if !self.frame(0).tt_hit && before.piece.role != Role::Pawn && m.promotion().is_none() {
             let square = piece_square(before.piece, m);
-            self.histories.update_pawn(self.position.pawn_key(), square, amount * 1100 / 1024);
+            self.histories
+                .update_pawn(self.position.pawn_key(), square, amount * 1100 / 1024);
         }
     }
 
@@ -174,7 +185,8 @@ impl Worker {
         let square = c.square();
         for (back, weight) in CONTEXT_WEIGHTS {
             let context: Context = self.frame(back + 1).context;
-            self.histories.update_continuation(context, square, 1400 * weight / 1024);
+            self.histories
+                .update_continuation(context, square, 1400 * weight / 1024);
         }
     }
 
@@ -187,12 +199,16 @@ impl Worker {
         if best.is_some_and(|m| self.position.is_noisy(m)) || score::is_decisive(node.best) {
             return;
         }
-        let above = node.best > node.static_eval;
-        if above != best.is_some() {
+        // A value above the evaluation must be a lower bound to tell anything, one below it an upper bound.
+        let telling = if node.best > node.static_eval {
+            best.is_some()
+        } else {
+            node.best < node.beta
+        };
+        if !telling {
             return;
         }
         let difference = node.best - node.static_eval;
         self.corrections.learn(&node.keys, difference, node.depth);
-        debug_assert!(color_index(self.position.turn()) < 2);
     }
 }

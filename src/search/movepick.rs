@@ -19,7 +19,10 @@ pub struct Scratch {
 impl Scratch {
     /// Empty buffers.
     pub fn new() -> Self {
-        Self { list: MoveList::new(), scores: [0; MAX_MOVES] }
+        Self {
+            list: MoveList::new(),
+            scores: [0; MAX_MOVES],
+        }
     }
 }
 
@@ -104,13 +107,21 @@ impl MovePicker {
 
     /// All moves, for the full search. `table_move` must be pseudo-legal.
     pub fn main(position: &Position, table_move: Option<Move>, depth: i32) -> Self {
-        let kind = if position.in_check() { Kind::Evasions } else { Kind::Main };
+        let kind = if position.in_check() {
+            Kind::Evasions
+        } else {
+            Kind::Main
+        };
         Self::with(kind, table_move, depth)
     }
 
     /// Noisy moves, or all evasions in check, for the quiescence search.
     pub fn quiescence(position: &Position, table_move: Option<Move>) -> Self {
-        let kind = if position.in_check() { Kind::Evasions } else { Kind::Quiescence };
+        let kind = if position.in_check() {
+            Kind::Evasions
+        } else {
+            Kind::Quiescence
+        };
         let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
         Self::with(kind, table_move, 0)
     }
@@ -142,8 +153,11 @@ impl MovePicker {
                     if let Some(m) = self.next_good_noisy(guide, scratch) {
                         return Some(m);
                     }
-                    self.stage =
-                        if self.kind == Kind::Main { Stage::MakeQuiet } else { Stage::Done };
+                    self.stage = if self.kind == Kind::Main {
+                        Stage::MakeQuiet
+                    } else {
+                        Stage::Done
+                    };
                 }
                 Stage::MakeQuiet => self.make_quiet(guide, scratch),
                 Stage::GoodQuiet => {
@@ -180,7 +194,11 @@ impl MovePicker {
     }
 
     fn after_table(&self) -> Stage {
-        if self.kind == Kind::Evasions { Stage::MakeEvasions } else { Stage::MakeNoisy }
+        if self.kind == Kind::Evasions {
+            Stage::MakeEvasions
+        } else {
+            Stage::MakeNoisy
+        }
     }
 
     fn make_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) {
@@ -202,7 +220,9 @@ impl MovePicker {
                 continue;
             }
             let good = match self.kind {
-                Kind::Main => guide.position.see_ge(m, exchange_units(-scratch.scores[best] / 18)),
+                Kind::Main => guide
+                    .position
+                    .see_ge(m, exchange_units(-scratch.scores[best] / 18)),
                 Kind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
                 Kind::Quiescence | Kind::Evasions => true,
             };
@@ -228,7 +248,12 @@ impl MovePicker {
         }
         self.quiet_end = scratch.list.len();
         self.next = self.quiet_start;
-        sort_above(scratch, self.quiet_start, self.quiet_end, -3560 * self.depth);
+        sort_above(
+            scratch,
+            self.quiet_start,
+            self.quiet_end,
+            -3560 * self.depth,
+        );
         self.stage = Stage::GoodQuiet;
     }
 
@@ -335,7 +360,9 @@ struct QuietScorer {
 
 impl QuietScorer {
     fn new(guide: &Guide) -> Self {
-        Self { cheaper: cheaper_attacks(guide.position) }
+        Self {
+            cheaper: cheaper_attacks(guide.position),
+        }
     }
 
     /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of cheaper
@@ -346,9 +373,15 @@ impl QuietScorer {
         let histories = guide.histories;
         let mut score = 2 * histories.butterfly(guide.position.turn(), m)
             + 2 * histories.pawn(guide.position.pawn_key(), square)
-            + guide.contexts.iter().map(|&c| histories.continuation(c, square)).sum::<i32>();
+            + guide
+                .contexts
+                .iter()
+                .map(|&c| histories.continuation(c, square))
+                .sum::<i32>();
         let role = piece.role as usize - 1;
-        if guide.checks.squares[role].contains(m.to()) && guide.position.see_ge(m, exchange_units(-75)) {
+        if guide.checks.squares[role].contains(m.to())
+            && guide.position.see_ge(m, exchange_units(-75))
+        {
             score += 16_384;
         }
         score += THREAT_WEIGHT[role] * self.threat(role, m);

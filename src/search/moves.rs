@@ -59,7 +59,9 @@ impl Worker {
         let mut count = 0;
         loop {
             let (guide, scratch) = self.guide(&checks, contexts);
-            let Some(m) = picker.next(&guide, scratch) else { break };
+            let Some(m) = picker.next(&guide, scratch) else {
+                break;
+            };
             if Some(m) == node.excluded || !self.is_candidate::<KIND>(m) {
                 continue;
             }
@@ -144,7 +146,8 @@ impl Worker {
             return Verdict::Search;
         }
         // Late moves of a shallow node almost never matter: ordering has put what does first.
-        let limit = (params::lmp_base() + node.depth * node.depth) / (2 - i32::from(node.improving));
+        let limit =
+            (params::lmp_base() + node.depth * node.depth) / (2 - i32::from(node.improving));
         let late = c.count >= limit;
         let reduction = reduce::base(node.improving, node.depth, c.count, self.window_share(node));
         let depth = node.depth - 1 - reduction / 1024;
@@ -174,7 +177,11 @@ impl Worker {
         let d = node.depth;
         let trust = (history / params::see_cap_history_div()).clamp(-138 * d, 135 * d);
         let threshold = exchange_units(-params::see_cap_depth() * d - trust);
-        if self.position.see_ge(c.m, threshold) { Verdict::Search } else { Verdict::Skip }
+        if self.position.see_ge(c.m, threshold) {
+            Verdict::Search
+        } else {
+            Verdict::Skip
+        }
     }
 
     fn prune_quiet(&self, node: &mut Node, c: &Candidate, mut depth: i32) -> Verdict {
@@ -202,7 +209,11 @@ impl Worker {
         // It loses material.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
-        if self.position.see_ge(c.m, threshold) { Verdict::Search } else { Verdict::Skip }
+        if self.position.see_ge(c.m, threshold) {
+            Verdict::Search
+        } else {
+            Verdict::Skip
+        }
     }
 
     /// 13. Singular extension: if every other move fails low against a window just below the table's score, the
@@ -293,7 +304,8 @@ impl Worker {
             let late = node.depth >= 2 && c.count > 1;
             if late {
                 // 14. Late moves fail low most of the time: a reduced search shows it for less.
-                let most = depth + i32::from(!node.all_node(pv)) + i32::from(pv && best_move.is_none());
+                let most =
+                    depth + i32::from(!node.all_node(pv)) + i32::from(pv && best_move.is_none());
                 let reduced = (depth - reduction / 1024).min(most).max(1);
                 w.parent_frame().reduction = depth - reduced;
                 let result = w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, reduced, true);
@@ -303,7 +315,8 @@ impl Worker {
                     depth += i32::from(value > node.best + params::deeper_base() + 2 * depth);
                     depth -= i32::from(value < node.best + params::shallower());
                     if depth > reduced {
-                        value = -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth, !node.cut_node)?;
+                        value =
+                            -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth, !node.cut_node)?;
                     }
                     w.learn_from_research(c);
                 }
@@ -393,7 +406,11 @@ impl Worker {
             } else {
                 Bound::Upper
             };
-            let depth = if count == 0 { node.depth + 6 } else { node.depth };
+            let depth = if count == 0 {
+                node.depth + 6
+            } else {
+                node.depth
+            };
             self.store(&node, node.best, best_move, bound, depth);
         }
         self.learn_correction(&node, best_move);

@@ -114,7 +114,11 @@ impl Worker {
             }
             if self.ply >= MAX_PLY {
                 let in_check = self.position.in_check();
-                return Some(if in_check { score::DRAW } else { self.evaluate() });
+                return Some(if in_check {
+                    score::DRAW
+                } else {
+                    self.evaluate()
+                });
             }
             // 2. Mate distance: nothing here can be worth more than mating with the next move, nor less than
             // being mated now; a window beyond that is settled.
@@ -128,11 +132,15 @@ impl Worker {
         if !pv && let Some(value) = self.table_cutoff(&node) {
             return Some(value);
         }
-        if KIND != ROOT && let Some(value) = self.tablebase_cutoff(&mut node, pv) {
+        if KIND != ROOT
+            && let Some(value) = self.tablebase_cutoff(&mut node, pv)
+        {
             return Some(value);
         }
         self.judge(&mut node);
-        if !node.in_check && let Some(value) = self.prune_node(&mut node, pv)? {
+        if !node.in_check
+            && let Some(value) = self.prune_node(&mut node, pv)?
+        {
             return Some(value);
         }
         self.search_moves::<KIND>(node)
@@ -153,7 +161,9 @@ impl Worker {
         let tt_move = if KIND == ROOT {
             self.root_moves[self.line].pv.first().copied()
         } else {
-            entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m))
+            entry
+                .and_then(|e| e.best)
+                .filter(|&m| self.position.pseudo_legal(m))
         };
         let pv = KIND != NULL_WINDOW;
         let keys = self.correction_keys();
@@ -219,7 +229,14 @@ impl Worker {
         self.probe_tablebases(node, pv)
     }
 
-    pub(super) fn store(&mut self, node: &Node, best: Value, m: Option<Move>, bound: Bound, depth: i32) {
+    pub(super) fn store(
+        &mut self,
+        node: &Node,
+        best: Value,
+        m: Option<Move>,
+        bound: Bound,
+        depth: i32,
+    ) {
         let entry = Entry {
             best: m,
             score: score::to_tt(best, self.ply),

@@ -24,7 +24,13 @@ pub struct Parameter {
 impl Parameter {
     /// The line that OpenBench's SPSA input wants: `name, int, value, min, max, C_end, R_end`.
     pub fn spsa_line(&self) -> String {
-        let Self { name, default, min, max, step } = self;
+        let Self {
+            name,
+            default,
+            min,
+            max,
+            step,
+        } = self;
         format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, 0.002")
     }
 }

@@ -44,7 +44,10 @@ impl Worker {
             if node.entry.is_none() {
                 self.store(node, 0, None, Bound::None, DEPTH_UNSEARCHED);
             } else if node.tt_score != NONE
-                && node.tt_bound().settles(node.tt_score, node.eval + i32::from(node.tt_score > node.eval))
+                && node.tt_bound().settles(
+                    node.tt_score,
+                    node.eval + i32::from(node.tt_score > node.eval),
+                )
             {
                 node.eval = node.tt_score;
             }
@@ -89,7 +92,11 @@ impl Worker {
         // dear; a shallower one now leaves a move there for next time.
         // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
         let all_node = node.all_node(pv);
-        let least = if pv { params::iir_depth() - 1 } else { params::iir_depth() };
+        let least = if pv {
+            params::iir_depth() - 1
+        } else {
+            params::iir_depth()
+        };
         if !all_node && node.depth >= least && node.tt_move.is_none() && node.excluded.is_none() {
             node.depth -= 1;
         }
@@ -102,7 +109,10 @@ impl Worker {
     /// 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
     fn razor(&mut self, node: &Node) -> Option<Option<Value>> {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
-        if node.excluded.is_some() || node.eval >= node.alpha - margin || score::is_decisive(node.alpha) {
+        if node.excluded.is_some()
+            || node.eval >= node.alpha - margin
+            || score::is_decisive(node.alpha)
+        {
             return Some(None);
         }
         self.quiesce::<false>(node.alpha, node.beta).map(Some)
@@ -112,8 +122,8 @@ impl Worker {
     fn reverse_futility(&self, node: &Node) -> Option<Value> {
         let frame = self.frame(0);
         let trust = node.correction.abs() * 100 / params::rfp_corr_div();
-        let margin = reverse_futility_margin(node, frame.tt_hit) + trust
-            + self.frame(1).stat_score / 300;
+        let margin =
+            reverse_futility_margin(node, frame.tt_hit) + trust + self.frame(1).stat_score / 300;
         let safe = !frame.tt_pv
             && node.excluded.is_none()
             && node.depth < params::rfp_depth_max()
@@ -196,7 +206,9 @@ impl Worker {
         let mut picker = MovePicker::probcut(&self.position, node.tt_move, threshold);
         loop {
             let (guide, scratch) = self.guide(&checks, contexts);
-            let Some(m) = picker.next(&guide, scratch) else { return Some(None) };
+            let Some(m) = picker.next(&guide, scratch) else {
+                return Some(None);
+            };
             if !self.position.legal(m) {
                 continue;
             }
@@ -211,7 +223,11 @@ impl Worker {
             if value >= beta {
                 self.store(node, value, Some(m), Bound::Lower, depth + 1);
                 let won = score::is_decisive(value);
-                return Some(Some(if won { value } else { value - (beta - node.beta) }));
+                return Some(Some(if won {
+                    value
+                } else {
+                    value - (beta - node.beta)
+                }));
             }
         }
     }

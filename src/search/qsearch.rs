@@ -42,7 +42,11 @@ impl Worker {
             return Some(self.draw_value());
         }
         if self.ply >= MAX_PLY {
-            return Some(if in_check { score::DRAW } else { self.evaluate() });
+            return Some(if in_check {
+                score::DRAW
+            } else {
+                self.evaluate()
+            });
         }
         let entry = self.job.table.probe(self.position.key());
         self.frame_mut().tt_hit = entry.is_some();
@@ -66,7 +70,9 @@ impl Worker {
         if !in_check && let Some(value) = self.stand_pat(&mut node, entry, tt_score) {
             return Some(value);
         }
-        let tt_move = entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m));
+        let tt_move = entry
+            .and_then(|e| e.best)
+            .filter(|&m| self.position.pseudo_legal(m));
         self.quiesce_moves::<PV>(&mut node, tt_move, in_check)?;
         if in_check && node.best == -INFINITE {
             return Some(score::mated_in(self.ply));
@@ -74,13 +80,22 @@ impl Worker {
         if !score::is_decisive(node.best) && node.best > node.beta {
             node.best = (node.best + node.beta) / 2;
         }
-        let bound = if node.best >= node.beta { Bound::Lower } else { Bound::Upper };
+        let bound = if node.best >= node.beta {
+            Bound::Lower
+        } else {
+            Bound::Upper
+        };
         self.store_quiet(&node, bound, DEPTH_QS);
         Some(node.best)
     }
 
     /// The option to do nothing: a lower bound that most nodes end with.
-    fn stand_pat(&mut self, node: &mut Quiet, entry: Option<Entry>, tt_score: Value) -> Option<Value> {
+    fn stand_pat(
+        &mut self,
+        node: &mut Quiet,
+        entry: Option<Entry>,
+        tt_score: Value,
+    ) -> Option<Value> {
         let correction = self.corrections.value(&self.correction_keys());
         node.raw_eval = match entry {
             Some(e) if e.eval != NONE => e.eval,
@@ -123,7 +138,9 @@ impl Worker {
         let (mut count, mut quiet_evasions) = (0, 0);
         loop {
             let (guide, scratch) = self.guide(&checks, contexts);
-            let Some(m) = picker.next(&guide, scratch) else { break };
+            let Some(m) = picker.next(&guide, scratch) else {
+                break;
+            };
             if !self.position.legal(m) {
                 continue;
             }
@@ -192,7 +209,10 @@ impl Worker {
             return true;
         }
         // The exchange must win what is missing.
-        if !self.position.see_ge(m, exchange_units(node.alpha - node.futility)) {
+        if !self
+            .position
+            .see_ge(m, exchange_units(node.alpha - node.futility))
+        {
             node.best = node.best.max(node.alpha.min(node.futility));
             return true;
         }

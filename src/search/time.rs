@@ -35,8 +35,14 @@ pub fn budget(
 ) -> Option<Budget> {
     if let Some(time) = limits.move_time {
         let time = time.as_secs_f64() * 1000.0;
-        let time = (time - options.move_overhead.min(20) as f64).max(time / 2.0).max(1.0);
-        return Some(Budget { soft: time, hard: time, adjustable: false });
+        let time = (time - options.move_overhead.min(20) as f64)
+            .max(time / 2.0)
+            .max(1.0);
+        return Some(Budget {
+            soft: time,
+            hard: time,
+            adjustable: false,
+        });
     }
     let (own, other) = match color {
         Color::White => (&limits.white, &limits.black),
@@ -63,7 +69,9 @@ fn usable(time: f64, increment: f64, overhead: f64, moves: f64) -> f64 {
 
 /// The most that one move may take: never so much that the clock runs out before the move arrives.
 fn ceiling(time: f64, overhead: f64) -> f64 {
-    (0.82 * time - overhead).max(time * 0.02).clamp(1.0, time.max(1.0))
+    (0.82 * time - overhead)
+        .max(time * 0.02)
+        .clamp(1.0, time.max(1.0))
 }
 
 // CITE: the shape of both formulas (a share that grows with the game's length, a bound from the clock's size)
@@ -76,7 +84,11 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let soft = (0.0122 + (ply + 2.95).powf(0.46) * share).min(0.213 * time / left) * left;
     let stretch = (3.4 + 3.0 * size).max(2.95).min(6.7) + (ply / 12.0).min(3.0);
     let hard = (soft * stretch.min(6.7)).min(ceiling(time, overhead));
-    Budget { soft: soft.min(hard).max(0.5), hard: hard.max(1.0), adjustable: true }
+    Budget {
+        soft: soft.min(hard).max(0.5),
+        hard: hard.max(1.0),
+        adjustable: true,
+    }
 }
 
 fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) -> Budget {
@@ -85,7 +97,11 @@ fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) 
     let ply = f64::from(game_ply);
     let soft = ((0.88 + ply / 116.0) / moves).min(0.88 * time / left) * left;
     let hard = (soft * (1.5 + 0.11 * moves).min(6.3)).min(ceiling(time, overhead));
-    Budget { soft: soft.min(hard).max(0.5), hard: hard.max(1.0), adjustable: true }
+    Budget {
+        soft: soft.min(hard).max(0.5),
+        hard: hard.max(1.0),
+        adjustable: true,
+    }
 }
 
 /// What the search knows between iterations.
@@ -107,7 +123,7 @@ pub struct Progress {
 /// By what factor the soft limit is to be multiplied.
 pub fn stretch(progress: &Progress) -> f64 {
     let per_unit = f64::from(params::time_falling_score()) / 1000.0;
-    let falling = (0.9 + per_unit * progress.score_fall).clamp(0.58, 1.67);
+    let falling = (0.6 + per_unit * progress.score_fall).clamp(0.57, 1.6);
     let calm = f64::from(params::time_stability()) / 1000.0;
     let stability = (1.35 - calm * f64::from(progress.stable_iterations)).clamp(0.68, 1.35);
     let instability = 1.0 + 1.5 * progress.best_move_changes;
@@ -123,7 +139,13 @@ mod tests {
     use std::time::Duration;
 
     fn clock(time: i64, increment: i64) -> Limits {
-        Limits { white: SideClock { time: Some(time), increment }, ..Limits::default() }
+        Limits {
+            white: SideClock {
+                time: Some(time),
+                increment,
+            },
+            ..Limits::default()
+        }
     }
 
     fn of(limits: &Limits) -> Budget {
@@ -132,7 +154,15 @@ mod tests {
 
     #[test]
     fn no_clock_no_limit() {
-        assert_eq!(budget(&Limits::default(), &SearchOptions::default(), Color::White, 0), None);
+        assert_eq!(
+            budget(
+                &Limits::default(),
+                &SearchOptions::default(),
+                Color::White,
+                0
+            ),
+            None
+        );
     }
 
     #[test]
@@ -141,9 +171,14 @@ mod tests {
             for increment in [-3, 0, 1, 100, 10_000] {
                 for moves_to_go in [None, Some(-1), Some(0), Some(1), Some(40), Some(1000)] {
                     for overhead in [0, 10, 1000, 5000] {
-                        let limits = Limits { moves_to_go, ..clock(time, increment) };
-                        let options =
-                            SearchOptions { move_overhead: overhead, ..SearchOptions::default() };
+                        let limits = Limits {
+                            moves_to_go,
+                            ..clock(time, increment)
+                        };
+                        let options = SearchOptions {
+                            move_overhead: overhead,
+                            ..SearchOptions::default()
+                        };
                         let b = budget(&limits, &options, Color::White, 40).expect("clock");
                         let most = time.max(1) as f64;
                         assert!(b.hard <= most && b.soft <= b.hard, "{limits:?} {b:?}");
@@ -170,14 +205,19 @@ mod tests {
 
     #[test]
     fn the_last_move_before_the_control_may_take_most_of_the_time() {
-        let b = of(&Limits { moves_to_go: Some(1), ..clock(10_000, 0) });
+        let b = of(&Limits {
+            moves_to_go: Some(1),
+            ..clock(10_000, 0)
+        });
         assert!(b.hard > 5000.0 && b.hard < 10_000.0, "{b:?}");
     }
 
     #[test]
     fn move_time_is_kept() {
-        let limits =
-            Limits { move_time: Some(Duration::from_millis(1000)), ..Limits::default() };
+        let limits = Limits {
+            move_time: Some(Duration::from_millis(1000)),
+            ..Limits::default()
+        };
         let b = of(&limits);
         assert!(b.hard <= 1000.0 && b.hard > 900.0 && !b.adjustable);
     }
@@ -199,6 +239,11 @@ mod tests {
             forced: false,
         };
         assert!(stretch(&trouble) > 4.0 * stretch(&calm));
-        assert!(stretch(&Progress { forced: true, ..calm }) < 0.1);
+        assert!(
+            stretch(&Progress {
+                forced: true,
+                ..calm
+            }) < 0.1
+        );
     }
 }

@@ -61,7 +61,11 @@ impl Bound {
     /// Whether a stored `value` with this bound settles that the true one is on the same side of `limit`.
     #[inline]
     pub fn settles(self, value: Value, limit: Value) -> bool {
-        if value >= limit { self.is_lower() } else { self.is_upper() }
+        if value >= limit {
+            self.is_lower()
+        } else {
+            self.is_upper()
+        }
     }
 }
 
@@ -139,7 +143,10 @@ impl Table {
         loop {
             let count = (wanted << 20) / size_of::<Cluster>();
             if let Some(clusters) = memory::zeroed_slice(count) {
-                return Self { clusters, generation: AtomicU64::new(0) };
+                return Self {
+                    clusters,
+                    generation: AtomicU64::new(0),
+                };
             }
             wanted = (wanted / 2).max(1);
         }
@@ -218,7 +225,9 @@ impl Table {
         cluster.entries[slot].store(data, Relaxed);
         let shift = 16 * slot;
         let sealed = u64::from(seal(key, data)) << shift;
-        cluster.keys.store(keys & !(0xFFFF << shift) | sealed, Relaxed);
+        cluster
+            .keys
+            .store(keys & !(0xFFFF << shift) | sealed, Relaxed);
     }
 
     /// Permill of the table that this search has filled, from a sample of 1000 clusters.
@@ -287,7 +296,14 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     fn entry(depth: i32, score: Value) -> Entry {
-        Entry { best: Move::from_bits(0x123), score, eval: -77, depth, bound: Bound::Lower, pv: false }
+        Entry {
+            best: Move::from_bits(0x123),
+            score,
+            eval: -77,
+            depth,
+            bound: Bound::Lower,
+            pv: false,
+        }
     }
 
     #[test]
@@ -320,7 +336,9 @@ mod tests {
         for (i, &key) in keys.iter().enumerate() {
             assert_eq!(table.probe(key).map(|e| e.score), Some(i as Value));
         }
-        let foreign = (0..10_000).filter(|_| table.probe(rng.next_u64()).is_some()).count();
+        let foreign = (0..10_000)
+            .filter(|_| table.probe(rng.next_u64()).is_some())
+            .count();
         assert!(foreign < 20, "{foreign} false hits");
     }
 
@@ -328,10 +346,22 @@ mod tests {
     fn keeps_the_deeper_entry_and_the_old_move() {
         let table = Table::new(1);
         table.store(42, entry(20, 1));
-        table.store(42, Entry { best: None, ..entry(3, 2) });
+        table.store(
+            42,
+            Entry {
+                best: None,
+                ..entry(3, 2)
+            },
+        );
         assert_eq!(table.probe(42), Some(entry(20, 1)));
         table.age();
-        table.store(42, Entry { best: None, ..entry(3, 2) });
+        table.store(
+            42,
+            Entry {
+                best: None,
+                ..entry(3, 2)
+            },
+        );
         assert_eq!(table.probe(42), Some(entry(3, 2)));
     }
 

@@ -11,14 +11,14 @@ use super::frame::{BELOW_ROOT, Frame};
 use super::history::{Context, Histories, piece_square};
 use super::limits::Limits;
 use super::movepick::{Guide, Scratch};
+use super::params;
 use super::pool::SearchOptions;
 use super::report::Reporter;
 use super::root::RootMove;
-use super::score::{DRAW, MAX_PLY, NONE, Value, clamp_eval};
+use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
 use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::Table;
-use super::{params, wdl};
 use crate::board::{CheckInfo, Move, Position, Role};
 use crate::nnue::{AccumulatorStack, Network, OUTPUT_SCALE};
 
@@ -93,12 +93,37 @@ pub struct Job {
     pub previous_value: Option<Value>,
 }
 
+impl Job {
+    /// No search: a job that holds next to nothing.
+    fn idle() -> Self {
+        struct Nobody;
+        impl Reporter for Nobody {
+            fn done(&self, _: &super::report::Outcome) {}
+        }
+        Self {
+            position: Position::startpos(),
+            limits: Limits::default(),
+            options: SearchOptions::default(),
+            budget: None,
+            start: Instant::now(),
+            root_moves: Vec::new(),
+            root_in_tb: false,
+            table: Arc::new(Table::new(1)),
+            syzygy: None,
+            reporter: Arc::new(Nobody),
+            previous_value: None,
+        }
+    }
+}
+
 /// One search thread's own things.
 pub struct Worker {
     /// Index of the thread; 0 watches the clock and reports.
     pub(super) id: usize,
     pub(super) signals: Arc<Signals>,
     pub(super) job: Arc<Job>,
+    /// What `job` is between searches: holds no table and no position of anyone's.
+    idle: Arc<Job>,
     pub(super) position: Position,
     pub(super) accumulators: AccumulatorStack,
     pub(super) histories: Histories,
@@ -131,12 +156,15 @@ impl Worker {
             signals,
             position: job.position.clone(),
             job,
+            idle: Arc::new(Job::idle()),
             accumulators: AccumulatorStack::new(network),
             histories: Histories::new(),
             corrections: Corrections::new(),
             frames: vec![Frame::EMPTY; BELOW_ROOT + MAX_PLY + 4],
             scratch: (0..MAX_PLY + 4).map(|_| Scratch::new()).collect(),
-            pv: (0..MAX_PLY + 4).map(|_| Vec::with_capacity(MAX_PLY)).collect(),
+            pv: (0..MAX_PLY + 4)
+                .map(|_| Vec::with_capacity(MAX_PLY))
+                .collect(),
             ply: 0,
             nodes: 0,
             look_at: 0,
@@ -183,6 +211,11 @@ impl Worker {
         self.publish();
     }
 
+    /// After a search: lets go of the job, so that its table can be freed.
+    pub fn rest(&mut self) {
+        self.job = self.idle.clone();
+    }
+
     // -- the path --------------------------------------------------------------------------------------------
 
     /// The frame `back` plies before this node.
@@ -194,12 +227,6 @@ impl Worker {
     #[inline]
     pub(super) fn frame_mut(&mut self) -> &mut Frame {
         &mut self.frames[self.ply + BELOW_ROOT]
-    }
-
-    /// The frame of the next ply.
-    #[inline]
-    pub(super) fn child_frame(&mut self) -> &mut Frame {
-        &mut self.frames[self.ply + BELOW_ROOT + 1]
     }
 
     #[inline]
@@ -352,13 +379,16 @@ impl Worker {
                 self.signals.stop.store(true, Relaxed);
             }
         }
-        if self.id == 0 && !self.signals.pondering.load(Relaxed) && self.out_of_time() {
+        let pondering = self.signals.pondering.load(Relaxed);
+        if self.id == 0 && !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);
         }
     }
 
     fn out_of_time(&self) -> bool {
-        let Some(budget) = self.job.budget else { return false };
+        let Some(budget) = self.job.budget else {
+            return false;
+        };
         !self.job.limits.infinite && self.elapsed() >= budget.hard
     }
 
@@ -379,16 +409,8 @@ impl Worker {
 
     /// Counts a change of the best move, for the clock.
     pub(super) fn count_best_move_change(&self) {
-        self.signals.counters[self.id].best_move_changes.fetch_add(1024, Relaxed);
-    }
-
-    /// Material at the root, for the win model.
-    pub(super) fn root_material(&self) -> i32 {
-        wdl::material(&self.job.position)
-    }
-
-    /// Whether a static evaluation is one at all.
-    pub(super) fn known(value: Value) -> bool {
-        value != NONE
+        self.signals.counters[self.id]
+            .best_move_changes
+            .fetch_add(1024, Relaxed);
     }
 }

@@ -1,0 +1,152 @@
+//! A net without training: material and piece-square values, carried through the clipped layers.
+//!
+//! It exists so that the engine has a net before the trainer has data, and as the weakest opponent that a trained net
+//! must beat. A clipped unit passes only 0..=127, so a number that spans thousands is written as a *thermometer*: a
+//! column of units, each showing the next slice of 127, whose sum is the number again. Both layer boundaries use it:
+//!
+//! ```text
+//! transformer: 64 units per perspective, unit j = clamp(score + 4064 - 127 j, 0, 127)   sum = score + 4064
+//! first layer: 32 units, unit k = clamp((own sum - other sum) / 4 + 2032 - 127 k, 0, 127)
+//! second layer passes through; the output sums with 32 and takes the offset off: raw = 16 * score
+//! ```
+//!
+//! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
+//! units, the span +-4064.
+
+use super::features::{KINDS, ROWS_PER_KING};
+use super::quantised::{HIDDEN, L1, QuantisedNet};
+
+/// Units in a perspective's thermometer.
+const COLUMN: usize = 64;
+/// Half of what a column spans, in engine units.
+const HALF_SPAN: i32 = 64 * 127 / 2;
+
+/// The material and piece-square net as a `.nnue` file.
+pub fn material_net() -> Vec<u8> {
+    build().to_bytes()
+}
+
+/// The net's parameters.
+fn build() -> QuantisedNet {
+    let mut net = QuantisedNet::default();
+    for unit in 0..COLUMN {
+        net.transformer_bias[unit] = (HALF_SPAN - 127 * unit as i32) as i16;
+    }
+    for (row, weights) in net.transformer_weight.chunks_exact_mut(L1).enumerate() {
+        weights[..COLUMN].fill(row_value(row % ROWS_PER_KING));
+    }
+    for (unit, weights) in net.l1_weight.chunks_exact_mut(2 * L1).enumerate() {
+        weights[..COLUMN].fill(16);
+        weights[L1..L1 + COLUMN].fill(-16);
+        net.l1_bias[unit] = 64 * (HALF_SPAN / 2 - 127 * unit as i32);
+        net.l2_weight[unit * HIDDEN + unit] = 64;
+        net.output_weight[unit] = 32;
+    }
+    net.output_bias = -16 * HALF_SPAN;
+    net
+}
+
+/// What a piece in this row of a king's block is worth to the perspective: own pieces count for it, enemies against.
+fn row_value(row: usize) -> i16 {
+    let Some(row) = row.checked_sub(1) else {
+        return 0; // the row that is never active
+    };
+    let (kind, square) = (row / 64, row % 64);
+    debug_assert!(kind < KINDS);
+    if kind % 2 == 0 {
+        piece_square(kind / 2, square)
+    } else {
+        -piece_square(kind / 2, square ^ 63)
+    }
+}
+
+/// The value in engine units of an own piece (0 pawn .. 4 queen) on a square seen from its own side.
+///
+/// The numbers are hand-made: common exchange values, centralisation for the minor pieces, and pawns that grow as
+/// they advance. They mirror left to right, as the rotated view of black requires.
+fn piece_square(role: usize, square: usize) -> i16 {
+    let (file, rank) = (square % 8, square / 8);
+    let centre_file = [0, 1, 2, 3, 3, 2, 1, 0][file];
+    let centre_rank = [0, 1, 2, 3, 3, 2, 1, 0][rank];
+    let centrality = centre_file + centre_rank;
+    match role {
+        0 => [0, 172, 176, 190, 214, 256, 340, 0][rank] + pawn_centre(centre_file, rank),
+        1 => 700 + 22 * centrality + [-20, 0, 8, 12, 20, 24, 8, -8][rank],
+        2 => 790 + 10 * centrality + [-16, 6, 6, 6, 8, 6, 0, -6][rank],
+        3 => 1260 + 8 * centre_file + [4, 0, 0, 0, 6, 10, 44, 24][rank],
+        _ => 2460 + 8 * centrality + [-6, 4, 6, 6, 8, 10, 8, 4][rank],
+    }
+}
+
+/// Central pawns are worth more once they have moved, and the shield of the castled king less when it has.
+fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
+    match (centre_file, rank) {
+        (3, 1) => -12,
+        (3, 3 | 4) => 26,
+        (2, 3 | 4) => 12,
+        (0 | 1, 1) => 14,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::features::{active, orient};
+    use crate::util::rng::SplitMix64;
+    use shakmaty::{Board, Chess, Color, Position, Role};
+
+    /// The same score straight from the tables, without a net.
+    fn direct(board: &Board, us: Color) -> i32 {
+        board
+            .iter()
+            .filter(|(_, piece)| piece.role != Role::King)
+            .map(|(square, piece)| {
+                let role = piece.role as usize - Role::Pawn as usize;
+                let value = i32::from(piece_square(role, orient(piece.color, square)));
+                if piece.color == us { value } else { -value }
+            })
+            .sum()
+    }
+
+    #[test]
+    fn the_net_says_what_the_tables_say() {
+        let net = build();
+        let mut rng = SplitMix64::new(7);
+        for _ in 0..40 {
+            let mut game = Chess::default();
+            for _ in 0..80 {
+                let moves = game.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                game.play_unchecked(moves[rng.below(moves.len())]);
+                let (board, us) = (game.board(), game.turn());
+                let value = net.forward(&active(board, us), &active(board, !us)) / 16;
+                let wanted = direct(board, us).clamp(-HALF_SPAN, HALF_SPAN);
+                assert!((value - wanted).abs() <= 2, "{value} for {wanted}: {board}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_span_covers_a_queen_and_more() {
+        let net = build();
+        let lone_queen = "4k3/8/8/8/8/8/8/QQ2K3";
+        let board = Board::from_ascii_board_fen(lone_queen.as_bytes()).unwrap();
+        let us = Color::White;
+        let value = net.forward(&active(&board, us), &active(&board, !us)) / 16;
+        assert_eq!(value, HALF_SPAN);
+        let them = net.forward(&active(&board, !us), &active(&board, us)) / 16;
+        assert_eq!(them, -HALF_SPAN);
+    }
+
+    #[test]
+    fn values_mirror_left_to_right() {
+        for role in 0..5 {
+            for square in 0..64 {
+                assert_eq!(piece_square(role, square), piece_square(role, square ^ 7));
+            }
+        }
+    }
+}

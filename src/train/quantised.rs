@@ -1,0 +1,173 @@
+//! The integer network as it stands in a HalfKP 256x2-32-32-1 `.nnue` file, and its writer.
+//!
+//! Everything that makes a net, whether by training or by construction, ends here. The forward pass in this
+//! file is the plain statement of the arithmetic, for tests and for the float-versus-integer report; the engine has
+//! its own, fast one.
+
+/// Inputs of one perspective: 64 king squares times 641 (one row of each king is never active).
+pub const FEATURES: usize = 64 * 641;
+/// Width of one perspective's accumulator.
+pub const L1: usize = 256;
+/// Width of both hidden layers.
+pub const HIDDEN: usize = 32;
+
+/// Fixed-point scale of activations and feature-transformer weights: 127 stands for 1.0.
+pub const ACTIVATION_ONE: f32 = 127.0;
+/// Fixed-point scale of the hidden layers' weights: 64 stands for 1.0.
+pub const WEIGHT_ONE: f32 = 64.0;
+/// Raw output that stands for a float output of 1.0: 600 engine units times 16.
+pub const OUTPUT_ONE: f32 = 9600.0;
+
+const VERSION: u32 = 0x7AF3_2F16;
+const TRANSFORMER_HASH: u32 = 0x5D69_D5B8 ^ (2 * L1 as u32);
+const DESCRIPTION: &str = "Features=HalfKP(Friend)[41024->256x2],Network=AffineTransform[1<-32](ClippedReLU[32]\
+(AffineTransform[32<-32](ClippedReLU[32](AffineTransform[32<-512](InputSlice[512(0:512)])))))";
+
+/// Quantised parameters, each in the order of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantisedNet {
+    /// `[L1]`.
+    pub transformer_bias: Vec<i16>,
+    /// `[FEATURES][L1]`, row by feature.
+    pub transformer_weight: Vec<i16>,
+    /// `[HIDDEN]`.
+    pub l1_bias: Vec<i32>,
+    /// `[HIDDEN][2 * L1]`, row by output; the side to move's half first.
+    pub l1_weight: Vec<i8>,
+    /// `[HIDDEN]`.
+    pub l2_bias: Vec<i32>,
+    /// `[HIDDEN][HIDDEN]`, row by output.
+    pub l2_weight: Vec<i8>,
+    /// The output's bias.
+    pub output_bias: i32,
+    /// `[HIDDEN]`.
+    pub output_weight: Vec<i8>,
+}
+
+impl Default for QuantisedNet {
+    /// All zero.
+    fn default() -> Self {
+        Self {
+            transformer_bias: vec![0; L1],
+            transformer_weight: vec![0; FEATURES * L1],
+            l1_bias: vec![0; HIDDEN],
+            l1_weight: vec![0; HIDDEN * 2 * L1],
+            l2_bias: vec![0; HIDDEN],
+            l2_weight: vec![0; HIDDEN * HIDDEN],
+            output_bias: 0,
+            output_weight: vec![0; HIDDEN],
+        }
+    }
+}
+
+impl QuantisedNet {
+    /// The file, ready to be written: header, transformer block, network block, nothing after.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(21_022_697);
+        let network_hash = network_hash();
+        put_u32(&mut out, VERSION);
+        put_u32(&mut out, network_hash ^ TRANSFORMER_HASH);
+        put_u32(&mut out, DESCRIPTION.len() as u32);
+        out.extend_from_slice(DESCRIPTION.as_bytes());
+        put_u32(&mut out, TRANSFORMER_HASH);
+        put_i16s(&mut out, &self.transformer_bias);
+        put_i16s(&mut out, &self.transformer_weight);
+        put_u32(&mut out, network_hash);
+        put_affine(&mut out, &self.l1_bias, &self.l1_weight);
+        put_affine(&mut out, &self.l2_bias, &self.l2_weight);
+        put_affine(&mut out, &[self.output_bias], &self.output_weight);
+        out
+    }
+
+    /// The raw output for the active features of the side to move and of the other side; divide by 16 for engine
+    /// units.
+    pub fn forward(&self, own: &[u32], other: &[u32]) -> i32 {
+        let mut input = self.transform(own);
+        input.extend(self.transform(other));
+        let hidden = affine(&self.l1_bias, &self.l1_weight, &input);
+        let hidden = affine(&self.l2_bias, &self.l2_weight, &clip_shifted(&hidden));
+        affine(
+            &[self.output_bias],
+            &self.output_weight,
+            &clip_shifted(&hidden),
+        )[0]
+    }
+
+    /// One perspective's clipped accumulator.
+    fn transform(&self, features: &[u32]) -> Vec<i32> {
+        let mut sums = self.transformer_bias.clone();
+        for &feature in features {
+            let row = &self.transformer_weight[feature as usize * L1..][..L1];
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum = sum.wrapping_add(*weight);
+            }
+        }
+        sums.iter()
+            .map(|&sum| i32::from(sum.clamp(0, 127)))
+            .collect()
+    }
+}
+
+/// `bias + weight * input`, rows by output.
+fn affine(bias: &[i32], weight: &[i8], input: &[i32]) -> Vec<i32> {
+    let row_sum = |row: &[i8]| {
+        row.iter()
+            .zip(input)
+            .map(|(&w, &x)| i32::from(w) * x)
+            .sum::<i32>()
+    };
+    bias.iter()
+        .zip(weight.chunks_exact(input.len()))
+        .map(|(b, row)| b + row_sum(row))
+        .collect()
+}
+
+/// From an affine layer's sums to the next layer's inputs.
+fn clip_shifted(sums: &[i32]) -> Vec<i32> {
+    sums.iter().map(|sum| (sum >> 6).clamp(0, 127)).collect()
+}
+
+/// The hash that the format derives from the shape of the dense layers.
+fn network_hash() -> u32 {
+    let mut hash = 0xEC42_E90D ^ (2 * L1 as u32);
+    for outputs in [HIDDEN as u32, HIDDEN as u32, 1] {
+        let affine = 0xCC03_DAE4_u32.wrapping_add(outputs) ^ (hash >> 1) ^ (hash << 31);
+        let clipped = outputs != 1;
+        hash = if clipped {
+            affine.wrapping_add(0x538D_24C7)
+        } else {
+            affine
+        };
+    }
+    hash
+}
+
+fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+fn put_i16s(out: &mut Vec<u8>, values: &[i16]) {
+    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+}
+
+fn put_affine(out: &mut Vec<u8>, bias: &[i32], weight: &[i8]) {
+    out.extend(bias.iter().flat_map(|value| value.to_le_bytes()));
+    out.extend(weight.iter().map(|&value| value as u8));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_has_the_published_size_and_hashes() {
+        let bytes = QuantisedNet::default().to_bytes();
+        assert_eq!(bytes.len(), 21_022_697);
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        assert_eq!(word(0), 0x7AF3_2F16);
+        assert_eq!(word(4), 0x3E5A_A6EE);
+        assert_eq!(word(8), 177);
+        assert_eq!(word(189), 0x5D69_D7B8);
+        assert_eq!(word(21_004_993), 0x6333_7156);
+    }
+}
