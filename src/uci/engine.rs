@@ -280,6 +280,7 @@ impl Engine {
                 self.threads = threads;
                 if let Some(pool) = &mut self.pool {
                     pool.set_threads(threads);
+                    self.mailbox.set_controller(pool.controller());
                 }
             }
             Change::Net(net) => {

@@ -5,10 +5,10 @@
 //! on. A search that begins looks at the marks and obeys those that are younger than its own `go`.
 
 use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
+use parking_lot::Mutex;
 
 use super::command::Command;
 use crate::search::pool::Controller;
@@ -35,8 +35,8 @@ struct Shared {
     ponderhit_mark: AtomicU64,
     /// The engine thread runs something long that is no search (bench, perft).
     long_job: AtomicBool,
-    /// Appears with the search threads.
-    controller: OnceLock<Controller>,
+    /// Appears with the search threads, and changes with their number. Locked only to copy it.
+    controller: Mutex<Option<Controller>>,
 }
 
 /// The sending side; cheap to clone.
@@ -127,18 +127,18 @@ impl Mailbox {
         self.shared.long_job.load(SeqCst)
     }
 
-    /// The search threads exist now.
+    /// These search threads take over.
     pub fn set_controller(&self, controller: Controller) {
-        let _ = self.shared.controller.set(controller);
+        *self.shared.controller.lock() = Some(controller);
     }
 
     /// The controller of the search threads, once they exist.
-    pub fn controller(&self) -> Option<&Controller> {
-        self.shared.controller.get()
+    pub fn controller(&self) -> Option<Controller> {
+        self.shared.controller.lock().clone()
     }
 
     /// Whether a search runs.
     pub fn is_searching(&self) -> bool {
-        self.controller().is_some_and(Controller::is_searching)
+        self.controller().is_some_and(|controller| controller.is_searching())
     }
 }
