@@ -18,6 +18,7 @@ use super::settings::Settings;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::pool::ThreadPool;
+use crate::tools;
 
 /// A change of what the search threads share. It waits while they search.
 enum Change {
@@ -311,11 +312,11 @@ impl Engine {
         match extra {
             Extra::Display => self.output.line(self.position.diagram().trim_end()),
             Extra::Help => self.output.line(extra::help()),
-            Extra::Cpu => self.output.line(extra::cpu().trim_end()),
+            Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
             Extra::Eval => {
                 let network = self.pool().network();
                 self.output
-                    .line(extra::explain(&self.position, &network).trim_end());
+                    .line(tools::eval::explain(&self.position, &network).trim_end());
             }
             Extra::Flip => {
                 let flipped = extra::flipped(&self.position.fen());
@@ -342,12 +343,12 @@ impl Engine {
         mailbox.set_long_job(false);
     }
 
-    /// Tools that print to standard output themselves, and search with threads of their own.
+    /// Tools that search with threads of their own.
     fn tool(&mut self, tool: Extra, arguments: &[String]) {
         self.finish_search();
-        self.output.flush(std::time::Duration::from_secs(1));
+        let network = self.pool().network();
         self.mailbox.set_long_job(true);
-        let result = extra::tool(tool, arguments, &self.output);
+        let result = extra::tool(tool, arguments, network, &self.output);
         self.mailbox.set_long_job(false);
         if let Err(error) = result {
             self.output.error(&format!("{error:#}"));
@@ -399,7 +400,7 @@ fn tuning_declarations() -> Vec<String> {
             p.name, p.default, p.min, p.max
         )
     };
-    crate::search::params::list().iter().map(spin).collect()
+    crate::search::params::TABLE.iter().map(spin).collect()
 }
 
 #[cfg(not(feature = "tune"))]

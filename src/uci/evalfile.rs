@@ -1,17 +1,12 @@
 //! `setoption name EvalFile`: find the file, read it, check it, and only then offer it.
 
-use std::io::Read;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use sha2::{Digest, Sha256};
 
 use super::command::excerpt;
 use super::options::EMBEDDED_NET;
 use crate::nnue::Network;
-
-/// No known net is a quarter of this; a larger file is not worth reading.
-const LARGEST_FILE: u64 = 1 << 30;
 
 /// A net that was read and checked.
 pub struct Loaded {
@@ -45,25 +40,29 @@ pub fn load(value: &str) -> Result<Loaded, String> {
         return Ok(Loaded { network, summary });
     };
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
-    let bytes = read(&path).map_err(|error| format!("EvalFile {}: {error}", path.display()))?;
-    let network = Network::from_bytes(&bytes)
-        .map_err(|error| format!("EvalFile {}: {error}", path.display()))?;
-    let summary = format!(
-        "EvalFile: {}, {}, {} bytes, sha256 {}",
-        path.display(),
-        describe(&network),
-        bytes.len(),
-        hexadecimal(&Sha256::digest(&bytes)),
-    );
+    let failed = |error: &dyn Display| format!("EvalFile {}: {error}", path.display());
+    if !path.is_file() {
+        // A pipe or a device might never answer.
+        return Err(failed(&"not a regular file"));
+    }
+    let network = Network::from_file(&path).map_err(|error| failed(&error))?;
+    let summary = format!("EvalFile: {}, {}", path.display(), describe(&network));
     Ok(Loaded {
         network: Arc::new(network),
         summary,
     })
 }
 
-/// The net's own words about itself.
-fn describe(_network: &Network) -> String {
-    String::from("HalfKP")
+/// Architecture, description, size and hash of a net.
+fn describe(network: &Network) -> String {
+    let info = network.info();
+    format!(
+        "{}, \"{}\", {} bytes, sha256 {}",
+        info.architecture,
+        excerpt(&info.description),
+        info.size,
+        info.sha256
+    )
 }
 
 /// Where a relative path is looked for, in this order: GUIs start engines in folders of their own choosing.
@@ -95,27 +94,6 @@ fn not_found(name: &str) -> String {
     )
 }
 
-/// The content of a regular file of sensible size: a device or a pipe might never end.
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("not a regular file".into());
-    }
-    if metadata.len() > LARGEST_FILE {
-        return Err(format!("{} bytes are too many for a net", metadata.len()));
-    }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    file.take(LARGEST_FILE)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    Ok(bytes)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,11 +121,9 @@ mod tests {
         let folders = [root.clone(), nets.clone()];
         let found = find(Path::new("a b.nnue"), &folders);
         let absent = find(Path::new("c.nnue"), &folders);
-        let folder = read(&nets);
         let _ = std::fs::remove_dir_all(&root);
         assert_eq!(found, Some(nets.join("a b.nnue")));
         assert_eq!(absent, None);
-        assert!(folder.is_err());
     }
 
     #[test]

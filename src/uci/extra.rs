@@ -1,8 +1,9 @@
 //! The commands beyond UCI: thin bridges to [`crate::tools`] and [`crate::board`].
 
+use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::command::{EXTRAS, Extra};
 use super::options::{Kind, OPTIONS};
@@ -10,6 +11,7 @@ use super::output::Output;
 use crate::board::perft::perft as count;
 use crate::board::{Move, Position};
 use crate::nnue::Network;
+use crate::tools::{bench, genfens};
 
 /// Deepest perft that is accepted; none deeper than 10 has ever ended here.
 const DEEPEST_PERFT: i64 = 64;
@@ -44,22 +46,45 @@ pub fn help() -> String {
     lines.join("\n")
 }
 
-/// What the processor can do.
-pub fn cpu() -> String {
-    format!("{} {}", std::env::consts::ARCH, std::env::consts::OS)
+/// Runs a tool that prints lines of its own.
+pub fn tool(
+    tool: Extra,
+    arguments: &[String],
+    network: Arc<Network>,
+    output: &Output,
+) -> Result<()> {
+    let mut out = Lines {
+        output,
+        rest: Vec::new(),
+    };
+    if tool == Extra::GenFens {
+        let request = genfens::Request::parse(&arguments.join(" "))?;
+        genfens::run(&request, network, &mut out)
+    } else {
+        let options = bench::BenchOptions::from_words(arguments)?;
+        bench::run(options, network, &mut out, &mut std::io::stderr()).map(drop)
+    }
 }
 
-/// The static evaluation explained.
-pub fn explain(position: &Position, network: &Arc<Network>) -> String {
-    let mut stack = crate::nnue::AccumulatorStack::new(Arc::clone(network));
-    stack.reset();
-    let value = stack.evaluate(position) / crate::nnue::OUTPUT_SCALE;
-    format!("NNUE evaluation  {value} (side to move, internal units)")
+/// Lets a tool write to our one way out.
+struct Lines<'a> {
+    output: &'a Output,
+    rest: Vec<u8>,
 }
 
-/// Runs a tool that prints for itself.
-pub fn tool(tool: Extra, arguments: &[String], _output: &Output) -> Result<()> {
-    bail!("{tool:?} {arguments:?}: not part of this build")
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        while let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.rest.drain(..=end).collect();
+            self.output.line(String::from_utf8_lossy(&line[..end]));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Counts move paths below each move, until `is_stopped`.

@@ -139,6 +139,7 @@ impl Mailbox {
 
     /// Whether a search runs.
     pub fn is_searching(&self) -> bool {
-        self.controller().is_some_and(|controller| controller.is_searching())
+        self.controller()
+            .is_some_and(|controller| controller.is_searching())
     }
 }
