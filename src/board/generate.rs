@@ -35,6 +35,40 @@ impl Position {
         self.castling_moves(list);
     }
 
+    /// All legal moves, in no particular order.
+    pub fn legal_moves(&self) -> MoveList {
+        let mut list = MoveList::new();
+        self.generate_legal(&mut list);
+        list
+    }
+
+    /// Appends all legal moves to an empty list.
+    pub fn generate_legal(&self, list: &mut MoveList) {
+        let free = !self.by_color(self.turn);
+        if let Some(target) = self.evasion_targets() {
+            self.pawn_captures(target, list);
+            self.pawn_promotions::<true>(target, list);
+            self.pawn_promotions::<false>(target, list);
+            self.pawn_pushes(target, list);
+            self.piece_moves(target & free, list);
+        }
+        self.king_moves(free, list);
+        self.castling_moves(list);
+        let suspects = self.suspects();
+        list.retain(|m| !suspects.contains(m.from()) || self.legal(m));
+    }
+
+    /// Pieces whose pseudo-legal moves may be illegal: the king, pinned pieces, and en passant hunters.
+    #[inline]
+    fn suspects(&self) -> Bitboard {
+        let us = self.turn;
+        let hunters = self
+            .state
+            .ep
+            .map_or(Bitboard::EMPTY, |ep| attacks::pawn_attacks(!us, ep));
+        self.pieces(us, Role::King) | self.pinned() | hunters
+    }
+
     /// Where a piece other than the king may go: anywhere, or on the line of the only checker; `None`
     /// in double check.
     #[inline]

@@ -117,7 +117,7 @@ impl Position {
     pub fn parse_san(&self, text: &str) -> Result<Move> {
         let san: SanPlus = text
             .parse()
-            .map_err(|_| anyhow!("'{text}' is not a move in SAN"))?;
+            .map_err(|_| anyhow!("'{}' is not a move in SAN", shown(text)))?;
         let found = san.san.to_move(&self.to_chess());
         let found = found.map_err(|why| anyhow!("'{text}' in {}: {why}", self.fen()))?;
         from_shakmaty(found).ok_or_else(|| anyhow!("'{text}' is no chess move"))

@@ -8,7 +8,11 @@ use super::{Move, MoveList, Position};
 pub fn perft(position: &mut Position, depth: u32) -> u64 {
     match depth {
         0 => 1,
-        1 => position.legal_moves().len() as u64,
+        1 => {
+            let mut moves = MoveList::new();
+            position.generate_legal(&mut moves);
+            moves.len() as u64
+        }
         _ => count_below(position, depth),
     }
 }
@@ -29,7 +33,8 @@ pub fn perft_divide(position: &mut Position, depth: u32) -> Vec<(Move, u64)> {
 }
 
 fn count_below(position: &mut Position, depth: u32) -> u64 {
-    let moves = position.legal_moves();
+    let mut moves = MoveList::new();
+    position.generate_legal(&mut moves);
     let mut nodes = 0;
     for &m in moves.iter() {
         position.do_move(m);

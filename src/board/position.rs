@@ -8,8 +8,8 @@ use shakmaty::{
     Position as _, PositionError, Role, Setup, Square, attacks,
 };
 
+use super::Move;
 use super::zobrist::{self, RIGHTS};
-use super::{Move, MoveList};
 
 /// Plies of search that fit on top of the history before it grows.
 const HISTORY_RESERVE: usize = 512;
@@ -120,7 +120,7 @@ impl Position {
 
     /// The parts of the position in shakmaty's form, unvalidated.
     pub(super) fn to_setup(&self) -> Setup {
-        let board = Board::try_from_bitboards(self.by_role.clone(), self.by_color.clone());
+        let board = Board::try_from_bitboards(self.by_role, self.by_color);
         let mut setup = Setup::empty();
         setup.board = board.expect("roles and colours cover the same squares once");
         setup.turn = self.turn;
@@ -350,15 +350,6 @@ impl Position {
     #[inline]
     pub fn is_en_passant(&self, m: Move) -> bool {
         self.state.ep == Some(m.to()) && self.role_at(m.from()) == Some(Role::Pawn)
-    }
-
-    /// All legal moves, the noisy ones first.
-    pub fn legal_moves(&self) -> MoveList {
-        let mut list = MoveList::new();
-        self.generate_noisy(&mut list);
-        self.generate_quiet(&mut list);
-        list.retain(|m| self.legal(m));
-        list
     }
 
     /// Rooks and queens, bishops and queens, of both colours.

@@ -183,3 +183,37 @@ fn reversible_moves() -> impl Iterator<Item = (u64, (Square, Square))> {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::CastlingMode;
+
+    use super::*;
+
+    #[test]
+    fn cuckoo_holds_every_reversible_move() {
+        assert_eq!(reversible_moves().count(), 3668);
+        for (key, squares) in reversible_moves() {
+            assert_eq!(CUCKOO.find(key), Some(squares));
+        }
+        assert_eq!(CUCKOO.find(0), None);
+    }
+
+    #[test]
+    fn insufficient_material() {
+        for (fen, drawn) in [
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", true),
+            ("4k3/8/8/8/8/8/8/3NK3 w - - 0 1", true),
+            ("4k3/8/8/8/8/8/8/3BK3 b - - 0 1", true),
+            ("2b1k3/8/8/8/8/8/8/3BK3 b - - 0 1", true),
+            ("3bk3/8/8/8/8/8/8/3BK3 b - - 0 1", false),
+            ("3nk3/8/8/8/8/8/8/3BK3 b - - 0 1", false),
+            ("4k3/8/8/8/8/8/8/2NNK3 w - - 0 1", false),
+            ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", false),
+        ] {
+            let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+            assert_eq!(position.is_insufficient_material(), drawn, "{fen}");
+            assert_eq!(position.is_draw(0), drawn, "{fen}");
+        }
+    }
+}

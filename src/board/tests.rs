@@ -67,6 +67,49 @@ fn legal_sets_equal_shakmaty() {
     });
 }
 
+/// Positions that no game reaches but that are accepted all the same.
+#[test]
+fn odd_positions_have_the_right_moves() {
+    for fen in [
+        "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
+        "4k3/8/3N1N2/8/4R3/8/8/4K3 b - - 0 1",
+        "R3k2R/8/8/8/8/8/8/4K3 b - - 0 1",
+        "4k3/8/8/3pP3/8/5n2/8/4K3 w - d6 0 1",
+        "4k3/8/8/3pP3/8/8/8/4K2r w - d6 0 1",
+        "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
+        "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+        "8/8/8/K2pP2q/8/8/8/7k w - d6 0 1",
+        "r3k2r/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1",
+    ] {
+        let mut position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+        let ours = position.legal_moves();
+        assert_eq!(
+            sorted(ours.iter().copied()),
+            oracle_moves(&position.to_chess()),
+            "{fen}"
+        );
+        for &m in ours.iter() {
+            position.do_move(m);
+            assert_eq!(position.state, position.recomputed_state(), "{fen} {m:?}");
+            position.undo_move();
+        }
+    }
+}
+
+/// More moves than any game can have still fit.
+#[test]
+fn many_queens_fit_into_the_list() {
+    for fen in [
+        "kbQQQQQQ/bb5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/QQQQQQQK w - - 0 1",
+        "kb1Q1Q2/bb4Q1/Q6Q/6Q1/Q6Q/1Q6/Q6Q/1QQQQ1QK w - - 0 1",
+    ] {
+        let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+        let naive = (1..=u16::MAX).filter_map(Move::from_bits);
+        let naive = naive.filter(|&m| position.pseudo_legal(m) && position.legal(m));
+        assert_eq!(position.legal_moves().len(), naive.count(), "{fen}");
+    }
+}
+
 #[test]
 fn state_equals_recomputation() {
     random_games(2, GAMES, |position, _| {

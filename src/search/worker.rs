@@ -357,13 +357,11 @@ impl Worker {
     /// `None` when the search is to end. Depth 1 is always completed, so that there is a move and a line.
     #[inline]
     pub(super) fn tick(&mut self) -> Option<()> {
-        if self.signals.stop.load(Relaxed) && self.completed_depth > 0 {
-            return None;
-        }
         if self.nodes >= self.look_at {
             self.look();
         }
-        Some(())
+        let stop = self.signals.stop.load(Relaxed) && self.completed_depth > 0;
+        (!stop).then_some(())
     }
 
     /// Publishes the counters and, in worker 0, looks at the hard limits.
