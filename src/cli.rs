@@ -1,8 +1,273 @@
-//! The command line as data (clap derive; `///` is the help text) and its dispatch.
+//! The command line as data: clap derives the parser, and `///` is the help text.
+//!
+//! What the commands do is in [`run`].
 
-use std::process::ExitCode;
+mod dispatch;
 
-/// Parses the arguments, runs what they ask, and turns an error into a message and a code.
-pub fn run() -> ExitCode {
-    ExitCode::SUCCESS
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::nnue::Kernel;
+use crate::search::limits::Limits;
+
+pub use dispatch::run;
+
+/// Zoothera, a UCI chess engine with an efficiently updatable neural network.
+///
+/// Without a command it speaks UCI on standard input and output, which is what a chess GUI wants. UCI commands
+/// may also be given as arguments: they are run in order, and the engine leaves.
+#[derive(Parser, Debug)]
+#[command(name = "zoothera", version, max_term_width = 100)]
+pub struct Cli {
+    /// What to do; UCI if absent.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Search a fixed list of positions: the engine's signature and speed
+    Bench(BenchArgs),
+    /// Count the move paths of a position, or check a suite of counts
+    Perft(PerftArgs),
+    /// Explain the static evaluation of a position, or print raw outputs of the network
+    Eval(EvalArgs),
+    /// Analyse a position and print what the search finds
+    Analyse(AnalyseArgs),
+    /// Run test suites in EPD (bm, am, and scored ones as STS)
+    Epd(EpdArgs),
+    /// Look into network files
+    Net(NetArgs),
+    /// Write the untrained network of material and piece-square values
+    NetMaterial {
+        /// File to write
+        file: PathBuf,
+    },
+    /// Show what the processor has and which kernel is used
+    Cpu,
+    /// Generate random openings in OpenBench's form
+    Genfens(GenfensArgs),
+}
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// [depth] [threads] [hash in MiB], or fishtest's form: hash threads limit default|file depth|nodes|movetime
+    #[arg(num_args = 0..=5, value_name = "WORD")]
+    pub words: Vec<String>,
+}
+
+/// Arguments of `perft`.
+#[derive(Args, Debug)]
+pub struct PerftArgs {
+    /// Depth in plies
+    #[arg(required_unless_present = "suite")]
+    pub depth: Option<u32>,
+    /// Position to count; the initial one if absent
+    #[arg(long, value_name = "FEN", conflicts_with = "suite")]
+    pub fen: Option<String>,
+    /// Read the FEN as Chess960 (also told from its castling field)
+    #[arg(long, conflicts_with = "suite")]
+    pub chess960: bool,
+    /// Show the count under each move
+    #[arg(long, conflicts_with = "suite")]
+    pub divide: bool,
+    /// Check every count of an EPD suite with `;D1 20 ;D2 400`
+    #[arg(long, value_name = "FILE", conflicts_with = "depth")]
+    pub suite: Option<PathBuf>,
+    /// Leave out deeper counts of the suite
+    #[arg(long, value_name = "DEPTH", requires = "suite")]
+    pub max_depth: Option<u32>,
+}
+
+/// Arguments of `eval`.
+#[derive(Args, Debug)]
+pub struct EvalArgs {
+    /// Position, with or without quotation marks; the initial one if absent
+    #[arg(value_name = "FEN", conflicts_with = "raw")]
+    pub fen: Vec<String>,
+    /// Print `FEN<TAB>raw output` for each line of a file
+    #[arg(long, requires = "file")]
+    pub raw: bool,
+    /// File with a FEN a line (further columns after a tab are ignored)
+    #[arg(long, value_name = "FENS", requires = "raw")]
+    pub file: Option<PathBuf>,
+    /// Network to use in place of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+    /// Kernel for the raw outputs (`zoothera cpu` lists them)
+    #[arg(long, value_name = "NAME", requires = "raw")]
+    pub kernel: Option<Kernel>,
+}
+
+/// Arguments of `analyse`.
+#[derive(Args, Debug)]
+pub struct AnalyseArgs {
+    /// Position, with or without quotation marks; the initial one if absent
+    #[arg(value_name = "FEN")]
+    pub fen: Vec<String>,
+    /// When to stop; five seconds if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Number of lines
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub multipv: u16,
+    /// Threads and memory.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Print JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `epd`.
+#[derive(Args, Debug)]
+pub struct EpdArgs {
+    /// Suites
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// When to stop at each position; one second if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Threads and memory.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// Limits of a search.
+#[derive(Args, Debug)]
+pub struct LimitArgs {
+    /// Search to this depth in plies
+    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=245))]
+    pub depth: Option<i32>,
+    /// Search this many nodes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub nodes: Option<u64>,
+    /// Search this many milliseconds
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub movetime: Option<u64>,
+}
+
+impl LimitArgs {
+    /// The limits, or `default` of time when none is given.
+    pub fn limits(&self, default: Duration) -> Limits {
+        let unlimited = self.depth.is_none() && self.nodes.is_none() && self.movetime.is_none();
+        Limits {
+            depth: self.depth,
+            nodes: self.nodes,
+            move_time: self
+                .movetime
+                .map(Duration::from_millis)
+                .or(unlimited.then_some(default)),
+            ..Limits::default()
+        }
+    }
+}
+
+/// What the engine may use.
+#[derive(Args, Debug)]
+pub struct EngineArgs {
+    /// Search threads
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+    /// Transposition table in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
+    pub hash: u32,
+    /// Network to use in place of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+}
+
+/// Arguments of `net`.
+#[derive(Args, Debug)]
+pub struct NetArgs {
+    /// What to do with the file.
+    #[command(subcommand)]
+    pub command: NetCommand,
+}
+
+/// The commands of `net`.
+#[derive(Subcommand, Debug)]
+pub enum NetCommand {
+    /// Show architecture, description, hashes, size and ranges
+    Info {
+        /// Network file
+        file: PathBuf,
+    },
+    /// Check everything that can be checked; exit code 1 and the reason if it fails
+    Verify {
+        /// Network file
+        file: PathBuf,
+    },
+}
+
+/// Arguments of `genfens`.
+#[derive(Args, Debug)]
+pub struct GenfensArgs {
+    /// N seed S book FILE|None; the whole command may also be one quoted argument
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "WORD"
+    )]
+    pub words: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_fen_needs_no_quotation_marks() {
+        let parsed = Cli::try_parse_from("zoothera eval 8/8/4k3/8/8/8/8/4K3 w - - 0 1".split(' '));
+        let Ok(Cli {
+            command: Some(Command::Eval(args)),
+        }) = parsed
+        else {
+            panic!("{parsed:?}");
+        };
+        assert_eq!(args.fen.join(" "), "8/8/4k3/8/8/8/8/4K3 w - - 0 1");
+    }
+
+    #[test]
+    fn limits_have_a_default_only_when_none_is_given() {
+        let second = Duration::from_secs(1);
+        let none = LimitArgs {
+            depth: None,
+            nodes: None,
+            movetime: None,
+        };
+        assert_eq!(none.limits(second).move_time, Some(second));
+        let depth = LimitArgs {
+            depth: Some(5),
+            ..none
+        };
+        assert_eq!(depth.limits(second).move_time, None);
+    }
+
+    #[test]
+    fn arguments_that_contradict_are_refused() {
+        for line in [
+            "perft",
+            "perft 3 --suite x",
+            "eval --raw",
+            "eval --file x",
+            "net",
+            "epd",
+            "analyse --depth 0",
+        ] {
+            let words = ["zoothera"].into_iter().chain(line.split(' '));
+            assert!(Cli::try_parse_from(words).is_err(), "{line}");
+        }
+    }
 }

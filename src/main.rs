@@ -1,4 +1,4 @@
-//! Parses the command line, dispatches, prints an error chain, returns an exit code.
+//! The binary: everything is in the library, so that tests and tools can use it.
 
 fn main() -> std::process::ExitCode {
     zoothera::cli::run()

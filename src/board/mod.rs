@@ -6,12 +6,15 @@
 pub mod dirty;
 mod generate;
 mod legality;
+mod make;
 pub mod moves;
 mod notation;
 pub mod perft;
 mod position;
 mod repetition;
-mod see;
+pub mod see;
+#[cfg(test)]
+mod tests;
 pub mod zobrist;
 
 pub use dirty::{DirtyPiece, DirtyPieces};

@@ -101,7 +101,10 @@ impl MoveList {
     /// An empty list.
     #[inline]
     pub fn new() -> Self {
-        Self { moves: [Move(NonZeroU16::MIN); MAX_MOVES], len: 0 }
+        Self {
+            moves: [Move(NonZeroU16::MIN); MAX_MOVES],
+            len: 0,
+        }
     }
 
     /// Appends a move.
@@ -129,6 +132,13 @@ impl MoveList {
             }
         }
         self.len = kept;
+    }
+}
+
+impl std::ops::DerefMut for MoveList {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Move] {
+        &mut self.moves[..self.len]
     }
 }
 

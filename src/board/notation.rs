@@ -1,1 +1,468 @@
-//! See position.rs for the contract.
+//! Positions and moves as text: FEN in and out, UCI, SAN, and a diagram for people.
+
+use std::fmt::Write;
+use std::num::NonZeroU32;
+
+use anyhow::{Context, Result, anyhow, bail};
+use shakmaty::fen::Fen;
+use shakmaty::san::{San, SanPlus};
+use shakmaty::{
+    CastlingMode, Chess, Color, File, FromSetup, PositionError, PositionErrorKinds, Rank, Role,
+    Setup, Square,
+};
+
+use super::zobrist::RIGHTS;
+use super::{Move, Position};
+
+/// Half the squares: what the arrays of the network have room for.
+const MOST_PIECES: usize = 32;
+
+impl Position {
+    /// Reads a FEN. Fields may be missing from the right. What GUIs send and strict parsers refuse is
+    /// mended: castling rights without their rook and impossible en passant squares are dropped, odd
+    /// material up to 32 pieces is taken, clocks are clamped. A FEN whose rights need Chess960 gets
+    /// that mode whatever `mode` says. The rest is refused with a reason.
+    pub fn from_fen(fen: &str, mode: CastlingMode) -> Result<Self> {
+        let chess = parse_fen(fen, mode).with_context(|| format!("bad FEN '{}'", shown(fen)))?;
+        Ok(Self::from_chess(&chess))
+    }
+
+    /// Six-field FEN (Shredder castling letters when the mode is Chess960).
+    pub fn fen(&self) -> String {
+        let board = self.to_setup().board;
+        let turn = self.turn().char();
+        let castling = self.castling_text();
+        let ep = self
+            .ep_square()
+            .map_or_else(|| "-".to_owned(), |ep| ep.to_string());
+        let (halfmoves, fullmoves) = (self.halfmoves(), self.fullmoves());
+        format!(
+            "{} {turn} {castling} {ep} {halfmoves} {fullmoves}",
+            board.board_fen()
+        )
+    }
+
+    /// The castling field of the FEN.
+    fn castling_text(&self) -> String {
+        let mut text = String::new();
+        for (i, &(color, side)) in RIGHTS.iter().enumerate() {
+            if self.castling_rights() >> i & 1 == 0 {
+                continue;
+            }
+            let letter = match self.castling_mode() {
+                CastlingMode::Chess960 => self.lanes[i].rook.file().char(),
+                CastlingMode::Standard if side.is_king_side() => 'k',
+                CastlingMode::Standard => 'q',
+            };
+            text.push(color.fold_wb(letter.to_ascii_uppercase(), letter));
+        }
+        if text.is_empty() {
+            "-".to_owned()
+        } else {
+            text
+        }
+    }
+
+    /// The legal move written in UCI; castling as e1g1 or e1h1 in both modes, promotion letter of
+    /// either case. The error says why it is none.
+    pub fn parse_uci(&self, text: &str) -> Result<Move> {
+        let m = parse_move_text(text)?;
+        let color = self.turn();
+        if !self.by_color(color).contains(m.from()) {
+            bail!(
+                "'{text}' is not legal: {} has no piece on {}",
+                name(color),
+                m.from()
+            );
+        }
+        let is_legal = |m: &Move| self.pseudo_legal(*m) && self.legal(*m);
+        if is_legal(&m) {
+            return Ok(m);
+        }
+        let castling = self.castling_by_goal(m).filter(is_legal);
+        castling.ok_or_else(|| anyhow!("'{text}' is not a legal move in {}", self.fen()))
+    }
+
+    /// A king's move to its castling goal, as king takes rook.
+    fn castling_by_goal(&self, m: Move) -> Option<Move> {
+        let (us, king) = (self.turn(), self.king(self.turn()));
+        if m.from() != king || m.promotion().is_some() {
+            return None;
+        }
+        let right = us.fold_wb(0, 2) + usize::from(m.to() < king);
+        let lane = self.lanes[right];
+        if m.to() == lane.king_to {
+            Move::new(king, lane.rook)
+        } else {
+            None
+        }
+    }
+
+    /// UCI text of a move; castling as e1g1, or as e1h1 when `chess960`. Where king and rook did not
+    /// start on their usual squares, e1g1 would be ambiguous, so that castling is always written e1h1.
+    pub fn uci(&self, m: Move, chess960: bool) -> String {
+        let (from, mut to) = (m.from(), m.to());
+        let usual = from.file() == File::E && matches!(to.file(), File::A | File::H);
+        if self.is_castling(m) && usual && !chess960 {
+            let file = if to > from { File::G } else { File::C };
+            to = Square::from_coords(file, to.rank());
+        }
+        match m.promotion() {
+            Some(role) => format!("{from}{to}{}", role.char()),
+            None => format!("{from}{to}"),
+        }
+    }
+
+    /// The legal move written in standard algebraic notation; check and mate signs are ignored.
+    pub fn parse_san(&self, text: &str) -> Result<Move> {
+        let san: SanPlus = text
+            .parse()
+            .map_err(|_| anyhow!("'{}' is not a move in SAN", shown(text)))?;
+        let found = san.san.to_move(&self.to_chess());
+        let found = found.map_err(|why| anyhow!("'{text}' in {}: {why}", self.fen()))?;
+        from_shakmaty(found).ok_or_else(|| anyhow!("'{text}' is no chess move"))
+    }
+
+    /// Standard algebraic notation of a legal move, with check or mate sign.
+    pub fn san(&self, m: Move) -> String {
+        let chess = self.to_chess();
+        let same = |&other: &shakmaty::Move| from_shakmaty(other) == Some(m);
+        match shakmaty::Position::legal_moves(&chess)
+            .into_iter()
+            .find(same)
+        {
+            Some(found) => SanPlus::from_move(chess, found).to_string(),
+            None => San::Null.to_string(),
+        }
+    }
+
+    /// A diagram for people (the `d` command), with FEN, key and checkers.
+    pub fn diagram(&self) -> String {
+        const LINE: &str = " +---+---+---+---+---+---+---+---+\n";
+        let mut text = format!("\n{LINE}");
+        for rank in Rank::ALL.into_iter().rev() {
+            for file in File::ALL {
+                let piece = self.piece_at(Square::from_coords(file, rank));
+                text.push_str(" | ");
+                text.push(piece.map_or(' ', |piece| piece.char()));
+            }
+            let _ = write!(text, " | {}\n{LINE}", rank.char());
+        }
+        text.push_str("   a   b   c   d   e   f   g   h\n\n");
+        let checkers: Vec<String> = self.checkers().into_iter().map(|s| s.to_string()).collect();
+        let _ = writeln!(text, "Fen: {}", self.fen());
+        let _ = writeln!(text, "Key: {:016X}", self.key());
+        let _ = writeln!(text, "Checkers: {}", checkers.join(" "));
+        text
+    }
+}
+
+/// The squares and the promotion of a move text, whatever it means on the board.
+fn parse_move_text(text: &str) -> Result<Move> {
+    let parse = || {
+        let from = Square::from_ascii(text.as_bytes().get(0..2)?).ok()?;
+        let to = Square::from_ascii(text.as_bytes().get(2..4)?).ok()?;
+        match text.as_bytes().get(4..)? {
+            [] => Move::new(from, to),
+            [letter] => {
+                let role = Role::from_char(char::from(letter.to_ascii_lowercase()))?;
+                Move::promoting(from, to, role)
+            }
+            _ => None,
+        }
+    };
+    parse().ok_or_else(|| anyhow!("'{}' is not a move (expected e2e4 or e7e8q)", shown(text)))
+}
+
+/// Our code of shakmaty's move.
+pub(super) fn from_shakmaty(m: shakmaty::Move) -> Option<Move> {
+    match m.promotion() {
+        Some(role) => Move::promoting(m.from()?, m.to(), role),
+        None => Move::new(m.from()?, m.to()),
+    }
+}
+
+fn name(color: Color) -> &'static str {
+    color.fold_wb("White", "Black")
+}
+
+/// Foreign text cut to a length that fits into a message.
+fn shown(text: &str) -> String {
+    const MOST: usize = 120;
+    let mut cut: String = text.chars().take(MOST).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
+    let fields: Vec<&str> = fen.split_whitespace().collect();
+    if let Some(junk) = fields.get(6) {
+        bail!("unexpected '{}' after the six fields", shown(junk));
+    }
+    let board = *fields.first().context("it is empty")?;
+    if board.matches('/').count() != 7 {
+        bail!(
+            "the board has {} ranks, not 8",
+            board.matches('/').count() + 1
+        );
+    }
+    let head = fields[..fields.len().min(4)].join(" ");
+    let parsed = Fen::from_ascii(head.as_bytes()).map_err(|why| anyhow!("{why}"))?;
+    let mut setup = parsed.into_setup();
+    setup.halfmoves = parse_clock(fields.get(4), 0, "halfmove clock")?.min(100);
+    let fullmoves = parse_clock(fields.get(5), 1, "move number")?;
+    setup.fullmoves = NonZeroU32::new(fullmoves).unwrap_or(NonZeroU32::MIN);
+    validate(setup, mode)
+}
+
+/// A counter field: a number, `-`, or missing.
+fn parse_clock(field: Option<&&str>, missing: u32, what: &str) -> Result<u32> {
+    match field {
+        None | Some(&"-") => Ok(missing),
+        // A number too large for the type is still a number; it is clamped later anyway.
+        Some(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
+            Ok(text.parse().unwrap_or(u32::MAX))
+        }
+        Some(text) => bail!("the {what} '{}' is not a number", shown(text)),
+    }
+}
+
+/// Checks what the engine relies on, and mends what does not matter.
+fn validate(setup: Setup, mode: CastlingMode) -> Result<Chess> {
+    let pieces = setup.board.occupied().count();
+    if pieces > MOST_PIECES {
+        bail!("{pieces} pieces on the board, more than {MOST_PIECES}");
+    }
+    let mode = match mode {
+        CastlingMode::Standard => CastlingMode::detect(&setup),
+        CastlingMode::Chess960 => mode,
+    };
+    let turn = setup.turn;
+    Chess::from_setup(setup, mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_impossible_check)
+        .or_else(PositionError::ignore_too_much_material)
+        .map_err(|error| anyhow!("{}", reason(error.kinds(), turn)))
+}
+
+/// Why shakmaty refused a position, in words; the first reason found.
+fn reason(kinds: PositionErrorKinds, turn: Color) -> String {
+    use PositionErrorKinds as Kinds;
+    if kinds.contains(Kinds::EMPTY_BOARD) {
+        "the board is empty".to_owned()
+    } else if kinds.contains(Kinds::MISSING_KING) {
+        "a king is missing".to_owned()
+    } else if kinds.contains(Kinds::TOO_MANY_KINGS) {
+        "a side has more than one king".to_owned()
+    } else if kinds.contains(Kinds::PAWNS_ON_BACKRANK) {
+        "a pawn stands on the first or last rank".to_owned()
+    } else if kinds.contains(Kinds::OPPOSITE_CHECK) {
+        let (other, turn) = (name(!turn), name(turn));
+        format!("{other} is in check although {turn} is to move")
+    } else {
+        format!("impossible position ({kinds:?})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(fen: &str) -> Result<Position> {
+        Position::from_fen(fen, CastlingMode::Standard)
+    }
+
+    #[test]
+    fn accepts_what_guis_send() {
+        for (fen, becomes) in [
+            // Missing fields.
+            ("4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K3 b", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
+            (
+                "4k3/8/8/8/8/8/8/4K3 b - - - -",
+                "4k3/8/8/8/8/8/8/4K3 b - - 0 1",
+            ),
+            (
+                "  4k3/8/8/8/8/8/8/4K3  b -  - 7 0 ",
+                "4k3/8/8/8/8/8/8/4K3 b - - 7 1",
+            ),
+            // Clocks beyond the rules.
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - - 150 200",
+                "4k3/8/8/8/8/8/8/4K3 w - - 100 200",
+            ),
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - - 99999999999 99999999999",
+                "4k3/8/8/8/8/8/8/4K3 w - - 100 1048576",
+            ),
+            // Castling rights without king or rook in place.
+            (
+                "4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1",
+                "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            ),
+            (
+                "4k2r/8/8/8/8/8/4K3/7R w KQkq - 0 1",
+                "4k2r/8/8/8/8/8/4K3/7R w k - 0 1",
+            ),
+            (
+                "4k3/8/8/8/8/8/8/4K2R w HQ - 0 1",
+                "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
+            ),
+            // En passant squares without a pawn, on a wrong rank, without a hunter.
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - e6 0 1",
+                "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/4P3/8/8/4K3 b - e4 0 1",
+                "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1",
+                "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+            ),
+            // Odd material.
+            (
+                "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+                "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
+                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
+            ),
+            (
+                "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
+                "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
+            ),
+            // Checks that no move can give.
+            (
+                "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
+                "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
+            ),
+            // Chess960 castling, although the mode says Standard.
+            (
+                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1",
+                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
+            ),
+        ] {
+            let position = read(fen).unwrap_or_else(|why| panic!("{why:#}"));
+            assert_eq!(position.fen(), becomes);
+        }
+    }
+
+    #[test]
+    fn refuses_the_impossible_with_a_reason() {
+        for (fen, why) in [
+            ("", "empty"),
+            ("hello", "1 ranks"),
+            ("8/8/8/8/8/8/8/8 w - - 0 1", "board is empty"),
+            ("8/8/8/8/8/8/8/4K3 w - - 0 1", "king is missing"),
+            ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "more than one king"),
+            ("4k3/8/8/8/8/8/8/P3K3 w - - 0 1", "first or last rank"),
+            ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "first or last rank"),
+            (
+                "4k3/8/8/8/8/8/8/4R1K1 w - - 0 1",
+                "Black is in check although White",
+            ),
+            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "is in check although"),
+            (
+                "4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQK w - - 0 1",
+                "33 pieces",
+            ),
+            ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "turn"),
+            ("4k3/8/8/8/8/8/8/4K3 w xyz - 0 1", "castling"),
+            ("4k3/8/8/8/8/8/8/4K3 w - e9 0 1", "ep square"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", "halfmove clock '-1'"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 one", "move number 'one'"),
+            (
+                "4k3/8/8/8/8/8/8/4K3 w - - 0 1 moves",
+                "'moves' after the six fields",
+            ),
+            ("4k3/9/8/8/8/8/8/4K3 w - - 0 1", "board"),
+            ("4k3/7/8/8/8/8/8/4K3 w - - 0 1", "board"),
+            ("4k3/8/8/8/8/8/8/4K3/8 w - - 0 1", "9 ranks"),
+            ("4k3/8/8/8/8/8/8/4K2Ö w - - 0 1", "board"),
+        ] {
+            let error = format!("{:#}", read(fen).expect_err(fen));
+            assert!(error.contains(why), "'{error}' does not say '{why}'");
+        }
+    }
+
+    #[test]
+    fn both_castling_texts_in_both_modes() {
+        const CORNERS: &str = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+        for mode in [CastlingMode::Standard, CastlingMode::Chess960] {
+            let position = Position::from_fen(CORNERS, mode).expect(CORNERS);
+            for (by_goal, by_rook) in [("e1g1", "e1h1"), ("e1c1", "e1a1")] {
+                let m = position.parse_uci(by_goal).expect(by_goal);
+                assert_eq!(position.parse_uci(by_rook).expect(by_rook), m);
+                assert!(position.is_castling(m));
+                assert_eq!(position.uci(m, false), by_goal);
+                assert_eq!(position.uci(m, true), by_rook);
+            }
+        }
+        let inner = read("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1").expect("Chess960 rights");
+        let m = inner
+            .parse_uci("e1g1")
+            .expect("king takes rook on its goal");
+        assert!(inner.is_castling(m));
+        assert_eq!(inner.uci(m, false), "e1g1");
+        assert_eq!(inner.parse_uci("e1b1").ok(), inner.parse_uci("e1c1").ok());
+    }
+
+    #[test]
+    fn move_texts_and_errors() {
+        let position = read("4k3/P7/8/8/8/8/8/4K3 w - - 0 1").expect("a pawn ready to promote");
+        for text in ["a7a8q", "a7a8Q", "a7a8n"] {
+            assert!(position.parse_uci(text).is_ok(), "{text}");
+        }
+        for (text, why) in [
+            ("", "is not a move"),
+            ("0000", "is not a move"),
+            ("a1a1", "is not a move"),
+            ("e2e9", "is not a move"),
+            ("é1e2", "is not a move"),
+            ("a7a8k", "is not a move"),
+            ("a7a8qq", "is not a move"),
+            ("a7a8", "is not a legal move"),
+            ("e1e3", "is not a legal move"),
+            ("d2d4", "no piece on d2"),
+            ("e8e7", "White has no piece on e8"),
+        ] {
+            let error = format!("{:#}", position.parse_uci(text).expect_err(text));
+            assert!(error.contains(why), "'{error}' does not say '{why}'");
+        }
+    }
+
+    #[test]
+    fn san_in_and_out() {
+        let start = Position::startpos();
+        let m = start.parse_san("Nf3").expect("Nf3");
+        assert_eq!(
+            (start.uci(m, false).as_str(), start.san(m).as_str()),
+            ("g1f3", "Nf3")
+        );
+        assert!(start.parse_san("Nf4").is_err() && start.parse_san("").is_err());
+        let mate = read("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1").expect("a back rank");
+        assert_eq!(mate.san(mate.parse_uci("a1a8").expect("Ra8")), "Ra8#");
+        assert_eq!(mate.san(mate.parse_uci("e1c1").expect("O-O-O")), "O-O-O");
+    }
+
+    #[test]
+    fn diagram_shows_the_facts() {
+        let text = Position::startpos().diagram();
+        assert!(
+            text.contains("| r | n | b | q | k | b | n | r | 8"),
+            "{text}"
+        );
+        // The Polyglot key of the initial position.
+        assert!(text.contains("Key: 463B96181691FC9C"), "{text}");
+    }
+}

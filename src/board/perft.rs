@@ -1,9 +1,110 @@
 //! Counts of move paths, to prove the generator.
 
-use super::Position;
+use anyhow::{Context, Result, bail};
+
+use super::{Move, MoveList, Position};
 
 /// Leaf nodes at `depth` (bulk counting at the last ply).
 pub fn perft(position: &mut Position, depth: u32) -> u64 {
-    let _ = (position, depth);
-    todo!()
+    match depth {
+        0 => 1,
+        1 => {
+            let mut moves = MoveList::new();
+            position.generate_legal(&mut moves);
+            moves.len() as u64
+        }
+        _ => count_below(position, depth),
+    }
+}
+
+/// Leaf nodes under each legal move of the root; empty at depth 0.
+pub fn perft_divide(position: &mut Position, depth: u32) -> Vec<(Move, u64)> {
+    let Some(rest) = depth.checked_sub(1) else {
+        return Vec::new();
+    };
+    let moves: MoveList = position.legal_moves();
+    let mut counts = Vec::with_capacity(moves.len());
+    for &m in moves.iter() {
+        position.do_move(m);
+        counts.push((m, perft(position, rest)));
+        position.undo_move();
+    }
+    counts
+}
+
+fn count_below(position: &mut Position, depth: u32) -> u64 {
+    let mut moves = MoveList::new();
+    position.generate_legal(&mut moves);
+    let mut nodes = 0;
+    for &m in moves.iter() {
+        position.do_move(m);
+        nodes += perft(position, depth - 1);
+        position.undo_move();
+    }
+    nodes
+}
+
+/// One position of a suite with its known counts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SuiteLine {
+    /// The position.
+    pub fen: String,
+    /// Pairs of depth and leaf nodes.
+    pub counts: Vec<(u32, u64)>,
+}
+
+/// Reads a suite: lines `FEN ;D1 20 ;D2 400`, or blocks of `epd FEN` followed by `perft DEPTH COUNT`
+/// lines. Empty lines, comments (`#`) and `id` lines are skipped. Errors give the line number.
+pub fn parse_suite(text: &str) -> Result<Vec<SuiteLine>> {
+    let mut suite = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        parse_suite_line(line.trim(), &mut suite).with_context(|| format!("line {}", i + 1))?;
+    }
+    Ok(suite)
+}
+
+fn parse_suite_line(line: &str, suite: &mut Vec<SuiteLine>) -> Result<()> {
+    if line.is_empty() || line.starts_with('#') || line.starts_with("id ") {
+        return Ok(());
+    }
+    if let Some(fen) = line.strip_prefix("epd ") {
+        suite.push(SuiteLine {
+            fen: fen.trim().to_owned(),
+            counts: Vec::new(),
+        });
+    } else if let Some(count) = line.strip_prefix("perft ") {
+        let last = suite
+            .last_mut()
+            .context("a 'perft' line before any 'epd' line")?;
+        last.counts.push(parse_count(count)?);
+    } else {
+        suite.push(parse_epd_line(line)?);
+    }
+    Ok(())
+}
+
+/// `FEN ;D1 20 ;D2 400`.
+fn parse_epd_line(line: &str) -> Result<SuiteLine> {
+    let mut parts = line.split(';');
+    let fen = parts.next().unwrap_or_default().trim().to_owned();
+    let mut counts = Vec::new();
+    for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
+        let count = part.strip_prefix(['D', 'd']);
+        counts.push(parse_count(
+            count.with_context(|| format!("'{part}' is not ';D<depth> <count>'"))?,
+        )?);
+    }
+    if counts.is_empty() {
+        bail!("no ';D<depth> <count>' after the position");
+    }
+    Ok(SuiteLine { fen, counts })
+}
+
+/// A depth and a count, separated by white space.
+fn parse_count(text: &str) -> Result<(u32, u64)> {
+    let parse = || {
+        let (depth, count) = text.trim().split_once(char::is_whitespace)?;
+        Some((depth.parse().ok()?, count.trim().parse().ok()?))
+    };
+    parse().with_context(|| format!("'{text}' is not a depth and a count"))
 }

@@ -1,110 +1,451 @@
-//! The position: mailbox, bitboards, and one `State` per ply.
+//! The position: bitboards and mailbox, with one `State` per ply for what a move cannot give back.
+//!
+//! The other files of this room add to [`Position`]: making moves (`make`), generation, legality,
+//! exchanges, repetition and text.
 
-use shakmaty::{Bitboard, CastlingMode, Chess, Color, Piece, Role, Square};
+use shakmaty::{
+    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece,
+    Position as _, PositionError, Role, Setup, Square, attacks,
+};
 
-use super::{CheckInfo, DirtyPieces, Move, MoveList};
+use super::Move;
+use super::zobrist::{self, RIGHTS};
+
+/// Plies of search that fit on top of the history before it grows.
+const HISTORY_RESERVE: usize = 512;
+
+/// What changes from ply to ply and is restored rather than recomputed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct State {
+    pub key: u64,
+    pub pawn_key: u64,
+    pub minor_key: u64,
+    pub non_pawn_key: [u64; 2],
+    pub checkers: Bitboard,
+    pub pinned: Bitboard,
+    /// The role that the last move captured.
+    pub captured: Option<Role>,
+    /// The move that led here.
+    pub mv: Option<Move>,
+    /// The index of the lane if that move castled.
+    pub castled: Option<u8>,
+    pub ep: Option<Square>,
+    /// Bits 0 to 3: K, Q, k, q.
+    pub castling: u8,
+    pub halfmoves: u16,
+    pub plies_from_null: u16,
+    /// Plies back to the nearest equal position; negative if that one was a repetition itself; 0 for none.
+    pub repetition: i16,
+}
+
+/// Squares of one castling right, fixed for a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct CastlingLane {
+    pub rook: Square,
+    pub king_to: Square,
+    pub rook_to: Square,
+    /// Squares that must be empty.
+    pub path: Bitboard,
+}
 
 /// A chess position with its history, for search.
-#[derive(Clone, Debug)]
-pub struct Position {}
+#[derive(Clone, PartialEq, Debug)]
+pub struct Position {
+    pub(super) by_role: ByRole<Bitboard>,
+    pub(super) by_color: ByColor<Bitboard>,
+    pub(super) mailbox: [Option<Role>; 64],
+    pub(super) turn: Color,
+    pub(super) state: State,
+    /// The states before the current one, oldest first.
+    pub(super) history: Vec<State>,
+    /// Indexed by right (K, Q, k, q); meaningless where the right was never there.
+    pub(super) lanes: [CastlingLane; 4],
+    /// Rights that survive a move from or to the square.
+    pub(super) rights_kept: [u8; 64],
+    /// Plies from move 1 of White to the oldest position of the history.
+    base_ply: u32,
+    mode: CastlingMode,
+}
 
-#[rustfmt::skip]
-#[allow(unused_variables, missing_docs)]
 impl Position {
-    // -- construction and edges (position.rs / notation.rs)
-    pub fn startpos() -> Self { todo!() }
-    /// Accepts what board.md section 6 says; refuses with a reason.
-    pub fn from_fen(fen: &str, mode: CastlingMode) -> anyhow::Result<Self> { todo!() }
-    pub fn from_chess(chess: &Chess) -> Self { todo!() }
-    pub fn to_chess(&self) -> Chess { todo!() }
-    /// Six-field FEN (Shredder castling letters when the mode is Chess960).
-    pub fn fen(&self) -> String { todo!() }
-    pub fn castling_mode(&self) -> CastlingMode { todo!() }
-    /// The legal move written in UCI; e1g1 and e1h1 both accepted in both modes, promotion letter of either case. Err says why.
-    pub fn parse_uci(&self, text: &str) -> anyhow::Result<Move> { todo!() }
-    /// UCI text of a move; castling as e1g1, or as e1h1 when `chess960`.
-    pub fn uci(&self, m: Move, chess960: bool) -> String { todo!() }
-    pub fn parse_san(&self, text: &str) -> anyhow::Result<Move> { todo!() }
-    pub fn san(&self, m: Move) -> String { todo!() }
-    /// A diagram for people (the `d` command), with FEN, key and checkers.
-    pub fn diagram(&self) -> String { todo!() }
+    /// The initial position.
+    pub fn startpos() -> Self {
+        Self::from_chess(&Chess::default())
+    }
 
-    // -- reading
-    pub fn turn(&self) -> Color { todo!() }
-    pub fn occupied(&self) -> Bitboard { todo!() }
-    pub fn by_color(&self, color: Color) -> Bitboard { todo!() }
-    pub fn by_role(&self, role: Role) -> Bitboard { todo!() }
-    pub fn pieces(&self, color: Color, role: Role) -> Bitboard { todo!() }
-    pub fn piece_at(&self, square: Square) -> Option<Piece> { todo!() }
-    pub fn role_at(&self, square: Square) -> Option<Role> { todo!() }
-    pub fn king(&self, color: Color) -> Square { todo!() }
-    pub fn checkers(&self) -> Bitboard { todo!() }
-    pub fn in_check(&self) -> bool { todo!() }
+    /// The position of a shakmaty game; its history starts here.
+    pub fn from_chess(chess: &Chess) -> Self {
+        let (by_role, by_color) = chess.board().clone().into_bitboards();
+        let (lanes, rights_kept, castling) = castling_lanes(chess);
+        let mut position = Self {
+            by_role,
+            by_color,
+            mailbox: std::array::from_fn(|i| chess.board().role_at(Square::new(i as u32))),
+            turn: chess.turn(),
+            state: State {
+                key: 0,
+                pawn_key: 0,
+                minor_key: 0,
+                non_pawn_key: [0; 2],
+                checkers: Bitboard::EMPTY,
+                pinned: Bitboard::EMPTY,
+                captured: None,
+                mv: None,
+                castled: None,
+                ep: chess.pseudo_legal_ep_square(),
+                castling,
+                halfmoves: chess.halfmoves().min(100) as u16,
+                plies_from_null: 0,
+                repetition: 0,
+            },
+            history: Vec::with_capacity(HISTORY_RESERVE),
+            lanes,
+            rights_kept,
+            base_ply: base_ply(chess),
+            mode: chess.castles().mode(),
+        };
+        position.state = position.recomputed_state();
+        position
+    }
+
+    /// The same position as shakmaty's type: for Syzygy, SAN, FEN and tests.
+    pub fn to_chess(&self) -> Chess {
+        Chess::from_setup(self.to_setup(), self.mode)
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)
+            .or_else(PositionError::ignore_too_much_material)
+            .expect("legal moves from a valid position lead to valid positions")
+    }
+
+    /// The parts of the position in shakmaty's form, unvalidated.
+    pub(super) fn to_setup(&self) -> Setup {
+        let board = Board::try_from_bitboards(self.by_role, self.by_color);
+        let mut setup = Setup::empty();
+        setup.board = board.expect("roles and colours cover the same squares once");
+        setup.turn = self.turn;
+        setup.castling_rights = self.castling_rooks();
+        setup.ep_square = self.state.ep;
+        setup.halfmoves = self.halfmoves();
+        setup.fullmoves = setup.fullmoves.saturating_add(self.fullmoves() - 1);
+        setup
+    }
+
+    /// The rooks that may still castle.
+    fn castling_rooks(&self) -> Bitboard {
+        let kept = |i: &usize| self.state.castling >> i & 1 != 0;
+        (0..4).filter(kept).map(|i| self.lanes[i].rook).collect()
+    }
+
+    /// The state with every incremental part computed from scratch: the oracle of the tests and the
+    /// start of every history.
+    pub(super) fn recomputed_state(&self) -> State {
+        let mut state = self.state;
+        (state.key, state.pawn_key, state.minor_key) = (0, 0, 0);
+        state.non_pawn_key = [0; 2];
+        for square in self.occupied() {
+            if let Some(piece) = self.piece_at(square) {
+                state.toggle(square, piece.color, piece.role);
+            }
+        }
+        state.key ^= zobrist::castling(state.castling);
+        state.key ^= state.ep.map_or(0, |ep| zobrist::en_passant(ep.file()));
+        state.key ^= self.turn.fold_wb(zobrist::turn(), 0);
+        (state.checkers, state.pinned) = self.checkers_and_pins();
+        state
+    }
+
+    /// Standard or Chess960 castling.
+    pub fn castling_mode(&self) -> CastlingMode {
+        self.mode
+    }
+
+    /// The side to move.
+    #[inline]
+    pub fn turn(&self) -> Color {
+        self.turn
+    }
+
+    /// All occupied squares.
+    #[inline]
+    pub fn occupied(&self) -> Bitboard {
+        self.by_color.white | self.by_color.black
+    }
+
+    /// Pieces of a colour.
+    #[inline]
+    pub fn by_color(&self, color: Color) -> Bitboard {
+        *self.by_color.get(color)
+    }
+
+    /// Pieces of a role, both colours.
+    #[inline]
+    pub fn by_role(&self, role: Role) -> Bitboard {
+        *self.by_role.get(role)
+    }
+
+    /// Pieces of a colour and role.
+    #[inline]
+    pub fn pieces(&self, color: Color, role: Role) -> Bitboard {
+        self.by_color(color) & self.by_role(role)
+    }
+
+    /// The piece on a square.
+    #[inline]
+    pub fn piece_at(&self, square: Square) -> Option<Piece> {
+        let color = Color::from_white(self.by_color.white.contains(square));
+        self.role_at(square).map(|role| role.of(color))
+    }
+
+    /// The role of the piece on a square.
+    #[inline]
+    pub fn role_at(&self, square: Square) -> Option<Role> {
+        self.mailbox[square as usize]
+    }
+
+    /// The king's square.
+    #[inline]
+    pub fn king(&self, color: Color) -> Square {
+        // A position has one king of each colour: the mask only spares the check for an empty set.
+        Square::new(self.pieces(color, Role::King).0.trailing_zeros() & 63)
+    }
+
+    /// Enemy pieces that give check to the side to move.
+    #[inline]
+    pub fn checkers(&self) -> Bitboard {
+        self.state.checkers
+    }
+
+    /// Whether the side to move is in check.
+    #[inline]
+    pub fn in_check(&self) -> bool {
+        self.state.checkers.any()
+    }
+
     /// Own pieces that are pinned to the king of the side to move.
-    pub fn pinned(&self) -> Bitboard { todo!() }
-    pub fn key(&self) -> u64 { todo!() }
-    pub fn pawn_key(&self) -> u64 { todo!() }
-    /// Knights, bishops and kings of both colours.
-    pub fn minor_key(&self) -> u64 { todo!() }
-    /// All pieces but pawns of one colour (king included).
-    pub fn non_pawn_key(&self, color: Color) -> u64 { todo!() }
-    pub fn halfmoves(&self) -> u32 { todo!() }
-    pub fn fullmoves(&self) -> u32 { todo!() }
+    #[inline]
+    pub fn pinned(&self) -> Bitboard {
+        self.state.pinned
+    }
+
+    /// The Zobrist key: pieces, turn, castling rights, and the en passant file where a pawn could capture.
+    #[inline]
+    pub fn key(&self) -> u64 {
+        self.state.key
+    }
+
+    /// Key of the pawns of both colours.
+    #[inline]
+    pub fn pawn_key(&self) -> u64 {
+        self.state.pawn_key
+    }
+
+    /// Key of the knights, bishops and kings of both colours.
+    #[inline]
+    pub fn minor_key(&self) -> u64 {
+        self.state.minor_key
+    }
+
+    /// Key of all pieces but pawns of one colour (king included).
+    #[inline]
+    pub fn non_pawn_key(&self, color: Color) -> u64 {
+        self.state.non_pawn_key[color as usize]
+    }
+
+    /// Plies since the last capture or pawn move.
+    #[inline]
+    pub fn halfmoves(&self) -> u32 {
+        u32::from(self.state.halfmoves)
+    }
+
+    /// The move number, as a FEN counts it.
+    pub fn fullmoves(&self) -> u32 {
+        (self.base_ply + self.history.len() as u32) / 2 + 1
+    }
+
     /// Plies since the last null move or the root of the history.
-    pub fn plies_from_null(&self) -> u32 { todo!() }
-    pub fn ep_square(&self) -> Option<Square> { todo!() }
-    pub fn has_castling_rights(&self) -> bool { todo!() }
+    #[inline]
+    pub fn plies_from_null(&self) -> u32 {
+        u32::from(self.state.plies_from_null)
+    }
+
+    /// The en passant square, if an enemy pawn of the pushed one could pseudo-legally capture there.
+    #[inline]
+    pub fn ep_square(&self) -> Option<Square> {
+        self.state.ep
+    }
+
+    /// Whether any side may still castle.
+    #[inline]
+    pub fn has_castling_rights(&self) -> bool {
+        self.state.castling != 0
+    }
+
     /// Castling rights of one side, any wing.
-    pub fn can_castle(&self, color: Color) -> bool { todo!() }
+    #[inline]
+    pub fn can_castle(&self, color: Color) -> bool {
+        self.state.castling & color.fold_wb(0b0011, 0b1100) != 0
+    }
+
+    /// Castling rights as bits 0 to 3: K, Q, k, q.
+    #[inline]
+    pub fn castling_rights(&self) -> u8 {
+        self.state.castling
+    }
+
     /// Whether the colour has a piece other than pawns and king.
-    pub fn has_non_pawn_material(&self, color: Color) -> bool { todo!() }
-    /// Squares attacked by any piece of the colour with the given role (own occupancy x-ray not applied).
-    pub fn attacks_by(&self, color: Color, role: Role) -> Bitboard { todo!() }
-    /// All pieces of both colours that attack a square under an occupancy.
-    pub fn attackers_to(&self, square: Square, occupied: Bitboard) -> Bitboard { todo!() }
+    #[inline]
+    pub fn has_non_pawn_material(&self, color: Color) -> bool {
+        let plain = self.by_role.pawn | self.by_role.king;
+        (self.by_color(color) & !plain).any()
+    }
 
-    // -- moves
-    /// The role and colour of the piece on the move's from square (must be occupied).
-    pub fn moved_piece(&self, m: Move) -> Piece { todo!() }
-    /// The role captured (pawn for en passant); None for castling and non-captures.
-    pub fn captured(&self, m: Move) -> Option<Role> { todo!() }
-    pub fn is_capture(&self, m: Move) -> bool { todo!() }
-    /// Capture, en passant or queen promotion.
-    pub fn is_noisy(&self, m: Move) -> bool { todo!() }
-    pub fn is_castling(&self, m: Move) -> bool { todo!() }
-    pub fn is_en_passant(&self, m: Move) -> bool { todo!() }
-    /// Makes a pseudo-legal move that is legal; says what changed.
-    pub fn do_move(&mut self, m: Move) -> DirtyPieces { todo!() }
-    pub fn undo_move(&mut self) { todo!() }
-    /// Must not be in check.
-    pub fn do_null_move(&mut self) { todo!() }
-    pub fn undo_null_move(&mut self) { todo!() }
-    /// The key after an ordinary move (exact for non-special moves; a prefetch hint otherwise).
-    pub fn key_after(&self, m: Move) -> u64 { todo!() }
     /// The move that led here (None at the root of the history and after a null move).
-    pub fn last_move(&self) -> Option<Move> { todo!() }
+    #[inline]
+    pub fn last_move(&self) -> Option<Move> {
+        self.state.mv
+    }
 
-    // -- generation (generate.rs): pseudo-legal; in check: evasions of that kind only
-    /// Captures, en passant, queen promotions.
-    pub fn generate_noisy(&self, list: &mut MoveList) { todo!() }
-    /// The rest: quiet moves, castling (fully checked), underpromotions (with and without capture).
-    pub fn generate_quiet(&self, list: &mut MoveList) { todo!() }
-    pub fn legal_moves(&self) -> MoveList { todo!() }
-    // -- legality (legality.rs)
-    /// Whether any 16-bit code is a pseudo-legal move here. `pseudo_legal(m) && legal(m)` iff legal.
-    pub fn pseudo_legal(&self, m: Move) -> bool { todo!() }
-    /// Whether a pseudo-legal move leaves the own king safe.
-    pub fn legal(&self, m: Move) -> bool { todo!() }
-    pub fn check_info(&self) -> CheckInfo { todo!() }
-    pub fn gives_check(&self, info: &CheckInfo, m: Move) -> bool { todo!() }
-    // -- see.rs
-    /// Whether the exchange that the move starts wins at least `threshold` (centipawns: 100 300 300 500 900).
-    pub fn see_ge(&self, m: Move, threshold: i32) -> bool { todo!() }
-    // -- repetition.rs
-    /// Draw by 50 moves (not if mated), by repetition (once inside the last `ply` plies of the search, twice before), or by material.
-    pub fn is_draw(&self, ply: usize) -> bool { todo!() }
-    pub fn is_repetition(&self, ply: usize) -> bool { todo!() }
-    /// Whether the side to move has a move that repeats a position (cuckoo tables), as in Stockfish's upcoming repetition.
-    pub fn upcoming_repetition(&self, ply: usize) -> bool { todo!() }
-    pub fn is_insufficient_material(&self) -> bool { todo!() }
+    /// The role and colour of the piece on the move's from square (must be occupied).
+    #[inline]
+    pub fn moved_piece(&self, m: Move) -> Piece {
+        debug_assert!(self.role_at(m.from()).is_some(), "{m:?} moves no piece");
+        let role = self.role_at(m.from()).unwrap_or(Role::Pawn);
+        let white = self.by_color.white.contains(m.from());
+        role.of(Color::from_white(white))
+    }
+
+    /// The role captured (pawn for en passant); None for castling and non-captures.
+    #[inline]
+    pub fn captured(&self, m: Move) -> Option<Role> {
+        match self.role_at(m.to()) {
+            Some(role) => (!self.is_castling(m)).then_some(role),
+            None => self.is_en_passant(m).then_some(Role::Pawn),
+        }
+    }
+
+    /// Whether the move captures, en passant included.
+    #[inline]
+    pub fn is_capture(&self, m: Move) -> bool {
+        self.captured(m).is_some()
+    }
+
+    /// Whether [`Position::generate_noisy`] yields the move: captures, en passant and queen
+    /// promotions, but no underpromotion.
+    #[inline]
+    pub fn is_noisy(&self, m: Move) -> bool {
+        match m.promotion() {
+            Some(role) => role == Role::Queen,
+            None => self.is_capture(m),
+        }
+    }
+
+    /// Whether the move castles (the king takes its own rook).
+    #[inline]
+    pub fn is_castling(&self, m: Move) -> bool {
+        self.by_color(self.turn).contains(m.to())
+    }
+
+    /// Whether the move captures en passant.
+    #[inline]
+    pub fn is_en_passant(&self, m: Move) -> bool {
+        self.state.ep == Some(m.to()) && self.role_at(m.from()) == Some(Role::Pawn)
+    }
+
+    /// Rooks and queens, bishops and queens, of both colours.
+    #[inline]
+    pub(super) fn sliders(&self) -> (Bitboard, Bitboard) {
+        (
+            self.by_role.rook | self.by_role.queen,
+            self.by_role.bishop | self.by_role.queen,
+        )
+    }
+
+    /// Sliders of `by` that would attack `square` on an empty board.
+    #[inline]
+    pub(super) fn snipers(&self, square: Square, by: Color) -> Bitboard {
+        let (straight, diagonal) = self.sliders();
+        let rays = attacks::rook_attacks(square, Bitboard::EMPTY) & straight
+            | attacks::bishop_attacks(square, Bitboard::EMPTY) & diagonal;
+        rays & self.by_color(by)
+    }
+
+    /// Checkers of the side to move and its pinned pieces, in one pass over the enemy sliders.
+    #[inline]
+    pub(super) fn checkers_and_pins(&self) -> (Bitboard, Bitboard) {
+        let (us, them) = (self.turn, !self.turn);
+        let king = self.king(us);
+        let steppers = attacks::knight_attacks(king) & self.by_role.knight
+            | attacks::pawn_attacks(us, king) & self.by_role.pawn;
+        let mut checkers = steppers & self.by_color(them);
+        let mut pinned = Bitboard::EMPTY;
+        let occupied = self.occupied();
+        for sniper in self.snipers(king, them) {
+            let blockers = attacks::between(king, sniper) & occupied;
+            if blockers.is_empty() {
+                checkers |= Bitboard::from_square(sniper);
+            } else if !blockers.more_than_one() {
+                pinned |= blockers;
+            }
+        }
+        (checkers, pinned & self.by_color(us))
+    }
+}
+
+impl State {
+    /// Puts a piece into the keys, or takes it out.
+    #[inline]
+    pub(super) fn toggle(&mut self, square: Square, color: Color, role: Role) {
+        let key = zobrist::piece(square, color, role);
+        self.key ^= key;
+        match role {
+            Role::Pawn => {
+                self.pawn_key ^= key;
+                return;
+            }
+            Role::Knight | Role::Bishop | Role::King => self.minor_key ^= key,
+            Role::Rook | Role::Queen => {}
+        }
+        self.non_pawn_key[color as usize] ^= key;
+    }
+}
+
+/// Plies from move 1 of White to the position; the move number is capped so that sums cannot overflow.
+fn base_ply(chess: &Chess) -> u32 {
+    const MOST_MOVES: u32 = 1 << 20;
+    let black: u32 = chess.turn().fold_wb(0, 1);
+    (chess.fullmoves().get().min(MOST_MOVES) - 1) * 2 + black
+}
+
+/// The lanes, the rights that survive on each square, and the rights that are there.
+fn castling_lanes(chess: &Chess) -> ([CastlingLane; 4], [u8; 64], u8) {
+    let mut kept = [0b1111; 64];
+    let mut rights = 0;
+    let lanes = std::array::from_fn(|i| {
+        let (color, side) = RIGHTS[i];
+        let rook = chess.castles().rook(color, side);
+        if let Some(rook) = rook {
+            rights |= 1 << i;
+            kept[rook as usize] &= !(1 << i);
+            if let Some(king) = chess.board().king_of(color) {
+                kept[king as usize] &= !(1 << i);
+            }
+        }
+        lane(color, side, rook, chess.castles().path(color, side))
+    });
+    (lanes, kept, rights)
+}
+
+/// The squares of one right; the corner stands in for a rook that is not there.
+fn lane(color: Color, side: CastlingSide, rook: Option<Square>, path: Bitboard) -> CastlingLane {
+    let corner = match side {
+        CastlingSide::KingSide => color.fold_wb(Square::H1, Square::H8),
+        CastlingSide::QueenSide => color.fold_wb(Square::A1, Square::A8),
+    };
+    CastlingLane {
+        rook: rook.unwrap_or(corner),
+        king_to: side.king_to(color),
+        rook_to: side.rook_to(color),
+        path,
+    }
 }

@@ -1,18 +1,203 @@
 //! A parsed network.
 
-use std::sync::Arc;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use sha2::{Digest, Sha256};
+
+use super::architecture::{Architecture, LayerShape};
+use super::error::NetError;
+use super::file::{Header, MAX_FILE_SIZE, Reader};
+use super::layers::{Head, Transformer};
+
+/// The bytes of the net that the build chose.
+static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
 
 /// A network ready for evaluation.
-pub struct Network {}
+pub struct Network {
+    header: Header,
+    architecture: Architecture,
+    transformer: Transformer,
+    head: Head,
+}
 
-#[allow(unused_variables, missing_docs)]
+/// What people want to know about a network.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NetInfo {
+    /// The architecture.
+    pub architecture: Architecture,
+    /// The description in the file; bytes that are no UTF-8 are replaced.
+    pub description: String,
+    /// Version of the format.
+    pub version: u32,
+    /// Hash of the whole architecture, of the feature transformer, and of the dense layers.
+    pub hashes: [u32; 3],
+    /// Number of input features of one perspective.
+    pub features: usize,
+    /// Width of the accumulator of one perspective.
+    pub l1: usize,
+    /// The dense layers.
+    pub layers: Vec<LayerShape>,
+    /// Size of the file in bytes.
+    pub size: usize,
+    /// SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
+    /// Smallest and largest number of each block of parameters, in file order.
+    pub ranges: Vec<(&'static str, i32, i32)>,
+}
+
 impl Network {
     /// The net in the binary (`nets/default.nnue`, or `EVALFILE` at build time); parsed once per process.
+    ///
+    /// # Panics
+    /// When the build embedded a file that is no network.
     pub fn embedded() -> Arc<Self> {
-        todo!()
+        static PARSED: OnceLock<Arc<Network>> = OnceLock::new();
+        let parse = || match Self::from_bytes(EMBEDDED) {
+            Ok(network) => Arc::new(network),
+            Err(error) => panic!("the network embedded by the build is unusable: {error}"),
+        };
+        PARSED.get_or_init(parse).clone()
     }
+
     /// Parses and checks everything; the error says what is wrong.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        todo!()
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
+        let mut reader = Reader::new(bytes);
+        let (header, architecture) = Header::read(&mut reader)?;
+        let shape = architecture.shape();
+
+        let (found, expected) = (reader.u32()?, shape.transformer_hash());
+        if found != expected {
+            return Err(NetError::WrongTransformerHash { found, expected });
+        }
+        let transformer = Transformer::read(&mut reader, shape)?;
+
+        let (found, expected) = (reader.u32()?, shape.network_hash());
+        if found != expected {
+            return Err(NetError::WrongNetworkHash { found, expected });
+        }
+        let head = Head::read(&mut reader, shape)?;
+        reader.finish()?;
+        Ok(Self {
+            header,
+            architecture,
+            transformer,
+            head,
+        })
     }
+
+    /// Reads and parses a file; one that is absurdly large is refused unread.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, NetError> {
+        let file = File::open(path)?;
+        let too_large = |size| NetError::TooLarge {
+            size,
+            limit: MAX_FILE_SIZE,
+        };
+        let size = file.metadata()?.len();
+        if size > MAX_FILE_SIZE {
+            return Err(too_large(size));
+        }
+        // The size is only a hint: a pipe or a device says 0 and then never ends.
+        let mut bytes = Vec::with_capacity(size as usize);
+        file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_FILE_SIZE {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Self::from_bytes(&bytes)
+    }
+
+    /// The file again, byte for byte.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let shape = self.architecture.shape();
+        let mut out = Vec::with_capacity(shape.file_size(self.header.description.len()));
+        self.header.write(&mut out);
+        out.extend(shape.transformer_hash().to_le_bytes());
+        self.transformer.write(&mut out);
+        out.extend(shape.network_hash().to_le_bytes());
+        self.head.write(&mut out);
+        out
+    }
+
+    /// Everything worth showing. Costs some tens of milliseconds: it hashes the whole network.
+    pub fn info(&self) -> NetInfo {
+        let shape = self.architecture.shape();
+        let bytes = self.to_bytes();
+        NetInfo {
+            architecture: self.architecture,
+            description: self.description(),
+            version: self.header.version,
+            hashes: [
+                self.header.file_hash,
+                shape.transformer_hash(),
+                shape.network_hash(),
+            ],
+            features: shape.features,
+            l1: shape.l1,
+            layers: shape.layers.to_vec(),
+            size: bytes.len(),
+            sha256: Sha256::digest(&bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+            ranges: self.ranges(),
+        }
+    }
+
+    /// The architecture.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// The description; bytes that are no UTF-8 are replaced.
+    pub fn description(&self) -> String {
+        String::from_utf8_lossy(&self.header.description).into_owned()
+    }
+
+    /// The first layer.
+    #[inline]
+    pub fn transformer(&self) -> &Transformer {
+        &self.transformer
+    }
+
+    /// The dense layers.
+    #[inline]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn ranges(&self) -> Vec<(&'static str, i32, i32)> {
+        let mut ranges = vec![
+            range("transformer biases", self.transformer.biases()),
+            range("transformer weights", self.transformer.weights()),
+        ];
+        let names = [
+            ("layer 1 biases", "layer 1 weights"),
+            ("layer 2 biases", "layer 2 weights"),
+            ("output biases", "output weights"),
+        ];
+        for (layer, (biases, weights)) in self.head.layers().into_iter().zip(names) {
+            ranges.push(range(biases, layer.biases()));
+            ranges.push(range(weights, layer.weights()));
+        }
+        ranges
+    }
+}
+
+impl std::fmt::Debug for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Network({}, {:?})",
+            self.architecture,
+            self.description()
+        )
+    }
+}
+
+/// The smallest and the largest of `numbers`.
+fn range<T: Copy + Into<i32>>(name: &'static str, numbers: &[T]) -> (&'static str, i32, i32) {
+    let all = || numbers.iter().map(|&number| number.into());
+    (name, all().min().unwrap_or(0), all().max().unwrap_or(0))
 }

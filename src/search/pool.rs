@@ -1,10 +1,28 @@
-//! The threads: actors that own their `Worker`, and the pool that drives them.
+//! The threads: actors that own their [`Worker`], and the pool that drives them.
+//!
+//! Every thread waits on a channel for tasks. A search goes to all of them at once; worker 0 also concludes it: it
+//! waits for `stop` or `ponderhit` where the limits say so, stops the others, lets them vote, and reports the
+//! outcome exactly once.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use anyhow::Result;
+use crossbeam::channel::{Receiver, Sender, unbounded};
+use parking_lot::{Condvar, Mutex};
 
 use super::limits::Limits;
-use super::report::{Outcome, Reporter};
-use crate::board::Position;
+use super::report::{Line, Outcome, Reporter, Score, ScoreBound};
+use super::root::RootMove;
+use super::score::{self, INFINITE, Value};
+use super::syzygy::{self, Syzygy};
+use super::time;
+use super::tt::Table;
+use super::worker::{Job, Signals, Worker};
+use crate::board::{Move, Position};
 use crate::nnue::Network;
 
 /// Settings that a search reads; a copy travels with each `go`. MultiPV and the like changed while a search
@@ -19,7 +37,7 @@ pub struct SearchOptions {
     pub nodes_time: u64,
     /// Whether the GUI may let us ponder (makes the clock a little more generous).
     pub ponder: bool,
-    /// Minimal depth at which tablebases are probed with fewer than the largest number of men.
+    /// Minimal depth at which positions with the largest number of men are probed.
     pub syzygy_probe_depth: i32,
     /// Most men that are probed.
     pub syzygy_probe_limit: usize,
@@ -41,45 +59,565 @@ impl Default for SearchOptions {
     }
 }
 
-/// The search threads and what they share. All methods return at once unless they say otherwise.
-pub struct ThreadPool {}
+/// Stack of a search thread: the recursion is at most a few hundred nodes deep.
+const STACK_BYTES: usize = 16 << 20;
 
-#[allow(unused_variables, missing_docs)]
-impl ThreadPool {
-    /// `threads` threads, a transposition table of `hash_mb` MiB (or the largest that fits).
-    pub fn new(network: Arc<Network>, threads: usize, hash_mb: usize) -> Self { todo!() }
-    /// Starts a search. A search in progress must have been stopped and waited for (else this waits for it).
-    pub fn go(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) { todo!() }
-    /// Starts a search and waits for its outcome.
-    pub fn search(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) -> Outcome { todo!() }
-    /// A handle that another thread may use at any time: it never blocks.
-    pub fn controller(&self) -> Controller { todo!() }
-    /// Waits until no search runs.
-    pub fn wait(&self) { todo!() }
-    /// The four below wait for the search to end first.
-    pub fn set_threads(&mut self, threads: usize) { todo!() }
-    pub fn threads(&self) -> usize { todo!() }
-    /// Returns the size in MiB that was obtained, which is smaller than asked when memory is short.
-    pub fn set_hash(&mut self, mb: usize) -> usize { todo!() }
-    /// Forgets the transposition table and all histories (`ucinewgame`, `Clear Hash`), in parallel.
-    pub fn clear(&mut self) { todo!() }
-    pub fn set_network(&mut self, network: Arc<Network>) { todo!() }
-    pub fn network(&self) -> Arc<Network> { todo!() }
-    /// Opens tablebases under a list of directories (`:` or `;` separated as the platform has it); empty closes them. Returns (files, largest number of men).
-    pub fn set_syzygy_path(&mut self, path: &str) -> anyhow::Result<(usize, usize)> { todo!() }
+/// What a thread is told.
+enum Task {
+    Search(Arc<Job>),
+    Clear {
+        table: Arc<Table>,
+        parts: usize,
+        done: Sender<()>,
+    },
+    UseNetwork(Arc<Network>),
 }
 
-/// Controls a running search from any thread; cheap to clone; never blocks.
-#[derive(Clone)]
-pub struct Controller {}
+/// What a thread found.
+struct Findings {
+    depth: i32,
+    roots: Vec<RootMove>,
+}
 
-#[allow(missing_docs)]
+/// Whether a search runs, and a way to wait for changes.
+struct State {
+    searching: Mutex<bool>,
+    changed: Condvar,
+    /// Root value of the last search, for the clock.
+    last_value: Mutex<Option<Value>>,
+}
+
+/// What the pool, its threads and its controllers share.
+struct Hub {
+    signals: Arc<Signals>,
+    state: State,
+}
+
+impl Hub {
+    fn notify(&self) {
+        let _guard = self.state.searching.lock();
+        self.state.changed.notify_all();
+    }
+
+    /// Blocks until the search may end: `stop`, or no reason to hold the move back.
+    fn hold(&self, infinite: bool) {
+        let mut guard = self.state.searching.lock();
+        let held = || infinite || self.signals.pondering.load(SeqCst);
+        while !self.signals.stop.load(SeqCst) && held() {
+            self.state.changed.wait(&mut guard);
+        }
+    }
+}
+
+struct Thread {
+    tasks: Sender<Task>,
+    handle: Option<JoinHandle<()>>,
+}
+
+/// The search threads and what they share. Methods return at once unless they say otherwise.
+pub struct ThreadPool {
+    hub: Arc<Hub>,
+    threads: Vec<Thread>,
+    table: Arc<Table>,
+    network: Arc<Network>,
+    syzygy: Option<Arc<Syzygy>>,
+}
+
+impl ThreadPool {
+    /// `threads` threads, a transposition table of `hash_mb` MiB (or the largest that fits).
+    pub fn new(network: Arc<Network>, threads: usize, hash_mb: usize) -> Self {
+        let (hub, threads) = spawn(threads.max(1), &network);
+        Self {
+            hub,
+            threads,
+            table: Arc::new(Table::new(hash_mb)),
+            network,
+            syzygy: None,
+        }
+    }
+
+    /// Starts a search; waits for one in progress first. `reporter.done` is called exactly once.
+    pub fn go(
+        &mut self,
+        position: Position,
+        limits: Limits,
+        options: SearchOptions,
+        reporter: Arc<dyn Reporter>,
+    ) {
+        self.wait();
+        let start = Instant::now();
+        let mut root_moves = root_moves(&position, &limits);
+        let root_in_tb = self.syzygy.as_ref().is_some_and(|tables| {
+            syzygy::filter_root_moves(tables, &position, &options, &mut root_moves)
+        });
+        let game_ply = 2 * (position.fullmoves().max(1) - 1)
+            + u32::from(position.turn() == crate::board::Color::Black);
+        let budget = time::budget(&limits, &options, position.turn(), game_ply);
+        self.table.age();
+        let signals = &self.hub.signals;
+        for counters in &signals.counters {
+            counters.nodes.store(0, Relaxed);
+            counters.tb_hits.store(0, Relaxed);
+            counters.best_move_changes.store(0, Relaxed);
+        }
+        signals.pondering.store(limits.ponder, SeqCst);
+        signals.stop.store(false, SeqCst);
+        *self.hub.state.searching.lock() = true;
+        let job = Arc::new(Job {
+            position,
+            limits,
+            options,
+            budget,
+            start,
+            root_moves,
+            root_in_tb,
+            table: self.table.clone(),
+            syzygy: self.syzygy.clone(),
+            reporter,
+            previous_value: *self.hub.state.last_value.lock(),
+        });
+        for thread in &self.threads {
+            // A thread lives as long as the pool: its receiver is there.
+            let _ = thread.tasks.send(Task::Search(job.clone()));
+        }
+    }
+
+    /// Starts a search and waits for its outcome.
+    pub fn search(
+        &mut self,
+        position: Position,
+        limits: Limits,
+        options: SearchOptions,
+        reporter: Arc<dyn Reporter>,
+    ) -> Outcome {
+        let keeper = Arc::new(Keeper {
+            inner: reporter,
+            outcome: Mutex::new(None),
+        });
+        self.go(position, limits, options, keeper.clone());
+        self.wait();
+        let outcome = keeper.outcome.lock().take();
+        outcome.expect("every search reports an outcome before the pool is idle")
+    }
+
+    /// A handle that another thread may use at any time: it never blocks.
+    pub fn controller(&self) -> Controller {
+        Controller {
+            hub: self.hub.clone(),
+        }
+    }
+
+    /// Waits until no search runs.
+    pub fn wait(&self) {
+        let mut searching = self.hub.state.searching.lock();
+        while *searching {
+            self.hub.state.changed.wait(&mut searching);
+        }
+    }
+
+    /// Ends all threads and starts as many new ones; waits for the search to end first.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.wait();
+        self.stop_threads();
+        (self.hub, self.threads) = spawn(threads.max(1), &self.network);
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Replaces the transposition table by an empty one; waits for the search to end first. Returns the size in
+    /// MiB that was obtained, which is smaller than asked when memory is short.
+    pub fn set_hash(&mut self, mb: usize) -> usize {
+        self.wait();
+        // The old table goes first: both together may not fit.
+        self.table = Arc::new(Table::new(1));
+        self.table = Arc::new(Table::new(mb));
+        self.table.megabytes()
+    }
+
+    /// Size of the transposition table in MiB.
+    pub fn hash(&self) -> usize {
+        self.table.megabytes()
+    }
+
+    /// Forgets the transposition table and all histories (`ucinewgame`, `Clear Hash`), in parallel; waits for the
+    /// search to end first.
+    pub fn clear(&mut self) {
+        self.wait();
+        let (done, cleared) = unbounded();
+        for thread in &self.threads {
+            let task = Task::Clear {
+                table: self.table.clone(),
+                parts: self.threads.len(),
+                done: done.clone(),
+            };
+            let _ = thread.tasks.send(task);
+        }
+        drop(done);
+        while cleared.recv().is_ok() {}
+        *self.hub.state.last_value.lock() = None;
+    }
+
+    /// Uses another network from the next search on; waits for the search to end first. The table is cleared,
+    /// because its evaluations are the old network's.
+    pub fn set_network(&mut self, network: Arc<Network>) {
+        self.wait();
+        self.network = network.clone();
+        for thread in &self.threads {
+            let _ = thread.tasks.send(Task::UseNetwork(network.clone()));
+        }
+        self.clear();
+    }
+
+    /// The network in use.
+    pub fn network(&self) -> Arc<Network> {
+        self.network.clone()
+    }
+
+    /// Opens tablebases under a list of directories, separated as the platform separates paths; an empty list
+    /// closes them. Returns the number of files and the largest number of men.
+    pub fn set_syzygy_path(&mut self, path: &str) -> Result<(usize, usize)> {
+        self.wait();
+        if path.is_empty() {
+            self.syzygy = None;
+            return Ok((0, 0));
+        }
+        let (tables, files) = Syzygy::open(path)?;
+        let men = tables.max_pieces();
+        self.syzygy = Some(Arc::new(tables));
+        Ok((files, men))
+    }
+
+    fn stop_threads(&mut self) {
+        self.hub.signals.stop.store(true, SeqCst);
+        self.hub.notify();
+        for thread in &mut self.threads {
+            let (closed, _) = unbounded();
+            thread.tasks = closed;
+        }
+        for thread in &mut self.threads {
+            if let Some(handle) = thread.handle.take() {
+                let _ = handle.join();
+            }
+        }
+        self.threads.clear();
+    }
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        self.stop_threads();
+    }
+}
+
+/// Controls a running search from any thread; cheap to clone; never blocks for long.
+#[derive(Clone)]
+pub struct Controller {
+    hub: Arc<Hub>,
+}
+
 impl Controller {
     /// Ends the search as soon as possible; `done` follows. Ignored while idle.
-    pub fn stop(&self) { todo!() }
-    /// The opponent played the expected move: the clock starts. Ignored unless pondering.
-    pub fn ponderhit(&self) { todo!() }
+    pub fn stop(&self) {
+        self.hub.signals.stop.store(true, SeqCst);
+        self.hub.notify();
+    }
+
+    /// The opponent played the expected move: the search becomes an ordinary one. Ignored unless pondering.
+    pub fn ponderhit(&self) {
+        self.hub.signals.pondering.store(false, SeqCst);
+        self.hub.notify();
+    }
+
     /// Whether a search runs (until `done` has returned).
-    pub fn is_searching(&self) -> bool { todo!() }
-    pub fn nodes(&self) -> u64 { todo!() }
+    pub fn is_searching(&self) -> bool {
+        *self.hub.state.searching.lock()
+    }
+
+    /// Nodes of the search in progress, or of the last one.
+    pub fn nodes(&self) -> u64 {
+        self.hub.signals.nodes()
+    }
+}
+
+/// Passes everything on, and keeps the outcome.
+struct Keeper {
+    inner: Arc<dyn Reporter>,
+    outcome: Mutex<Option<Outcome>>,
+}
+
+impl Reporter for Keeper {
+    fn line(&self, line: &Line, progress: &super::report::Progress) {
+        self.inner.line(line, progress);
+    }
+    fn current_move(&self, depth: i32, m: Move, number: usize) {
+        self.inner.current_move(depth, m, number);
+    }
+    fn message(&self, text: &str) {
+        self.inner.message(text);
+    }
+    fn done(&self, outcome: &Outcome) {
+        self.inner.done(outcome);
+        *self.outcome.lock() = Some(outcome.clone());
+    }
+}
+
+/// The legal moves that the limits allow.
+fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
+    let wanted = |m: &Move| {
+        limits
+            .search_moves
+            .as_ref()
+            .is_none_or(|list| list.contains(m))
+            && !limits.exclude_moves.contains(m)
+    };
+    position
+        .legal_moves()
+        .iter()
+        .copied()
+        .filter(wanted)
+        .map(RootMove::new)
+        .collect()
+}
+
+/// Starts the threads of a pool.
+fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
+    let hub = Arc::new(Hub {
+        signals: Arc::new(Signals::new(count)),
+        state: State {
+            searching: Mutex::new(false),
+            changed: Condvar::new(),
+            last_value: Mutex::new(None),
+        },
+    });
+    let (findings, heard) = unbounded();
+    let threads = (0..count).map(|id| {
+        let (tasks, inbox) = unbounded();
+        let actor = Actor {
+            id,
+            hub: hub.clone(),
+            network: network.clone(),
+            worker: None,
+            findings: findings.clone(),
+            heard: heard.clone(),
+        };
+        let handle = std::thread::Builder::new()
+            .name(format!("search {id}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || actor.run(&inbox))
+            .ok();
+        Thread { tasks, handle }
+    });
+    let threads: Vec<Thread> = threads.collect();
+    (hub, threads)
+}
+
+/// What a search thread owns.
+struct Actor {
+    id: usize,
+    hub: Arc<Hub>,
+    network: Arc<Network>,
+    /// Made at the first search: statistics are large, and many pools are never asked.
+    worker: Option<Box<Worker>>,
+    findings: Sender<Option<Findings>>,
+    heard: Receiver<Option<Findings>>,
+}
+
+impl Actor {
+    fn run(mut self, inbox: &Receiver<Task>) {
+        for task in inbox {
+            match task {
+                Task::Search(job) => self.search(job),
+                Task::Clear { table, parts, done } => {
+                    table.clear_part(self.id, parts);
+                    if let Some(worker) = &mut self.worker {
+                        worker.clear();
+                    }
+                    drop(done);
+                }
+                Task::UseNetwork(network) => {
+                    if let Some(worker) = &mut self.worker {
+                        worker.set_network(network.clone());
+                    }
+                    self.network = network;
+                }
+            }
+        }
+    }
+
+    fn search(&mut self, job: Arc<Job>) {
+        let found = catch_unwind(AssertUnwindSafe(|| self.find(&job)));
+        let found = found.unwrap_or_else(|_| {
+            // The worker's state is in doubt: a new one is made next time. The game goes on.
+            self.worker = None;
+            self.hub.signals.stop.store(true, SeqCst);
+            job.reporter
+                .message("ERROR: a search thread failed; this is a bug, please report it");
+            None
+        });
+        if self.id == 0 {
+            self.conclude(&job, found);
+        } else {
+            drop(job);
+            let _ = self.findings.send(found);
+        }
+    }
+
+    fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
+        let worker = self.worker.get_or_insert_with(|| {
+            let signals = self.hub.signals.clone();
+            Box::new(Worker::new(
+                self.id,
+                signals,
+                job.clone(),
+                self.network.clone(),
+            ))
+        });
+        worker.begin(job.clone());
+        if !worker.root_moves.is_empty() {
+            worker.iterate();
+        }
+        let found = Findings {
+            depth: worker.completed_depth,
+            roots: std::mem::take(&mut worker.root_moves),
+        };
+        worker.rest();
+        Some(found)
+    }
+
+    /// Worker 0 ends the search for all.
+    fn conclude(&mut self, job: &Arc<Job>, own: Option<Findings>) {
+        let limits = &job.limits;
+        self.hub.hold(limits.infinite);
+        self.hub.signals.stop.store(true, SeqCst);
+        let others = self.hub.signals.counters.len() - 1;
+        let mut all: Vec<Findings> = own.into_iter().collect();
+        for _ in 0..others {
+            if let Ok(Some(found)) = self.heard.recv() {
+                all.push(found);
+            }
+        }
+        all.retain(|found| !found.roots.is_empty());
+        let outcome = catch_unwind(AssertUnwindSafe(|| outcome(job, &self.hub.signals, &all)))
+            .unwrap_or_else(|_| fallback(job));
+        if let Some(best) = all.first().and_then(|found| found.roots.first()) {
+            let value = best.known_value();
+            *self.hub.state.last_value.lock() = (value > -INFINITE).then_some(value);
+        }
+        drop(all);
+        let told = catch_unwind(AssertUnwindSafe(|| job.reporter.done(&outcome)));
+        let mut searching = self.hub.state.searching.lock();
+        *searching = false;
+        self.hub.state.changed.notify_all();
+        drop(searching);
+        if told.is_err() {
+            eprintln!("a reporter failed while it was told the best move");
+        }
+    }
+}
+
+/// The best thread's best move, with its final line.
+fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome {
+    let progress = super::report::Progress {
+        nodes: signals.nodes(),
+        time: job.start.elapsed(),
+        hashfull: Some(job.table.hashfull()),
+        tb_hits: signals.tb_hits(),
+    };
+    let Some(winner) = vote(all) else {
+        return Outcome {
+            best: None,
+            ponder: None,
+            line: no_move(job),
+            progress,
+        };
+    };
+    let root = &winner.roots[0];
+    let line = super::root::final_line(job, root, winner.depth.max(1));
+    let ponder = root
+        .pv
+        .get(1)
+        .copied()
+        .or_else(|| expected_answer(job, root.m));
+    Outcome {
+        best: Some(root.m),
+        ponder,
+        line: Some(line),
+        progress,
+    }
+}
+
+/// After a failure of every thread: a legal move, if there is one.
+fn fallback(job: &Job) -> Outcome {
+    let best = job.root_moves.first().map(|root| root.m);
+    Outcome {
+        best,
+        ponder: None,
+        line: None,
+        progress: super::report::Progress::default(),
+    }
+}
+
+/// The line of a position without legal moves: mated or stalemated. None when moves were merely excluded.
+fn no_move(job: &Job) -> Option<Line> {
+    if !job.position.legal_moves().is_empty() {
+        return None;
+    }
+    let mated = job.position.in_check();
+    let score = if mated {
+        Score::Mate(0)
+    } else {
+        Score::Centipawns(0)
+    };
+    let wdl = if mated { [0, 0, 1000] } else { [0, 1000, 0] };
+    let line = Line {
+        depth: 0,
+        seldepth: 0,
+        multipv: 1,
+        score,
+        bound: ScoreBound::Exact,
+        wdl,
+        pv: Vec::new(),
+    };
+    Some(line)
+}
+
+/// The table's answer to `best`, when the principal variation ends there.
+fn expected_answer(job: &Job, best: Move) -> Option<Move> {
+    let mut position = job.position.clone();
+    position.do_move(best);
+    let answer = job.table.probe(position.key())?.best?;
+    (position.pseudo_legal(answer) && position.legal(answer)).then_some(answer)
+}
+
+/// The thread whose best move the threads together trust most: each votes for its own with its depth and value.
+/// A proven win is taken where it is shortest.
+// CITE: the vote of Stockfish's thread pool (idea).
+fn vote(all: &[Findings]) -> Option<&Findings> {
+    let value = |found: &Findings| found.roots[0].known_value();
+    let least = all.iter().map(value).min()?;
+    let weight =
+        |found: &Findings| i64::from(value(found) - least + 14) * i64::from(found.depth.max(1));
+    let votes = |found: &Findings| -> i64 {
+        let m = found.roots[0].m;
+        all.iter()
+            .filter(|other| other.roots[0].m == m)
+            .map(weight)
+            .sum()
+    };
+    let mut best = &all[0];
+    for found in &all[1..] {
+        let better = if score::is_win(value(best)) {
+            value(found) > value(best)
+        } else {
+            score::is_win(value(found))
+                || (votes(found), weight(found)) > (votes(best), weight(best))
+        };
+        if better && found.depth > 0 {
+            best = found;
+        }
+    }
+    Some(best)
 }

@@ -1,4 +1,161 @@
-//! Values: internal units, mates, and their names.
+//! Values in internal units, mates, and the names of their arithmetic.
 
-/// Internal units; the scale of the network's output divided by 16.
+use super::report::Score;
+
+/// A value in internal units: the network's raw output divided by 16 (a pawn is about 208).
 pub type Value = i32;
+
+/// Deepest ply that the search visits.
+pub const MAX_PLY: usize = 246;
+
+/// A draw.
+pub const DRAW: Value = 0;
+/// The side to move mates now (never returned as such).
+pub const MATE: Value = 32_000;
+/// Above every value.
+pub const INFINITE: Value = 32_001;
+/// No value.
+pub const NONE: Value = 32_002;
+/// The least value that is a proven mate.
+pub const MATE_IN_MAX_PLY: Value = MATE - MAX_PLY as Value;
+/// A tablebase win at the root.
+pub const TB_WIN: Value = MATE_IN_MAX_PLY - 1;
+/// The least value that is a tablebase win somewhere in the tree.
+pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
+
+/// Values of the pieces by role index (pawn, knight, bishop, rook, queen, king), for margins.
+pub const PIECE_VALUES: [Value; 6] = [208, 781, 825, 1276, 2538, 0];
+
+/// Internal units in the units of the static exchange evaluation (centipawns: pawn 100, queen 900).
+#[inline]
+pub fn exchange_units(value: Value) -> i32 {
+    value * 5 / 12
+}
+
+/// The side to move mates in `ply` plies from the root.
+pub fn mate_in(ply: usize) -> Value {
+    MATE - ply as Value
+}
+
+/// The side to move is mated in `ply` plies from the root.
+pub fn mated_in(ply: usize) -> Value {
+    ply as Value - MATE
+}
+
+/// Whether the value proves a win (mate or tablebase).
+pub fn is_win(value: Value) -> bool {
+    value >= TB_WIN_IN_MAX_PLY
+}
+
+/// Whether the value proves a loss.
+pub fn is_loss(value: Value) -> bool {
+    value <= -TB_WIN_IN_MAX_PLY
+}
+
+/// Whether the value proves a win or a loss.
+pub fn is_decisive(value: Value) -> bool {
+    is_win(value) || is_loss(value)
+}
+
+/// Whether the value is a mate for either side.
+pub fn is_mate(value: Value) -> bool {
+    value.abs() >= MATE_IN_MAX_PLY
+}
+
+/// From "plies from the root" to "plies from this node", as the transposition table stores it.
+pub fn to_tt(value: Value, ply: usize) -> Value {
+    if is_win(value) {
+        value + ply as Value
+    } else if is_loss(value) {
+        value - ply as Value
+    } else {
+        value
+    }
+}
+
+/// The inverse of [`to_tt`], careful with the 50-move rule: a mate or tablebase win that the counter could
+/// spoil on the way is only claimed as a big advantage, because the stored path may have had a lower counter.
+// CITE: the graph-history safeguard of Stockfish's value_from_tt.
+pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
+    let ply = ply as Value;
+    let plies_left = 100 - halfmoves as Value;
+    if is_win(value) {
+        if value >= MATE_IN_MAX_PLY && MATE - value > plies_left {
+            return TB_WIN_IN_MAX_PLY - 1;
+        }
+        if value < MATE_IN_MAX_PLY && TB_WIN - value > plies_left {
+            return TB_WIN_IN_MAX_PLY - 1;
+        }
+        value - ply
+    } else if is_loss(value) {
+        if value <= -MATE_IN_MAX_PLY && MATE + value > plies_left {
+            return 1 - TB_WIN_IN_MAX_PLY;
+        }
+        if value > -MATE_IN_MAX_PLY && TB_WIN + value > plies_left {
+            return 1 - TB_WIN_IN_MAX_PLY;
+        }
+        value + ply
+    } else {
+        value
+    }
+}
+
+/// Keeps a static evaluation below every proven result.
+pub fn clamp_eval(value: Value) -> Value {
+    value.clamp(1 - TB_WIN_IN_MAX_PLY, TB_WIN_IN_MAX_PLY - 1)
+}
+
+/// The value as UCI says it: moves to mate, or centipawns. A tablebase win is shown as 200 pawns less the plies
+/// to it, so that it stays apart from evaluations and mates.
+pub fn to_uci(value: Value, centipawns: impl Fn(Value) -> i32) -> Score {
+    if is_mate(value) {
+        let plies = MATE - value.abs();
+        let moves = (plies + 1) / 2;
+        Score::Mate(if value > 0 { moves } else { -(plies / 2) })
+    } else if is_decisive(value) {
+        let plies = TB_WIN - value.abs();
+        Score::Centipawns((20_000 - plies) * value.signum())
+    } else {
+        Score::Centipawns(centipawns(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_round_trip() {
+        for value in [
+            0,
+            57,
+            -900,
+            mate_in(7),
+            mated_in(12),
+            TB_WIN - 9,
+            9 - TB_WIN,
+        ] {
+            assert_eq!(from_tt(to_tt(value, 5), 5, 0), value, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_mate_beyond_the_fifty_move_rule_is_not_claimed() {
+        let far = mate_in(40);
+        assert!(!is_win(from_tt(far, 0, 90)));
+        assert!(is_win(from_tt(far, 0, 10)));
+        assert!(!is_loss(from_tt(-far, 0, 90)));
+    }
+
+    #[test]
+    fn mates_are_counted_in_moves() {
+        let cp = |v| v;
+        assert_eq!(to_uci(mate_in(1), cp), Score::Mate(1));
+        assert_eq!(to_uci(mate_in(3), cp), Score::Mate(2));
+        assert_eq!(to_uci(mated_in(0), cp), Score::Mate(0));
+        assert_eq!(to_uci(mated_in(2), cp), Score::Mate(-1));
+        assert_eq!(to_uci(mated_in(4), cp), Score::Mate(-2));
+        assert_eq!(to_uci(-33, cp), Score::Centipawns(-33));
+        assert_eq!(to_uci(TB_WIN - 3, cp), Score::Centipawns(19_997));
+    }
+}

@@ -1,1 +1,79 @@
-//! UCI: see the issue.
+//! UCI: the protocol on standard input and output.
+//!
+//! Three threads and no lock between them. The [`reader`] parses lines ([`command`], [`go`]), acts at once where the
+//! protocol says "at once", and queues the rest in the [`mailbox`]. The [`engine`] takes them in order, checks options
+//! against one table ([`options`]), and starts searches, which report to a printer ([`print`], [`terminal`]). What
+//! anybody says leaves through the writer thread ([`output`]).
+
+pub mod command;
+pub mod engine;
+mod evalfile;
+mod extra;
+pub mod go;
+pub mod mailbox;
+pub mod options;
+pub mod output;
+pub mod print;
+pub mod reader;
+mod settings;
+mod terminal;
+
+use std::io::Read;
+use std::time::Duration;
+
+use command::{Command, CommandError};
+use engine::Engine;
+use mailbox::{Mailbox, Message};
+use output::Output;
+use print::Audience;
+use reader::Reader;
+
+/// How long the last lines may take to leave.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Speaks UCI on standard input and output until `quit` or the end of the input.
+pub fn run() -> anyhow::Result<()> {
+    let output = Output::stdout();
+    let audience = terminal::audience();
+    if audience != Audience::Gui {
+        output.line(terminal::greeting());
+    }
+    serve(std::io::stdin(), &output, audience, || {
+        std::process::exit(0)
+    });
+    Ok(())
+}
+
+/// Speaks UCI on any input and output; `exit` is called when the input has ended.
+pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audience, exit: fn()) {
+    let (mailbox, messages) = Mailbox::new();
+    let reader = Reader {
+        mailbox: mailbox.clone(),
+        output: output.clone(),
+        exit,
+    };
+    std::thread::spawn(move || reader.run(input));
+    Engine::new(output.clone(), mailbox, audience).run(&messages);
+    output.flush(LAST_WORDS);
+}
+
+/// Carries out commands from the command line, each to its end, and returns.
+pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
+    let output = Output::stdout();
+    let (mailbox, messages) = Mailbox::new();
+    let mut engine = Engine::new(output.clone(), mailbox, Audience::Gui);
+    for (number, text) in (1..).zip(commands) {
+        match text.parse() {
+            Ok(Command::Quit) => break,
+            Ok(command) => engine.handle(Message::Command(number, Box::new(command))),
+            Err(CommandError::Empty) => {}
+            Err(CommandError::Unknown(reason) | CommandError::Malformed(reason)) => {
+                output.error(&reason)
+            }
+        }
+        engine.wait();
+        messages.try_iter().for_each(drop); // Only `SearchEnded`, and we have just waited for it.
+    }
+    output.flush(LAST_WORDS);
+    Ok(())
+}

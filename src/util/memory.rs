@@ -29,3 +29,13 @@ fn advise_huge_pages<T>(slice: &[T]) {
     #[cfg(not(target_os = "linux"))]
     let _ = slice;
 }
+
+/// Bytes of memory that the system could give without swapping, where it tells.
+pub fn available_bytes() -> Option<usize> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}

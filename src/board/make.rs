@@ -1,0 +1,248 @@
+//! Making and unmaking moves.
+
+use shakmaty::{Bitboard, Color, Role, Square, attacks};
+
+use super::{DirtyPiece, DirtyPieces, Move, Position, zobrist};
+
+impl Position {
+    /// Makes a pseudo-legal move that is legal; says what changed.
+    #[inline]
+    pub fn do_move(&mut self, m: Move) -> DirtyPieces {
+        debug_assert!(self.pseudo_legal(m) && self.legal(m), "illegal {m:?}");
+        let castling = self.is_castling(m);
+        let en_passant = self.is_en_passant(m);
+        self.begin_ply(Some(m));
+        let mut dirty = DirtyPieces::none();
+        if castling {
+            self.castle(m, &mut dirty);
+        } else {
+            self.move_piece(m, en_passant, &mut dirty);
+        }
+        self.drop_castling_rights(m);
+        self.turn = !self.turn;
+        (self.state.checkers, self.state.pinned) = self.checkers_and_pins();
+        self.state.repetition = self.repetition_distance();
+        dirty
+    }
+
+    /// Takes back the last move, which was not a null move.
+    #[inline]
+    pub fn undo_move(&mut self) {
+        let (mv, castled, captured) = (self.state.mv, self.state.castled, self.state.captured);
+        let previous = self.history.pop();
+        debug_assert!(mv.is_some() && previous.is_some(), "no move to undo");
+        let (Some(m), Some(previous)) = (mv, previous) else {
+            return;
+        };
+        self.state = previous;
+        self.turn = !self.turn;
+        let (us, from, to) = (self.turn, m.from(), m.to());
+        if let Some(lane) = castled {
+            let lane = self.lanes[usize::from(lane & 3)];
+            self.remove(lane.king_to, us, Role::King);
+            self.remove(lane.rook_to, us, Role::Rook);
+            self.put(from, us, Role::King);
+            self.put(to, us, Role::Rook);
+            return;
+        }
+        let Some(role) = self.role_at(to) else { return };
+        self.remove(to, us, role);
+        let role = if m.promotion().is_some() {
+            Role::Pawn
+        } else {
+            role
+        };
+        self.put(from, us, role);
+        if let Some(captured) = captured {
+            self.put(self.capture_square(m, role), !us, captured);
+        }
+    }
+
+    /// Passes the turn. Must not be in check.
+    #[inline]
+    pub fn do_null_move(&mut self) {
+        debug_assert!(!self.in_check(), "a null move out of check");
+        self.begin_ply(None);
+        self.state.plies_from_null = 0;
+        self.turn = !self.turn;
+        (self.state.checkers, self.state.pinned) = self.checkers_and_pins();
+    }
+
+    /// Takes back a null move.
+    #[inline]
+    pub fn undo_null_move(&mut self) {
+        if let Some(previous) = self.history.pop() {
+            self.state = previous;
+            self.turn = !self.turn;
+        }
+    }
+
+    /// The key after an ordinary move. Exact unless the move castles, takes en passant, ends castling
+    /// rights or sets an en passant square: then it is only good as a hint for a prefetch.
+    #[inline]
+    pub fn key_after(&self, m: Move) -> u64 {
+        let (us, from, to) = (self.turn, m.from(), m.to());
+        let Some(role) = self.role_at(from) else {
+            return self.state.key;
+        };
+        let mut key = self.state.key ^ zobrist::turn() ^ zobrist::piece(from, us, role);
+        key ^= zobrist::piece(to, us, m.promotion().unwrap_or(role));
+        if let Some(captured) = self.role_at(to) {
+            key ^= zobrist::piece(to, !us, captured);
+        }
+        if let Some(ep) = self.state.ep {
+            key ^= zobrist::en_passant(ep.file());
+        }
+        key
+    }
+
+    /// Saves the state and starts the next one: counters, turn key, en passant gone.
+    #[inline]
+    fn begin_ply(&mut self, mv: Option<Move>) {
+        self.history.push(self.state);
+        let state = &mut self.state;
+        state.mv = mv;
+        state.captured = None;
+        state.castled = None;
+        state.repetition = 0;
+        state.halfmoves = state.halfmoves.saturating_add(1);
+        state.plies_from_null = state.plies_from_null.saturating_add(1);
+        state.key ^= zobrist::turn();
+        if let Some(ep) = state.ep.take() {
+            state.key ^= zobrist::en_passant(ep.file());
+        }
+    }
+
+    /// Castling: king first in `dirty`, then the rook. Both leave before either lands, because in
+    /// Chess960 the squares may overlap.
+    fn castle(&mut self, m: Move, dirty: &mut DirtyPieces) {
+        let (us, king, rook) = (self.turn, m.from(), m.to());
+        let index = us.fold_wb(0, 2) + u8::from(rook < king);
+        let lane = self.lanes[usize::from(index)];
+        self.state.castled = Some(index);
+        let changes = [
+            (Role::King, king, lane.king_to),
+            (Role::Rook, rook, lane.rook_to),
+        ];
+        for (role, from, _) in changes {
+            self.remove(from, us, role);
+            self.state.toggle(from, us, role);
+        }
+        for (role, from, to) in changes {
+            self.put(to, us, role);
+            self.state.toggle(to, us, role);
+            dirty.push(DirtyPiece {
+                piece: role.of(us),
+                from: Some(from),
+                to: Some(to),
+            });
+        }
+    }
+
+    /// Every move but castling.
+    #[inline]
+    fn move_piece(&mut self, m: Move, en_passant: bool, dirty: &mut DirtyPieces) {
+        let (us, from, to) = (self.turn, m.from(), m.to());
+        let Some(role) = self.role_at(from) else {
+            return;
+        };
+        let captured = if en_passant {
+            Some(Role::Pawn)
+        } else {
+            self.role_at(to)
+        };
+        let new_role = m.promotion().unwrap_or(role);
+        let lands = (new_role == role).then_some(to);
+        dirty.push(DirtyPiece {
+            piece: role.of(us),
+            from: Some(from),
+            to: lands,
+        });
+        if let Some(captured) = captured {
+            let square = if en_passant { behind(to, us) } else { to };
+            self.remove(square, !us, captured);
+            self.state.toggle(square, !us, captured);
+            self.state.captured = Some(captured);
+            self.state.halfmoves = 0;
+            dirty.push(DirtyPiece {
+                piece: captured.of(!us),
+                from: Some(square),
+                to: None,
+            });
+        }
+        self.remove(from, us, role);
+        self.state.toggle(from, us, role);
+        self.put(to, us, new_role);
+        self.state.toggle(to, us, new_role);
+        if role == Role::Pawn {
+            self.state.halfmoves = 0;
+            if new_role != role {
+                dirty.push(DirtyPiece {
+                    piece: new_role.of(us),
+                    from: None,
+                    to: Some(to),
+                });
+            }
+            self.set_en_passant(from, to);
+        }
+    }
+
+    /// After a double push: the en passant square, if an enemy pawn stands ready to capture there.
+    #[inline]
+    fn set_en_passant(&mut self, from: Square, to: Square) {
+        if from as u8 ^ to as u8 != 16 {
+            return;
+        }
+        let ep = behind(to, self.turn);
+        let hunters = attacks::pawn_attacks(self.turn, ep) & self.pieces(!self.turn, Role::Pawn);
+        if hunters.any() {
+            self.state.ep = Some(ep);
+            self.state.key ^= zobrist::en_passant(ep.file());
+        }
+    }
+
+    /// Rights end when the king or the rook moves, or the rook is captured.
+    #[inline]
+    fn drop_castling_rights(&mut self, m: Move) {
+        let kept = self.rights_kept[m.from() as usize] & self.rights_kept[m.to() as usize];
+        let lost = self.state.castling & !kept;
+        if lost != 0 {
+            self.state.key ^= zobrist::castling(lost);
+            self.state.castling &= kept;
+        }
+    }
+
+    /// Where the piece stands that `m` captures, in the position before the move.
+    #[inline]
+    pub(super) fn capture_square(&self, m: Move, role: Role) -> Square {
+        let en_passant = role == Role::Pawn && self.state.ep == Some(m.to());
+        if en_passant {
+            behind(m.to(), self.turn)
+        } else {
+            m.to()
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, square: Square, color: Color, role: Role) {
+        let bit = Bitboard::from_square(square);
+        *self.by_role.get_mut(role) |= bit;
+        *self.by_color.get_mut(color) |= bit;
+        self.mailbox[square as usize] = Some(role);
+    }
+
+    #[inline]
+    fn remove(&mut self, square: Square, color: Color, role: Role) {
+        let bit = Bitboard::from_square(square);
+        *self.by_role.get_mut(role) ^= bit;
+        *self.by_color.get_mut(color) ^= bit;
+        self.mailbox[square as usize] = None;
+    }
+}
+
+/// The square one rank back from the view of `color`; for ranks 2 to 7 (others wrap around).
+#[inline]
+pub(super) fn behind(square: Square, color: Color) -> Square {
+    let index: u32 = color.fold_wb(square as u32 + 56, square as u32 + 8);
+    Square::new(index & 63)
+}

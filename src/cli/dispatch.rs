@@ -1,0 +1,234 @@
+//! Runs what the command line asks, and turns errors into a message and an exit code.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+
+use super::{AnalyseArgs, Cli, Command, EpdArgs, EvalArgs, NetCommand, PerftArgs};
+use crate::board::{CastlingMode, Position};
+use crate::nnue::{Kernel, Network};
+use crate::tools::analyse::AnalyseOptions;
+use crate::tools::bench::BenchOptions;
+use crate::tools::epd::EpdOptions;
+use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
+use crate::{train, uci};
+
+/// How long `analyse` thinks unless told otherwise.
+const ANALYSE_TIME: Duration = Duration::from_secs(5);
+/// How long `epd` thinks about a position unless told otherwise.
+const EPD_TIME: Duration = Duration::from_secs(1);
+
+/// First words of UCI commands that may be given as arguments. Words that are commands of the command line
+/// too (`bench`, `eval`, `perft`, `cpu`, `help`) belong to the command line.
+const UCI_WORDS: &[&str] = &[
+    "uci",
+    "debug",
+    "isready",
+    "setoption",
+    "register",
+    "ucinewgame",
+    "position",
+    "go",
+    "stop",
+    "ponderhit",
+    "quit",
+    "d",
+    "flip",
+    "compiler",
+    "license",
+];
+
+/// Parses the arguments, runs what they ask, and turns an error into a message and a code.
+pub fn run() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    match run_arguments(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Not eprintln!, which panics when stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref().is_some_and(broken))
+}
+
+/// UCI commands and OpenBench's quoted `genfens` are no command lines in clap's sense.
+fn run_arguments(arguments: &[String]) -> Result<()> {
+    let first = arguments.first().map_or("", String::as_str);
+    let verb = first.split_whitespace().next().unwrap_or("");
+    let quoted = first.trim().contains(char::is_whitespace);
+    if quoted && verb == "genfens" {
+        return run_genfens(first);
+    }
+    if UCI_WORDS.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
+        return uci::run_with_commands(&group_commands(arguments));
+    }
+    match Cli::parse().command {
+        Some(command) => run_command(command),
+        None => uci::run(),
+    }
+}
+
+/// Puts the words of UCI commands together again: `position startpos go depth 5` are two commands. An argument
+/// with spaces is a command of its own, a word that begins a command begins one, other words continue.
+fn group_commands(arguments: &[String]) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut open = false;
+    for argument in arguments {
+        let whole = argument.trim().contains(char::is_whitespace);
+        // A lone "d" inside a position is the castling field of a Shredder FEN.
+        let begins = UCI_WORDS.contains(&argument.as_str()) && !(open && argument == "d");
+        match commands.last_mut() {
+            Some(last) if open && !whole && !begins => {
+                last.push(' ');
+                last.push_str(argument);
+            }
+            _ => commands.push(argument.clone()),
+        }
+        open = !whole;
+    }
+    commands
+}
+
+fn run_command(command: Command) -> Result<()> {
+    let (out, err) = (&mut io::stdout(), &mut io::stderr());
+    match command {
+        Command::Bench(args) => {
+            bench::run(
+                BenchOptions::from_words(&args.words)?,
+                Network::embedded(),
+                out,
+                err,
+            )?;
+            Ok(())
+        }
+        Command::Perft(args) => run_perft(&args),
+        Command::Eval(args) => run_eval(&args),
+        Command::Analyse(args) => run_analyse(&args),
+        Command::Epd(args) => run_epd(args),
+        Command::Net(args) => match args.command {
+            NetCommand::Info { file } => net::info(&file, out),
+            NetCommand::Verify { file } => net::verify(&file, out),
+        },
+        Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
+            .with_context(|| format!("cannot write {}", file.display())),
+        Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
+        Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+    }
+}
+
+fn run_genfens(text: &str) -> Result<()> {
+    let request = genfens::Request::parse(text)?;
+    genfens::run(&request, Network::embedded(), &mut io::stdout())
+}
+
+fn run_perft(args: &PerftArgs) -> Result<()> {
+    let out = &mut io::stdout();
+    if let Some(suite) = &args.suite {
+        return perft::suite(suite, args.max_depth, out);
+    }
+    let fen = args.fen.as_deref().unwrap_or("");
+    let mut position = if args.chess960 && !fen.is_empty() {
+        Position::from_fen(fen, CastlingMode::Chess960)
+            .with_context(|| format!("bad FEN '{fen}'"))?
+    } else {
+        tools::position_from_fen(fen)?
+    };
+    let depth = args.depth.context("a depth is missing")?;
+    perft::run(&mut position, depth, args.divide, out)?;
+    Ok(())
+}
+
+fn run_eval(args: &EvalArgs) -> Result<()> {
+    let out = &mut io::stdout();
+    let network = tools::load_network(args.net.as_deref())?;
+    let Some(file) = &args.file else {
+        let position = tools::position_from_fen(&args.fen.join(" "))?;
+        return Ok(write!(out, "{}", eval::explain(&position, &network))?);
+    };
+    let kernel = args.kernel.unwrap_or_else(Kernel::active);
+    if !kernel.is_available() {
+        bail!("this processor cannot run the kernel {kernel}");
+    }
+    eval::raw(
+        file,
+        network,
+        kernel,
+        &mut io::BufWriter::new(out),
+        &mut io::stderr(),
+    )
+}
+
+fn run_analyse(args: &AnalyseArgs) -> Result<()> {
+    let options = AnalyseOptions {
+        position: tools::position_from_fen(&args.fen.join(" "))?,
+        limits: args.limits.limits(ANALYSE_TIME),
+        multi_pv: usize::from(args.multipv),
+        threads: usize::from(args.engine.threads),
+        hash_mb: args.engine.hash as usize,
+        json: args.json,
+    };
+    analyse::run(
+        options,
+        tools::load_network(args.engine.net.as_deref())?,
+        Box::new(io::stdout()),
+    )
+}
+
+fn run_epd(args: EpdArgs) -> Result<()> {
+    let network = tools::load_network(args.engine.net.as_deref())?;
+    let options = EpdOptions {
+        limits: args.limits.limits(EPD_TIME),
+        threads: usize::from(args.engine.threads),
+        hash_mb: args.engine.hash as usize,
+        files: args.files,
+    };
+    epd::run(&options, network, &mut io::stdout(), &mut io::stderr())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grouped(text: &[&str]) -> Vec<String> {
+        group_commands(&text.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn words_become_commands() {
+        assert_eq!(grouped(&["go", "depth", "5"]), ["go depth 5"]);
+        assert_eq!(
+            grouped(&["position", "startpos", "go", "perft", "3"]),
+            ["position startpos", "go perft 3"]
+        );
+        assert_eq!(grouped(&["go depth 5", "quit"]), ["go depth 5", "quit"]);
+        assert_eq!(grouped(&["uci", "quit"]), ["uci", "quit"]);
+        assert_eq!(
+            grouped(&["position", "fen", "8/8", "w", "d", "-"]),
+            ["position fen 8/8 w d -"]
+        );
+    }
+
+    #[test]
+    fn a_closed_pipe_is_known_below_its_context() {
+        let broken =
+            anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
+        assert!(is_broken_pipe(&broken));
+        assert!(!is_broken_pipe(&anyhow::anyhow!("something else")));
+    }
+}

@@ -1,0 +1,178 @@
+//! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
+
+use super::architecture::{self, Architecture};
+use super::error::NetError;
+
+/// Bytes before the description: version, file hash, and the description's length.
+pub const HEADER_SIZE: usize = 12;
+/// The longest description that we read, in bytes.
+pub const MAX_DESCRIPTION: usize = 1 << 20;
+/// The largest file that we read, in bytes: a few times the largest published network.
+pub const MAX_FILE_SIZE: u64 = 512 << 20;
+
+/// The versions of the published networks: SF12 and 13, then everything newer.
+const KNOWN_VERSIONS: [u32; 2] = [0x7AF3_2F16, 0x7AF3_2F20];
+
+/// The beginning of a network file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// Version of the format.
+    pub version: u32,
+    /// Hash of the whole architecture.
+    pub file_hash: u32,
+    /// Free text, any bytes.
+    pub description: Vec<u8>,
+}
+
+impl Header {
+    /// Reads a header, and says which architecture it announces.
+    pub fn read(reader: &mut Reader<'_>) -> Result<(Self, Architecture), NetError> {
+        let total = reader.remaining();
+        if total < HEADER_SIZE {
+            return Err(NetError::TooShort { actual: total });
+        }
+        let (version, file_hash) = (reader.u32()?, reader.u32()?);
+        let length = reader.u32()? as usize;
+        if !KNOWN_VERSIONS.contains(&version) {
+            return Err(NetError::WrongVersion { found: version });
+        }
+        if length > MAX_DESCRIPTION {
+            return Err(NetError::DescriptionTooLong {
+                length,
+                limit: MAX_DESCRIPTION,
+            });
+        }
+        let shown = &reader.rest()[..length.min(reader.remaining())];
+        let architecture = recognise(version, file_hash, shown)?;
+        // Everything has a fixed size now; one check serves all the reads that follow.
+        let expected = architecture.shape().file_size(length);
+        if total < expected {
+            return Err(NetError::Truncated {
+                expected,
+                actual: total,
+            });
+        }
+        let description = reader.take(length)?.to_vec();
+        Ok((
+            Self {
+                version,
+                file_hash,
+                description,
+            },
+            architecture,
+        ))
+    }
+
+    /// Appends the header to `out`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        for word in [self.version, self.file_hash, self.description.len() as u32] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(&self.description);
+    }
+}
+
+/// The architecture with this version and hash.
+fn recognise(version: u32, file_hash: u32, description: &[u8]) -> Result<Architecture, NetError> {
+    let same_version = || {
+        architecture::ALL
+            .into_iter()
+            .filter(|a| a.shape().version == version)
+    };
+    if let Some(found) = same_version().find(|a| a.shape().file_hash() == file_hash) {
+        return Ok(found);
+    }
+    let mut candidates = same_version();
+    // Where a version has one architecture only, the hash can be named as the thing that is wrong.
+    if let (Some(only), None) = (candidates.next(), candidates.next()) {
+        let expected = only.shape().file_hash();
+        return Err(NetError::WrongFileHash {
+            found: file_hash,
+            expected,
+        });
+    }
+    let shown = &description[..description.len().min(200)];
+    let description = String::from_utf8_lossy(shown).into_owned();
+    Err(NetError::UnknownArchitecture {
+        version,
+        file_hash,
+        description,
+    })
+}
+
+/// A cursor over the bytes of a file.
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A cursor at the beginning.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// What has not been read yet.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.position..]
+    }
+
+    /// Bytes that have not been read yet.
+    pub fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// The next `length` bytes.
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], NetError> {
+        let Some(taken) = self.rest().get(..length) else {
+            let expected = self.position.saturating_add(length);
+            return Err(NetError::Truncated {
+                expected,
+                actual: self.bytes.len(),
+            });
+        };
+        self.position += length;
+        Ok(taken)
+    }
+
+    /// The next four bytes.
+    pub fn u32(&mut self) -> Result<u32, NetError> {
+        let mut word = [0; 4];
+        word.copy_from_slice(self.take(4)?);
+        Ok(u32::from_le_bytes(word))
+    }
+
+    /// Fills `out` with 16-bit numbers.
+    pub fn i16s(&mut self, out: &mut [i16]) -> Result<(), NetError> {
+        let (chunks, _) = self.take(2 * out.len())?.as_chunks();
+        out.iter_mut()
+            .zip(chunks)
+            .for_each(|(to, &from)| *to = i16::from_le_bytes(from));
+        Ok(())
+    }
+
+    /// The next `count` 32-bit numbers.
+    pub fn i32s(&mut self, count: usize) -> Result<Vec<i32>, NetError> {
+        let (chunks, _) = self.take(4 * count)?.as_chunks();
+        Ok(chunks
+            .iter()
+            .map(|&chunk| i32::from_le_bytes(chunk))
+            .collect())
+    }
+
+    /// The next `count` 8-bit numbers.
+    pub fn i8s(&mut self, count: usize) -> Result<Vec<i8>, NetError> {
+        Ok(self.take(count)?.iter().map(|&byte| byte as i8).collect())
+    }
+
+    /// Refuses bytes after the end.
+    pub fn finish(self) -> Result<(), NetError> {
+        match self.remaining() {
+            0 => Ok(()),
+            _ => Err(NetError::TrailingBytes {
+                expected: self.position,
+                actual: self.bytes.len(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! 256-bit vectors: AVX2.
+
+use std::arch::x86_64::*;
+
+use super::generic::{self, Isa};
+use crate::nnue::layers::Head;
+
+/// The instructions of this backend.
+struct Avx2;
+
+impl Isa for Avx2 {
+    type V = __m256i;
+    const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, v: __m256i) {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            _mm256_storeu_si256(to.cast(), v);
+        }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm256_set1_epi32(value) }
+    }
+    #[inline(always)]
+    unsafe fn add16(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm256_add_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn sub16(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm256_sub_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn add32(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm256_add_epi32(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn clip16(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            // Packing works on 128-bit halves; the permutation puts the quarters in order.
+            let bytes = _mm256_packs_epi16(a, b);
+            let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
+            _mm256_max_epi8(bytes, _mm256_setzero_si256())
+        }
+    }
+    #[inline(always)]
+    unsafe fn dot(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened first.
+            let pairs = _mm256_maddubs_epi16(x, w);
+            _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_activated(to: *mut u8, sums: __m256i) {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let shifted = _mm256_srai_epi32::<6>(sums);
+            let (low, high) = (
+                _mm256_castsi256_si128(shifted),
+                _mm256_extracti128_si256::<1>(shifted),
+            );
+            let words = _mm_packs_epi32(low, high);
+            let bytes = _mm_max_epi8(_mm_packs_epi16(words, words), _mm_setzero_si128());
+            _mm_storel_epi64(to.cast(), bytes);
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum32(v: __m256i) -> i32 {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let v = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+            let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b01_00_11_10>(v));
+            let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b10_11_00_01>(v));
+            _mm_cvtsi128_si32(v)
+        }
+    }
+}
+
+/// See [`Kernels::update`](super::Kernels::update).
+#[target_feature(enable = "avx2")]
+pub(super) fn update<const L1: usize>(
+    rows: &[[i16; L1]],
+    from: &[i16; L1],
+    to: &mut [i16; L1],
+    added: &[u16],
+    removed: &[u16],
+) {
+    // SAFETY: this function has the features.
+    unsafe { generic::update::<Avx2, L1>(rows, from, to, added, removed) }
+}
+
+/// See [`Kernels::forward`](super::Kernels::forward).
+#[target_feature(enable = "avx2")]
+pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::forward::<Avx2, L1, H1, H2>(head, own, other) }
+}

@@ -1,0 +1,146 @@
+//! 512-bit vectors: AVX-512 F and BW, with or without VNNI.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+use super::generic::{self, Isa};
+use crate::nnue::layers::Head;
+
+/// How four byte products become a sum: the only difference between the two kernels.
+trait Dot {
+    unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i;
+}
+
+/// Byte products through 16 bits, for processors without VNNI.
+struct Widening;
+
+impl Dot for Widening {
+    #[inline(always)]
+    unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
+        // SAFETY: the caller's function has AVX-512 BW.
+        unsafe {
+            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened.
+            let pairs = _mm512_maddubs_epi16(x, w);
+            _mm512_add_epi32(sums, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
+        }
+    }
+}
+
+/// The byte dot product of VNNI.
+struct Vnni;
+
+impl Dot for Vnni {
+    #[inline(always)]
+    unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
+        // SAFETY: the caller's function has VNNI.
+        unsafe { _mm512_dpbusd_epi32(sums, x, w) }
+    }
+}
+
+/// The instructions of this backend.
+struct Avx512<D>(PhantomData<D>);
+
+impl<D: Dot> Isa for Avx512<D> {
+    type V = __m512i;
+    const BYTES: usize = 64;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, v: __m512i) {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            _mm512_storeu_si512(to.cast(), v);
+        }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm512_set1_epi32(value) }
+    }
+    #[inline(always)]
+    unsafe fn add16(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm512_add_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn sub16(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm512_sub_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn add32(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm512_add_epi32(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn clip16(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            // Packing works on 128-bit quarters; the permutation puts the eighths in order.
+            let bytes = _mm512_packs_epi16(a, b);
+            let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+            _mm512_max_epi8(
+                _mm512_permutexvar_epi64(order, bytes),
+                _mm512_setzero_si512(),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { D::dot(sums, x, w) }
+    }
+    #[inline(always)]
+    unsafe fn store_activated(to: *mut u8, sums: __m512i) {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let shifted = _mm512_srai_epi32::<6>(sums);
+            let positive = _mm512_max_epi32(shifted, _mm512_setzero_si512());
+            _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(positive));
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum32(v: __m512i) -> i32 {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm512_reduce_add_epi32(v) }
+    }
+}
+
+/// See [`Kernels::update`](super::Kernels::update).
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn update<const L1: usize>(
+    rows: &[[i16; L1]],
+    from: &[i16; L1],
+    to: &mut [i16; L1],
+    added: &[u16],
+    removed: &[u16],
+) {
+    // SAFETY: this function has the features.
+    unsafe { generic::update::<Avx512<Widening>, L1>(rows, from, to, added, removed) }
+}
+
+/// See [`Kernels::forward`](super::Kernels::forward).
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::forward::<Avx512<Widening>, L1, H1, H2>(head, own, other) }
+}
+
+/// See [`Kernels::forward`](super::Kernels::forward).
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(super) fn forward_vnni<const L1: usize, const H1: usize, const H2: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::forward::<Avx512<Vnni>, L1, H1, H2>(head, own, other) }
+}

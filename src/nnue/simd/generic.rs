@@ -1,0 +1,205 @@
+//! The algorithms that every vector backend shares, over a handful of instructions.
+//!
+//! Everything here is `#[inline(always)]` and without target features of its own: it becomes part
+//! of the backend's function that has them, and only there do the instructions become available.
+
+use crate::nnue::layers::{Dense, Head};
+
+/// The vector instructions of one instruction set.
+pub(super) trait Isa {
+    /// A vector register.
+    type V: Copy;
+    /// Its size in bytes.
+    const BYTES: usize;
+
+    /// Loads [`Self::BYTES`] bytes from any address.
+    unsafe fn load(from: *const u8) -> Self::V;
+    /// Stores [`Self::BYTES`] bytes to any address.
+    unsafe fn store(to: *mut u8, v: Self::V);
+    /// The same i32 in every lane.
+    unsafe fn splat(value: i32) -> Self::V;
+    /// Wrapping sums of i16 lanes.
+    unsafe fn add16(a: Self::V, b: Self::V) -> Self::V;
+    /// Wrapping differences of i16 lanes.
+    unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
+    /// Wrapping sums of i32 lanes.
+    unsafe fn add32(a: Self::V, b: Self::V) -> Self::V;
+    /// The i16 lanes of `a`, then those of `b`, clamped to 0..=127, as bytes in order.
+    unsafe fn clip16(a: Self::V, b: Self::V) -> Self::V;
+    /// Adds to every i32 lane the dot product of four u8 (at most 127) and four i8.
+    unsafe fn dot(sums: Self::V, x: Self::V, w: Self::V) -> Self::V;
+    /// Stores `clamp(sum >> 6, 0, 127)` of every i32 lane as a byte (a quarter of a register).
+    unsafe fn store_activated(to: *mut u8, sums: Self::V);
+    /// The wrapping sum of all i32 lanes.
+    unsafe fn sum32(v: Self::V) -> i32;
+}
+
+/// Bytes on cache line boundaries.
+#[repr(C, align(64))]
+struct Bytes<const N: usize>([u8; N]);
+
+/// See [`Kernels::update`](super::Kernels::update). The commonest lengths get code of their own.
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+pub(super) unsafe fn update<I: Isa, const L1: usize>(
+    rows: &[[i16; L1]],
+    from: &[i16; L1],
+    to: &mut [i16; L1],
+    added: &[u16],
+    removed: &[u16],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (added, removed) {
+            (&[a], &[r]) => apply::<I, L1>(rows, from, to, &[a], &[r]),
+            (&[a], &[r, s]) => apply::<I, L1>(rows, from, to, &[a], &[r, s]),
+            (&[a, b], &[r, s]) => apply::<I, L1>(rows, from, to, &[a, b], &[r, s]),
+            _ => apply::<I, L1>(rows, from, to, added, removed),
+        }
+    }
+}
+
+/// Keeps a block of sums in registers while every row is added or subtracted.
+#[inline(always)]
+unsafe fn apply<I: Isa, const L1: usize>(
+    rows: &[[i16; L1]],
+    from: &[i16; L1],
+    to: &mut [i16; L1],
+    added: &[u16],
+    removed: &[u16],
+) {
+    let lanes = I::BYTES / 2;
+    // Eight registers leave room on machines with sixteen; no row has fewer than four.
+    let block = if (L1 / lanes).is_multiple_of(8) { 8 } else { 4 };
+    const { assert!(L1.is_multiple_of(128)) };
+    for start in (0..L1).step_by(block * lanes) {
+        // SAFETY: `start + block * lanes <= L1`, because blocks divide the row without a rest.
+        unsafe {
+            let mut sums = [I::splat(0); 8];
+            for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                *sum = I::load(from.as_ptr().add(start + i * lanes).cast());
+            }
+            for &feature in added {
+                let row = rows[usize::from(feature)].as_ptr().add(start);
+                for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                    *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
+                }
+            }
+            for &feature in removed {
+                let row = rows[usize::from(feature)].as_ptr().add(start);
+                for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                    *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
+                }
+            }
+            for (i, &sum) in sums.iter().enumerate().take(block) {
+                I::store(to.as_mut_ptr().add(start + i * lanes).cast(), sum);
+            }
+        }
+    }
+}
+
+/// See [`Kernels::forward`](super::Kernels::forward).
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+pub(super) unsafe fn forward<I: Isa, const L1: usize, const H1: usize, const H2: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: the caller's promise; every function checks the lengths that it relies on.
+    unsafe {
+        let mut input = [Bytes([0; L1]), Bytes([0; L1])];
+        clip::<I, L1>(own, &mut input[0]);
+        clip::<I, L1>(other, &mut input[1]);
+        let mut hidden1 = Bytes([0; H1]);
+        affine::<I, H1>(&head.first, input[0].0.as_ptr(), 2 * L1, &mut hidden1);
+        let mut hidden2 = Bytes([0; H2]);
+        affine::<I, H2>(&head.second, hidden1.0.as_ptr(), H1, &mut hidden2);
+        output::<I, H2>(&head.output, &hidden2)
+    }
+}
+
+/// The transformer's activation: i16 sums to bytes in 0..=127.
+#[inline(always)]
+unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
+    const { assert!(L1.is_multiple_of(64)) };
+    for start in (0..L1).step_by(I::BYTES) {
+        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector lie inside.
+        unsafe {
+            let low = I::load(sums.as_ptr().add(start).cast());
+            let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
+            I::store(out.0.as_mut_ptr().add(start), I::clip16(low, high));
+        }
+    }
+}
+
+/// A dense layer with its activation, for `OUT` outputs in eight registers.
+///
+/// # Safety
+/// `input` must point to `inputs` bytes, each at most 127.
+#[inline(always)]
+unsafe fn affine<I: Isa, const OUT: usize>(
+    layer: &Dense,
+    input: *const u8,
+    inputs: usize,
+    out: &mut Bytes<OUT>,
+) {
+    let registers = OUT * 4 / I::BYTES;
+    // Independent chains hide the latency of the dot product.
+    let chains = 8 / registers;
+    let groups = inputs / 4;
+    const { assert!(OUT * 4 / I::BYTES > 0 && 8 % (OUT * 4 / I::BYTES) == 0) };
+    assert!(layer.packed().len() >= OUT * inputs && layer.biases().len() == OUT);
+    assert!(groups.is_multiple_of(chains));
+    let weights = layer.packed().as_ptr().cast::<u8>();
+    let biases = layer.biases().as_ptr();
+    // SAFETY: group `g < groups` has `OUT * 4` bytes of weights, asserted above, and four input
+    // bytes, promised by the caller; biases and outputs are `OUT` long.
+    unsafe {
+        let mut sums = [I::splat(0); 8];
+        for group in (0..groups).step_by(chains) {
+            for chain in 0..chains {
+                let x = I::splat(input.cast::<i32>().add(group + chain).read_unaligned());
+                let row = weights.add((group + chain) * OUT * 4);
+                for r in 0..registers {
+                    let sum = &mut sums[chain * registers + r];
+                    *sum = I::dot(*sum, x, I::load(row.add(r * I::BYTES)));
+                }
+            }
+        }
+        for r in 0..registers {
+            let mut sum = I::load(biases.cast::<u8>().add(r * I::BYTES));
+            for chain in 0..chains {
+                sum = I::add32(sum, sums[chain * registers + r]);
+            }
+            I::store_activated(out.0.as_mut_ptr().add(r * I::BYTES / 4), sum);
+        }
+    }
+}
+
+/// The last layer: one dot product. Fewer inputs than a register holds are padded with zeros.
+#[inline(always)]
+unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Bytes<IN>) -> i32 {
+    assert!(layer.weights().len() == IN && layer.biases().len() == 1);
+    const { assert!(IN <= 64) };
+    let (mut x, mut w) = (Bytes([0; 64]), Bytes([0; 64]));
+    x.0[..IN].copy_from_slice(&input.0);
+    w.0[..IN].copy_from_slice(bytemuck::cast_slice(layer.weights()));
+    let mut sum = layer.biases()[0];
+    for start in (0..IN).step_by(I::BYTES) {
+        // SAFETY: both buffers have 64 bytes, which no register goes beyond.
+        unsafe {
+            let dot = I::dot(
+                I::splat(0),
+                I::load(x.0.as_ptr().add(start)),
+                I::load(w.0.as_ptr().add(start)),
+            );
+            sum = sum.wrapping_add(I::sum32(dot));
+        }
+    }
+    sum
+}

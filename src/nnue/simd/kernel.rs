@@ -1,0 +1,155 @@
+//! The names of the kernels, and the choice among them.
+
+use std::sync::OnceLock;
+use std::{fmt, str::FromStr};
+
+/// The environment variable that forces a kernel.
+const OVERRIDE: &str = "ZOOTHERA_KERNEL";
+
+/// A kernel by name, from the slowest to the fastest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kernel {
+    /// Portable code: the specification.
+    Scalar,
+    /// 128-bit vectors (SSSE3 and SSE4.1).
+    Sse41,
+    /// 256-bit vectors.
+    Avx2,
+    /// 512-bit vectors (AVX-512 F and BW).
+    Avx512,
+    /// 512-bit vectors with byte dot products (VNNI too).
+    Avx512Vnni,
+}
+
+impl Kernel {
+    /// Every kernel, from the slowest to the fastest.
+    pub const ALL: [Self; 5] = [
+        Self::Scalar,
+        Self::Sse41,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Avx512Vnni,
+    ];
+
+    /// Whether this processor has what the kernel needs.
+    #[cfg(target_arch = "x86_64")]
+    pub fn is_available(self) -> bool {
+        let sse41 = || is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1");
+        let avx512 = || is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+        match self {
+            Self::Scalar => true,
+            Self::Sse41 => sse41(),
+            Self::Avx2 => is_x86_feature_detected!("avx2"),
+            Self::Avx512 => avx512(),
+            Self::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
+        }
+    }
+
+    /// Whether this processor has what the kernel needs.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn is_available(self) -> bool {
+        self == Self::Scalar
+    }
+
+    /// The kernels that this processor has, from the slowest to the fastest.
+    pub fn available() -> Vec<Self> {
+        Self::ALL
+            .into_iter()
+            .filter(|kernel| kernel.is_available())
+            .collect()
+    }
+
+    /// The fastest kernel that this processor has.
+    pub fn detect() -> Self {
+        Self::ALL
+            .into_iter()
+            .rev()
+            .find(|kernel| kernel.is_available())
+            .unwrap_or(Self::Scalar)
+    }
+
+    /// The kernel in use: the one that `ZOOTHERA_KERNEL` names, or else the fastest. Asked once.
+    pub fn active() -> Self {
+        static ACTIVE: OnceLock<Kernel> = OnceLock::new();
+        *ACTIVE.get_or_init(|| match std::env::var(OVERRIDE) {
+            Ok(name) if !name.is_empty() => Self::forced(&name).unwrap_or_else(|reason| {
+                let kernel = Self::detect();
+                eprintln!("{OVERRIDE}: {reason}; using {kernel}");
+                kernel
+            }),
+            _ => Self::detect(),
+        })
+    }
+
+    /// The kernel called `name`, if there is one and this processor has it.
+    fn forced(name: &str) -> Result<Self, String> {
+        let kernel: Self = name
+            .parse()
+            .map_err(|error: UnknownKernel| error.to_string())?;
+        if kernel.is_available() {
+            Ok(kernel)
+        } else {
+            Err(format!("this processor lacks {kernel}"))
+        }
+    }
+
+    /// The name of this kernel, as `ZOOTHERA_KERNEL` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Sse41 => "sse41",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512vnni",
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// No kernel has this name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownKernel(String);
+
+impl fmt::Display for UnknownKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Kernel::ALL.map(Kernel::name).join(", ");
+        write!(f, "unknown kernel {:?} (there are {names})", self.0)
+    }
+}
+
+impl std::error::Error for UnknownKernel {}
+
+impl FromStr for Kernel {
+    type Err = UnknownKernel;
+    fn from_str(name: &str) -> Result<Self, UnknownKernel> {
+        let wanted = name.to_ascii_lowercase();
+        let found = Self::ALL.into_iter().find(|kernel| kernel.name() == wanted);
+        found.ok_or_else(|| UnknownKernel(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for kernel in Kernel::ALL {
+            assert_eq!(kernel.to_string().parse(), Ok(kernel));
+        }
+        assert!("mmx".parse::<Kernel>().is_err());
+    }
+
+    #[test]
+    fn scalar_is_always_available() {
+        assert_eq!(Kernel::available()[0], Kernel::Scalar);
+        assert_eq!(Kernel::available().last(), Some(&Kernel::detect()));
+        assert_eq!(Kernel::forced("scalar"), Ok(Kernel::Scalar));
+        assert!(Kernel::forced("abacus").is_err());
+    }
+}

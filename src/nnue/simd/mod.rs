@@ -1,0 +1,100 @@
+//! The arithmetic of a network, once per instruction set; the processor is asked once.
+//!
+//! Two operations only: [`Kernels::update`] adds and removes rows of the first layer, and
+//! [`Kernels::forward`] runs the dense layers. [`scalar`] is their specification. The vector
+//! backends share the algorithms of `generic` and differ in a handful of instructions.
+#![allow(unsafe_code)]
+
+mod kernel;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod generic;
+#[cfg(target_arch = "x86_64")]
+mod sse41;
+
+pub use kernel::{Kernel, UnknownKernel};
+
+use super::layers::Head;
+
+/// A kernel that this processor has: the value is the proof.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kernels(Kernel);
+
+impl Kernels {
+    /// `kernel`, if this processor has what it needs.
+    pub fn new(kernel: Kernel) -> Option<Self> {
+        kernel.is_available().then_some(Self(kernel))
+    }
+
+    /// The kernel in use in this process.
+    pub fn active() -> Self {
+        Self(Kernel::active())
+    }
+
+    /// The name of this kernel.
+    pub fn kernel(self) -> Kernel {
+        self.0
+    }
+
+    /// Writes `from + rows[added] - rows[removed]` to `to`, wrapping at 16 bits.
+    ///
+    /// # Panics
+    /// When an index is outside of `rows`.
+    #[inline]
+    pub fn update<const L1: usize>(
+        self,
+        rows: &[[i16; L1]],
+        from: &[i16; L1],
+        to: &mut [i16; L1],
+        added: &[u16],
+        removed: &[u16],
+    ) {
+        match self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni | Kernel::Avx512 => unsafe {
+                avx512::update(rows, from, to, added, removed)
+            },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::update(rows, from, to, added, removed) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::update(rows, from, to, added, removed) },
+            _ => scalar::update(rows, from, to, added, removed),
+        }
+    }
+
+    /// The raw output for accumulators of the side to move (`own`) and of the `other` side.
+    ///
+    /// # Panics
+    /// When `head` is not `2 * L1 -> H1 -> H2 -> 1`.
+    #[inline]
+    pub fn forward<const L1: usize, const H1: usize, const H2: usize>(
+        self,
+        head: &Head,
+        own: &[i16; L1],
+        other: &[i16; L1],
+    ) -> i32 {
+        match self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni => unsafe { avx512::forward_vnni::<L1, H1, H2>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::forward::<L1, H1, H2>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::forward::<L1, H1, H2>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::forward::<L1, H1, H2>(head, own, other) },
+            _ => scalar::forward::<L1, H1, H2>(head, own, other),
+        }
+    }
+}

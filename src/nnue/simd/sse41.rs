@@ -1,0 +1,103 @@
+//! 128-bit vectors: SSSE3 and SSE4.1.
+
+use std::arch::x86_64::*;
+
+use super::generic::{self, Isa};
+use crate::nnue::layers::Head;
+
+/// The instructions of this backend.
+struct Sse41;
+
+impl Isa for Sse41 {
+    type V = __m128i;
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm_loadu_si128(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, v: __m128i) {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            _mm_storeu_si128(to.cast(), v);
+        }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm_set1_epi32(value) }
+    }
+    #[inline(always)]
+    unsafe fn add16(a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm_add_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn sub16(a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm_sub_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn add32(a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm_add_epi32(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn clip16(a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { _mm_max_epi8(_mm_packs_epi16(a, b), _mm_setzero_si128()) }
+    }
+    #[inline(always)]
+    unsafe fn dot(sums: __m128i, x: __m128i, w: __m128i) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened first.
+            let pairs = _mm_maddubs_epi16(x, w);
+            _mm_add_epi32(sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_activated(to: *mut u8, sums: __m128i) {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let words = _mm_packs_epi32(_mm_srai_epi32::<6>(sums), _mm_setzero_si128());
+            let bytes = _mm_max_epi8(_mm_packs_epi16(words, words), _mm_setzero_si128());
+            to.cast::<i32>().write_unaligned(_mm_cvtsi128_si32(bytes));
+        }
+    }
+    #[inline(always)]
+    unsafe fn sum32(v: __m128i) -> i32 {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b01_00_11_10>(v));
+            let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b10_11_00_01>(v));
+            _mm_cvtsi128_si32(v)
+        }
+    }
+}
+
+/// See [`Kernels::update`](super::Kernels::update).
+#[target_feature(enable = "ssse3,sse4.1")]
+pub(super) fn update<const L1: usize>(
+    rows: &[[i16; L1]],
+    from: &[i16; L1],
+    to: &mut [i16; L1],
+    added: &[u16],
+    removed: &[u16],
+) {
+    // SAFETY: this function has the features.
+    unsafe { generic::update::<Sse41, L1>(rows, from, to, added, removed) }
+}
+
+/// See [`Kernels::forward`](super::Kernels::forward).
+#[target_feature(enable = "ssse3,sse4.1")]
+pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::forward::<Sse41, L1, H1, H2>(head, own, other) }
+}

@@ -1,0 +1,130 @@
+//! Correction histories: how far the static evaluation was off in positions that share a feature.
+//!
+//! After a search, the difference between its result and the static evaluation is remembered under the keys of the
+//! pawns, the minor pieces, each side's pieces, and the last two moves. Their weighted sum corrects the next
+//! evaluation; its size says how little the evaluation is to be trusted.
+// CITE: correction history: Caissa's, published by M. Witwicki (2023), extended by many engines since.
+
+use super::history::{Context, color_index};
+use super::params;
+use super::score::{Value, clamp_eval};
+use crate::board::{Color, Position};
+
+/// Entries per table and colour (a power of two).
+const SIZE: usize = 16_384;
+/// Limit of an entry.
+const MAX: i32 = 1024;
+/// Contexts times pieces on squares, as in the continuation history.
+const CONTINUATION: usize = (4 * 768 + 1) * 768;
+
+/// The correction tables of one thread.
+pub struct Corrections {
+    pawn: Box<[i16]>,
+    minor: Box<[i16]>,
+    non_pawn: [Box<[i16]>; 2],
+    continuation: Box<[i16]>,
+}
+
+/// The keys of a node in every table.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys {
+    pawn: usize,
+    minor: usize,
+    non_pawn: [usize; 2],
+    continuation: [usize; 2],
+}
+
+impl Keys {
+    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), which
+    /// came after the moves of `contexts`.
+    #[inline]
+    pub fn new(position: &Position, last: Option<usize>, contexts: [Context; 2]) -> Self {
+        let side = color_index(position.turn()) * SIZE;
+        let slot = |key: u64| side + (key as usize & (SIZE - 1));
+        Self {
+            pawn: slot(position.pawn_key()),
+            minor: slot(position.minor_key()),
+            non_pawn: [Color::White, Color::Black].map(|color| slot(position.non_pawn_key(color))),
+            continuation: contexts.map(|context| match last {
+                Some(square) => context.index() * 768 + square,
+                None => Context::NONE.index() * 768,
+            }),
+        }
+    }
+}
+
+#[inline]
+fn update(entry: &mut i16, bonus: i32) {
+    let old = i32::from(*entry);
+    let bonus = bonus.clamp(-MAX, MAX);
+    *entry = (old + bonus - old * bonus.abs() / MAX) as i16;
+}
+
+impl Corrections {
+    /// Empty tables.
+    pub fn new() -> Self {
+        let table = || vec![0; 2 * SIZE].into_boxed_slice();
+        Self {
+            pawn: table(),
+            minor: table(),
+            non_pawn: [table(), table()],
+            continuation: vec![0; CONTINUATION].into_boxed_slice(),
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        let [white, black] = &mut self.non_pawn;
+        for table in [
+            &mut self.pawn,
+            &mut self.minor,
+            white,
+            black,
+            &mut self.continuation,
+        ] {
+            table.fill(0);
+        }
+    }
+
+    /// The correction of the static evaluation, in internal units.
+    #[inline]
+    pub fn value(&self, keys: &Keys) -> Value {
+        let at = |table: &[i16], index: usize| i32::from(table[index]);
+        let sum = params::corr_pawn() * at(&self.pawn, keys.pawn)
+            + params::corr_minor() * at(&self.minor, keys.minor)
+            + params::corr_non_pawn()
+                * (at(&self.non_pawn[0], keys.non_pawn[0])
+                    + at(&self.non_pawn[1], keys.non_pawn[1]))
+            + params::corr_cont()
+                * (at(&self.continuation, keys.continuation[0])
+                    + at(&self.continuation, keys.continuation[1]));
+        sum / 1024
+    }
+
+    /// Learns that a search of `depth` gave a result `difference` above the static evaluation.
+    pub fn learn(&mut self, keys: &Keys, difference: Value, depth: i32) {
+        let bonus = (difference * depth / 8).clamp(-MAX / 4, MAX / 4);
+        update(&mut self.pawn[keys.pawn], bonus);
+        update(&mut self.minor[keys.minor], bonus);
+        for (table, &key) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
+            update(&mut table[key], bonus * 5 / 4);
+        }
+        for &key in &keys.continuation {
+            if key < Context::NONE.index() * 768 {
+                update(&mut self.continuation[key], bonus);
+            }
+        }
+    }
+}
+
+impl Default for Corrections {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The static evaluation, corrected and kept below proven results.
+#[inline]
+pub fn corrected(eval: Value, correction: Value) -> Value {
+    clamp_eval(eval + correction)
+}

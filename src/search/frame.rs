@@ -1,0 +1,61 @@
+//! What the search keeps for each ply of the current path.
+
+use super::history::Context;
+use super::score::{self, Value};
+use crate::board::{Color, Move, Piece, Role};
+
+/// Frames below the root, so that "four plies ago" always exists.
+pub const BELOW_ROOT: usize = 8;
+
+/// One ply of the path from the root.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// The move made here; `None` for a null move and before the first move.
+    pub current: Option<Move>,
+    /// The piece that made it.
+    pub piece: Piece,
+    /// Whether it was noisy (capture or queen promotion).
+    pub noisy: bool,
+    /// Where its continuations are counted.
+    pub context: Context,
+    /// The move that this node must not search (singular extension).
+    pub excluded: Option<Move>,
+    /// Corrected static evaluation; in check, that of two plies ago.
+    pub static_eval: Value,
+    /// Whether the side to move is in check here.
+    pub in_check: bool,
+    /// Whether the node is or was on a principal variation.
+    pub tt_pv: bool,
+    /// Whether the table knew the position.
+    pub tt_hit: bool,
+    /// Ordinal of the current move.
+    pub move_count: i32,
+    /// Plies by which the current move was reduced, when it was.
+    pub reduction: i32,
+    /// History score of the current move.
+    pub stat_score: i32,
+    /// Cut-offs among the children of this node.
+    pub cutoffs: i32,
+}
+
+impl Frame {
+    /// A frame where nothing has happened.
+    pub const EMPTY: Self = Self {
+        current: None,
+        piece: Piece {
+            color: Color::White,
+            role: Role::Pawn,
+        },
+        noisy: false,
+        context: Context::NONE,
+        excluded: None,
+        static_eval: score::NONE,
+        in_check: false,
+        tt_pv: false,
+        tt_hit: false,
+        move_count: 0,
+        reduction: 0,
+        stat_score: 0,
+        cutoffs: 0,
+    };
+}

@@ -1,0 +1,277 @@
+//! What moves did in other nodes: the statistics that order moves, prune them, and size their reductions.
+//!
+//! Every entry is an `i16` moved by a "gravity" update: a bonus counts for less the nearer the entry already is to
+//! its limit, so entries stay in range and recent results weigh most.
+// CITE: the history heuristic: Schaeffer (1983); the gravity form is common to today's engines.
+
+use crate::board::{Bitboard, Color, Move, Piece, Position, Role};
+
+/// Limit of the butterfly entries.
+const BUTTERFLY_MAX: i32 = 7183;
+/// Limit of the capture entries.
+const CAPTURE_MAX: i32 = 10_692;
+/// Limit of the continuation entries.
+const CONTINUATION_MAX: i32 = 30_000;
+/// Limit of the pawn-structure entries.
+const PAWN_MAX: i32 = 8192;
+
+/// Pawn structures told apart by the pawn history (a power of two).
+const PAWN_STRUCTURES: usize = 1024;
+/// Pieces (two colours, six roles) times squares.
+const PIECE_SQUARES: usize = 12 * 64;
+/// Contexts of the continuation history: in check or not, noisy or not, piece, square.
+const CONTEXTS: usize = 4 * PIECE_SQUARES;
+/// Plies from the root that have a butterfly table of their own.
+pub const LOW_PLIES: usize = 5;
+
+/// A context in the continuation history: which move was made, and how it stood when it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context(u16);
+
+impl Context {
+    /// No move: the root and null moves. Reads as zero (nothing is ever written to it).
+    pub const NONE: Self = Self(CONTEXTS as u16);
+
+    /// The context that making `m` with `piece` creates.
+    #[inline]
+    pub fn new(in_check: bool, noisy: bool, piece: Piece, m: Move) -> Self {
+        let state = usize::from(in_check) * 2 + usize::from(noisy);
+        Self((state * PIECE_SQUARES + piece_square(piece, m)) as u16)
+    }
+
+    /// Index of the context, at most 3072 ([`Self::NONE`]).
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    #[inline]
+    fn base(self) -> usize {
+        self.index() * PIECE_SQUARES
+    }
+}
+
+/// Index of a piece on the square where a move puts it, below 768.
+#[inline]
+pub fn piece_square(piece: Piece, m: Move) -> usize {
+    piece_index(piece) * 64 + m.to() as usize
+}
+
+#[inline]
+fn piece_index(piece: Piece) -> usize {
+    color_index(piece.color) * 6 + piece.role as usize - 1
+}
+
+/// White 0, black 1.
+#[inline]
+pub fn color_index(color: Color) -> usize {
+    usize::from(color == Color::Black)
+}
+
+/// Moves an entry by `bonus`, with gravity towards zero near `max`.
+#[inline]
+fn update(entry: &mut i16, bonus: i32, max: i32) {
+    let bonus = bonus.clamp(-max, max);
+    let old = i32::from(*entry);
+    *entry = (old + bonus - old * bonus.abs() / max) as i16;
+}
+
+/// The move statistics of one thread.
+pub struct Histories {
+    butterfly: Box<[i16]>,
+    low_ply: Box<[i16]>,
+    capture: Box<[i16]>,
+    continuation: Box<[i16]>,
+    pawn: Box<[i16]>,
+}
+
+fn filled(len: usize, value: i16) -> Box<[i16]> {
+    vec![value; len].into_boxed_slice()
+}
+
+impl Histories {
+    /// Fresh tables.
+    pub fn new() -> Self {
+        let mut new = Self {
+            butterfly: filled(2 * 4096, 0),
+            low_ply: filled(LOW_PLIES * 4096, 0),
+            capture: filled(PIECE_SQUARES * 6, 0),
+            continuation: filled((CONTEXTS + 1) * PIECE_SQUARES, 0),
+            pawn: filled(PAWN_STRUCTURES * PIECE_SQUARES, 0),
+        };
+        new.clear();
+        new
+    }
+
+    /// Forgets everything. The starting values are what an average move has, slightly below zero.
+    pub fn clear(&mut self) {
+        self.butterfly.fill(0);
+        self.low_ply.fill(0);
+        self.capture.fill(-600);
+        self.pawn.fill(-1000);
+        let (used, none) = self.continuation.split_at_mut(CONTEXTS * PIECE_SQUARES);
+        used.fill(-450);
+        none.fill(0);
+    }
+
+    /// Begins a new search: what happened near another root is no guide.
+    pub fn new_root(&mut self) {
+        self.low_ply.fill(90);
+    }
+
+    /// How the quiet move did anywhere, for this side.
+    #[inline]
+    pub fn butterfly(&self, color: Color, m: Move) -> i32 {
+        i32::from(self.butterfly[color_index(color) * 4096 + m.from_to()])
+    }
+
+    /// How the quiet move did this near to the root; 0 further away.
+    #[inline]
+    pub fn low_ply(&self, ply: usize, m: Move) -> i32 {
+        if ply < LOW_PLIES {
+            i32::from(self.low_ply[ply * 4096 + m.from_to()])
+        } else {
+            0
+        }
+    }
+
+    /// How the capture did.
+    #[inline]
+    pub fn capture(&self, piece: Piece, m: Move, captured: Option<Role>) -> i32 {
+        i32::from(self.capture[capture_index(piece, m, captured)])
+    }
+
+    /// How a move to `piece_square` did after `context`.
+    #[inline]
+    pub fn continuation(&self, context: Context, piece_square: usize) -> i32 {
+        i32::from(self.continuation[context.base() + piece_square])
+    }
+
+    /// How a move to `piece_square` did with this pawn structure.
+    #[inline]
+    pub fn pawn(&self, pawn_key: u64, piece_square: usize) -> i32 {
+        i32::from(self.pawn[pawn_index(pawn_key, piece_square)])
+    }
+
+    /// Rewards (or, below zero, punishes) a capture.
+    pub fn update_capture(&mut self, piece: Piece, m: Move, captured: Option<Role>, bonus: i32) {
+        update(
+            &mut self.capture[capture_index(piece, m, captured)],
+            bonus,
+            CAPTURE_MAX,
+        );
+    }
+
+    /// Rewards a quiet move in the butterfly table.
+    pub fn update_butterfly(&mut self, color: Color, m: Move, bonus: i32) {
+        let entry = &mut self.butterfly[color_index(color) * 4096 + m.from_to()];
+        update(entry, bonus, BUTTERFLY_MAX);
+    }
+
+    /// Rewards a quiet move near the root.
+    pub fn update_low_ply(&mut self, ply: usize, m: Move, bonus: i32) {
+        if ply < LOW_PLIES {
+            update(
+                &mut self.low_ply[ply * 4096 + m.from_to()],
+                bonus,
+                BUTTERFLY_MAX,
+            );
+        }
+    }
+
+    /// Rewards a move to `piece_square` after `context`.
+    #[inline]
+    pub fn update_continuation(&mut self, context: Context, piece_square: usize, bonus: i32) {
+        if context != Context::NONE {
+            let entry = &mut self.continuation[context.base() + piece_square];
+            update(entry, bonus, CONTINUATION_MAX);
+        }
+    }
+
+    /// Rewards a move to `piece_square` with this pawn structure.
+    pub fn update_pawn(&mut self, pawn_key: u64, piece_square: usize, bonus: i32) {
+        update(
+            &mut self.pawn[pawn_index(pawn_key, piece_square)],
+            bonus,
+            PAWN_MAX,
+        );
+    }
+}
+
+impl Default for Histories {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline]
+fn capture_index(piece: Piece, m: Move, captured: Option<Role>) -> usize {
+    // A king is never captured: slot 5 counts promotions without capture.
+    let victim = captured.map_or(5, |role| role as usize - 1);
+    piece_square(piece, m) * 6 + victim
+}
+
+#[inline]
+fn pawn_index(pawn_key: u64, piece_square: usize) -> usize {
+    (pawn_key as usize & (PAWN_STRUCTURES - 1)) * PIECE_SQUARES + piece_square
+}
+
+/// Squares where pieces of the side to move stand under attack by something cheaper, by role index: what a
+/// quiet move should leave, and should not enter.
+pub fn cheaper_attacks(position: &Position) -> [Bitboard; 6] {
+    let them = !position.turn();
+    let pawns = position.attacks_by(them, Role::Pawn);
+    let minors =
+        pawns | position.attacks_by(them, Role::Knight) | position.attacks_by(them, Role::Bishop);
+    let rooks = minors | position.attacks_by(them, Role::Rook);
+    [
+        Bitboard::EMPTY,
+        pawns,
+        pawns,
+        minors,
+        rooks,
+        Bitboard::EMPTY,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Square;
+
+    fn quiet() -> Move {
+        Move::new(Square::E2, Square::E4).expect("not a1a1")
+    }
+
+    #[test]
+    fn gravity_keeps_entries_in_range() {
+        let mut entry = 0;
+        for _ in 0..1000 {
+            update(&mut entry, 1500, BUTTERFLY_MAX);
+            assert!(i32::from(entry) <= BUTTERFLY_MAX);
+        }
+        assert!(i32::from(entry) > BUTTERFLY_MAX * 9 / 10);
+        for _ in 0..1000 {
+            update(&mut entry, -50_000, BUTTERFLY_MAX);
+            assert!(i32::from(entry) >= -BUTTERFLY_MAX);
+        }
+    }
+
+    #[test]
+    fn the_empty_context_stays_zero() {
+        let mut histories = Histories::new();
+        histories.update_continuation(Context::NONE, 5, 1000);
+        assert_eq!(histories.continuation(Context::NONE, 5), 0);
+    }
+
+    #[test]
+    fn tables_are_separate() {
+        let mut histories = Histories::new();
+        let before = histories.butterfly(Color::Black, quiet());
+        histories.update_butterfly(Color::White, quiet(), 500);
+        assert!(histories.butterfly(Color::White, quiet()) > 0);
+        assert_eq!(histories.butterfly(Color::Black, quiet()), before);
+        histories.clear();
+        assert_eq!(histories.butterfly(Color::White, quiet()), 0);
+    }
+}

@@ -1,0 +1,408 @@
+//! The move picker: hands out pseudo-legal moves, the most promising first, and generates as late as it can.
+//!
+//! Most nodes that cut do so with the first move or two, so moves come in stages: the table's move (no
+//! generation), captures that do not lose material, quiet moves by history, then the captures and quiet moves
+//! that look bad.
+
+use super::history::{Context, Histories, cheaper_attacks, piece_square};
+use super::score::{PIECE_VALUES, exchange_units};
+use crate::board::moves::MAX_MOVES;
+use crate::board::{CheckInfo, Move, MoveList, Position, Role};
+
+/// Buffers for the moves of one ply; part of the worker, because clearing them at each node would cost more than
+/// filling them.
+pub struct Scratch {
+    list: MoveList,
+    scores: [i32; MAX_MOVES],
+}
+
+impl Scratch {
+    /// Empty buffers.
+    pub fn new() -> Self {
+        Self {
+            list: MoveList::new(),
+            scores: [0; MAX_MOVES],
+        }
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What the picker reads of the worker.
+pub struct Guide<'a> {
+    /// The position, before the move.
+    pub position: &'a Position,
+    /// Checks that moves could give.
+    pub checks: &'a CheckInfo,
+    /// The statistics.
+    pub histories: &'a Histories,
+    /// Contexts 1, 2, 3, 4 and 6 plies ago.
+    pub contexts: [Context; 5],
+    /// Plies from the root.
+    pub ply: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Table,
+    MakeNoisy,
+    GoodNoisy,
+    MakeQuiet,
+    GoodQuiet,
+    BadNoisy,
+    BadQuiet,
+    MakeEvasions,
+    Evasions,
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Everything, in the full search.
+    Main,
+    /// All evasions of a check.
+    Evasions,
+    /// Noisy moves only.
+    Quiescence,
+    /// Noisy moves whose exchange wins at least this.
+    ProbCut(i32),
+}
+
+/// A good quiet move has at least this score.
+const GOOD_QUIET: i32 = -14_000;
+
+/// The state of one node's move ordering.
+pub struct MovePicker {
+    kind: Kind,
+    stage: Stage,
+    table_move: Option<Move>,
+    depth: i32,
+    next: usize,
+    end: usize,
+    bad_noisy_end: usize,
+    quiet_start: usize,
+    quiet_end: usize,
+    skip_quiets: bool,
+}
+
+impl MovePicker {
+    fn with(kind: Kind, table_move: Option<Move>, depth: i32) -> Self {
+        Self {
+            kind,
+            stage: Stage::Table,
+            table_move,
+            depth,
+            next: 0,
+            end: 0,
+            bad_noisy_end: 0,
+            quiet_start: 0,
+            quiet_end: 0,
+            skip_quiets: false,
+        }
+    }
+
+    /// All moves, for the full search. `table_move` must be pseudo-legal.
+    pub fn main(position: &Position, table_move: Option<Move>, depth: i32) -> Self {
+        let kind = if position.in_check() {
+            Kind::Evasions
+        } else {
+            Kind::Main
+        };
+        Self::with(kind, table_move, depth)
+    }
+
+    /// Noisy moves, or all evasions in check, for the quiescence search.
+    pub fn quiescence(position: &Position, table_move: Option<Move>) -> Self {
+        let kind = if position.in_check() {
+            Kind::Evasions
+        } else {
+            Kind::Quiescence
+        };
+        let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
+        Self::with(kind, table_move, 0)
+    }
+
+    /// Noisy moves that win at least `threshold` (centipawns of the exchange evaluation), for ProbCut.
+    pub fn probcut(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
+        let table_move =
+            table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
+        Self::with(Kind::ProbCut(threshold), table_move, 0)
+    }
+
+    /// No more quiet moves are wanted.
+    pub fn skip_quiets(&mut self) {
+        self.skip_quiets = true;
+    }
+
+    /// The next pseudo-legal move.
+    pub fn next(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
+        loop {
+            match self.stage {
+                Stage::Table => {
+                    self.stage = self.after_table();
+                    if self.table_move.is_some() {
+                        return self.table_move;
+                    }
+                }
+                Stage::MakeNoisy => self.make_noisy(guide, scratch),
+                Stage::GoodNoisy => {
+                    if let Some(m) = self.next_good_noisy(guide, scratch) {
+                        return Some(m);
+                    }
+                    self.stage = if self.kind == Kind::Main {
+                        Stage::MakeQuiet
+                    } else {
+                        Stage::Done
+                    };
+                }
+                Stage::MakeQuiet => self.make_quiet(guide, scratch),
+                Stage::GoodQuiet => {
+                    if let Some(m) = self.next_quiet(scratch, GOOD_QUIET) {
+                        return Some(m);
+                    }
+                    (self.end, self.next) = (self.next, 0);
+                    self.stage = Stage::BadNoisy;
+                }
+                Stage::BadNoisy => {
+                    if self.next < self.bad_noisy_end {
+                        self.next += 1;
+                        return Some(scratch.list[self.next - 1]);
+                    }
+                    self.next = self.end;
+                    self.stage = Stage::BadQuiet;
+                }
+                Stage::BadQuiet => {
+                    if let Some(m) = self.next_quiet(scratch, i32::MIN) {
+                        return Some(m);
+                    }
+                    self.stage = Stage::Done;
+                }
+                Stage::MakeEvasions => self.make_evasions(guide, scratch),
+                Stage::Evasions => {
+                    if let Some(m) = self.next_best(scratch) {
+                        return Some(m);
+                    }
+                    self.stage = Stage::Done;
+                }
+                Stage::Done => return None,
+            }
+        }
+    }
+
+    fn after_table(&self) -> Stage {
+        if self.kind == Kind::Evasions {
+            Stage::MakeEvasions
+        } else {
+            Stage::MakeNoisy
+        }
+    }
+
+    fn make_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        scratch.list.clear();
+        guide.position.generate_noisy(&mut scratch.list);
+        self.end = scratch.list.len();
+        for i in 0..self.end {
+            scratch.scores[i] = noisy_score(guide, scratch.list[i]);
+        }
+        self.stage = Stage::GoodNoisy;
+    }
+
+    /// Noisy moves by score; those that lose material go to the front of the list, for later.
+    fn next_good_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
+        while self.next < self.end {
+            let best = self.select(scratch);
+            let m = scratch.list[best];
+            if Some(m) == self.table_move {
+                continue;
+            }
+            let good = match self.kind {
+                Kind::Main => guide
+                    .position
+                    .see_ge(m, exchange_units(-scratch.scores[best] / 18)),
+                Kind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
+                Kind::Quiescence | Kind::Evasions => true,
+            };
+            if good {
+                return Some(m);
+            }
+            if self.kind == Kind::Main {
+                scratch.list.swap(self.bad_noisy_end, best);
+                self.bad_noisy_end += 1;
+            }
+        }
+        None
+    }
+
+    fn make_quiet(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        self.quiet_start = self.end;
+        if !self.skip_quiets {
+            guide.position.generate_quiet(&mut scratch.list);
+            let scorer = QuietScorer::new(guide);
+            for i in self.quiet_start..scratch.list.len() {
+                scratch.scores[i] = scorer.score(guide, scratch.list[i]);
+            }
+        }
+        self.quiet_end = scratch.list.len();
+        self.next = self.quiet_start;
+        sort_above(
+            scratch,
+            self.quiet_start,
+            self.quiet_end,
+            -3560 * self.depth,
+        );
+        self.stage = Stage::GoodQuiet;
+    }
+
+    /// The next quiet move whose score is at least `least`; the unsorted tail may hold better ones behind it.
+    fn next_quiet(&mut self, scratch: &Scratch, least: i32) -> Option<Move> {
+        while !self.skip_quiets && self.next < self.quiet_end {
+            if scratch.scores[self.next] < least {
+                return None;
+            }
+            self.next += 1;
+            let m = scratch.list[self.next - 1];
+            if Some(m) != self.table_move {
+                return Some(m);
+            }
+        }
+        None
+    }
+
+    fn make_evasions(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        scratch.list.clear();
+        guide.position.generate_noisy(&mut scratch.list);
+        let noisy = scratch.list.len();
+        guide.position.generate_quiet(&mut scratch.list);
+        self.end = scratch.list.len();
+        for i in 0..self.end {
+            let m = scratch.list[i];
+            scratch.scores[i] = if i < noisy {
+                (1 << 28) + noisy_score(guide, m)
+            } else {
+                evasion_score(guide, m)
+            };
+        }
+        self.stage = Stage::Evasions;
+    }
+
+    fn next_best(&mut self, scratch: &mut Scratch) -> Option<Move> {
+        while self.next < self.end {
+            let best = self.select(scratch);
+            if Some(scratch.list[best]) != self.table_move {
+                return Some(scratch.list[best]);
+            }
+        }
+        None
+    }
+
+    /// Moves the best of the rest to the front of the rest and steps past it; returns its index.
+    fn select(&mut self, scratch: &mut Scratch) -> usize {
+        let mut best = self.next;
+        for i in self.next + 1..self.end {
+            if scratch.scores[i] > scratch.scores[best] {
+                best = i;
+            }
+        }
+        scratch.list.swap(self.next, best);
+        scratch.scores.swap(self.next, best);
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+/// Sorts the moves with at least `limit` to the front, best first (insertion sort: few pass the limit).
+fn sort_above(scratch: &mut Scratch, start: usize, end: usize, limit: i32) {
+    let mut sorted = start;
+    for i in start..end {
+        let (score, m) = (scratch.scores[i], scratch.list[i]);
+        if score < limit {
+            continue;
+        }
+        scratch.scores[i] = scratch.scores[sorted];
+        scratch.list[i] = scratch.list[sorted];
+        let mut slot = sorted;
+        while slot > start && scratch.scores[slot - 1] < score {
+            scratch.scores[slot] = scratch.scores[slot - 1];
+            scratch.list[slot] = scratch.list[slot - 1];
+            slot -= 1;
+        }
+        scratch.scores[slot] = score;
+        scratch.list[slot] = m;
+        sorted += 1;
+    }
+}
+
+/// Most valuable victim first, then the capture that did best.
+fn noisy_score(guide: &Guide, m: Move) -> i32 {
+    let captured = guide.position.captured(m);
+    let piece = guide.position.moved_piece(m);
+    let mut score = 7 * captured.map_or(0, |role| PIECE_VALUES[role as usize - 1]);
+    if m.is_queen_promotion() {
+        score += 7 * PIECE_VALUES[4];
+    }
+    score + guide.histories.capture(piece, m, captured)
+}
+
+fn evasion_score(guide: &Guide, m: Move) -> i32 {
+    let square = piece_square(guide.position.moved_piece(m), m);
+    guide.histories.butterfly(guide.position.turn(), m)
+        + guide.histories.continuation(guide.contexts[0], square)
+}
+
+/// What the scores of all quiet moves of a node share.
+struct QuietScorer {
+    cheaper: [crate::board::Bitboard; 6],
+}
+
+impl QuietScorer {
+    fn new(guide: &Guide) -> Self {
+        Self {
+            cheaper: cheaper_attacks(guide.position),
+        }
+    }
+
+    /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of cheaper
+    /// pieces.
+    fn score(&self, guide: &Guide, m: Move) -> i32 {
+        let piece = guide.position.moved_piece(m);
+        let square = piece_square(piece, m);
+        let histories = guide.histories;
+        let mut score = 2 * histories.butterfly(guide.position.turn(), m)
+            + 2 * histories.pawn(guide.position.pawn_key(), square)
+            + guide
+                .contexts
+                .iter()
+                .map(|&c| histories.continuation(c, square))
+                .sum::<i32>();
+        let role = piece.role as usize - 1;
+        if guide.checks.squares[role].contains(m.to())
+            && guide.position.see_ge(m, exchange_units(-75))
+        {
+            score += 16_384;
+        }
+        score += THREAT_WEIGHT[role] * self.threat(role, m);
+        score + 8 * histories.low_ply(guide.ply, m) / (1 + guide.ply as i32)
+    }
+
+    fn threat(&self, role: usize, m: Move) -> i32 {
+        let cheaper = self.cheaper[role];
+        if cheaper.contains(m.to()) {
+            -95
+        } else if cheaper.contains(m.from()) {
+            100
+        } else {
+            0
+        }
+    }
+}
+
+/// Weight of escaping a cheaper attacker, by role index.
+// CITE: Stockfish's quiet move scoring (idea and figures).
+const THREAT_WEIGHT: [i32; 6] = [0, 144, 144, 256, 517, 0];
+
+/// Whether a role can be cheaper than another: asserts the order that `THREAT_WEIGHT` assumes.
+const _: () = assert!(Role::Pawn as usize == 1 && Role::King as usize == 6);

@@ -1,0 +1,419 @@
+//! Steps 11 to 15: the moves of a node, which of them are worth a search, and how deep a one.
+
+use super::history::piece_square;
+use super::learn::Tried;
+use super::movepick::MovePicker;
+use super::negamax::{NULL_WINDOW, Node, PV, ROOT};
+use super::params;
+use super::reduce::{self, Facts};
+use super::score::{self, INFINITE, NONE, Value, exchange_units};
+use super::tt::Bound;
+use super::worker::Worker;
+use crate::board::{CheckInfo, Move, Piece, Role};
+
+/// A move at the moment it is considered.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub m: Move,
+    pub piece: Piece,
+    pub captured: Option<Role>,
+    /// Capture or queen promotion.
+    pub noisy: bool,
+    pub gives_check: bool,
+    /// Ordinal, from 1.
+    pub count: i32,
+}
+
+impl Candidate {
+    /// Index of the piece on the square it goes to.
+    pub fn square(&self) -> usize {
+        piece_square(self.piece, self.m)
+    }
+}
+
+/// Whether a move is searched.
+enum Verdict {
+    Search,
+    Skip,
+    /// Nor any later quiet move.
+    SkipQuiets,
+}
+
+/// What step 13 found.
+enum Extension {
+    /// Change of depth for the table's move.
+    By(i32),
+    /// The node is worth this.
+    Cutoff(Value),
+}
+
+impl Worker {
+    /// 11. The moves, one by one; the best of them is the node's value.
+    pub(super) fn search_moves<const KIND: u8>(&mut self, mut node: Node) -> Option<Value> {
+        let pv = KIND != NULL_WINDOW;
+        let checks = self.position.check_info();
+        let contexts = self.contexts();
+        let mut picker = MovePicker::main(&self.position, node.tt_move, node.depth);
+        let mut tried = Tried::new();
+        let mut best_move = None;
+        let mut count = 0;
+        loop {
+            let (guide, scratch) = self.guide(&checks, contexts);
+            let Some(m) = picker.next(&guide, scratch) else {
+                break;
+            };
+            if Some(m) == node.excluded || !self.is_candidate::<KIND>(m) {
+                continue;
+            }
+            count += 1;
+            let candidate = self.candidate(m, &checks, count);
+            self.frame_mut().move_count = count;
+            if KIND == ROOT {
+                self.report_current_move(node.depth, m, count);
+            } else {
+                match self.shallow_prune(&mut node, &candidate) {
+                    Verdict::Search => {}
+                    Verdict::Skip => continue,
+                    Verdict::SkipQuiets => {
+                        picker.skip_quiets();
+                        continue;
+                    }
+                }
+            }
+            let mut extension = 0;
+            if KIND != ROOT && Some(m) == node.tt_move {
+                match self.singular_extension(&mut node, pv)? {
+                    Extension::By(plies) => extension = plies,
+                    Extension::Cutoff(value) => return Some(value),
+                }
+                self.frame_mut().move_count = count;
+            }
+            let nodes_before = self.nodes;
+            let value = self.search_candidate::<KIND>(&node, &candidate, extension, best_move)?;
+            if KIND == ROOT {
+                self.record_root_move(m, value, count, self.nodes - nodes_before, &node);
+            }
+            if value > node.best {
+                node.best = value;
+                if value > node.alpha {
+                    best_move = Some(m);
+                    if pv && KIND != ROOT {
+                        self.extend_pv(m);
+                    }
+                    if value >= node.beta {
+                        self.frame_mut().cutoffs += i32::from(extension < 2 || pv);
+                        break;
+                    }
+                    node.alpha = value;
+                    // A new best move: the rest are less likely to beat it, and get less.
+                    if node.depth > 2 && node.depth < 15 && !score::is_decisive(value) {
+                        node.depth -= 2;
+                    }
+                }
+            }
+            if best_move != Some(m) {
+                tried.push(&candidate);
+            }
+        }
+        self.finish::<KIND>(node, best_move, count, &tried)
+    }
+
+    #[inline]
+    fn is_candidate<const KIND: u8>(&self, m: Move) -> bool {
+        if KIND == ROOT {
+            self.root_moves[self.line..].iter().any(|root| root.m == m)
+        } else {
+            self.position.legal(m)
+        }
+    }
+
+    #[inline]
+    fn candidate(&self, m: Move, checks: &CheckInfo, count: i32) -> Candidate {
+        Candidate {
+            m,
+            piece: self.position.moved_piece(m),
+            captured: self.position.captured(m),
+            noisy: self.position.is_noisy(m),
+            gives_check: self.position.gives_check(checks, m),
+            count,
+        }
+    }
+
+    /// 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
+    /// move that does not lose is known.
+    fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
+        if score::is_loss(node.best) || !self.position.has_non_pawn_material(self.position.turn()) {
+            return Verdict::Search;
+        }
+        // Late moves of a shallow node almost never matter: ordering has put what does first.
+        let limit =
+            (params::lmp_base() + node.depth * node.depth) / (2 - i32::from(node.improving));
+        let late = c.count >= limit;
+        let reduction = reduce::base(node.improving, node.depth, c.count, self.window_share(node));
+        let depth = node.depth - 1 - reduction / 1024;
+        if c.noisy || c.gives_check {
+            return self.prune_noisy(node, c, depth);
+        }
+        if late {
+            return Verdict::SkipQuiets;
+        }
+        self.prune_quiet(node, c, depth)
+    }
+
+    fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
+        let history = self.histories.capture(c.piece, c.m, c.captured);
+        // Even with what it captures, the evaluation stays below alpha.
+        if !c.gives_check && depth < 7 && !node.in_check {
+            let hope = node.static_eval
+                + params::cap_fut_base()
+                + params::cap_fut_depth() * depth.max(0)
+                + Self::victim_value(c.captured)
+                + params::cap_fut_history() * history / 1024;
+            if hope <= node.alpha {
+                return Verdict::Skip;
+            }
+        }
+        // The exchange loses too much.
+        let d = node.depth;
+        let trust = (history / params::see_cap_history_div()).clamp(-138 * d, 135 * d);
+        let threshold = exchange_units(-params::see_cap_depth() * d - trust);
+        if self.position.see_ge(c.m, threshold) {
+            Verdict::Search
+        } else {
+            Verdict::Skip
+        }
+    }
+
+    fn prune_quiet(&self, node: &mut Node, c: &Candidate, mut depth: i32) -> Verdict {
+        let square = c.square();
+        let mut history = self.histories.continuation(self.frame(1).context, square)
+            + self.histories.continuation(self.frame(2).context, square)
+            + self.histories.pawn(self.position.pawn_key(), square);
+        // It has failed too often.
+        if history < -params::hist_prune_depth() * node.depth {
+            return Verdict::Skip;
+        }
+        history += 2 * self.histories.butterfly(self.position.turn(), c.m);
+        depth += history / params::hist_lmr_div();
+        // A quiet move changes the evaluation little.
+        let hope = node.static_eval
+            + params::fut_base()
+            + params::fut_no_best() * i32::from(node.best <= -INFINITE || node.best < node.alpha)
+            + params::fut_depth() * depth.max(0);
+        if !node.in_check && depth < 12 && hope <= node.alpha {
+            if node.best <= hope && !score::is_decisive(node.best) && !score::is_win(hope) {
+                node.best = hope;
+            }
+            return Verdict::Skip;
+        }
+        // It loses material.
+        let d = depth.max(0);
+        let threshold = exchange_units(-params::see_quiet_depth() * d * d);
+        if self.position.see_ge(c.m, threshold) {
+            Verdict::Search
+        } else {
+            Verdict::Skip
+        }
+    }
+
+    /// 13. Singular extension: if every other move fails low against a window just below the table's score, the
+    /// table's move is the only good one and deserves depth. If they do not fail low even against beta, several
+    /// moves are good enough and the node is given up (multi-cut).
+    // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1990); multi-cut: Björnsson, Marsland (1998).
+    fn singular_extension(&mut self, node: &mut Node, pv: bool) -> Option<Extension> {
+        let tt_pv = self.frame(0).tt_pv;
+        let candidate = node.excluded.is_none()
+            && node.depth >= params::sing_depth() + i32::from(tt_pv)
+            && node.tt_score != NONE
+            && !score::is_decisive(node.tt_score)
+            && node.tt_bound().is_lower()
+            && node.tt_depth() >= node.depth - 3
+            && self.ply < 2 * self.root_depth as usize;
+        if !candidate {
+            return Some(Extension::By(0));
+        }
+        let slack = params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !pv);
+        let beta = node.tt_score - slack * node.depth / 54;
+        let depth = (node.depth - 1) / 2;
+        let (excluded, cut_node) = (node.tt_move, node.cut_node);
+        self.frame_mut().excluded = excluded;
+        let result = self.negamax::<NULL_WINDOW>(beta - 1, beta, depth, cut_node);
+        self.frame_mut().excluded = None;
+        self.frame_mut().tt_pv = tt_pv;
+        let value = result?;
+        if value < beta {
+            let quiet = i32::from(!node.tt_noisy);
+            let open = i32::from(pv);
+            let doubt = node.correction.abs() / 2;
+            let double = params::sing_double() + params::sing_double_pv() * open
+                - params::sing_double_quiet() * quiet
+                - doubt;
+            let triple = params::sing_triple() + params::sing_triple_pv() * open
+                - params::sing_triple_quiet() * quiet
+                + 97 * i32::from(tt_pv)
+                - doubt;
+            let mut plies = 1 + i32::from(value < beta - double);
+            plies += i32::from(plies == 2 && value < beta - triple);
+            node.depth += 1;
+            return Some(Extension::By(plies));
+        }
+        if value >= node.beta && !score::is_decisive(value) {
+            return Some(Extension::Cutoff(value));
+        }
+        let plies = if node.tt_score >= node.beta {
+            -3
+        } else if node.cut_node {
+            -2
+        } else {
+            0
+        };
+        Some(Extension::By(plies))
+    }
+
+    /// The window's share of the root's, in 1024ths: near the root's window, reductions are smaller.
+    fn window_share(&self, node: &Node) -> i32 {
+        (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
+    }
+
+    /// 14, 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as its
+    /// results ask for.
+    fn search_candidate<const KIND: u8>(
+        &mut self,
+        node: &Node,
+        c: &Candidate,
+        extension: i32,
+        best_move: Option<Move>,
+    ) -> Option<Value> {
+        let pv = KIND != NULL_WINDOW;
+        let stat_score = self.stat_score(node, c);
+        self.frame_mut().stat_score = stat_score;
+        let facts = Facts {
+            node,
+            candidate: c,
+            pv,
+            tt_pv: self.frame(0).tt_pv,
+            window_share: self.window_share(node),
+            child_cutoffs: self.frames[self.ply + super::frame::BELOW_ROOT + 1].cutoffs,
+            stat_score,
+        };
+        let reduction = reduce::reduction(&facts);
+        let mut depth = node.depth - 1 + extension;
+        self.child(c.m, |w| {
+            let alpha = node.alpha;
+            let mut value = NONE;
+            let late = node.depth >= 2 && c.count > 1;
+            if late {
+                // 14. Late moves fail low most of the time: a reduced search shows it for less.
+                let most =
+                    depth + i32::from(!node.all_node(pv)) + i32::from(pv && best_move.is_none());
+                let reduced = (depth - reduction / 1024).min(most).max(1);
+                w.parent_frame().reduction = depth - reduced;
+                let result = w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, reduced, true);
+                w.parent_frame().reduction = 0;
+                value = -result?;
+                if value > alpha && reduced < depth {
+                    depth += i32::from(value > node.best + params::deeper_base() + 2 * depth);
+                    depth -= i32::from(value < node.best + params::shallower());
+                    if depth > reduced {
+                        value =
+                            -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth, !node.cut_node)?;
+                    }
+                    w.learn_from_research(c);
+                }
+            } else if !pv || c.count > 1 {
+                let r = reduction + params::red_full_no_tt() * i32::from(node.tt_move.is_none());
+                let less = i32::from(r > params::red_full_one())
+                    + i32::from(r > params::red_full_two() && depth > 2);
+                value =
+                    -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
+            }
+            // 15. The first move of an open window, and any that beat alpha, get the whole window.
+            if pv && (c.count == 1 || value > alpha) {
+                let keep = Some(c.m) == node.tt_move && w.root_depth > 8 && node.tt_depth() > 1;
+                let depth = if keep { depth.max(1) } else { depth };
+                value = -w.negamax::<PV>(-node.beta, -alpha, depth, false)?;
+            }
+            Some(value)
+        })
+    }
+
+    fn stat_score(&self, node: &Node, c: &Candidate) -> i32 {
+        if c.noisy {
+            let victim = Self::victim_value(c.captured);
+            return 846 * victim / 128 + self.histories.capture(c.piece, c.m, c.captured)
+                - params::red_capture_offset();
+        }
+        let square = c.square();
+        let last = self.histories.continuation(self.frame(1).context, square);
+        if node.in_check {
+            return self.histories.butterfly(self.position.turn(), c.m) + last - 2771;
+        }
+        2 * self.histories.butterfly(self.position.turn(), c.m)
+            + last
+            + self.histories.continuation(self.frame(2).context, square)
+            - params::red_stat_offset()
+    }
+
+    #[inline]
+    fn parent_frame(&mut self) -> &mut super::frame::Frame {
+        &mut self.frames[self.ply + super::frame::BELOW_ROOT - 1]
+    }
+
+    /// The node's value after its moves: mate and stalemate, learning, and the table.
+    fn finish<const KIND: u8>(
+        &mut self,
+        mut node: Node,
+        best_move: Option<Move>,
+        count: i32,
+        tried: &Tried,
+    ) -> Option<Value> {
+        let pv = KIND != NULL_WINDOW;
+        if count == 0 {
+            return Some(if node.excluded.is_some() {
+                node.alpha
+            } else if node.in_check {
+                score::mated_in(self.ply)
+            } else {
+                score::DRAW
+            });
+        }
+        if node.best <= -INFINITE {
+            // Every move was pruned.
+            node.best = node.alpha;
+        }
+        // A fail-high far above beta is partly an accident of the null window.
+        if node.best >= node.beta
+            && !score::is_decisive(node.best)
+            && !score::is_decisive(node.alpha)
+        {
+            node.best = (node.best * node.depth + node.beta) / (node.depth + 1);
+        }
+        match best_move {
+            Some(m) => self.learn_from_best(&node, m, tried),
+            None => self.learn_from_fail_low(&node),
+        }
+        node.best = node.best.min(node.most);
+        if node.best <= node.alpha && best_move.is_none() {
+            // The opponent's move was good, and so may be worth a second look from a PV.
+            let parent_pv = self.frame(1).tt_pv && self.ply > 0;
+            self.frame_mut().tt_pv |= parent_pv;
+        }
+        if node.excluded.is_none() && !(KIND == ROOT && self.line > 0) {
+            let bound = if node.best >= node.beta {
+                Bound::Lower
+            } else if pv && best_move.is_some() {
+                Bound::Exact
+            } else {
+                Bound::Upper
+            };
+            let depth = if count == 0 {
+                node.depth + 6
+            } else {
+                node.depth
+            };
+            self.store(&node, node.best, best_move, bound, depth);
+        }
+        self.learn_correction(&node, best_move);
+        Some(node.best)
+    }
+}

@@ -1,0 +1,250 @@
+//! The full search of a node, in numbered steps. Each step says why it is sound.
+//!
+//! * 1 limits and draws, 2 mate distance, 3 transposition table, 4 tablebases: [`Worker::negamax`]
+//! * 5 static evaluation, 6 razoring, 7 reverse futility, 8 null move, 9 internal reduction, 10 ProbCut: `prune.rs`
+//! * 11 the moves, 12 shallow pruning, 13 singular extension, 14 reductions, 15 full searches: `moves.rs`
+//! * 16 learning: `learn.rs`
+//!
+//! Every function here answers `None` when the search is to end; the one wrapper that makes moves
+//! (`Worker::child`) undoes them all the same.
+
+use super::correction;
+use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::tt::{Bound, Entry, score_at};
+use super::worker::Worker;
+use crate::board::Move;
+
+/// The root: a principal-variation node whose moves are the root moves.
+pub(super) const ROOT: u8 = 0;
+/// A node with an open window.
+pub(super) const PV: u8 = 1;
+/// A node with a null window.
+pub(super) const NULL_WINDOW: u8 = 2;
+
+/// What a node knows of itself before its moves are searched.
+pub(super) struct Node {
+    pub alpha: Value,
+    pub beta: Value,
+    pub depth: i32,
+    /// Whether this node is expected to fail high.
+    pub cut_node: bool,
+    pub in_check: bool,
+    pub excluded: Option<Move>,
+    pub entry: Option<Entry>,
+    /// The table's score in terms of the root, or `NONE`.
+    pub tt_score: Value,
+    /// The table's move, pseudo-legal here.
+    pub tt_move: Option<Move>,
+    pub tt_noisy: bool,
+    /// The network's value, or `NONE` in check.
+    pub raw_eval: Value,
+    /// Corrected evaluation.
+    pub static_eval: Value,
+    /// The best estimate: the static evaluation, or the table's score where it says more.
+    pub eval: Value,
+    /// Correction of the static evaluation.
+    pub correction: Value,
+    pub keys: correction::Keys,
+    /// Whether the evaluation is better than two plies ago.
+    pub improving: bool,
+    /// Whether the opponent's evaluation is worse than a ply ago.
+    pub worsening: bool,
+    /// Best value so far and the most that tablebases allow.
+    pub best: Value,
+    pub most: Value,
+}
+
+impl Node {
+    /// The depth of the table's entry, very small without one.
+    pub fn tt_depth(&self) -> i32 {
+        self.entry.map_or(-10, |e| e.depth)
+    }
+
+    /// The meaning of the table's score.
+    pub fn tt_bound(&self) -> Bound {
+        self.entry.map_or(Bound::None, |e| e.bound)
+    }
+
+    /// Whether the node is expected to fail low, as far as we know.
+    pub fn all_node(&self, pv: bool) -> bool {
+        !pv && !self.cut_node
+    }
+}
+
+impl Worker {
+    /// The value of the position within `alpha..beta`, searched to `depth`.
+    pub(super) fn negamax<const KIND: u8>(
+        &mut self,
+        alpha: Value,
+        beta: Value,
+        depth: i32,
+        cut_node: bool,
+    ) -> Option<Value> {
+        if depth <= 0 {
+            return if KIND == NULL_WINDOW {
+                self.quiesce::<false>(alpha, beta)
+            } else {
+                self.quiesce::<true>(alpha, beta)
+            };
+        }
+        let pv = KIND != NULL_WINDOW;
+        debug_assert!(-INFINITE <= alpha && alpha < beta && beta <= INFINITE);
+        debug_assert!(pv || alpha + 1 == beta);
+        let (mut alpha, mut beta, depth) = (alpha, beta, depth.min(MAX_PLY as i32 - 1));
+
+        // 1. Limits, and draws by rule: a repetition is a draw as soon as it occurs once inside the search,
+        // because a side that could do better would not have repeated. A move that repeats is worth a draw at
+        // least, which is known before it is made.
+        // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
+        self.tick()?;
+        self.frame_mut().in_check = self.position.in_check();
+        if pv {
+            self.pv[self.ply].clear();
+            self.seldepth = self.seldepth.max(self.ply + 1);
+        }
+        if KIND != ROOT {
+            if alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
+                alpha = self.draw_value();
+                if alpha >= beta {
+                    return Some(alpha);
+                }
+            }
+            if self.position.is_draw(self.ply) {
+                return Some(self.draw_value());
+            }
+            if self.ply >= MAX_PLY {
+                let in_check = self.position.in_check();
+                return Some(if in_check {
+                    score::DRAW
+                } else {
+                    self.evaluate()
+                });
+            }
+            // 2. Mate distance: nothing here can be worth more than mating with the next move, nor less than
+            // being mated now; a window beyond that is settled.
+            alpha = alpha.max(score::mated_in(self.ply));
+            beta = beta.min(score::mate_in(self.ply + 1));
+            if alpha >= beta {
+                return Some(alpha);
+            }
+        }
+        let mut node = self.look_up::<KIND>(alpha, beta, depth, cut_node);
+        if !pv && let Some(value) = self.table_cutoff(&node) {
+            return Some(value);
+        }
+        if KIND != ROOT
+            && let Some(value) = self.tablebase_cutoff(&mut node, pv)
+        {
+            return Some(value);
+        }
+        self.judge(&mut node);
+        if !node.in_check
+            && let Some(value) = self.prune_node(&mut node, pv)?
+        {
+            return Some(value);
+        }
+        self.search_moves::<KIND>(node)
+    }
+
+    /// 3. The transposition table: what an earlier search, or another path, found here.
+    #[inline]
+    fn look_up<const KIND: u8>(
+        &mut self,
+        alpha: Value,
+        beta: Value,
+        depth: i32,
+        cut_node: bool,
+    ) -> Node {
+        let excluded = self.frame(0).excluded;
+        let entry = self.job.table.probe(self.position.key());
+        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
+        let tt_move = if KIND == ROOT {
+            self.root_moves[self.line].pv.first().copied()
+        } else {
+            entry
+                .and_then(|e| e.best)
+                .filter(|&m| self.position.pseudo_legal(m))
+        };
+        let pv = KIND != NULL_WINDOW;
+        let keys = self.correction_keys();
+        let frame = self.frame_mut();
+        frame.tt_hit = entry.is_some();
+        if excluded.is_none() {
+            frame.tt_pv = pv || entry.is_some_and(|e| e.pv);
+        }
+        frame.move_count = 0;
+        frame.stat_score = 0;
+        let in_check = frame.in_check;
+        self.frames[self.ply + super::frame::BELOW_ROOT + 2].cutoffs = 0;
+        Node {
+            alpha,
+            beta,
+            depth,
+            cut_node,
+            in_check,
+            excluded,
+            entry,
+            tt_score,
+            tt_move,
+            tt_noisy: tt_move.is_some_and(|m| self.position.is_noisy(m)),
+            raw_eval: NONE,
+            static_eval: NONE,
+            eval: NONE,
+            correction: self.corrections.value(&keys),
+            keys,
+            improving: false,
+            worsening: false,
+            best: -INFINITE,
+            most: INFINITE,
+        }
+    }
+
+    /// A deep enough result that settles the window ends the node. Near the 50-move rule the path matters, and
+    /// the table does not know it.
+    fn table_cutoff(&mut self, node: &Node) -> Option<Value> {
+        let e = node.entry?;
+        let score = node.tt_score;
+        if node.excluded.is_some()
+            || score == NONE
+            || e.depth <= node.depth - i32::from(score <= node.beta)
+            || !e.bound.settles(score, node.beta)
+            || (node.cut_node != (score >= node.beta) && node.depth <= 5)
+        {
+            return None;
+        }
+        if score >= node.beta
+            && let Some(m) = node.tt_move
+        {
+            self.learn_from_table(m, node.depth);
+        }
+        (self.position.halfmoves() < 90).then_some(score)
+    }
+
+    /// 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
+    #[inline]
+    fn tablebase_cutoff(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
+        if node.excluded.is_some() || self.job.syzygy.is_none() {
+            return None;
+        }
+        self.probe_tablebases(node, pv)
+    }
+
+    pub(super) fn store(
+        &mut self,
+        node: &Node,
+        best: Value,
+        m: Option<Move>,
+        bound: Bound,
+        depth: i32,
+    ) {
+        let entry = Entry {
+            best: m,
+            score: score::to_tt(best, self.ply),
+            eval: node.raw_eval,
+            depth,
+            bound,
+            pv: self.frame(0).tt_pv,
+        };
+        self.job.table.store(self.position.key(), entry);
+    }
+}

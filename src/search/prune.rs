@@ -1,0 +1,239 @@
+//! Steps 5 to 10: the static evaluation, and what it alone (or a cheap search) says about the whole node.
+
+use super::movepick::MovePicker;
+use super::negamax::{NULL_WINDOW, Node};
+use super::params;
+use super::score::{self, NONE, Value, exchange_units};
+use super::tt::{Bound, DEPTH_UNSEARCHED};
+use super::worker::Worker;
+use crate::board::Role;
+
+/// Margin by which the evaluation must exceed beta for the node to be given up as won, at `depth`.
+pub(super) fn reverse_futility_margin(node: &Node, tt_hit: bool) -> Value {
+    let mult = params::rfp_mult() - params::rfp_no_tt() * i32::from(node.cut_node && !tt_hit);
+    mult * node.depth
+        - i32::from(node.improving) * mult * params::rfp_improving() / 1024
+        - i32::from(node.worsening) * mult * params::rfp_worsening() / 1024
+}
+
+impl Worker {
+    /// 5. The static evaluation: from the table if it is there, corrected, compared with earlier plies.
+    #[inline]
+    pub(super) fn judge(&mut self, node: &mut Node) {
+        if node.in_check {
+            // No evaluation is meaningful; the last own one keeps comparisons alive.
+            let before = self.frame(2).static_eval;
+            self.frame_mut().static_eval = before;
+            node.static_eval = before;
+            node.eval = before;
+            return;
+        }
+        if node.excluded.is_some() {
+            // The same node, searched without a move: all is known.
+            node.static_eval = self.frame(0).static_eval;
+            node.eval = node.static_eval;
+            node.raw_eval = node.entry.map_or(NONE, |e| e.eval);
+        } else {
+            node.raw_eval = match node.entry {
+                Some(e) if e.eval != NONE => e.eval,
+                _ => self.evaluate(),
+            };
+            node.static_eval = self.corrected(node.raw_eval, node.correction);
+            self.frame_mut().static_eval = node.static_eval;
+            node.eval = node.static_eval;
+            if node.entry.is_none() {
+                self.store(node, 0, None, Bound::None, DEPTH_UNSEARCHED);
+            } else if node.tt_score != NONE
+                && node.tt_bound().settles(
+                    node.tt_score,
+                    node.eval + i32::from(node.tt_score > node.eval),
+                )
+            {
+                node.eval = node.tt_score;
+            }
+            self.learn_from_evaluation(node.static_eval);
+        }
+        let earlier = |back: usize| self.frame(back).static_eval;
+        node.improving = earlier(2) != NONE && node.static_eval > earlier(2);
+        node.worsening = earlier(1) != NONE && node.static_eval > -earlier(1);
+        self.adjust_depth(node);
+    }
+
+    /// A move that was reduced a lot and did not hurt us deserves its depth back; one that pleased both sides
+    /// needs less.
+    // CITE: Stockfish's prior-reduction adjustment.
+    fn adjust_depth(&mut self, node: &mut Node) {
+        let before = *self.frame(1);
+        if before.reduction >= 3 && !node.worsening {
+            node.depth += 1;
+        }
+        if before.reduction >= 1
+            && node.depth >= 2
+            && before.static_eval != NONE
+            && node.static_eval + before.static_eval > 180
+        {
+            node.depth -= 1;
+        }
+    }
+
+    /// Steps 6 to 10, out of check. `Some(Some(value))` ends the node.
+    pub(super) fn prune_node(&mut self, node: &mut Node, pv: bool) -> Option<Option<Value>> {
+        if !pv && let Some(value) = self.razor(node)? {
+            return Some(Some(value));
+        }
+        if !pv && let Some(value) = self.reverse_futility(node) {
+            return Some(Some(value));
+        }
+        if !pv && let Some(value) = self.null_move(node)? {
+            return Some(Some(value));
+        }
+        node.improving |= node.static_eval >= node.beta + 94;
+        // 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
+        // dear; a shallower one now leaves a move there for next time.
+        // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
+        let all_node = node.all_node(pv);
+        let least = if pv {
+            params::iir_depth() - 1
+        } else {
+            params::iir_depth()
+        };
+        if !all_node && node.depth >= least && node.tt_move.is_none() && node.excluded.is_none() {
+            node.depth -= 1;
+        }
+        if let Some(value) = self.probcut(node, pv)? {
+            return Some(Some(value));
+        }
+        Some(None)
+    }
+
+    /// 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
+    fn razor(&mut self, node: &Node) -> Option<Option<Value>> {
+        let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
+        if node.excluded.is_some()
+            || node.eval >= node.alpha - margin
+            || score::is_decisive(node.alpha)
+        {
+            return Some(None);
+        }
+        self.quiesce::<false>(node.alpha, node.beta).map(Some)
+    }
+
+    /// 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
+    fn reverse_futility(&self, node: &Node) -> Option<Value> {
+        let frame = self.frame(0);
+        let trust = node.correction.abs() * 100 / params::rfp_corr_div();
+        let margin =
+            reverse_futility_margin(node, frame.tt_hit) + trust + self.frame(1).stat_score / 300;
+        let safe = !frame.tt_pv
+            && node.excluded.is_none()
+            && node.depth < params::rfp_depth_max()
+            && node.eval >= node.beta
+            && node.eval - margin.max(0) >= node.beta
+            && (node.tt_move.is_none() || node.tt_noisy)
+            && !score::is_loss(node.beta)
+            && !score::is_win(node.eval);
+        safe.then(|| node.beta + (node.eval - node.beta) / 3)
+    }
+
+    /// 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
+    /// zugzwang, hence never with pawns only, and verified at depth.
+    // CITE: Donninger, "Null move and deep search" (1993); the verification is Stockfish's.
+    fn null_move(&mut self, node: &Node) -> Option<Option<Value>> {
+        let us = self.position.turn();
+        let promising = node.cut_node
+            && self.frame(1).current.is_some()
+            && node.excluded.is_none()
+            && node.eval >= node.beta
+            && node.static_eval
+                >= node.beta - params::nmp_depth_margin() * node.depth + params::nmp_base_margin()
+            && self.position.has_non_pawn_material(us)
+            && self.ply >= self.null_from_ply
+            && !score::is_loss(node.beta);
+        if !promising {
+            return Some(None);
+        }
+        let bold = ((node.eval - node.beta) / params::nmp_eval_div()).min(6);
+        let depth = node.depth - (bold + node.depth / 3 + params::nmp_base());
+        let beta = node.beta;
+        let value =
+            -self.null_child(|w| w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, false))?;
+        if value < beta || score::is_win(value) {
+            return Some(None);
+        }
+        if self.null_from_ply > 0 || node.depth < params::nmp_verify_depth() {
+            return Some(Some(value));
+        }
+        self.null_from_ply = self.ply + (3 * depth.max(0) / 4) as usize;
+        let verified = self.negamax::<NULL_WINDOW>(beta - 1, beta, depth, false);
+        self.null_from_ply = 0;
+        Some((verified? >= beta).then_some(value))
+    }
+
+    /// 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
+    /// full search.
+    // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
+    fn probcut(&mut self, node: &Node, pv: bool) -> Option<Option<Value>> {
+        let far = node.beta + params::probcut_tt_margin();
+        if node.excluded.is_none()
+            && !pv
+            && node.tt_bound().is_lower()
+            && node.tt_depth() >= node.depth - 4
+            && node.tt_score != NONE
+            && node.tt_score >= far
+            && !score::is_decisive(node.beta)
+            && !score::is_decisive(node.tt_score)
+        {
+            return Some(Some(far));
+        }
+        let beta = node.beta + params::probcut_margin()
+            - params::probcut_improving() * i32::from(node.improving);
+        if node.depth < 3
+            || pv
+            || node.excluded.is_some()
+            || score::is_decisive(node.beta)
+            || (node.tt_score != NONE && node.tt_score < beta)
+        {
+            return Some(None);
+        }
+        self.probcut_moves(node, beta)
+    }
+
+    fn probcut_moves(&mut self, node: &Node, beta: Value) -> Option<Option<Value>> {
+        let depth = (node.depth - 5).max(0);
+        let threshold = exchange_units(beta - node.static_eval);
+        let checks = self.position.check_info();
+        let contexts = self.contexts();
+        let mut picker = MovePicker::probcut(&self.position, node.tt_move, threshold);
+        loop {
+            let (guide, scratch) = self.guide(&checks, contexts);
+            let Some(m) = picker.next(&guide, scratch) else {
+                return Some(None);
+            };
+            if !self.position.legal(m) {
+                continue;
+            }
+            let cut_node = !node.cut_node;
+            let value = self.child(m, |w| {
+                let value = -w.quiesce::<false>(-beta, -beta + 1)?;
+                if value < beta || depth == 0 {
+                    return Some(value);
+                }
+                Some(-w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, cut_node)?)
+            })?;
+            if value >= beta {
+                self.store(node, value, Some(m), Bound::Lower, depth + 1);
+                let won = score::is_decisive(value);
+                return Some(Some(if won {
+                    value
+                } else {
+                    value - (beta - node.beta)
+                }));
+            }
+        }
+    }
+
+    /// The value of what a move captures, 0 for none.
+    pub(super) fn victim_value(role: Option<Role>) -> Value {
+        role.map_or(0, |role| score::PIECE_VALUES[role as usize - 1])
+    }
+}

@@ -1,0 +1,235 @@
+//! Quiescence: noisy moves only (all evasions in check), until the position is quiet enough to trust the network.
+
+use super::history::piece_square;
+use super::movepick::MovePicker;
+use super::params;
+use super::score::{self, INFINITE, MAX_PLY, NONE, PIECE_VALUES, Value, exchange_units};
+use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, Entry, score_at};
+use super::worker::Worker;
+use crate::board::{Move, Role};
+
+/// What a quiescence node knows before it tries moves.
+struct Quiet {
+    alpha: Value,
+    beta: Value,
+    best: Value,
+    best_move: Option<Move>,
+    /// The value below which a capture's hopes are idle.
+    futility: Value,
+    raw_eval: Value,
+    tt_pv: bool,
+}
+
+impl Worker {
+    /// The value of this node once captures are played out, within `alpha..beta`.
+    pub(super) fn quiesce<const PV: bool>(&mut self, alpha: Value, beta: Value) -> Option<Value> {
+        debug_assert!(alpha < beta && (PV || alpha + 1 == beta));
+        self.tick()?;
+        let mut alpha = alpha;
+        if alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
+            alpha = self.draw_value();
+            if alpha >= beta {
+                return Some(alpha);
+            }
+        }
+        if PV {
+            self.pv[self.ply].clear();
+            self.seldepth = self.seldepth.max(self.ply + 1);
+        }
+        let in_check = self.position.in_check();
+        self.frame_mut().in_check = in_check;
+        if self.position.is_draw(self.ply) {
+            return Some(self.draw_value());
+        }
+        if self.ply >= MAX_PLY {
+            return Some(if in_check {
+                score::DRAW
+            } else {
+                self.evaluate()
+            });
+        }
+        let entry = self.job.table.probe(self.position.key());
+        self.frame_mut().tt_hit = entry.is_some();
+        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
+        if let Some(e) = entry
+            && !PV
+            && tt_score != NONE
+            && e.bound.settles(tt_score, beta)
+        {
+            return Some(tt_score);
+        }
+        let mut node = Quiet {
+            alpha,
+            beta,
+            best: -INFINITE,
+            best_move: None,
+            futility: -INFINITE,
+            raw_eval: NONE,
+            tt_pv: entry.is_some_and(|e| e.pv),
+        };
+        if !in_check && let Some(value) = self.stand_pat(&mut node, entry, tt_score) {
+            return Some(value);
+        }
+        let tt_move = entry
+            .and_then(|e| e.best)
+            .filter(|&m| self.position.pseudo_legal(m));
+        self.quiesce_moves::<PV>(&mut node, tt_move, in_check)?;
+        if in_check && node.best == -INFINITE {
+            return Some(score::mated_in(self.ply));
+        }
+        if !score::is_decisive(node.best) && node.best > node.beta {
+            node.best = (node.best + node.beta) / 2;
+        }
+        let bound = if node.best >= node.beta {
+            Bound::Lower
+        } else {
+            Bound::Upper
+        };
+        self.store_quiet(&node, bound, DEPTH_QS);
+        Some(node.best)
+    }
+
+    /// The option to do nothing: a lower bound that most nodes end with.
+    fn stand_pat(
+        &mut self,
+        node: &mut Quiet,
+        entry: Option<Entry>,
+        tt_score: Value,
+    ) -> Option<Value> {
+        let correction = self.corrections.value(&self.correction_keys());
+        node.raw_eval = match entry {
+            Some(e) if e.eval != NONE => e.eval,
+            _ => self.evaluate(),
+        };
+        let eval = self.corrected(node.raw_eval, correction);
+        self.frame_mut().static_eval = eval;
+        node.best = eval;
+        if let Some(e) = entry
+            && tt_score != NONE
+            && !score::is_decisive(tt_score)
+            && e.bound.settles(tt_score, eval + i32::from(tt_score > eval))
+        {
+            node.best = tt_score;
+        }
+        if node.best >= node.beta {
+            if !score::is_decisive(node.best) {
+                node.best = (node.best + node.beta) / 2;
+            }
+            if entry.is_none() {
+                self.store_quiet(node, Bound::Lower, DEPTH_UNSEARCHED);
+            }
+            return Some(node.best);
+        }
+        node.alpha = node.alpha.max(node.best);
+        node.futility = eval + params::qs_futility();
+        None
+    }
+
+    fn quiesce_moves<const PV: bool>(
+        &mut self,
+        node: &mut Quiet,
+        tt_move: Option<Move>,
+        in_check: bool,
+    ) -> Option<()> {
+        let checks = self.position.check_info();
+        let contexts = self.contexts();
+        let last_to = self.frame(1).current.map(Move::to);
+        let mut picker = MovePicker::quiescence(&self.position, tt_move);
+        let (mut count, mut quiet_evasions) = (0, 0);
+        loop {
+            let (guide, scratch) = self.guide(&checks, contexts);
+            let Some(m) = picker.next(&guide, scratch) else {
+                break;
+            };
+            if !self.position.legal(m) {
+                continue;
+            }
+            count += 1;
+            if !score::is_loss(node.best) {
+                let noisy = self.position.is_noisy(m);
+                if in_check && !noisy {
+                    // One quiet evasion that does not lose has been found: enough to know it is no mate.
+                    quiet_evasions += 1;
+                    if quiet_evasions > 1 {
+                        break;
+                    }
+                }
+                let checks_them = self.position.gives_check(&checks, m);
+                if !checks_them
+                    && Some(m.to()) != last_to
+                    && node.futility > -INFINITE
+                    && self.hopeless(node, m, count)
+                {
+                    continue;
+                }
+                if !noisy {
+                    let piece = self.position.moved_piece(m);
+                    let square = piece_square(piece, m);
+                    let history = self.histories.continuation(contexts[0], square)
+                        + self.histories.pawn(self.position.pawn_key(), square);
+                    if history < -params::qs_history() {
+                        continue;
+                    }
+                }
+                if !self.position.see_ge(m, exchange_units(-params::qs_see())) {
+                    continue;
+                }
+            }
+            let (low, high) = (-node.beta, -node.alpha);
+            let value = -self.child(m, |w| w.quiesce::<PV>(low, high))?;
+            if value > node.best {
+                node.best = value;
+                if value > node.alpha {
+                    node.best_move = Some(m);
+                    if PV {
+                        self.extend_pv(m);
+                    }
+                    if value >= node.beta {
+                        break;
+                    }
+                    node.alpha = value;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a capture cannot bring the value near alpha. Raises `best` to what it could have brought.
+    fn hopeless(&self, node: &mut Quiet, m: Move, count: i32) -> bool {
+        if m.promotion().is_some() {
+            return false;
+        }
+        if count > 2 {
+            return true;
+        }
+        let victim = self.position.captured(m).unwrap_or(Role::King);
+        let hope = node.futility + PIECE_VALUES[victim as usize - 1];
+        if hope <= node.alpha {
+            node.best = node.best.max(hope);
+            return true;
+        }
+        // The exchange must win what is missing.
+        if !self
+            .position
+            .see_ge(m, exchange_units(node.alpha - node.futility))
+        {
+            node.best = node.best.max(node.alpha.min(node.futility));
+            return true;
+        }
+        false
+    }
+
+    fn store_quiet(&mut self, node: &Quiet, bound: Bound, depth: i32) {
+        self.job.table.store(
+            self.position.key(),
+            Entry {
+                best: node.best_move,
+                score: score::to_tt(node.best, self.ply),
+                eval: node.raw_eval,
+                depth,
+                bound,
+                pv: node.tt_pv,
+            },
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! 14. How much a late move is reduced: pure functions of what is known of node and move.
+
+use std::sync::LazyLock;
+
+use super::moves::Candidate;
+use super::negamax::Node;
+use super::params;
+use super::score::NONE;
+
+/// `log` table for depths and move counts, in 1024ths of a ply: the product of two gives the base.
+static LOGS: LazyLock<[i32; 256]> = LazyLock::new(|| {
+    let factor = f64::from(params::red_factor()) / 128.0;
+    std::array::from_fn(|i| (factor * (i.max(1) as f64).ln()) as i32)
+});
+
+/// The reduction that depth and move count suggest, in 1024ths of a ply. `window_share` is in 1024ths.
+// CITE: the logarithmic form goes back to Fruit and Stockfish.
+pub(super) fn base(improving: bool, depth: i32, count: i32, window_share: i32) -> i32 {
+    let log = |i: i32| LOGS[i.clamp(0, 255) as usize];
+    let product = log(depth) * log(count);
+    product - window_share.min(4096) * params::red_delta() / 1024
+        + i32::from(!improving) * product * params::red_not_improving() / 1024
+        + params::red_base()
+}
+
+/// What the reduction depends on.
+pub(super) struct Facts<'a> {
+    pub node: &'a Node,
+    pub candidate: &'a Candidate,
+    pub pv: bool,
+    pub tt_pv: bool,
+    pub window_share: i32,
+    /// Cut-offs in the children searched so far.
+    pub child_cutoffs: i32,
+    pub stat_score: i32,
+}
+
+/// The whole reduction in 1024ths of a ply; below zero it extends.
+pub(super) fn reduction(f: &Facts) -> i32 {
+    let (node, c) = (f.node, f.candidate);
+    let flag = i32::from;
+    let mut r = base(node.improving, node.depth, c.count, f.window_share);
+    // Once on a principal variation, more often right to look.
+    if f.tt_pv {
+        r += params::red_ttpv_add();
+        r -= params::red_ttpv()
+            + flag(f.pv) * params::red_ttpv_pv()
+            + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()
+            + flag(node.tt_depth() >= node.depth)
+                * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_depth());
+    }
+    r += params::red_offset() - c.count * params::red_count();
+    // An evaluation that was off before is no ground for reductions.
+    r -= node.correction.abs() * 128 / params::red_corr();
+    // A node that should fail high does so with its first moves.
+    if node.cut_node {
+        r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
+    }
+    // With a capture as the best move known, quiet moves rarely are better.
+    if node.tt_noisy && !c.noisy {
+        r += params::red_tt_noisy() + flag(node.depth < 8) * params::red_tt_noisy();
+    }
+    // The replies refute easily.
+    if f.child_cutoffs > 2 {
+        r += params::red_cutoffs() + flag(node.all_node(f.pv)) * params::red_cutoffs_all();
+    } else if Some(c.m) == node.tt_move {
+        r -= params::red_tt_move();
+    }
+    r - f.stat_score * params::red_history() / 16_384
+}

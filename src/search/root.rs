@@ -1,0 +1,368 @@
+//! The root: iterative deepening, the aspiration window, MultiPV, and when to stop.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::negamax::{Node, ROOT};
+use super::params;
+use super::report::{Line, Progress, ScoreBound};
+use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::time;
+use super::wdl;
+use super::worker::{Job, Worker};
+use crate::board::Move;
+
+/// Seconds after which bounds and current moves are reported: before, they would only flicker.
+const PATIENCE_MS: f64 = 3000.0;
+
+/// A move at the root and what is known of it.
+#[derive(Clone, Debug)]
+pub struct RootMove {
+    /// The move.
+    pub m: Move,
+    /// Value in this iteration; minus infinity when it did not beat the best.
+    pub value: Value,
+    /// Value to show: inside the window that was searched.
+    pub shown: Value,
+    /// Whether `shown` is exact.
+    pub bound: ScoreBound,
+    /// Value in the previous iteration.
+    pub previous: Value,
+    /// Decaying average of the values, or `NONE`.
+    pub average: Value,
+    /// Decaying average of the squared values: how restless they are.
+    pub mean_squared: i64,
+    /// Deepest ply under this move.
+    pub seldepth: usize,
+    /// Nodes spent on it.
+    pub nodes: u64,
+    /// The principal variation, this move first.
+    pub pv: Vec<Move>,
+    /// What tablebases say of the root, when they decided.
+    pub tb_value: Option<Value>,
+}
+
+impl RootMove {
+    /// A move of which nothing is known.
+    pub fn new(m: Move) -> Self {
+        Self {
+            m,
+            value: -INFINITE,
+            shown: -INFINITE,
+            bound: ScoreBound::Exact,
+            previous: -INFINITE,
+            average: NONE,
+            mean_squared: 0,
+            seldepth: 0,
+            nodes: 0,
+            pv: vec![m],
+            tb_value: None,
+        }
+    }
+
+    /// The last value that a completed search gave it.
+    pub fn known_value(&self) -> Value {
+        if self.value > -INFINITE {
+            self.value
+        } else {
+            self.previous
+        }
+    }
+}
+
+/// What worker 0 remembers between iterations, for the clock.
+struct Trend {
+    values: [Value; 4],
+    stable: i32,
+    changes: f64,
+    best: Option<Move>,
+}
+
+impl Worker {
+    /// Searches deeper and deeper until a limit is reached or the pool says stop.
+    pub fn iterate(&mut self) {
+        let first = self.job.previous_value.unwrap_or(0);
+        let mut trend = Trend {
+            values: [first; 4],
+            stable: 0,
+            changes: 0.0,
+            best: None,
+        };
+        let lines = self
+            .job
+            .options
+            .multi_pv
+            .clamp(1, self.root_moves.len().max(1));
+        let deepest = self
+            .job
+            .limits
+            .depth
+            .unwrap_or(MAX_PLY as i32 - 1)
+            .clamp(1, MAX_PLY as i32 - 1);
+        for depth in 1..=deepest {
+            self.root_depth = depth;
+            trend.changes /= 2.0;
+            for root in &mut self.root_moves {
+                root.previous = root.value;
+            }
+            let mut aborted = false;
+            for line in 0..lines {
+                self.line = line;
+                self.seldepth = 0;
+                if self.aspire(depth).is_none() {
+                    aborted = true;
+                    break;
+                }
+                self.root_moves[..=line].sort_by_key(|root| std::cmp::Reverse(root.value));
+            }
+            self.publish();
+            if aborted {
+                break;
+            }
+            self.completed_depth = depth;
+            if self.id == 0 {
+                self.report_lines(lines);
+                if self.finished(&mut trend) {
+                    break;
+                }
+            }
+            if self.signals.stop.load(Relaxed) {
+                break;
+            }
+        }
+        self.publish();
+    }
+
+    /// One line at one depth: a narrow window around the expected value, widened where the value falls outside.
+    fn aspire(&mut self, depth: i32) -> Option<()> {
+        let root = &self.root_moves[self.line];
+        let mut delta = params::asp_delta()
+            + (root.mean_squared.min(4_000_000) / i64::from(params::asp_variance_div())) as Value
+            + (self.id % 8) as Value;
+        let (mut alpha, mut beta) = (-INFINITE, INFINITE);
+        if depth >= 4 && root.average != NONE {
+            alpha = (root.average - delta).max(-INFINITE);
+            beta = (root.average + delta).min(INFINITE);
+        }
+        let mut fail_highs = 0;
+        loop {
+            self.root_delta = beta - alpha;
+            let adjusted = (depth - fail_highs).max(1);
+            let result = self.negamax::<ROOT>(alpha, beta, adjusted, false);
+            let line = self.line;
+            self.root_moves[line..]
+                .sort_by_key(|root| std::cmp::Reverse((root.value, root.previous)));
+            let value = result?;
+            if value > alpha && value < beta {
+                return Some(());
+            }
+            if self.id == 0 && self.elapsed() > PATIENCE_MS && self.job.options.multi_pv == 1 {
+                self.report_lines(1);
+            }
+            if value <= alpha {
+                // Fail low: the position is worse than believed; search it at full depth again.
+                beta = (alpha + beta) / 2;
+                alpha = (value - delta).max(-INFINITE);
+                fail_highs = 0;
+                if self.id == 0 {
+                    self.stop_on_ponderhit = false;
+                }
+            } else {
+                beta = (value + delta).min(INFINITE);
+                fail_highs += 1;
+            }
+            delta += delta / 3;
+            if score::is_decisive(value) {
+                delta = delta.max(2000);
+            }
+        }
+    }
+
+    /// Notes what the search of a root move gave.
+    pub(super) fn record_root_move(
+        &mut self,
+        m: Move,
+        value: Value,
+        count: i32,
+        nodes: u64,
+        node: &Node,
+    ) {
+        let seldepth = self.seldepth;
+        let child_pv = std::mem::take(&mut self.pv[1]);
+        let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
+            return;
+        };
+        root.nodes += nodes;
+        let squared = i64::from(value) * i64::from(value.abs());
+        if root.average == NONE {
+            (root.average, root.mean_squared) = (value, squared.abs());
+        } else {
+            root.average = (value + root.average) / 2;
+            root.mean_squared = (squared.abs() + root.mean_squared) / 2;
+        }
+        if count == 1 || value > node.alpha {
+            root.value = value;
+            root.seldepth = seldepth;
+            (root.shown, root.bound) = if value >= node.beta {
+                (node.beta, ScoreBound::Lower)
+            } else if value <= node.alpha {
+                (node.alpha, ScoreBound::Upper)
+            } else {
+                (value, ScoreBound::Exact)
+            };
+            root.pv.clear();
+            root.pv.push(m);
+            root.pv.extend_from_slice(&child_pv);
+            if count > 1 && self.line == 0 {
+                self.count_best_move_change();
+            }
+        } else {
+            root.value = -INFINITE;
+        }
+        self.pv[1] = child_pv;
+    }
+
+    /// After a completed iteration, in worker 0: whether the search is to end.
+    fn finished(&mut self, trend: &mut Trend) -> bool {
+        let best = self.root_moves[0].clone();
+        trend.stable = if trend.best == Some(best.m) {
+            trend.stable + 1
+        } else {
+            0
+        };
+        trend.best = Some(best.m);
+        if let Some(moves) = self.job.limits.mate
+            && score::is_mate(best.value)
+            && score::MATE - best.value.abs() <= 2 * moves
+        {
+            return true;
+        }
+        if self
+            .job
+            .limits
+            .soft_nodes
+            .is_some_and(|limit| self.signals.nodes() >= limit)
+        {
+            return true;
+        }
+        let done = self.soft_limit_passed(trend, &best);
+        let slot = (self.completed_depth & 3) as usize;
+        trend.values[slot] = best.value;
+        done
+    }
+
+    fn soft_limit_passed(&mut self, trend: &mut Trend, best: &RootMove) -> bool {
+        let Some(budget) = self.job.budget else {
+            return false;
+        };
+        if self.job.limits.infinite {
+            return false;
+        }
+        let threads = self.signals.counters.len() as f64;
+        let changes: u64 = self
+            .signals
+            .counters
+            .iter()
+            .map(|c| c.best_move_changes.swap(0, Relaxed))
+            .sum();
+        trend.changes += changes as f64 / 1024.0 / threads;
+        let slot = (self.completed_depth & 3) as usize;
+        let before = self.job.previous_value.unwrap_or(best.value);
+        let fall =
+            2.1 * f64::from(before - best.average) + f64::from(trend.values[slot] - best.value);
+        let progress = time::Progress {
+            score_fall: if score::is_decisive(best.value) {
+                0.0
+            } else {
+                fall
+            },
+            stable_iterations: trend.stable,
+            best_move_changes: trend.changes,
+            effort: best.nodes as f64 / self.nodes.max(1) as f64,
+            forced: self.job.root_moves.len() == 1,
+        };
+        let soft = if budget.adjustable {
+            (budget.soft * time::stretch(&progress)).min(budget.hard)
+        } else {
+            budget.soft
+        };
+        if self.elapsed() < soft {
+            return false;
+        }
+        if self.signals.pondering.load(Relaxed) {
+            self.stop_on_ponderhit = true;
+            return false;
+        }
+        true
+    }
+
+    // -- reports ---------------------------------------------------------------------------------------------
+
+    /// Counters for a report.
+    pub(super) fn progress(&self) -> Progress {
+        self.publish();
+        Progress {
+            nodes: self.signals.nodes(),
+            time: self.job.start.elapsed(),
+            hashfull: Some(self.job.table.hashfull()),
+            tb_hits: self.signals.tb_hits(),
+        }
+    }
+
+    fn report_lines(&self, lines: usize) {
+        let progress = self.progress();
+        for rank in 0..lines {
+            let root = &self.root_moves[rank];
+            if root.known_value() == -INFINITE {
+                continue;
+            }
+            let fresh = root.value > -INFINITE;
+            let depth = if fresh {
+                self.root_depth
+            } else {
+                self.root_depth - 1
+            };
+            let line = line_of(&self.job, root, depth.max(1), rank + 1, !fresh);
+            self.job.reporter.line(&line, &progress);
+        }
+    }
+
+    pub(super) fn report_current_move(&self, depth: i32, m: Move, count: i32) {
+        if self.id == 0 && self.elapsed() > PATIENCE_MS {
+            self.job
+                .reporter
+                .current_move(depth, m, count as usize + self.line);
+        }
+    }
+}
+
+/// A root move as a report; `exact` shows its last completed value instead of a bound.
+fn line_of(job: &Job, root: &RootMove, depth: i32, rank: usize, exact: bool) -> Line {
+    let material = wdl::material(&job.position);
+    let (mut value, mut bound) = if exact {
+        (root.known_value(), ScoreBound::Exact)
+    } else {
+        (root.shown, root.bound)
+    };
+    if value == -INFINITE {
+        value = score::DRAW;
+    }
+    if let Some(tb) = root.tb_value
+        && !score::is_mate(value)
+    {
+        (value, bound) = (tb, ScoreBound::Exact);
+    }
+    Line {
+        depth,
+        seldepth: root.seldepth as i32,
+        multipv: rank,
+        score: score::to_uci(value, |v| wdl::centipawns(v, material)),
+        bound,
+        wdl: wdl::wdl(value, material),
+        pv: root.pv.clone(),
+    }
+}
+
+/// The line that goes with `bestmove`.
+pub(super) fn final_line(job: &Job, root: &RootMove, depth: i32) -> Line {
+    line_of(job, root, depth, 1, true)
+}

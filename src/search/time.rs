@@ -1,0 +1,249 @@
+//! How long to think: two limits from the clock, and how the search's progress moves the first.
+//!
+//! The soft limit is what the move deserves on average; a stable best move that takes most nodes shortens it, a
+//! falling score or a changing best move stretches it. The hard limit is never passed. The clock is an argument:
+//! nothing here reads the time, so every rule is testable.
+
+use super::limits::Limits;
+use super::params;
+use super::pool::SearchOptions;
+use crate::board::Color;
+
+/// The limits of one move, in milliseconds (or in nodes over `nodes_time` when the clock counts nodes).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Stop between iterations after this, adjusted by [`Progress`].
+    pub soft: f64,
+    /// Stop anywhere after this.
+    pub hard: f64,
+    /// Whether `soft` may be stretched and shortened (false for a fixed time).
+    pub adjustable: bool,
+}
+
+/// Moves planned for when the control is sudden death.
+const HORIZON: f64 = 50.0;
+
+/// The budget of `color` at game ply `game_ply`, or `None` when nothing limits the time.
+///
+/// A negative or zero clock gives a millisecond, and a side whose own clock was not given borrows the other's:
+/// a search that was told of any clock always ends.
+pub fn budget(
+    limits: &Limits,
+    options: &SearchOptions,
+    color: Color,
+    game_ply: u32,
+) -> Option<Budget> {
+    if let Some(time) = limits.move_time {
+        let time = time.as_secs_f64() * 1000.0;
+        let time = (time - options.move_overhead.min(20) as f64)
+            .max(time / 2.0)
+            .max(1.0);
+        return Some(Budget {
+            soft: time,
+            hard: time,
+            adjustable: false,
+        });
+    }
+    let (own, other) = match color {
+        Color::White => (&limits.white, &limits.black),
+        Color::Black => (&limits.black, &limits.white),
+    };
+    let time = own.time.or(other.time)?.max(1) as f64;
+    let increment = own.increment.max(0) as f64;
+    let overhead = options.move_overhead as f64;
+    let mut budget = match limits.moves_to_go {
+        Some(moves) if moves > 0 => control(time, increment, overhead, moves as f64, game_ply),
+        _ => sudden_death(time, increment, overhead, game_ply),
+    };
+    if options.ponder {
+        // A quarter of our moves cost nothing, because the opponent plays what we expect.
+        budget.soft = (budget.soft * 1.25).min(budget.hard);
+    }
+    Some(budget)
+}
+
+/// What is left for `moves` moves after the interface took its share of each.
+fn usable(time: f64, increment: f64, overhead: f64, moves: f64) -> f64 {
+    (time + increment * (moves - 1.0) - overhead * (2.0 + moves)).max(1.0)
+}
+
+/// The most that one move may take: never so much that the clock runs out before the move arrives.
+fn ceiling(time: f64, overhead: f64) -> f64 {
+    (0.82 * time - overhead)
+        .max(time * 0.02)
+        .clamp(1.0, time.max(1.0))
+}
+
+// CITE: the shape of both formulas (a share that grows with the game's length, a bound from the clock's size)
+// follows Stockfish's timeman; the arithmetic is ours.
+fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budget {
+    let left = usable(time, increment, overhead, HORIZON);
+    let size = (time / 1000.0).max(0.001).log10();
+    let share = (0.0032 + 0.00032 * size).min(0.0051);
+    let ply = f64::from(game_ply);
+    let soft = (0.0122 + (ply + 2.95).powf(0.46) * share).min(0.213 * time / left) * left;
+    let stretch = (3.4 + 3.0 * size).max(2.95).min(6.7) + (ply / 12.0).min(3.0);
+    let hard = (soft * stretch.min(6.7)).min(ceiling(time, overhead));
+    Budget {
+        soft: soft.min(hard).max(0.5),
+        hard: hard.max(1.0),
+        adjustable: true,
+    }
+}
+
+fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) -> Budget {
+    let moves = moves.min(HORIZON);
+    let left = usable(time, increment, overhead, moves);
+    let ply = f64::from(game_ply);
+    let soft = ((0.88 + ply / 116.0) / moves).min(0.88 * time / left) * left;
+    let hard = (soft * (1.5 + 0.11 * moves).min(6.3)).min(ceiling(time, overhead));
+    Budget {
+        soft: soft.min(hard).max(0.5),
+        hard: hard.max(1.0),
+        adjustable: true,
+    }
+}
+
+/// What the search knows between iterations.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Fall of the score since the previous move's search and since some iterations ago, in internal units
+    /// (positive: it got worse).
+    pub score_fall: f64,
+    /// Iterations since the best move last changed.
+    pub stable_iterations: i32,
+    /// How often the best move changed lately, decaying, averaged over threads.
+    pub best_move_changes: f64,
+    /// Share of the nodes spent on the best move, 0 to 1.
+    pub effort: f64,
+    /// Whether there is only one legal move.
+    pub forced: bool,
+}
+
+/// By what factor the soft limit is to be multiplied.
+pub fn stretch(progress: &Progress) -> f64 {
+    let per_unit = f64::from(params::time_falling_score()) / 1000.0;
+    let falling = (0.6 + per_unit * progress.score_fall).clamp(0.57, 1.6);
+    let calm = f64::from(params::time_stability()) / 1000.0;
+    let stability = (1.35 - calm * f64::from(progress.stable_iterations)).clamp(0.68, 1.35);
+    let instability = 1.0 + 1.5 * progress.best_move_changes;
+    let effort = if progress.effort > 0.93 { 0.76 } else { 1.0 };
+    let forced = if progress.forced { 0.1 } else { 1.0 };
+    falling * stability * instability * effort * forced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::SideClock;
+    use super::*;
+    use std::time::Duration;
+
+    fn clock(time: i64, increment: i64) -> Limits {
+        Limits {
+            white: SideClock {
+                time: Some(time),
+                increment,
+            },
+            ..Limits::default()
+        }
+    }
+
+    fn of(limits: &Limits) -> Budget {
+        budget(limits, &SearchOptions::default(), Color::White, 20).expect("a clock was given")
+    }
+
+    #[test]
+    fn no_clock_no_limit() {
+        assert_eq!(
+            budget(
+                &Limits::default(),
+                &SearchOptions::default(),
+                Color::White,
+                0
+            ),
+            None
+        );
+    }
+
+    #[test]
+    fn never_more_than_the_clock_and_never_nothing() {
+        for time in [-500, 0, 1, 5, 10, 50, 100, 1000, 60_000, 7_200_000] {
+            for increment in [-3, 0, 1, 100, 10_000] {
+                for moves_to_go in [None, Some(-1), Some(0), Some(1), Some(40), Some(1000)] {
+                    for overhead in [0, 10, 1000, 5000] {
+                        let limits = Limits {
+                            moves_to_go,
+                            ..clock(time, increment)
+                        };
+                        let options = SearchOptions {
+                            move_overhead: overhead,
+                            ..SearchOptions::default()
+                        };
+                        let b = budget(&limits, &options, Color::White, 40).expect("clock");
+                        let most = time.max(1) as f64;
+                        assert!(b.hard <= most && b.soft <= b.hard, "{limits:?} {b:?}");
+                        assert!(b.soft > 0.0 && b.hard >= 1.0, "{limits:?} {b:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_other_sides_clock_is_better_than_none() {
+        let b = budget(&clock(1000, 0), &SearchOptions::default(), Color::Black, 0);
+        assert!(b.is_some_and(|b| b.hard < 1000.0));
+    }
+
+    #[test]
+    fn a_minute_is_used_sensibly() {
+        let b = of(&clock(60_000, 0));
+        assert!((500.0..3000.0).contains(&b.soft), "{b:?}");
+        let rich = of(&clock(60_000, 1000));
+        assert!(rich.soft > b.soft);
+    }
+
+    #[test]
+    fn the_last_move_before_the_control_may_take_most_of_the_time() {
+        let b = of(&Limits {
+            moves_to_go: Some(1),
+            ..clock(10_000, 0)
+        });
+        assert!(b.hard > 5000.0 && b.hard < 10_000.0, "{b:?}");
+    }
+
+    #[test]
+    fn move_time_is_kept() {
+        let limits = Limits {
+            move_time: Some(Duration::from_millis(1000)),
+            ..Limits::default()
+        };
+        let b = of(&limits);
+        assert!(b.hard <= 1000.0 && b.hard > 900.0 && !b.adjustable);
+    }
+
+    #[test]
+    fn trouble_takes_longer_than_calm() {
+        let calm = Progress {
+            score_fall: -20.0,
+            stable_iterations: 8,
+            best_move_changes: 0.0,
+            effort: 0.97,
+            forced: false,
+        };
+        let trouble = Progress {
+            score_fall: 60.0,
+            stable_iterations: 0,
+            best_move_changes: 1.0,
+            effort: 0.3,
+            forced: false,
+        };
+        assert!(stretch(&trouble) > 4.0 * stretch(&calm));
+        assert!(
+            stretch(&Progress {
+                forced: true,
+                ..calm
+            }) < 0.1
+        );
+    }
+}

@@ -1,0 +1,397 @@
+//! The transposition table: what was found at a position, shared by all threads without locks.
+//!
+//! A cluster is 32 bytes, half a cache line: three entries and one word of keys.
+//!
+//! ```text
+//! word 0..2  entry   bits  0..16  move (0 = none)
+//!                         16..32  score, from this node (i16)
+//!                         32..48  static evaluation (i16)
+//!                         48..56  depth + 4 (0 = empty)
+//!                         56..58  bound   58 PV   59..64 generation
+//! word 3     keys    16 bits per entry: low key bits XOR a fold of the entry; top 16 bits unused
+//! ```
+//!
+//! Entry and key are written separately, so two threads can mix them. The fold in the key makes such a torn
+//! entry fail its check like a foreign one, and the search treats every move from here as untrusted anyway.
+// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002).
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bytemuck::Zeroable;
+
+use super::score::{self, Value};
+use crate::board::Move;
+use crate::util::{memory, prefetch::prefetch};
+
+/// What a stored score says about the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// No score: only a static evaluation.
+    None,
+    /// The true score is at most this.
+    Upper,
+    /// The true score is at least this.
+    Lower,
+    /// The true score.
+    Exact,
+}
+
+impl Bound {
+    fn from_bits(bits: u64) -> Self {
+        match bits & 3 {
+            0 => Self::None,
+            1 => Self::Upper,
+            2 => Self::Lower,
+            _ => Self::Exact,
+        }
+    }
+
+    /// Whether the true score is known to be at least the stored one.
+    #[inline]
+    pub fn is_lower(self) -> bool {
+        matches!(self, Self::Lower | Self::Exact)
+    }
+
+    /// Whether the true score is known to be at most the stored one.
+    #[inline]
+    pub fn is_upper(self) -> bool {
+        matches!(self, Self::Upper | Self::Exact)
+    }
+
+    /// Whether a stored `value` with this bound settles that the true one is on the same side of `limit`.
+    #[inline]
+    pub fn settles(self, value: Value, limit: Value) -> bool {
+        if value >= limit {
+            self.is_lower()
+        } else {
+            self.is_upper()
+        }
+    }
+}
+
+/// Depth of an entry made without a search: only the static evaluation counts.
+pub const DEPTH_UNSEARCHED: i32 = -2;
+/// Depth of a quiescence entry.
+pub const DEPTH_QS: i32 = 0;
+/// Added to a depth so that a used entry is never 0.
+const DEPTH_OFFSET: i32 = 4;
+const ENTRIES: usize = 3;
+const GENERATIONS: u64 = 32;
+
+/// What the table knows of a position. `score` is as stored: see [`score::from_tt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Best or refuting move; not necessarily legal here.
+    pub best: Option<Move>,
+    /// Score from the view of this node's distance to mate.
+    pub score: Value,
+    /// Static evaluation before corrections, or [`score::NONE`].
+    pub eval: Value,
+    /// Depth of the search that made it.
+    pub depth: i32,
+    /// Meaning of `score`.
+    pub bound: Bound,
+    /// Whether the position was once on a principal variation.
+    pub pv: bool,
+}
+
+impl Entry {
+    fn pack(&self, generation: u64) -> u64 {
+        let depth = (self.depth + DEPTH_OFFSET).clamp(1, 255) as u64;
+        u64::from(Move::bits_of(self.best))
+            | u64::from(self.score as i16 as u16) << 16
+            | u64::from(self.eval as i16 as u16) << 32
+            | depth << 48
+            | (self.bound as u64) << 56
+            | u64::from(self.pv) << 58
+            | generation << 59
+    }
+
+    fn unpack(data: u64) -> Self {
+        Self {
+            best: Move::from_bits(data as u16),
+            score: Value::from((data >> 16) as u16 as i16),
+            eval: Value::from((data >> 32) as u16 as i16),
+            depth: (data >> 48 & 255) as i32 - DEPTH_OFFSET,
+            bound: Bound::from_bits(data >> 56),
+            pv: data >> 58 & 1 == 1,
+        }
+    }
+}
+
+#[derive(Zeroable)]
+#[repr(C, align(32))]
+struct Cluster {
+    entries: [AtomicU64; ENTRIES],
+    keys: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Cluster>() == 32);
+
+/// The table.
+pub struct Table {
+    clusters: Box<[Cluster]>,
+    generation: AtomicU64,
+}
+
+impl Table {
+    /// A table of `mb` MiB, or of the largest smaller size that the system grants: a table that does not fit
+    /// in memory would be killed or swapped long after it was promised.
+    pub fn new(mb: usize) -> Self {
+        let room = memory::available_bytes().map_or(usize::MAX, |bytes| bytes >> 20);
+        let mut wanted = mb.min(room).max(1);
+        loop {
+            let count = (wanted << 20) / size_of::<Cluster>();
+            if let Some(clusters) = memory::zeroed_slice(count) {
+                return Self {
+                    clusters,
+                    generation: AtomicU64::new(0),
+                };
+            }
+            wanted = (wanted / 2).max(1);
+        }
+    }
+
+    /// Size in MiB.
+    pub fn megabytes(&self) -> usize {
+        (self.clusters.len() * size_of::<Cluster>()) >> 20
+    }
+
+    /// Begins a new search: entries of older ones give way sooner.
+    pub fn age(&self) {
+        let next = (self.generation.load(Relaxed) + 1) % GENERATIONS;
+        self.generation.store(next, Relaxed);
+    }
+
+    /// Empties part `index` of `parts`, so that threads can share the work.
+    pub fn clear_part(&self, index: usize, parts: usize) {
+        let size = self.clusters.len().div_ceil(parts);
+        let start = (index * size).min(self.clusters.len());
+        let end = (start + size).min(self.clusters.len());
+        for cluster in &self.clusters[start..end] {
+            cluster.keys.store(0, Relaxed);
+            for entry in &cluster.entries {
+                entry.store(0, Relaxed);
+            }
+        }
+        if index == 0 {
+            self.generation.store(0, Relaxed);
+        }
+    }
+
+    #[inline]
+    fn cluster(&self, key: u64) -> &Cluster {
+        let index = ((u128::from(key) * self.clusters.len() as u128) >> 64) as usize;
+        &self.clusters[index]
+    }
+
+    /// Brings the cluster of `key` into the cache.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        prefetch(self.cluster(key));
+    }
+
+    /// What is known of the position with this key.
+    #[inline]
+    pub fn probe(&self, key: u64) -> Option<Entry> {
+        let cluster = self.cluster(key);
+        let keys = cluster.keys.load(Relaxed);
+        for (i, entry) in cluster.entries.iter().enumerate() {
+            let data = entry.load(Relaxed);
+            if is_of(keys, i, data, key) {
+                return Some(Entry::unpack(data));
+            }
+        }
+        None
+    }
+
+    /// Stores what was found. A shallower result does not displace a deeper one of the same position and
+    /// search, unless it is exact; a missing move keeps the old one.
+    pub fn store(&self, key: u64, mut new: Entry) {
+        let cluster = self.cluster(key);
+        let keys = cluster.keys.load(Relaxed);
+        let generation = self.generation.load(Relaxed);
+        let (slot, old) = victim(cluster, keys, key, generation);
+        if is_of(keys, slot, old, key) {
+            let known = Entry::unpack(old);
+            new.best = new.best.or(known.best);
+            let fresh = old >> 59 == generation;
+            let bonus = 2 * i32::from(new.pv);
+            if new.bound != Bound::Exact && fresh && new.depth + bonus + 4 <= known.depth {
+                return;
+            }
+        }
+        let data = new.pack(generation);
+        cluster.entries[slot].store(data, Relaxed);
+        let shift = 16 * slot;
+        let sealed = u64::from(seal(key, data)) << shift;
+        cluster
+            .keys
+            .store(keys & !(0xFFFF << shift) | sealed, Relaxed);
+    }
+
+    /// Permill of the table that this search has filled, from a sample of 1000 clusters.
+    pub fn hashfull(&self) -> u16 {
+        let generation = self.generation.load(Relaxed);
+        let sample = &self.clusters[..self.clusters.len().min(1000)];
+        let used = sample
+            .iter()
+            .flat_map(|cluster| &cluster.entries)
+            .filter(|entry| {
+                let data = entry.load(Relaxed);
+                data >> 48 & 255 != 0 && data >> 59 == generation
+            })
+            .count();
+        (used * 1000 / (sample.len() * ENTRIES)) as u16
+    }
+}
+
+/// The 16 key bits, mixed with the entry they vouch for.
+#[inline]
+fn seal(key: u64, data: u64) -> u16 {
+    let folded = data ^ data >> 32;
+    (key ^ folded ^ folded >> 16) as u16
+}
+
+/// Whether entry `index` holds something, and of this key.
+#[inline]
+fn is_of(keys: u64, index: usize, data: u64, key: u64) -> bool {
+    (keys >> (16 * index)) as u16 == seal(key, data) && data >> 48 & 255 != 0
+}
+
+/// The entry to overwrite: the position's own, else the one with the least depth, eight plies less for each
+/// search that has passed since.
+#[inline]
+fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u64) {
+    let mut best = (0, 0);
+    let mut least = i64::MAX;
+    for (i, entry) in cluster.entries.iter().enumerate() {
+        let data = entry.load(Relaxed);
+        if is_of(keys, i, data, key) {
+            return (i, data);
+        }
+        let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;
+        let worth = (data >> 48 & 255) as i64 - 8 * age as i64;
+        if worth < least {
+            least = worth;
+            best = (i, data);
+        }
+    }
+    best
+}
+
+/// An entry's score in terms of the root, or [`score::NONE`] when it has none.
+#[inline]
+pub fn score_at(entry: &Entry, ply: usize, halfmoves: u32) -> Value {
+    if entry.bound == Bound::None {
+        score::NONE
+    } else {
+        score::from_tt(entry.score, ply, halfmoves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::rng::SplitMix64;
+
+    fn entry(depth: i32, score: Value) -> Entry {
+        Entry {
+            best: Move::from_bits(0x123),
+            score,
+            eval: -77,
+            depth,
+            bound: Bound::Lower,
+            pv: false,
+        }
+    }
+
+    #[test]
+    fn packs_and_unpacks_every_field() {
+        for bound in [Bound::None, Bound::Upper, Bound::Lower, Bound::Exact] {
+            for depth in [DEPTH_UNSEARCHED, 0, 1, 99, 245] {
+                for score in [-32_000, -1, 0, 31_999, score::NONE] {
+                    let e = Entry {
+                        best: Move::from_bits(0x4FFF),
+                        score,
+                        eval: score::NONE,
+                        depth,
+                        bound,
+                        pv: depth == 1,
+                    };
+                    assert_eq!(Entry::unpack(e.pack(31)), e);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn finds_what_was_stored_and_nothing_else() {
+        let table = Table::new(1);
+        let mut rng = SplitMix64::new(1);
+        let keys: Vec<u64> = (0..1000).map(|_| rng.next_u64()).collect();
+        for (i, &key) in keys.iter().enumerate() {
+            table.store(key, entry(3, i as Value));
+        }
+        for (i, &key) in keys.iter().enumerate() {
+            assert_eq!(table.probe(key).map(|e| e.score), Some(i as Value));
+        }
+        let foreign = (0..10_000)
+            .filter(|_| table.probe(rng.next_u64()).is_some())
+            .count();
+        assert!(foreign < 20, "{foreign} false hits");
+    }
+
+    #[test]
+    fn keeps_the_deeper_entry_and_the_old_move() {
+        let table = Table::new(1);
+        table.store(42, entry(20, 1));
+        table.store(
+            42,
+            Entry {
+                best: None,
+                ..entry(3, 2)
+            },
+        );
+        assert_eq!(table.probe(42), Some(entry(20, 1)));
+        table.age();
+        table.store(
+            42,
+            Entry {
+                best: None,
+                ..entry(3, 2)
+            },
+        );
+        assert_eq!(table.probe(42), Some(entry(3, 2)));
+    }
+
+    #[test]
+    fn a_torn_entry_is_not_found() {
+        let table = Table::new(1);
+        table.store(42, entry(20, 1));
+        let cluster = table.cluster(42);
+        cluster.entries[0].fetch_xor(1 << 20, Relaxed);
+        assert_eq!(table.probe(42), None);
+    }
+
+    #[test]
+    fn clears_in_parts() {
+        let table = Table::new(1);
+        let mut rng = SplitMix64::new(2);
+        for _ in 0..100_000 {
+            table.store(rng.next_u64(), entry(1, 0));
+        }
+        assert!(table.hashfull() > 500);
+        for part in 0..3 {
+            table.clear_part(part, 3);
+        }
+        assert_eq!(table.hashfull(), 0);
+    }
+
+    #[test]
+    fn an_impossible_size_falls_back() {
+        // 2^40 MiB cannot be had anywhere; what is had must work.
+        let table = Table::new(1 << 32);
+        assert!(table.megabytes() >= 1 && table.megabytes() < 1 << 32);
+    }
+}

@@ -1,0 +1,414 @@
+//! A worker: one thread's position, accumulators, statistics and path, and the one way to make and undo a move.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+use crossbeam::utils::CachePadded;
+
+use super::correction::{self, Corrections};
+use super::frame::{BELOW_ROOT, Frame};
+use super::history::{Context, Histories, piece_square};
+use super::limits::Limits;
+use super::movepick::{Guide, Scratch};
+use super::params;
+use super::pool::SearchOptions;
+use super::report::Reporter;
+use super::root::RootMove;
+use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
+use super::syzygy::Syzygy;
+use super::time::Budget;
+use super::tt::Table;
+use crate::board::{CheckInfo, Move, Position, Role};
+use crate::nnue::{AccumulatorStack, Network, OUTPUT_SCALE};
+
+/// Nodes between two looks at the clock.
+const NODES_PER_LOOK: u64 = 512;
+
+/// What all threads of a pool share for as long as it lives: atomics only.
+pub struct Signals {
+    /// End the search.
+    pub stop: AtomicBool,
+    /// We think on the opponent's time.
+    pub pondering: AtomicBool,
+    /// Nodes and tablebase hits, one line of cache per thread.
+    pub counters: Vec<CachePadded<Counters>>,
+}
+
+/// What one thread has done in this search.
+#[derive(Default)]
+pub struct Counters {
+    /// Moves made.
+    pub nodes: AtomicU64,
+    /// Tablebase probes that found something.
+    pub tb_hits: AtomicU64,
+    /// Changes of the best move, in 1/1024, reset by worker 0 as it reads them.
+    pub best_move_changes: AtomicU64,
+}
+
+impl Signals {
+    /// Signals for `threads` threads, idle.
+    pub fn new(threads: usize) -> Self {
+        Self {
+            stop: AtomicBool::new(true),
+            pondering: AtomicBool::new(false),
+            counters: (0..threads).map(|_| CachePadded::default()).collect(),
+        }
+    }
+
+    /// Nodes of all threads.
+    pub fn nodes(&self) -> u64 {
+        self.counters.iter().map(|c| c.nodes.load(Relaxed)).sum()
+    }
+
+    /// Tablebase hits of all threads.
+    pub fn tb_hits(&self) -> u64 {
+        self.counters.iter().map(|c| c.tb_hits.load(Relaxed)).sum()
+    }
+}
+
+/// One search, as every thread sees it.
+pub struct Job {
+    /// Where to search from, with the game's history.
+    pub position: Position,
+    /// What may be spent.
+    pub limits: Limits,
+    /// Settings.
+    pub options: SearchOptions,
+    /// Clock budget, when the clock limits the search.
+    pub budget: Option<Budget>,
+    /// When `go` arrived.
+    pub start: Instant,
+    /// Root moves that may be searched, best guess first.
+    pub root_moves: Vec<RootMove>,
+    /// Whether tablebases decided the order of the root moves.
+    pub root_in_tb: bool,
+    /// The shared table.
+    pub table: Arc<Table>,
+    /// Tablebases, if any are open.
+    pub syzygy: Option<Arc<Syzygy>>,
+    /// Who hears of it.
+    pub reporter: Arc<dyn Reporter>,
+    /// The best root value of the previous search of this game, if any.
+    pub previous_value: Option<Value>,
+}
+
+impl Job {
+    /// No search: a job that holds next to nothing.
+    fn idle() -> Self {
+        struct Nobody;
+        impl Reporter for Nobody {
+            fn done(&self, _: &super::report::Outcome) {}
+        }
+        Self {
+            position: Position::startpos(),
+            limits: Limits::default(),
+            options: SearchOptions::default(),
+            budget: None,
+            start: Instant::now(),
+            root_moves: Vec::new(),
+            root_in_tb: false,
+            table: Arc::new(Table::new(1)),
+            syzygy: None,
+            reporter: Arc::new(Nobody),
+            previous_value: None,
+        }
+    }
+}
+
+/// One search thread's own things.
+pub struct Worker {
+    /// Index of the thread; 0 watches the clock and reports.
+    pub(super) id: usize,
+    pub(super) signals: Arc<Signals>,
+    pub(super) job: Arc<Job>,
+    /// What `job` is between searches: holds no table and no position of anyone's.
+    idle: Arc<Job>,
+    pub(super) position: Position,
+    pub(super) accumulators: AccumulatorStack,
+    pub(super) histories: Histories,
+    pub(super) corrections: Corrections,
+    pub(super) frames: Vec<Frame>,
+    pub(super) scratch: Vec<Scratch>,
+    pub(super) pv: Vec<Vec<Move>>,
+    pub(super) ply: usize,
+    pub(super) nodes: u64,
+    look_at: u64,
+    pub(super) tb_hits: u64,
+    pub(super) seldepth: usize,
+    pub(super) root_moves: Vec<RootMove>,
+    /// The line of MultiPV that is being searched, from 0.
+    pub(super) line: usize,
+    pub(super) root_depth: i32,
+    pub(super) root_delta: Value,
+    pub(super) completed_depth: i32,
+    /// Null move is not tried above this ply while one is being verified.
+    pub(super) null_from_ply: usize,
+    /// `bestmove` of the aborted iteration is good enough: set when the soft limit passed.
+    pub(super) stop_on_ponderhit: bool,
+}
+
+impl Worker {
+    /// A worker for `job`, with fresh statistics.
+    pub fn new(id: usize, signals: Arc<Signals>, job: Arc<Job>, network: Arc<Network>) -> Self {
+        Self {
+            id,
+            signals,
+            position: job.position.clone(),
+            job,
+            idle: Arc::new(Job::idle()),
+            accumulators: AccumulatorStack::new(network),
+            histories: Histories::new(),
+            corrections: Corrections::new(),
+            frames: vec![Frame::EMPTY; BELOW_ROOT + MAX_PLY + 4],
+            scratch: (0..MAX_PLY + 4).map(|_| Scratch::new()).collect(),
+            pv: (0..MAX_PLY + 4)
+                .map(|_| Vec::with_capacity(MAX_PLY))
+                .collect(),
+            ply: 0,
+            nodes: 0,
+            look_at: 0,
+            tb_hits: 0,
+            seldepth: 0,
+            root_moves: Vec::new(),
+            line: 0,
+            root_depth: 0,
+            root_delta: 0,
+            completed_depth: 0,
+            null_from_ply: 0,
+            stop_on_ponderhit: false,
+        }
+    }
+
+    /// Uses another network from the next search on.
+    pub fn set_network(&mut self, network: Arc<Network>) {
+        self.accumulators = AccumulatorStack::new(network);
+    }
+
+    /// Forgets all statistics.
+    pub fn clear(&mut self) {
+        self.histories.clear();
+        self.corrections.clear();
+    }
+
+    /// Gets ready for `job`.
+    pub fn begin(&mut self, job: Arc<Job>) {
+        self.position = job.position.clone();
+        self.root_moves.clone_from(&job.root_moves);
+        self.job = job;
+        self.accumulators.reset();
+        self.histories.new_root();
+        self.frames.fill(Frame::EMPTY);
+        self.ply = 0;
+        self.nodes = 0;
+        self.look_at = 0;
+        self.tb_hits = 0;
+        self.seldepth = 0;
+        self.line = 0;
+        self.completed_depth = 0;
+        self.null_from_ply = 0;
+        self.stop_on_ponderhit = false;
+        self.publish();
+    }
+
+    /// After a search: lets go of the job, so that its table can be freed.
+    pub fn rest(&mut self) {
+        self.job = self.idle.clone();
+    }
+
+    // -- the path --------------------------------------------------------------------------------------------
+
+    /// The frame `back` plies before this node.
+    #[inline]
+    pub(super) fn frame(&self, back: usize) -> &Frame {
+        &self.frames[self.ply + BELOW_ROOT - back]
+    }
+
+    #[inline]
+    pub(super) fn frame_mut(&mut self) -> &mut Frame {
+        &mut self.frames[self.ply + BELOW_ROOT]
+    }
+
+    #[inline]
+    pub(super) fn contexts(&self) -> [Context; 5] {
+        [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
+    }
+
+    /// The keys of this node in the correction tables.
+    #[inline]
+    pub(super) fn correction_keys(&self) -> correction::Keys {
+        let last = self.frame(1);
+        let square = last.current.map(|m| piece_square(last.piece, m));
+        let contexts = [self.frame(2).context, self.frame(4).context];
+        correction::Keys::new(&self.position, square, contexts)
+    }
+
+    /// Makes `m`, runs `search` on the child, undoes `m`: the only way that the search makes a move, so that an
+    /// abort (`None`) can never skip the undoing.
+    #[inline]
+    pub(super) fn child<T>(&mut self, m: Move, search: impl FnOnce(&mut Self) -> T) -> T {
+        self.make(m);
+        let result = search(self);
+        self.undo();
+        result
+    }
+
+    #[inline]
+    fn make(&mut self, m: Move) {
+        self.job.table.prefetch(self.position.key_after(m));
+        let piece = self.position.moved_piece(m);
+        let noisy = self.position.is_noisy(m);
+        let frame = self.frame_mut();
+        frame.current = Some(m);
+        frame.piece = piece;
+        frame.noisy = noisy;
+        frame.context = Context::new(frame.in_check, noisy, piece, m);
+        self.nodes += 1;
+        let dirty = self.position.do_move(m);
+        self.accumulators.push(&dirty);
+        self.ply += 1;
+    }
+
+    #[inline]
+    fn undo(&mut self) {
+        self.ply -= 1;
+        self.accumulators.pop();
+        self.position.undo_move();
+    }
+
+    /// Passes the move, runs `search`, takes the pass back.
+    pub(super) fn null_child<T>(&mut self, search: impl FnOnce(&mut Self) -> T) -> T {
+        let frame = self.frame_mut();
+        frame.current = None;
+        frame.noisy = false;
+        frame.context = Context::NONE;
+        self.nodes += 1;
+        self.position.do_null_move();
+        self.job.table.prefetch(self.position.key());
+        self.ply += 1;
+        let result = search(self);
+        self.ply -= 1;
+        self.position.undo_null_move();
+        result
+    }
+
+    /// Sets the principal variation of this node to `m` and the child's.
+    pub(super) fn extend_pv(&mut self, m: Move) {
+        let (own, child) = self.pv.split_at_mut(self.ply + 1);
+        let own = &mut own[self.ply];
+        own.clear();
+        own.push(m);
+        own.extend_from_slice(&child[0]);
+    }
+
+    /// What the move picker reads, and where it writes.
+    #[inline]
+    pub(super) fn guide<'a>(
+        &'a mut self,
+        checks: &'a CheckInfo,
+        contexts: [Context; 5],
+    ) -> (Guide<'a>, &'a mut Scratch) {
+        let guide = Guide {
+            position: &self.position,
+            checks,
+            histories: &self.histories,
+            contexts,
+            ply: self.ply,
+        };
+        (guide, &mut self.scratch[self.ply])
+    }
+
+    // -- values ----------------------------------------------------------------------------------------------
+
+    /// The static evaluation of the position for the side to move, without corrections.
+    ///
+    /// The network's value counts for more the more material is left, because a given advantage is easier to win
+    /// with pieces on the board.
+    // CITE: the scaling by material is Stockfish 12's, for whose nets this format was made.
+    pub(super) fn evaluate(&mut self) -> Value {
+        let raw = self.accumulators.evaluate(&self.position) / OUTPUT_SCALE;
+        let material = 208 * self.position.by_role(Role::Pawn).count() as Value
+            + 781 * self.position.by_role(Role::Knight).count() as Value
+            + 825 * self.position.by_role(Role::Bishop).count() as Value
+            + 1276 * self.position.by_role(Role::Rook).count() as Value
+            + 2538 * self.position.by_role(Role::Queen).count() as Value;
+        let scale = params::eval_base() + material / params::eval_material_div();
+        let value = i64::from(raw) * i64::from(scale) / 1024;
+        clamp_eval(value.clamp(-30_000, 30_000) as Value)
+    }
+
+    /// A static evaluation as the search uses it here: corrected by what was learned, and fading as the 50-move
+    /// counter rises.
+    pub(super) fn corrected(&self, eval: Value, correction: Value) -> Value {
+        let fading = eval - eval * self.position.halfmoves().min(100) as Value / 212;
+        correction::corrected(fading, correction)
+    }
+
+    /// A draw, dithered by a unit: so that the search does not take the first of many drawn lines for the only
+    /// one, and looks on.
+    // CITE: Stockfish's value_draw (idea).
+    #[inline]
+    pub(super) fn draw_value(&self) -> Value {
+        DRAW - 1 + (self.nodes & 2) as Value
+    }
+
+    // -- limits ----------------------------------------------------------------------------------------------
+
+    /// `None` when the search is to end. Depth 1 is always completed, so that there is a move and a line.
+    #[inline]
+    pub(super) fn tick(&mut self) -> Option<()> {
+        if self.nodes >= self.look_at {
+            self.look();
+        }
+        let stop = self.signals.stop.load(Relaxed) && self.completed_depth > 0;
+        (!stop).then_some(())
+    }
+
+    /// Publishes the counters and, in worker 0, looks at the hard limits.
+    #[cold]
+    fn look(&mut self) {
+        self.publish();
+        self.look_at = self.nodes + NODES_PER_LOOK;
+        if let Some(limit) = self.job.limits.nodes {
+            if self.signals.counters.len() == 1 {
+                self.look_at = self.look_at.min(limit.max(self.nodes + 1));
+            }
+            if self.id == 0 && self.signals.nodes() >= limit {
+                self.signals.stop.store(true, Relaxed);
+            }
+        }
+        let pondering = self.signals.pondering.load(Relaxed);
+        if self.id == 0 && !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
+            self.signals.stop.store(true, Relaxed);
+        }
+    }
+
+    fn out_of_time(&self) -> bool {
+        let Some(budget) = self.job.budget else {
+            return false;
+        };
+        !self.job.limits.infinite && self.elapsed() >= budget.hard
+    }
+
+    /// Milliseconds since `go`, or nodes over `nodestime` when the clock counts nodes.
+    pub(super) fn elapsed(&self) -> f64 {
+        match self.job.options.nodes_time {
+            0 => self.job.start.elapsed().as_secs_f64() * 1000.0,
+            per_ms => self.signals.nodes() as f64 / per_ms as f64,
+        }
+    }
+
+    /// Makes this thread's counters visible.
+    pub(super) fn publish(&self) {
+        let counters = &self.signals.counters[self.id];
+        counters.nodes.store(self.nodes, Relaxed);
+        counters.tb_hits.store(self.tb_hits, Relaxed);
+    }
+
+    /// Counts a change of the best move, for the clock.
+    pub(super) fn count_best_move_change(&self) {
+        self.signals.counters[self.id]
+            .best_move_changes
+            .fetch_add(1024, Relaxed);
+    }
+}

@@ -1,0 +1,295 @@
+//! Analyses one position and prints what it finds, for people or as JSON Lines.
+//!
+//! Scores are from the view of the side to move, as in UCI.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use anyhow::Result;
+use parking_lot::Mutex;
+use serde::Serialize;
+
+use super::variation::{nodes_per_second, numbered, san_moves, score};
+use crate::board::{CastlingMode, Move, Position};
+use crate::nnue::Network;
+use crate::search::limits::Limits;
+use crate::search::pool::{Controller, SearchOptions, ThreadPool};
+use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+
+/// What to analyse and how.
+pub struct AnalyseOptions {
+    /// The position.
+    pub position: Position,
+    /// What the search may spend.
+    pub limits: Limits,
+    /// Number of lines.
+    pub multi_pv: usize,
+    /// Search threads.
+    pub threads: usize,
+    /// Size of the transposition table in MiB.
+    pub hash_mb: usize,
+    /// JSON Lines in place of readable text.
+    pub json: bool,
+}
+
+/// Searches the position and prints each completed line, then the best move.
+///
+/// # Errors
+/// When the sink fails; the search is stopped then.
+pub fn run(
+    options: AnalyseOptions,
+    network: Arc<Network>,
+    mut out: Box<dyn Write + Send>,
+) -> Result<()> {
+    if !options.json {
+        writeln!(
+            out,
+            "{}\nScores are from the view of the side to move.\n",
+            options.position.diagram()
+        )?;
+        writeln!(
+            out,
+            "  depth    score       nodes  kn/s     time  variation"
+        )?;
+    }
+    let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
+    let settings = SearchOptions {
+        multi_pv: options.multi_pv,
+        ..SearchOptions::default()
+    };
+    let printer = Arc::new(Printer {
+        position: options.position.clone(),
+        json: options.json,
+        controller: pool.controller(),
+        sink: Mutex::new(Sink { out, failure: None }),
+    });
+    pool.search(options.position, options.limits, settings, printer.clone());
+    let failure = printer.sink.lock().failure.take();
+    failure.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// Where the lines go, and the first failure on the way.
+struct Sink {
+    out: Box<dyn Write + Send>,
+    failure: Option<io::Error>,
+}
+
+/// Prints what the search reports, from the search's own thread.
+struct Printer {
+    position: Position,
+    json: bool,
+    controller: Controller,
+    sink: Mutex<Sink>,
+}
+
+impl Printer {
+    /// Writes a line; once the reader has gone, the search is pointless and is stopped.
+    fn print(&self, text: &str) {
+        let mut sink = self.sink.lock();
+        if sink.failure.is_some() {
+            return;
+        }
+        let written = writeln!(sink.out, "{text}").and_then(|()| sink.out.flush());
+        if let Err(error) = written {
+            sink.failure = Some(error);
+            self.controller.stop();
+        }
+    }
+
+    /// A move in coordinates, in the notation of the position's variant.
+    fn uci(&self, position: &Position, m: Move) -> String {
+        position.uci(m, position.castling_mode() == CastlingMode::Chess960)
+    }
+
+    /// A variation in coordinates.
+    fn uci_moves(&self, moves: &[Move]) -> Vec<String> {
+        let mut position = self.position.clone();
+        let mut play = |&m: &Move| {
+            let text = self.uci(&position, m);
+            position.do_move(m);
+            text
+        };
+        moves.iter().map(&mut play).collect()
+    }
+
+    fn readable_line(&self, line: &Line, progress: &Progress) -> String {
+        format!(
+            "{:>3}/{:<3} {:>8}  {:>10} {:>5} {:>7.2}s  {}{}",
+            line.depth,
+            line.seldepth,
+            score(line.score, line.bound),
+            progress.nodes,
+            nodes_per_second(progress.nodes, progress.time) / 1000,
+            progress.time.as_secs_f64(),
+            if line.multipv > 1 {
+                format!("[{}] ", line.multipv)
+            } else {
+                String::new()
+            },
+            numbered(&self.position, &line.pv),
+        )
+    }
+
+    fn json_line(&self, line: &Line, progress: &Progress) -> Message {
+        Message::Line {
+            depth: line.depth,
+            seldepth: line.seldepth,
+            multipv: line.multipv,
+            score: line.score.into(),
+            bound: bound_name(line.bound),
+            wdl: line.wdl,
+            nodes: progress.nodes,
+            nps: nodes_per_second(progress.nodes, progress.time),
+            time_ms: progress.time.as_millis() as u64,
+            hashfull: progress.hashfull,
+            tbhits: progress.tb_hits,
+            pv: self.uci_moves(&line.pv),
+            san: san_moves(&self.position, &line.pv),
+        }
+    }
+
+    fn readable_outcome(&self, outcome: &Outcome) -> String {
+        let Some(best) = outcome.best else {
+            let end = if self.position.in_check() {
+                "checkmate"
+            } else {
+                "stalemate"
+            };
+            return format!("\nNo legal move: {end}.");
+        };
+        let line = outcome.line.as_ref();
+        let verdict = line.map_or(String::new(), |l| {
+            format!(" {} at depth {}", score(l.score, l.bound), l.depth)
+        });
+        let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
+        let uci = self.uci(&self.position, best);
+        format!(
+            "\nBest move: {} ({uci}){verdict}",
+            numbered(&self.position, &moves)
+        )
+    }
+
+    fn json_outcome(&self, outcome: &Outcome) -> Message {
+        let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
+        let mut uci = self.uci_moves(&moves).into_iter();
+        Message::Best {
+            fen: self.position.fen(),
+            san: outcome.best.map(|m| self.position.san(m)),
+            best: uci.next(),
+            ponder: uci.next(),
+            score: outcome.line.as_ref().map(|line| line.score.into()),
+            depth: outcome.line.as_ref().map(|line| line.depth),
+            nodes: outcome.progress.nodes,
+            time_ms: outcome.progress.time.as_millis() as u64,
+        }
+    }
+
+    fn print_json(&self, message: &Message) {
+        match serde_json::to_string(message) {
+            Ok(text) => self.print(&text),
+            Err(error) => self.sink.lock().failure = Some(error.into()),
+        }
+    }
+}
+
+impl Reporter for Printer {
+    fn line(&self, line: &Line, progress: &Progress) {
+        if self.json {
+            self.print_json(&self.json_line(line, progress));
+        } else {
+            self.print(&self.readable_line(line, progress));
+        }
+    }
+
+    fn message(&self, text: &str) {
+        if self.json {
+            self.print_json(&Message::Note {
+                text: text.to_owned(),
+            });
+        } else {
+            self.print(text);
+        }
+    }
+
+    fn done(&self, outcome: &Outcome) {
+        if self.json {
+            self.print_json(&self.json_outcome(outcome));
+        } else {
+            self.print(&self.readable_outcome(outcome));
+        }
+    }
+}
+
+/// A score in JSON: `{"cp": 31}` or `{"mate": -3}`.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum JsonScore {
+    Cp(i32),
+    Mate(i32),
+}
+
+impl From<Score> for JsonScore {
+    fn from(score: Score) -> Self {
+        match score {
+            Score::Centipawns(cp) => Self::Cp(cp),
+            Score::Mate(moves) => Self::Mate(moves),
+        }
+    }
+}
+
+/// The name of a bound in JSON.
+fn bound_name(bound: ScoreBound) -> &'static str {
+    match bound {
+        ScoreBound::Exact => "exact",
+        ScoreBound::Lower => "lower",
+        ScoreBound::Upper => "upper",
+    }
+}
+
+/// One line of JSON; the field `type` tells which.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Message {
+    /// A principal variation.
+    Line {
+        depth: i32,
+        seldepth: i32,
+        multipv: usize,
+        score: JsonScore,
+        bound: &'static str,
+        wdl: [u16; 3],
+        nodes: u64,
+        nps: u64,
+        time_ms: u64,
+        hashfull: Option<u16>,
+        tbhits: u64,
+        pv: Vec<String>,
+        san: Vec<String>,
+    },
+    /// The end of the search; `best` is null when there is no legal move.
+    Best {
+        fen: String,
+        best: Option<String>,
+        san: Option<String>,
+        ponder: Option<String>,
+        score: Option<JsonScore>,
+        depth: Option<i32>,
+        nodes: u64,
+        time_ms: u64,
+    },
+    /// Something to tell a person.
+    Note { text: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_scores_name_their_unit() {
+        let json =
+            |score: Score| serde_json::to_string(&JsonScore::from(score)).unwrap_or_default();
+        assert_eq!(json(Score::Centipawns(-12)), r#"{"cp":-12}"#);
+        assert_eq!(json(Score::Mate(3)), r#"{"mate":3}"#);
+    }
+}

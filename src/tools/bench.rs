@@ -1,0 +1,259 @@
+//! The bench: a fixed amount of work on fixed positions.
+//!
+//! Its node count is the engine's signature (any change of search or evaluation moves it), its speed is
+//! how test farms scale their clocks. Both farms' formats are printed: `N nodes M nps` ends stdout, and the
+//! three lines that fishtest parses go to stderr.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::epd::record::{Record, is_blank};
+use super::variation::nodes_per_second;
+use super::{Silent, position_from_fen};
+use crate::board::Position;
+use crate::nnue::Network;
+use crate::search::limits::Limits;
+use crate::search::pool::{SearchOptions, ThreadPool};
+
+/// Depth in plies when none is asked for: the whole list takes a few seconds.
+pub const DEFAULT_DEPTH: i32 = 12;
+/// Size of the transposition table in MiB when none is asked for.
+pub const DEFAULT_HASH_MB: usize = 16;
+/// The one list of positions.
+const POSITIONS: &str = include_str!("../../bench.epd");
+
+/// What a bench runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchOptions {
+    /// Limits of each position.
+    pub limits: Limits,
+    /// Search threads; the node count is reproducible with one.
+    pub threads: usize,
+    /// Size of the transposition table in MiB.
+    pub hash_mb: usize,
+    /// Positions of a file in place of the list.
+    pub file: Option<PathBuf>,
+}
+
+impl Default for BenchOptions {
+    fn default() -> Self {
+        let limits = Limits {
+            depth: Some(DEFAULT_DEPTH),
+            ..Limits::default()
+        };
+        Self {
+            limits,
+            threads: 1,
+            hash_mb: DEFAULT_HASH_MB,
+            file: None,
+        }
+    }
+}
+
+impl BenchOptions {
+    /// Understands `[depth] [threads] [hash]`, and fishtest's `hash threads limit file|default type`, which
+    /// its fourth word gives away.
+    ///
+    /// # Errors
+    /// When a word is no number of its range, or the type of limit is unknown.
+    pub fn from_words<S: AsRef<str>>(words: &[S]) -> Result<Self> {
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        let mut options = Self::default();
+        if words.len() > 5 {
+            bail!("bench takes at most five words");
+        }
+        if words.len() < 4 {
+            if let Some(depth) = words.first() {
+                options.limits.depth = Some(number("depth", depth, 1, 245)? as i32);
+            }
+            if let Some(threads) = words.get(1) {
+                options.threads = number("threads", threads, 1, 1024)? as usize;
+            }
+            if let Some(hash) = words.get(2) {
+                options.hash_mb = number("hash", hash, 1, 1 << 25)? as usize;
+            }
+            return Ok(options);
+        }
+        options.hash_mb = number("hash", words[0], 1, 1 << 25)? as usize;
+        options.threads = number("threads", words[1], 1, 1024)? as usize;
+        options.limits = limits_of(words.get(4).copied().unwrap_or("depth"), words[2])?;
+        options.file = (words[3] != "default").then(|| PathBuf::from(words[3]));
+        Ok(options)
+    }
+
+    /// The positions to search.
+    fn positions(&self) -> Result<Vec<Position>> {
+        let Some(path) = &self.file else {
+            return parse_positions(POSITIONS).context("bench.epd");
+        };
+        let read = || -> Result<Vec<Position>> {
+            let positions = parse_positions(&std::fs::read_to_string(path)?)?;
+            ensure!(!positions.is_empty(), "no position in the file");
+            Ok(positions)
+        };
+        read().with_context(|| format!("bench file {}", path.display()))
+    }
+}
+
+/// A whole number within bounds.
+fn number(what: &str, word: &str, low: u64, high: u64) -> Result<u64> {
+    let value: u64 = word
+        .parse()
+        .with_context(|| format!("bench {what} '{word}'"))?;
+    ensure!(
+        (low..=high).contains(&value),
+        "bench {what} {value} is not within {low} and {high}"
+    );
+    Ok(value)
+}
+
+/// The limit of fishtest's form.
+fn limits_of(kind: &str, word: &str) -> Result<Limits> {
+    let mut limits = Limits::default();
+    match kind {
+        "depth" => limits.depth = Some(number(kind, word, 1, 245)? as i32),
+        "nodes" => limits.nodes = Some(number(kind, word, 1, u64::MAX)?),
+        "movetime" => {
+            limits.move_time = Some(Duration::from_millis(number(kind, word, 1, 1 << 40)?))
+        }
+        _ => bail!("bench limit type '{kind}' is none of depth, nodes, movetime"),
+    }
+    Ok(limits)
+}
+
+/// Reads EPD or FEN lines.
+fn parse_positions(text: &str) -> Result<Vec<Position>> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !is_blank(line));
+    lines
+        .map(|(i, line)| {
+            let parse = || position_from_fen(&Record::parse(line)?.fen);
+            parse().with_context(|| format!("line {}", i + 1))
+        })
+        .collect()
+}
+
+/// What a bench found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BenchResult {
+    /// Nodes of all positions: the signature.
+    pub nodes: u64,
+    /// Wall time of the searches.
+    pub time: Duration,
+}
+
+impl BenchResult {
+    /// Nodes per second.
+    pub fn nps(&self) -> u64 {
+        nodes_per_second(self.nodes, self.time)
+    }
+}
+
+/// Searches the positions in order with a fresh transposition table and prints the sums.
+///
+/// # Errors
+/// When a file of positions is bad, or when a sink fails.
+pub fn run(
+    options: BenchOptions,
+    network: Arc<Network>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<BenchResult> {
+    let positions = options.positions()?;
+    let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
+    let mut result = BenchResult {
+        nodes: 0,
+        time: Duration::ZERO,
+    };
+    let count = positions.len();
+    for (i, position) in positions.into_iter().enumerate() {
+        let fen = position.fen();
+        let start = Instant::now();
+        let outcome = pool.search(
+            position,
+            options.limits.clone(),
+            SearchOptions::default(),
+            Arc::new(Silent),
+        );
+        result.time += start.elapsed();
+        result.nodes += outcome.progress.nodes;
+        writeln!(
+            err,
+            "{:>3}/{count} {:>10} nodes  {fen}",
+            i + 1,
+            outcome.progress.nodes
+        )?;
+    }
+    writeln!(err, "===========================")?;
+    writeln!(err, "Total time (ms) : {}", result.time.as_millis())?;
+    writeln!(err, "Nodes searched  : {}", result.nodes)?;
+    writeln!(err, "Nodes/second    : {}", result.nps())?;
+    err.flush()?;
+    writeln!(out, "{} nodes {} nps", result.nodes, result.nps())?;
+    out.flush()?;
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_arguments() {
+        let parse =
+            |text: &str| BenchOptions::from_words(&text.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(parse("").ok(), Some(BenchOptions::default()));
+        let own = parse("9 2 64").expect("our form");
+        assert_eq!(
+            (own.limits.depth, own.threads, own.hash_mb),
+            (Some(9), 2, 64)
+        );
+        let fishtest = parse("16 1 5 default depth").expect("fishtest's form");
+        assert_eq!(
+            (fishtest.hash_mb, fishtest.threads, fishtest.limits.depth),
+            (16, 1, Some(5))
+        );
+        assert_eq!(fishtest.file, None);
+        let nodes = parse("16 1 5000 my.epd nodes").expect("fishtest's form");
+        assert_eq!((nodes.limits.nodes, nodes.limits.depth), (Some(5000), None));
+        assert_eq!(nodes.file, Some(PathBuf::from("my.epd")));
+        for bad in [
+            "abc",
+            "0",
+            "9 0",
+            "9 1 0",
+            "-3",
+            "16 1 5 default hours",
+            "1 2 3 4 5 6",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_bench_position_is_good_and_has_a_move() {
+        let positions = BenchOptions::default()
+            .positions()
+            .expect("the list parses");
+        assert!(
+            (40..=60).contains(&positions.len()),
+            "{} positions",
+            positions.len()
+        );
+        for position in positions {
+            assert!(!position.legal_moves().is_empty(), "{}", position.fen());
+        }
+    }
+
+    #[test]
+    fn speed_is_per_second() {
+        let result = BenchResult {
+            nodes: 3000,
+            time: Duration::from_millis(2000),
+        };
+        assert_eq!(result.nps(), 1500);
+    }
+}

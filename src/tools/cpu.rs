@@ -1,0 +1,83 @@
+//! What the processor has and what the engine makes of it.
+
+use crate::nnue::Kernel;
+
+/// The features that a kernel may need, or that people ask about, and whether this processor has them.
+#[cfg(target_arch = "x86_64")]
+fn features() -> Vec<(&'static str, bool)> {
+    macro_rules! detect {
+        ($($name:tt),*) => { vec![$(($name, is_x86_feature_detected!($name))),*] };
+    }
+    detect!(
+        "sse2",
+        "ssse3",
+        "sse4.1",
+        "popcnt",
+        "avx",
+        "avx2",
+        "bmi1",
+        "bmi2",
+        "avx512f",
+        "avx512bw",
+        "avx512vl",
+        "avx512vnni",
+        "avxvnni"
+    )
+}
+
+/// Only x86-64 has kernels of its own so far.
+#[cfg(not(target_arch = "x86_64"))]
+fn features() -> Vec<(&'static str, bool)> {
+    Vec::new()
+}
+
+/// The features seen, the kernels available, and the one chosen.
+pub fn report() -> String {
+    let seen: Vec<_> = features()
+        .into_iter()
+        .filter(|(_, has)| *has)
+        .map(|(name, _)| name)
+        .collect();
+    let kernels: Vec<_> = Kernel::available()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let or_none = |list: Vec<_>| {
+        if list.is_empty() {
+            "none".to_owned()
+        } else {
+            list.join(" ")
+        }
+    };
+    let chosen = Kernel::active();
+    format!(
+        "Processor  {} {}\nThreads    {threads}\nFeatures   {}\nKernels    {}\nChosen     {chosen}\n",
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        or_none(seen),
+        kernels.join(" "),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chosen_kernel_is_among_the_available() {
+        let text = report();
+        let line = |name: &str| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap_or("")
+                .trim()
+        };
+        assert!(
+            line("Kernels")
+                .split(' ')
+                .any(|kernel| kernel == line("Chosen")),
+            "{text}"
+        );
+    }
+}

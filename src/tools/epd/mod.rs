@@ -1,0 +1,248 @@
+//! Runs test suites: best-move and avoid-move positions, and scored ones in the manner of STS.
+
+pub mod record;
+pub mod task;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use parking_lot::Mutex;
+
+use crate::board::Move;
+use crate::nnue::Network;
+use crate::search::limits::Limits;
+use crate::search::pool::{SearchOptions, ThreadPool};
+use crate::search::report::{Line, Outcome, Progress, Reporter};
+use task::Task;
+
+/// What a run of suites may spend.
+pub struct EpdOptions {
+    /// The suites.
+    pub files: Vec<PathBuf>,
+    /// Limits of each position.
+    pub limits: Limits,
+    /// Search threads.
+    pub threads: usize,
+    /// Size of the transposition table in MiB.
+    pub hash_mb: usize,
+}
+
+/// What a run of suites came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Positions searched.
+    pub positions: usize,
+    /// Positions solved.
+    pub solved: usize,
+    /// Points won in scored positions.
+    pub points: u32,
+    /// Points that could be won.
+    pub max_points: u32,
+    /// Lines that could not be understood.
+    pub malformed: usize,
+}
+
+/// When the search settled on the move that it has.
+#[derive(Clone, Copy, Default)]
+struct Settled {
+    best: Option<Move>,
+    depth: i32,
+    time: Duration,
+}
+
+/// Remembers when the best move changed last.
+#[derive(Default)]
+struct Watcher(Mutex<Settled>);
+
+impl Reporter for Watcher {
+    fn line(&self, line: &Line, progress: &Progress) {
+        let mut settled = self.0.lock();
+        let best = line.pv.first().copied();
+        if line.multipv == 1 && best.is_some() && best != settled.best {
+            *settled = Settled {
+                best,
+                depth: line.depth,
+                time: progress.time,
+            };
+        }
+    }
+
+    fn done(&self, outcome: &Outcome) {
+        // The vote of several threads may choose a move that no line announced.
+        let mut settled = self.0.lock();
+        if outcome.best != settled.best {
+            let depth = outcome.line.as_ref().map_or(0, |line| line.depth);
+            *settled = Settled {
+                best: outcome.best,
+                depth,
+                time: outcome.progress.time,
+            };
+        }
+    }
+}
+
+/// Searches every position of the suites: a line for each on `out`, then a summary. Lines that cannot be
+/// understood are named on `err` and left out.
+///
+/// # Errors
+/// When nothing at all could be read, or when a sink fails.
+pub fn run(
+    options: &EpdOptions,
+    network: Arc<Network>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<Summary> {
+    let mut summary = Summary::default();
+    let mut tasks = Vec::new();
+    for file in &options.files {
+        tasks.extend(read_suite(file, &mut summary, err)?);
+    }
+    if tasks.is_empty() {
+        bail!("no position could be read");
+    }
+    let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
+    for task in &tasks {
+        // A fresh table makes each position count alone, whatever the order.
+        pool.clear();
+        let watcher = Arc::new(Watcher::default());
+        pool.search(
+            task.position.clone(),
+            options.limits.clone(),
+            SearchOptions::default(),
+            watcher.clone(),
+        );
+        let settled = *watcher.0.lock();
+        count(task, settled, &mut summary);
+        writeln!(out, "{}", describe(task, settled, summary.positions))?;
+        out.flush()?;
+    }
+    writeln!(out, "{}", summary.describe())?;
+    Ok(summary)
+}
+
+/// The tasks of a file; what cannot be read is named on `err`.
+fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result<Vec<Task>> {
+    let mut tasks = Vec::new();
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(err, "{}: {error}", path.display())?;
+            summary.malformed += 1;
+            return Ok(tasks);
+        }
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    for (i, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !record::is_blank(line))
+    {
+        let place = format!("{}:{}", path.display(), i + 1);
+        match Task::parse(line) {
+            Ok(task) => {
+                for warning in &task.warnings {
+                    writeln!(err, "{place}: ignored {warning}")?;
+                }
+                tasks.push(task);
+            }
+            Err(error) => {
+                summary.malformed += 1;
+                writeln!(err, "{place}: {error:#}")?;
+            }
+        }
+    }
+    Ok(tasks)
+}
+
+/// Adds a finished position to the summary.
+fn count(task: &Task, settled: Settled, summary: &mut Summary) {
+    summary.positions += 1;
+    summary.max_points += task.max_points();
+    if let Some(m) = settled.best {
+        summary.solved += usize::from(task.is_solved_by(m));
+        summary.points += task.points_of(m);
+    }
+}
+
+/// The line of a finished position.
+fn describe(task: &Task, settled: Settled, index: usize) -> String {
+    let solved = settled.best.is_some_and(|m| task.is_solved_by(m));
+    let found = settled
+        .best
+        .map_or("(none)".to_owned(), |m| task.position.san(m));
+    let mut text = format!(
+        "{index:>4}  {:<20} {:<4}  {found:<8} depth {:>2} {:>8.3} s",
+        task.id.as_deref().unwrap_or("-"),
+        if solved { "ok" } else { "fail" },
+        settled.depth,
+        settled.time.as_secs_f64(),
+    );
+    if task.max_points() > 0 {
+        let points = settled.best.map_or(0, |m| task.points_of(m));
+        text += &format!("  {points:>2}/{} points", task.max_points());
+    }
+    if !solved {
+        text += &format!("  wanted {}", task.goal());
+    }
+    text
+}
+
+impl Summary {
+    /// One line for people.
+    pub fn describe(&self) -> String {
+        let percent = |part: f64, whole: f64| 100.0 * part / whole.max(1.0);
+        let mut text = format!(
+            "Solved {} of {} ({:.1} %)",
+            self.solved,
+            self.positions,
+            percent(self.solved as f64, self.positions as f64)
+        );
+        if self.max_points > 0 {
+            let share = percent(f64::from(self.points), f64::from(self.max_points));
+            text += &format!(
+                ", {} of {} points ({share:.1} %)",
+                self.points, self.max_points
+            );
+        }
+        if self.malformed > 0 {
+            text += &format!(", {} left out as unreadable", self.malformed);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_reads_well() {
+        let summary = Summary {
+            positions: 4,
+            solved: 3,
+            points: 27,
+            max_points: 40,
+            malformed: 1,
+        };
+        let text = "Solved 3 of 4 (75.0 %), 27 of 40 points (67.5 %), 1 left out as unreadable";
+        assert_eq!(summary.describe(), text);
+        assert_eq!(Summary::default().describe(), "Solved 0 of 0 (0.0 %)");
+    }
+
+    #[test]
+    fn the_watcher_keeps_the_last_change() {
+        let best = Move::from_bits(0o1434);
+        let watcher = Watcher::default();
+        let outcome = Outcome {
+            best,
+            ponder: None,
+            line: None,
+            progress: Progress::default(),
+        };
+        watcher.done(&outcome);
+        assert_eq!(watcher.0.lock().best, best);
+    }
+}

@@ -1,0 +1,167 @@
+//! The static evaluation explained, and raw outputs for tools that compare.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+
+use super::epd::record::is_blank;
+use super::position_from_fen;
+use crate::board::{Bitboard, Color, Position, Role, Square};
+use crate::nnue::{AccumulatorStack, BoardView, Kernel, Network, OUTPUT_SCALE};
+
+/// A position seen without one of its pieces. It may be illegal (a lifted piece can leave the wrong king in
+/// check), which a network does not mind.
+struct Without<'a> {
+    position: &'a Position,
+    square: Square,
+}
+
+impl BoardView for Without<'_> {
+    fn turn(&self) -> Color {
+        self.position.turn()
+    }
+    fn king(&self, color: Color) -> Square {
+        self.position.king(color)
+    }
+    fn pieces(&self, color: Color, role: Role) -> Bitboard {
+        self.position.pieces(color, role).without(self.square)
+    }
+}
+
+/// Evaluates boards from scratch, in internal units.
+struct Evaluator(AccumulatorStack);
+
+impl Evaluator {
+    /// From the view of the side to move.
+    fn value(&mut self, board: &impl BoardView) -> i32 {
+        self.0.reset();
+        self.0.evaluate(board) / OUTPUT_SCALE
+    }
+
+    /// From White's view.
+    fn white_value(&mut self, board: &impl BoardView) -> i32 {
+        let value = self.value(board);
+        board.turn().fold_wb(value, -value)
+    }
+}
+
+/// A board of what each piece contributes (how much the evaluation loses without it, from White's view;
+/// kings cannot be lifted), and the evaluation itself. Ends with the line that trainers parse.
+pub fn explain(position: &Position, network: &Arc<Network>) -> String {
+    let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
+    let whole = evaluator.white_value(position);
+    let mut contribution = |square: Square| match position.role_at(square) {
+        None | Some(Role::King) => String::new(),
+        Some(_) => format!(
+            "{:+}",
+            whole - evaluator.white_value(&Without { position, square })
+        ),
+    };
+    let mut text = String::from(" Contribution of each piece (internal units, White's view):\n\n");
+    let border = format!(" {}+\n", "+-------".repeat(8));
+    for rank in (0..8).rev() {
+        text += &border;
+        let row = |cell: &mut dyn FnMut(Square) -> String| {
+            let cells = (0..8).map(|file| cell(Square::new(rank * 8 + file)));
+            format!(
+                " {}|\n",
+                cells.map(|text| format!("|{text:^7}")).collect::<String>()
+            )
+        };
+        text += &row(&mut |s| {
+            position
+                .piece_at(s)
+                .map_or(String::new(), |p| p.char().to_string())
+        });
+        text += &row(&mut contribution);
+    }
+    text += &border;
+    let value = evaluator.value(position);
+    let (network, kernel) = (network.architecture(), Kernel::active());
+    text += &format!("\n Network {network}, kernel {kernel}\n");
+    text += &format!(" NNUE evaluation  {whole} (White's view, internal units)\n");
+    text += &format!(" NNUE evaluation  {value} (side to move, internal units)\n");
+    text
+}
+
+/// Prints `FEN<TAB>raw output` for every line of a file; a line may carry more columns after a tab.
+///
+/// # Errors
+/// When the file cannot be read or the sink fails; lines that are no position are named on `err`, and the
+/// run fails in the end.
+pub fn raw(
+    file: &Path,
+    network: Arc<Network>,
+    kernel: Kernel,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut stack = AccumulatorStack::with_kernel(network, kernel);
+    let mut bad = 0;
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
+        let fen = line.split('\t').next().unwrap_or_default().trim();
+        match position_from_fen(fen) {
+            Ok(position) => {
+                stack.reset();
+                writeln!(out, "{fen}\t{}", stack.evaluate(&position))?;
+            }
+            Err(error) => {
+                bad += 1;
+                writeln!(err, "{}:{}: {error:#}", file.display(), i + 1)?;
+            }
+        }
+    }
+    out.flush()?;
+    if bad > 0 {
+        bail!("{bad} lines of {} are no positions", file.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_explanation_shows_every_piece_and_the_line_that_trainers_parse() {
+        let position = Position::startpos();
+        let text = explain(&position, &Network::embedded());
+        let values = text
+            .split('|')
+            .filter(|cell| cell.trim().starts_with(['+', '-']))
+            .count();
+        assert!(values >= 30, "{values} values in\n{text}");
+        let line = text
+            .lines()
+            .find(|line| line.contains("(side to move, internal units)"));
+        let number = line.and_then(|line| {
+            line.trim()
+                .strip_prefix("NNUE evaluation")?
+                .trim()
+                .split(' ')
+                .next()
+        });
+        assert!(
+            number.is_some_and(|number| number.parse::<i32>().is_ok()),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_lifted_piece_is_gone_and_the_rest_stays() {
+        let position = Position::startpos();
+        let without = Without {
+            position: &position,
+            square: Square::D1,
+        };
+        assert!(without.pieces(Color::White, Role::Queen).is_empty());
+        assert_eq!(
+            without.pieces(Color::White, Role::Rook),
+            position.pieces(Color::White, Role::Rook)
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Variations and scores as people read them.
+
+use crate::board::{Color, Move, Position};
+use crate::search::report::{Score, ScoreBound};
+
+/// The moves of a variation in SAN, without numbers.
+pub(super) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {
+    let mut position = position.clone();
+    moves
+        .iter()
+        .map(|&m| {
+            let san = position.san(m);
+            position.do_move(m);
+            san
+        })
+        .collect()
+}
+
+/// A variation in SAN with move numbers: `12... Nf6 13. O-O`.
+pub(super) fn numbered(position: &Position, moves: &[Move]) -> String {
+    let mut number = position.fullmoves();
+    let mut turn = position.turn();
+    let mut text = String::new();
+    for (i, san) in san_moves(position, moves).iter().enumerate() {
+        let space = if i == 0 { "" } else { " " };
+        match turn {
+            Color::White => text += &format!("{space}{number}. {san}"),
+            Color::Black if i == 0 => text += &format!("{number}... {san}"),
+            Color::Black => text += &format!("{space}{san}"),
+        }
+        if turn.is_black() {
+            number += 1;
+        }
+        turn = !turn;
+    }
+    text
+}
+
+/// A score in pawns or moves to mate: `+0.31`, `#5`, `#-3`; `≥` or `≤` in front of a bound.
+pub(super) fn score(score: Score, bound: ScoreBound) -> String {
+    let sign = match bound {
+        ScoreBound::Exact => "",
+        ScoreBound::Lower => "≥",
+        ScoreBound::Upper => "≤",
+    };
+    match score {
+        Score::Centipawns(cp) => format!("{sign}{:+.2}", f64::from(cp) / 100.0),
+        Score::Mate(moves) => format!("{sign}#{moves}"),
+    }
+}
+
+/// Nodes per second; 0 before any time has passed.
+pub(super) fn nodes_per_second(nodes: u64, time: std::time::Duration) -> u64 {
+    let micros = time.as_micros();
+    if micros == 0 {
+        return 0;
+    }
+    u64::try_from(u128::from(nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn play(position: &Position, text: &str) -> Vec<Move> {
+        let mut position = position.clone();
+        let parse = |word| {
+            let m = position.parse_uci(word).expect("a legal move");
+            position.do_move(m);
+            m
+        };
+        text.split(' ').map(parse).collect()
+    }
+
+    #[test]
+    fn moves_are_numbered_from_either_side() {
+        let mut position = Position::startpos();
+        let moves = play(&position, "e2e4 e7e5 g1f3");
+        assert_eq!(numbered(&position, &moves), "1. e4 e5 2. Nf3");
+        position.do_move(moves[0]);
+        assert_eq!(numbered(&position, &moves[1..]), "1... e5 2. Nf3");
+        assert_eq!(numbered(&position, &[]), "");
+    }
+
+    #[test]
+    fn scores_read_well() {
+        assert_eq!(score(Score::Centipawns(31), ScoreBound::Exact), "+0.31");
+        assert_eq!(score(Score::Centipawns(-5), ScoreBound::Upper), "≤-0.05");
+        assert_eq!(score(Score::Mate(-3), ScoreBound::Exact), "#-3");
+    }
+
+    #[test]
+    fn speed_without_time_is_no_division_by_zero() {
+        assert_eq!(nodes_per_second(1000, Duration::ZERO), 0);
+        assert_eq!(nodes_per_second(1000, Duration::from_millis(500)), 2000);
+    }
+}

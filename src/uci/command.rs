@@ -1,0 +1,389 @@
+//! From a line of text to a [`Command`].
+//!
+//! The protocol asks for patience: any white space, any letter case, and unknown words in front of a command are
+//! skipped (`joho debug on` must act). Parsing is pure, so that the reader thread can do it without ever blocking.
+
+use std::str::FromStr;
+
+use super::go::GoCommand;
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `uci`
+    Uci,
+    /// `debug on` or `debug off`
+    Debug(bool),
+    /// `isready`
+    IsReady,
+    /// `setoption name NAME [value VALUE]`
+    SetOption {
+        /// The words between `name` and `value`, joined by one space.
+        name: String,
+        /// Everything after `value`, trimmed; `None` without the word `value`.
+        value: Option<String>,
+    },
+    /// `register ...`, which needs no answer.
+    Register,
+    /// `ucinewgame`
+    UciNewGame,
+    /// `position ...`
+    Position(PositionCommand),
+    /// `go ...`
+    Go(GoCommand),
+    /// `stop`
+    Stop,
+    /// `ponderhit`
+    PonderHit,
+    /// `quit`
+    Quit,
+    /// A command beyond UCI, with its arguments.
+    Extra(Extra, Vec<String>),
+}
+
+/// The commands beyond UCI. They act only as the first word of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// Shows the board.
+    Display,
+    /// Explains the static evaluation.
+    Eval,
+    /// Runs the bench positions.
+    Bench,
+    /// Counts move paths.
+    Perft,
+    /// Swaps the colours of the position.
+    Flip,
+    /// Lists the commands.
+    Help,
+    /// Shows the processor's features and the kernel in use.
+    Cpu,
+    /// Generates opening positions for OpenBench.
+    GenFens,
+}
+
+/// The names of [`Extra`], and their one-line help.
+pub const EXTRAS: [(&str, Extra, &str); 8] = [
+    ("d", Extra::Display, "show the board, its FEN and its key"),
+    ("eval", Extra::Eval, "explain the static evaluation"),
+    (
+        "bench",
+        Extra::Bench,
+        "[depth] [threads] [hash]: search the bench positions",
+    ),
+    ("perft", Extra::Perft, "DEPTH: count move paths"),
+    ("flip", Extra::Flip, "swap the colours of the position"),
+    (
+        "cpu",
+        Extra::Cpu,
+        "features of the processor and the kernel in use",
+    ),
+    (
+        "genfens",
+        Extra::GenFens,
+        "N seed S book FILE|None: opening positions for OpenBench",
+    ),
+    ("help", Extra::Help, "this list"),
+];
+
+/// A `position` line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PositionCommand {
+    /// The FEN; `None` means `startpos`.
+    pub fen: Option<String>,
+    /// The moves as they were written.
+    pub moves: Vec<String>,
+}
+
+/// Why a line is no command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandError {
+    /// Only white space.
+    Empty,
+    /// No word of the line is a command.
+    Unknown(String),
+    /// A command that lacks something; the text says what.
+    Malformed(String),
+}
+
+/// The words of a line, one after the other.
+#[derive(Clone)]
+pub struct Words<'a> {
+    rest: &'a str,
+}
+
+/// Control characters (NUL among them) and a byte order mark separate words as white space does.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || c == '\u{feff}'
+}
+
+impl<'a> Words<'a> {
+    /// The words of `line`.
+    pub fn new(line: &'a str) -> Self {
+        Self {
+            rest: line.trim_matches(is_separator),
+        }
+    }
+
+    /// What has not been read yet, without white space at either end.
+    pub fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// The next word, which stays unread.
+    pub fn peek(&self) -> Option<&'a str> {
+        self.clone().next()
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = self.rest.find(is_separator).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest.trim_start_matches(is_separator);
+        Some(word)
+    }
+}
+
+impl FromStr for Command {
+    type Err = CommandError;
+
+    fn from_str(line: &str) -> Result<Self, CommandError> {
+        let mut words = Words::new(line);
+        let first = words.peek().ok_or(CommandError::Empty)?;
+        if let Some((_, extra, _)) = EXTRAS
+            .iter()
+            .find(|(name, ..)| first.eq_ignore_ascii_case(name))
+        {
+            return Ok(Self::Extra(
+                *extra,
+                words.skip(1).map(String::from).collect(),
+            ));
+        }
+        while let Some(word) = words.next() {
+            if let Some(command) = parse_protocol(&word.to_ascii_lowercase(), &mut words) {
+                return command;
+            }
+        }
+        Err(CommandError::Unknown(excerpt(line)))
+    }
+}
+
+/// The command that starts with `keyword`, or `None` when that is no keyword of the protocol.
+fn parse_protocol(keyword: &str, words: &mut Words) -> Option<Result<Command, CommandError>> {
+    Some(match keyword {
+        "uci" => Ok(Command::Uci),
+        "debug" => parse_debug(words),
+        "isready" => Ok(Command::IsReady),
+        "setoption" => parse_set_option(words),
+        "register" => Ok(Command::Register),
+        "ucinewgame" => Ok(Command::UciNewGame),
+        "position" => parse_position(words),
+        "go" => Ok(Command::Go(GoCommand::parse(words))),
+        "stop" => Ok(Command::Stop),
+        "ponderhit" => Ok(Command::PonderHit),
+        "quit" => Ok(Command::Quit),
+        _ => return None,
+    })
+}
+
+fn parse_debug(words: &mut Words) -> Result<Command, CommandError> {
+    for word in words {
+        if word.eq_ignore_ascii_case("on") {
+            return Ok(Command::Debug(true));
+        } else if word.eq_ignore_ascii_case("off") {
+            return Ok(Command::Debug(false));
+        }
+    }
+    Err(malformed("debug: expected on or off"))
+}
+
+fn parse_set_option(words: &mut Words) -> Result<Command, CommandError> {
+    if !words.any(|word| word.eq_ignore_ascii_case("name")) {
+        return Err(malformed("setoption: the word 'name' is missing"));
+    }
+    let mut name = Vec::new();
+    let mut value = None;
+    while let Some(word) = words.next() {
+        if word.eq_ignore_ascii_case("value") {
+            value = Some(words.rest().to_owned());
+            break;
+        }
+        name.push(word);
+    }
+    if name.is_empty() {
+        return Err(malformed("setoption: the option's name is missing"));
+    }
+    Ok(Command::SetOption {
+        name: name.join(" "),
+        value,
+    })
+}
+
+fn parse_position(words: &mut Words) -> Result<Command, CommandError> {
+    let is_start =
+        |word: &str| word.eq_ignore_ascii_case("startpos") || word.eq_ignore_ascii_case("fen");
+    let start = words.find(|word| is_start(word));
+    let start = start.ok_or_else(|| malformed("position: expected startpos or fen"))?;
+    let before_moves: Vec<&str> = words
+        .take_while(|word| !word.eq_ignore_ascii_case("moves"))
+        .collect();
+    let moves = words.map(String::from).collect();
+    if start.eq_ignore_ascii_case("fen") {
+        if before_moves.is_empty() {
+            return Err(malformed("position: the FEN is missing"));
+        }
+        return Ok(Command::Position(PositionCommand {
+            fen: Some(before_moves.join(" ")),
+            moves,
+        }));
+    }
+    match before_moves.first() {
+        // Ignoring it would leave the GUI and us on different positions.
+        Some(word) => Err(malformed(&format!(
+            "position: '{}' before the word 'moves'",
+            excerpt(word)
+        ))),
+        None => Ok(Command::Position(PositionCommand { fen: None, moves })),
+    }
+}
+
+fn malformed(reason: &str) -> CommandError {
+    CommandError::Malformed(reason.to_owned())
+}
+
+/// The beginning of a text, short and printable enough to quote in a message.
+pub fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut short: String = Words::new(text).rest().chars().take(LONGEST).collect();
+    if short.len() < Words::new(text).rest().len() {
+        short.push_str("...");
+    }
+    short
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Command, CommandError> {
+        line.parse()
+    }
+
+    fn set(name: &str, value: Option<&str>) -> Result<Command, CommandError> {
+        Ok(Command::SetOption {
+            name: name.into(),
+            value: value.map(Into::into),
+        })
+    }
+
+    #[test]
+    fn plain_keywords_in_any_case_and_spacing() {
+        assert_eq!(parse("uci"), Ok(Command::Uci));
+        assert_eq!(parse("  \tIsReady \r"), Ok(Command::IsReady));
+        assert_eq!(parse("\u{feff}UCI"), Ok(Command::Uci));
+        assert_eq!(parse("\0stop\0"), Ok(Command::Stop));
+        assert_eq!(parse("ponderhit now"), Ok(Command::PonderHit));
+        assert_eq!(parse("QUIT"), Ok(Command::Quit));
+        assert_eq!(parse("register later"), Ok(Command::Register));
+    }
+
+    #[test]
+    fn unknown_words_before_a_command_are_skipped() {
+        assert_eq!(parse("joho debug on"), Ok(Command::Debug(true)));
+        assert_eq!(parse("joho debug joho OFF"), Ok(Command::Debug(false)));
+        assert!(matches!(parse("joho go depth 2"), Ok(Command::Go(_))));
+        assert_eq!(parse("joho"), Err(CommandError::Unknown("joho".into())));
+        assert_eq!(parse(" \r\t "), Err(CommandError::Empty));
+        // Commands beyond UCI are too short to be found in the middle of something else.
+        assert_eq!(parse("joho d"), Err(CommandError::Unknown("joho d".into())));
+    }
+
+    #[test]
+    fn set_option_keeps_spaces_and_letter_case_of_the_value() {
+        assert_eq!(parse("setoption name Clear Hash"), set("Clear Hash", None));
+        assert_eq!(
+            parse("setoption NAME hash VALUE 32"),
+            set("hash", Some("32"))
+        );
+        assert_eq!(
+            parse("setoption name Debug  Log File value  My  Log.txt "),
+            set("Debug Log File", Some("My  Log.txt"))
+        );
+        assert_eq!(
+            parse("setoption name EvalFile value"),
+            set("EvalFile", Some(""))
+        );
+    }
+
+    #[test]
+    fn positions() {
+        let position = |fen: Option<&str>, moves: &[&str]| {
+            let moves = moves.iter().map(|&m| m.into()).collect();
+            Ok(Command::Position(PositionCommand {
+                fen: fen.map(Into::into),
+                moves,
+            }))
+        };
+        assert_eq!(parse("position startpos"), position(None, &[]));
+        assert_eq!(parse("position startpos moves"), position(None, &[]));
+        assert_eq!(
+            parse("position startpos moves e2e4 e7e5"),
+            position(None, &["e2e4", "e7e5"])
+        );
+        assert_eq!(
+            parse("position fen 8/8/8 w - - moves a1a2"),
+            position(Some("8/8/8 w - -"), &["a1a2"])
+        );
+    }
+
+    #[test]
+    fn malformed_lines_say_why() {
+        let lines = [
+            "position",
+            "position fen",
+            "position fen moves e2e4",
+            "position startpos e2e4",
+            "setoption",
+        ];
+        let more = [
+            "setoption name",
+            "setoption value 3",
+            "setoption name value 3",
+            "debug maybe",
+            "debug",
+        ];
+        for line in lines.into_iter().chain(more) {
+            assert!(
+                matches!(parse(line), Err(CommandError::Malformed(_))),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn commands_beyond_uci() {
+        assert_eq!(parse("d"), Ok(Command::Extra(Extra::Display, vec![])));
+        assert_eq!(
+            parse("bench 5 1 16"),
+            Ok(Command::Extra(
+                Extra::Bench,
+                vec!["5".into(), "1".into(), "16".into()]
+            ))
+        );
+    }
+
+    #[test]
+    fn excerpts_are_short_and_printable() {
+        assert_eq!(excerpt("a\0b"), "a b");
+        assert_eq!(excerpt(&"é".repeat(100)).chars().count(), 63);
+    }
+}

@@ -1,0 +1,440 @@
+//! The engine thread: takes commands in order and never waits for a search, except to start the next one.
+
+use std::fs::{File, OpenOptions};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use crossbeam::channel::Receiver;
+
+use super::command::{Command, Extra, PositionCommand, excerpt};
+use super::evalfile;
+use super::extra;
+use super::go::GoCommand;
+use super::mailbox::{Mailbox, Message};
+use super::options::{self, Id, OPTIONS, Value};
+use super::output::Output;
+use super::print::{Audience, Printer, Setting};
+use super::settings::Settings;
+use crate::board::Position;
+use crate::nnue::Network;
+use crate::search::pool::ThreadPool;
+use crate::tools;
+
+/// A change of what the search threads share. It waits while they search.
+enum Change {
+    Hash(usize),
+    Threads(usize),
+    Net(evalfile::Loaded),
+    Syzygy(String),
+    /// `Clear Hash` or `ucinewgame`: forget what was learnt.
+    Clear,
+}
+
+/// The state behind the protocol.
+pub struct Engine {
+    pub(super) output: Output,
+    pub(super) mailbox: Mailbox,
+    pub(super) position: Position,
+    pub(super) settings: Settings,
+    audience: Audience,
+    debug: bool,
+    /// Made when first needed, so that the handshake is quick.
+    pool: Option<ThreadPool>,
+    /// What `pool` will be made with, or was.
+    hash: usize,
+    threads: usize,
+    waiting: Vec<Change>,
+    /// The line of the last `go`.
+    search: u64,
+}
+
+impl Engine {
+    /// An engine at the starting position.
+    pub fn new(output: Output, mailbox: Mailbox, audience: Audience) -> Self {
+        Self {
+            output,
+            mailbox,
+            position: Position::startpos(),
+            settings: Settings::new(),
+            audience,
+            debug: false,
+            pool: None,
+            hash: options::default_int(Id::Hash) as usize,
+            threads: options::default_int(Id::Threads) as usize,
+            waiting: Vec::new(),
+            search: 0,
+        }
+    }
+
+    /// Works until [`Message::End`].
+    pub fn run(&mut self, messages: &Receiver<Message>) {
+        for message in messages {
+            let ended = matches!(message, Message::End);
+            self.handle(message);
+            self.mailbox.finished();
+            if ended {
+                break;
+            }
+        }
+    }
+
+    /// Waits for the search, if one runs, and does what had to wait for it.
+    pub fn wait(&mut self) {
+        if let Some(pool) = &self.pool {
+            pool.wait();
+        }
+        self.settle();
+    }
+
+    /// Deals with one message. A defect in our own code ends the command, not the engine.
+    pub fn handle(&mut self, message: Message) {
+        let handled = catch_unwind(AssertUnwindSafe(|| {
+            self.settle();
+            match message {
+                Message::Command(number, command) => self.command(number, *command),
+                Message::SearchEnded(number) if number == self.search => self.wait(),
+                Message::SearchEnded(_) => {}
+                Message::End => self.wait(),
+            }
+        }));
+        if let Err(panic) = handled {
+            self.mailbox.set_long_job(false);
+            self.output
+                .error(&format!("internal: {}", panic_text(&*panic)));
+        }
+    }
+
+    fn command(&mut self, number: u64, command: Command) {
+        match command {
+            Command::Uci => self.handshake(),
+            Command::Debug(on) => self.debug = on,
+            Command::IsReady => {
+                self.pool();
+                self.output.line("readyok");
+            }
+            Command::SetOption { name, value } => {
+                if let Err(reason) = self.set_option(&name, value.as_deref()) {
+                    self.output.error(&reason);
+                }
+            }
+            Command::UciNewGame => self.change("ucinewgame", Change::Clear),
+            Command::Position(command) => {
+                if let Err(reason) = self.set_position(&command) {
+                    self.output
+                        .error(&format!("position: {reason}; the position is unchanged"));
+                }
+            }
+            Command::Go(go) => self.go(number, &go),
+            Command::Stop => self.mailbox.stop(number),
+            Command::PonderHit => self.mailbox.ponderhit(number),
+            Command::Extra(extra, arguments) => self.extra(number, extra, &arguments),
+            Command::Register | Command::Quit => {}
+        }
+    }
+
+    fn handshake(&mut self) {
+        self.audience = Audience::Gui;
+        let mut lines = vec![
+            format!("id name Zoothera {}", env!("CARGO_PKG_VERSION")),
+            String::from("id author the Zoothera developers"),
+        ];
+        lines.extend(OPTIONS.iter().map(options::Spec::declaration));
+        lines.extend(tuning_declarations());
+        lines.push("uciok".into());
+        self.output.line(lines.join("\n"));
+    }
+
+    /// Replaces the position as a whole, or not at all.
+    fn set_position(&mut self, command: &PositionCommand) -> Result<(), String> {
+        let mut position = match &command.fen {
+            None => Position::startpos(),
+            Some(fen) => {
+                let mode = self.settings.castling_mode();
+                Position::from_fen(fen, mode)
+                    .map_err(|error| format!("FEN '{}': {error:#}", excerpt(fen)))?
+            }
+        };
+        for (index, text) in command.moves.iter().enumerate() {
+            let m = position
+                .parse_uci(&text.to_ascii_lowercase())
+                .map_err(|error| format!("move {} ('{}'): {error:#}", index + 1, excerpt(text)))?;
+            position.do_move(m);
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    fn go(&mut self, number: u64, go: &GoCommand) {
+        self.finish_search();
+        let (limits, problems) = go.limits(&self.position);
+        if !problems.is_empty() {
+            self.output.error(&problems.join("; "));
+        }
+        if let Some(depth) = go.perft {
+            return self.perft(number, depth);
+        }
+        let setting = Setting {
+            number,
+            root: self.position.clone(),
+            chess960: self.settings.chess960,
+            show_wdl: Arc::clone(&self.settings.show_wdl),
+            audience: self.audience,
+        };
+        if self.debug {
+            self.output.info(&format!("go: {limits:?}"));
+        }
+        let printer = Arc::new(Printer::new(
+            setting,
+            self.output.clone(),
+            self.mailbox.clone(),
+        ));
+        self.search = number;
+        let (position, options) = (self.position.clone(), self.settings.search.clone());
+        let started = catch_unwind(AssertUnwindSafe(|| {
+            self.pool()
+                .go(position, limits, options, Arc::clone(&printer) as _);
+        }));
+        if let Err(panic) = started {
+            self.output
+                .error(&format!("internal: {}", panic_text(&*panic)));
+            printer.rescue();
+        }
+        self.mailbox.catch_up(number);
+    }
+
+    /// Stops the search, if one runs, and waits for its `bestmove`.
+    fn finish_search(&mut self) {
+        if self.mailbox.is_searching()
+            && let Some(controller) = self.mailbox.controller()
+        {
+            controller.stop();
+        }
+        self.wait();
+    }
+
+    /// The search threads.
+    fn pool(&mut self) -> &mut ThreadPool {
+        self.pool.get_or_insert_with(|| {
+            // The table is made in a second step, because only that one tells how large it could be.
+            let mut pool = ThreadPool::new(Network::embedded(), self.threads, 1);
+            report_hash(&self.output, self.hash, pool.set_hash(self.hash));
+            self.mailbox.set_controller(pool.controller());
+            pool
+        })
+    }
+
+    fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let Some(spec) = options::find(name) else {
+            return set_parameter(name, value);
+        };
+        let value = spec.parse(value)?;
+        if self.settings.apply(spec.id, &value) {
+            return Ok(());
+        }
+        match spec.id {
+            Id::Hash => self.change(spec.name, Change::Hash(value.int() as usize)),
+            Id::Threads => self.change(spec.name, Change::Threads(value.int() as usize)),
+            Id::EvalFile => {
+                let net = evalfile::load(value.text())
+                    .map_err(|error| format!("{error}; the net in use stays"))?;
+                self.change(spec.name, Change::Net(net));
+            }
+            Id::SyzygyPath => {
+                self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned()))
+            }
+            Id::ClearHash => self.change(spec.name, Change::Clear),
+            Id::DebugLogFile => self.output.log_to(open_log(&value)?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Makes a change now, or after the search that runs.
+    fn change(&mut self, name: &str, change: Change) {
+        if self.mailbox.is_searching() {
+            self.output
+                .info(&format!("{name}: applied after this search"));
+            self.waiting.push(change);
+        } else {
+            self.apply(change);
+        }
+    }
+
+    /// Makes the changes that waited, once no search runs.
+    fn settle(&mut self) {
+        if !self.waiting.is_empty() && !self.mailbox.is_searching() {
+            for change in std::mem::take(&mut self.waiting) {
+                self.apply(change);
+            }
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::Hash(mib) => {
+                self.hash = mib;
+                if let Some(pool) = &mut self.pool {
+                    report_hash(&self.output, mib, pool.set_hash(mib));
+                }
+            }
+            Change::Threads(threads) => {
+                self.threads = threads;
+                if let Some(pool) = &mut self.pool {
+                    pool.set_threads(threads);
+                    self.mailbox.set_controller(pool.controller());
+                }
+            }
+            Change::Net(net) => {
+                self.pool().set_network(net.network);
+                self.output.info(&net.summary);
+            }
+            Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
+                Ok(_) if path.is_empty() => {}
+                Ok((0, _)) => self.output.error(&format!(
+                    "SyzygyPath: no tablebases in '{}'",
+                    excerpt(&path)
+                )),
+                Ok((files, men)) => self
+                    .output
+                    .info(&format!("SyzygyPath: {files} files, up to {men} men")),
+                Err(error) => self.output.error(&format!("SyzygyPath: {error:#}")),
+            },
+            Change::Clear => {
+                // Threads that do not exist yet know nothing that they could forget.
+                if let Some(pool) = &mut self.pool {
+                    pool.clear();
+                }
+            }
+        }
+    }
+
+    fn extra(&mut self, number: u64, extra: Extra, arguments: &[String]) {
+        match extra {
+            Extra::Display => self.output.line(self.position.diagram().trim_end()),
+            Extra::Help => self.output.line(extra::help()),
+            Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
+            Extra::Eval => {
+                let network = self.pool().network();
+                self.output
+                    .line(tools::eval::explain(&self.position, &network).trim_end());
+            }
+            Extra::Flip => {
+                let flipped = extra::flipped(&self.position.fen());
+                match Position::from_fen(&flipped, self.position.castling_mode()) {
+                    Ok(position) => self.position = position,
+                    Err(error) => self.output.error(&format!("flip: {error:#}")),
+                }
+            }
+            Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
+                Some(depth) => self.perft(number, depth),
+                None => self.output.error("perft: expected a depth"),
+            },
+            Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
+        }
+    }
+
+    fn perft(&mut self, number: u64, depth: i64) {
+        let (mailbox, output) = (&self.mailbox, &self.output);
+        let chess960 = self.settings.chess960;
+        mailbox.set_long_job(true);
+        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
+            mailbox.is_stopped(number)
+        });
+        mailbox.set_long_job(false);
+    }
+
+    /// Tools that search with threads of their own.
+    fn tool(&mut self, tool: Extra, arguments: &[String]) {
+        self.finish_search();
+        let network = self.pool().network();
+        self.mailbox.set_long_job(true);
+        let result = extra::tool(tool, arguments, network, &self.output);
+        self.mailbox.set_long_job(false);
+        if let Err(error) = result {
+            self.output.error(&format!("{error:#}"));
+        }
+    }
+}
+
+/// Says so when the table is smaller than it should be.
+fn report_hash(output: &Output, wanted: usize, obtained: usize) {
+    if obtained < wanted {
+        output.info(&format!(
+            "Hash: {wanted} MiB do not fit into memory; {obtained} MiB are used"
+        ));
+    }
+}
+
+/// Opens the debug log for appending; nothing for an empty name.
+fn open_log(value: &Value) -> Result<Option<File>, String> {
+    let name = unquoted(value.text());
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let file = OpenOptions::new().create(true).append(true).open(name);
+    file.map(Some)
+        .map_err(|error| format!("setoption Debug Log File: '{}': {error}", excerpt(name)))
+}
+
+/// A path without quotes around it.
+fn unquoted(path: &str) -> &str {
+    let inner = ['"', '\'']
+        .iter()
+        .find_map(|&quote| path.strip_prefix(quote)?.strip_suffix(quote));
+    inner.unwrap_or(path).trim()
+}
+
+/// What a panic said.
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without a message")
+}
+
+/// The search parameters as options; none unless the `tune` feature is on.
+#[cfg(feature = "tune")]
+fn tuning_declarations() -> Vec<String> {
+    let spin = |p: &crate::search::params::Parameter| {
+        format!(
+            "option name {} type spin default {} min {} max {}",
+            p.name, p.default, p.min, p.max
+        )
+    };
+    crate::search::params::TABLE.iter().map(spin).collect()
+}
+
+#[cfg(not(feature = "tune"))]
+fn tuning_declarations() -> Vec<String> {
+    Vec::new()
+}
+
+/// Sets a search parameter.
+#[cfg(feature = "tune")]
+fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
+    let parameter = crate::search::params::list()
+        .iter()
+        .find(|p| p.name.eq_ignore_ascii_case(name));
+    let Some(p) = parameter else {
+        return Err(unknown_option(name));
+    };
+    let number = value
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|number| (p.min..=p.max).contains(number));
+    let refusal = || {
+        format!(
+            "setoption {}: the value must be an integer from {} to {}",
+            p.name, p.min, p.max
+        )
+    };
+    crate::search::params::set(p.name, number.ok_or_else(refusal)?);
+    Ok(())
+}
+
+#[cfg(not(feature = "tune"))]
+fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
+    Err(unknown_option(name))
+}
+
+fn unknown_option(name: &str) -> String {
+    format!("setoption: there is no option '{}'", excerpt(name))
+}

@@ -1,0 +1,216 @@
+//! The commands beyond UCI: thin bridges to [`crate::tools`] and [`crate::board`].
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::command::{EXTRAS, Extra};
+use super::options::{Kind, OPTIONS};
+use super::output::Output;
+use crate::board::perft::perft as count;
+use crate::board::{Move, Position};
+use crate::nnue::Network;
+use crate::tools::{bench, genfens};
+
+/// Deepest perft that is accepted; none deeper than 10 has ever ended here.
+const DEEPEST_PERFT: i64 = 64;
+
+/// Commands and options, one a line.
+pub fn help() -> String {
+    let mut lines = vec![
+        String::from("UCI: uci isready ucinewgame setoption position go stop ponderhit quit debug"),
+        String::from(
+            "  go  wtime btime winc binc movestogo movetime depth nodes mate infinite ponder",
+        ),
+        String::from("      searchmoves M... excludemoves M... perft N"),
+        String::from("Beyond UCI:"),
+    ];
+    lines.extend(
+        EXTRAS
+            .iter()
+            .map(|(name, _, doc)| format!("  {name:<8} {doc}")),
+    );
+    lines.push("Options (setoption name NAME value VALUE):".into());
+    lines.extend(OPTIONS.iter().map(|spec| {
+        let range = match spec.kind {
+            Kind::Spin(default, min, max) => format!("{default}, {min} to {max}"),
+            Kind::Check(default) => default.to_string(),
+            Kind::Button => "button".into(),
+            Kind::Text("") => "text".into(),
+            Kind::Text(default) if default.len() > 20 => "text".into(),
+            Kind::Text(default) => default.into(),
+        };
+        format!("  {:<18} {} ({range})", spec.name, spec.doc)
+    }));
+    lines.join("\n")
+}
+
+/// Runs a tool that prints lines of its own.
+pub fn tool(
+    tool: Extra,
+    arguments: &[String],
+    network: Arc<Network>,
+    output: &Output,
+) -> Result<()> {
+    let mut out = Lines {
+        output,
+        rest: Vec::new(),
+    };
+    if tool == Extra::GenFens {
+        let request = genfens::Request::parse(&arguments.join(" "))?;
+        genfens::run(&request, network, &mut out)
+    } else {
+        let options = bench::BenchOptions::from_words(arguments)?;
+        bench::run(options, network, &mut out, &mut std::io::stderr()).map(drop)
+    }
+}
+
+/// Lets a tool write to our one way out.
+struct Lines<'a> {
+    output: &'a Output,
+    rest: Vec<u8>,
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        while let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.rest.drain(..=end).collect();
+            self.output.line(String::from_utf8_lossy(&line[..end]));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Counts move paths below each move, until `is_stopped`.
+pub fn perft(
+    position: &mut Position,
+    depth: i64,
+    chess960: bool,
+    output: &Output,
+    is_stopped: &dyn Fn() -> bool,
+) {
+    let start = std::time::Instant::now();
+    let depth = depth.clamp(1, DEEPEST_PERFT) as u32;
+    let mut total = 0;
+    for &m in position.legal_moves().iter() {
+        let Some(nodes) = below(position, m, depth - 1, is_stopped) else {
+            return output.info("perft was stopped");
+        };
+        output.line(format!("{}: {nodes}", position.uci(m, chess960)));
+        total += nodes;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    output.line(format!("\nNodes searched: {total}\n"));
+    output.info(&format!(
+        "{:.1} M nodes per second",
+        total as f64 / 1e6 / seconds.max(1e-9)
+    ));
+}
+
+/// Leaves below a move; `None` when stopped. Deep counts are split, so that a stop is noticed soon.
+fn below(
+    position: &mut Position,
+    m: Move,
+    depth: u32,
+    is_stopped: &dyn Fn() -> bool,
+) -> Option<u64> {
+    /// Deepest count that takes only some milliseconds.
+    const UNDIVIDED: u32 = 4;
+    if is_stopped() {
+        return None;
+    }
+    position.do_move(m);
+    let nodes = if depth == 0 {
+        Some(1)
+    } else if depth <= UNDIVIDED {
+        Some(count(position, depth))
+    } else {
+        let moves = position.legal_moves();
+        moves.iter().try_fold(0, |sum, &next| {
+            Some(sum + below(position, next, depth - 1, is_stopped)?)
+        })
+    };
+    position.undo_move();
+    nodes
+}
+
+/// The FEN with the colours exchanged and the board turned upside down.
+pub fn flipped(fen: &str) -> String {
+    let swap = |c: char| {
+        if c.is_ascii_uppercase() {
+            c.to_ascii_lowercase()
+        } else {
+            c.to_ascii_uppercase()
+        }
+    };
+    let mut fields: Vec<String> = fen.split(' ').map(String::from).collect();
+    if let Some(board) = fields.first_mut() {
+        *board = board
+            .split('/')
+            .rev()
+            .map(|rank| rank.chars().map(swap).collect::<String>())
+            .collect::<Vec<_>>()
+            .join("/");
+    }
+    if let Some(turn) = fields.get_mut(1) {
+        *turn = if turn == "w" { "b".into() } else { "w".into() };
+    }
+    if let Some(castling) = fields.get_mut(2) {
+        // White's rights come first.
+        let swapped: String = castling.chars().map(swap).collect();
+        let (white, black): (String, String) = swapped.chars().partition(char::is_ascii_uppercase);
+        *castling = white + &black;
+    }
+    if let Some(square) = fields.get_mut(3) {
+        *square = square.replace('3', "#").replace('6', "3").replace('#', "6");
+    }
+    fields.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::output::tests::Page;
+    use super::*;
+
+    #[test]
+    fn flipping_exchanges_the_colours() {
+        let fen = "rnbqkbnr/pppp1ppp/8/8/4pP2/8/PPPPP1PP/RNBQKBNR b KQk f3 0 3";
+        let flip = "rnbqkbnr/ppppp1pp/8/4Pp2/8/8/PPPP1PPP/RNBQKBNR w Kkq f6 0 3";
+        assert_eq!(flipped(fen), flip);
+        assert_eq!(flipped(flip), fen);
+        assert_eq!(
+            flipped("4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            "4k3/8/8/8/8/8/8/4K3 b - - 0 1"
+        );
+    }
+
+    #[test]
+    fn perft_divides_counts_and_stops() {
+        let page = Page::default();
+        let output = Output::new(page.clone(), || {});
+        perft(&mut Position::startpos(), 3, false, &output, &|| false);
+        perft(&mut Position::startpos(), 60, false, &output, &|| true);
+        output.flush(Duration::from_secs(5));
+        let text = page.text();
+        assert!(
+            text.contains("e2e4: 600\n") && text.contains("Nodes searched: 8902\n"),
+            "{text}"
+        );
+        assert!(text.contains("perft was stopped"));
+    }
+
+    #[test]
+    fn help_names_every_command_and_option() {
+        let help = help();
+        assert!(EXTRAS.iter().all(|(name, ..)| help.contains(name)));
+        assert!(OPTIONS.iter().all(|spec| help.contains(spec.name)));
+    }
+}

@@ -1,0 +1,325 @@
+//! The parameters of `go`: in any order, each malformed one reported, never a search without end by accident.
+//!
+//! A typing error must not lose a game: when a limit was asked for but none can be used, the search gets
+//! [`FALLBACK_TIME`] and a move comes back.
+
+use std::time::Duration;
+
+use super::command::{Words, excerpt};
+use crate::board::{Color, Move, Position};
+use crate::search::limits::{Limits, SideClock};
+
+/// Time for a search whose limits were all malformed.
+pub const FALLBACK_TIME: Duration = Duration::from_millis(100);
+
+/// More than any game lasts (about 31 years in milliseconds); keeps the arithmetic of clocks far from overflow.
+const LONGEST_CLOCK: i64 = 1_000_000_000_000;
+/// Deepest `go depth` that means anything.
+const DEEPEST: i64 = 10_000;
+
+/// A parsed `go` line. Moves stay text until the position is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoCommand {
+    /// Clocks and increments in milliseconds, as they were given.
+    pub time: [Option<i64>; 2],
+    /// Increments, White's first.
+    pub increment: [Option<i64>; 2],
+    /// Moves to the next time control.
+    pub moves_to_go: Option<i64>,
+    /// Exact time in milliseconds.
+    pub move_time: Option<i64>,
+    /// Plies.
+    pub depth: Option<i64>,
+    /// Nodes.
+    pub nodes: Option<i64>,
+    /// Mate in this many moves.
+    pub mate: Option<i64>,
+    /// `infinite` was given.
+    pub infinite: bool,
+    /// `ponder` was given.
+    pub ponder: bool,
+    /// Depth of `go perft`.
+    pub perft: Option<i64>,
+    /// Moves after `searchmoves`.
+    pub search_moves: Option<Vec<String>>,
+    /// Moves after `excludemoves`.
+    pub exclude_moves: Vec<String>,
+    /// Whether any word asked for an end of the search, well formed or not.
+    pub wants_limit: bool,
+    /// What was wrong.
+    pub problems: Vec<String>,
+}
+
+const KEYWORDS: [&str; 14] = [
+    "searchmoves",
+    "excludemoves",
+    "ponder",
+    "wtime",
+    "btime",
+    "winc",
+    "binc",
+    "movestogo",
+    "depth",
+    "nodes",
+    "mate",
+    "movetime",
+    "infinite",
+    "perft",
+];
+
+fn is_keyword(word: &str) -> bool {
+    KEYWORDS
+        .iter()
+        .any(|keyword| word.eq_ignore_ascii_case(keyword))
+}
+
+impl GoCommand {
+    /// Reads the words after `go`.
+    pub fn parse(words: &mut Words) -> Self {
+        let mut go = Self::default();
+        while let Some(word) = words.next() {
+            let keyword = word.to_ascii_lowercase();
+            match keyword.as_str() {
+                "infinite" => go.infinite = true,
+                "ponder" => go.ponder = true,
+                "searchmoves" => go.search_moves.get_or_insert_default().extend(moves(words)),
+                "excludemoves" => go.exclude_moves.extend(moves(words)),
+                known if is_keyword(known) => go.number(known, words),
+                _ => {} // The protocol says: ignore what you do not know.
+            }
+        }
+        go
+    }
+
+    /// Reads the number after `keyword`.
+    fn number(&mut self, keyword: &str, words: &mut Words) {
+        self.wants_limit = true;
+        let text = words.peek().filter(|word| !is_keyword(word));
+        let Some(text) = text else {
+            self.problems
+                .push(format!("go {keyword}: the value is missing"));
+            return;
+        };
+        words.next();
+        let Some(value) = integer(text) else {
+            self.problems
+                .push(format!("go {keyword}: '{}' is no integer", excerpt(text)));
+            return;
+        };
+        match keyword {
+            "wtime" => self.time[0] = Some(value),
+            "btime" => self.time[1] = Some(value),
+            "winc" => self.increment[0] = Some(value),
+            "binc" => self.increment[1] = Some(value),
+            "movestogo" => self.moves_to_go = Some(value),
+            "depth" => self.depth = Some(value),
+            "nodes" => self.nodes = Some(value),
+            "mate" => self.mate = Some(value),
+            "movetime" => self.move_time = Some(value),
+            _ => self.perft = Some(value),
+        }
+    }
+
+    /// The limits for a search from `position`, and everything that was wrong with the line.
+    pub fn limits(&self, position: &Position) -> (Limits, Vec<String>) {
+        let mut problems = self.problems.clone();
+        let [white, black] = self.clocks(position.turn());
+        let mut limits = Limits {
+            white,
+            black,
+            moves_to_go: self.moves_to_go.filter(|&moves| moves > 0),
+            move_time: self.move_time.map(milliseconds),
+            depth: self.depth.map(|depth| depth.clamp(1, DEEPEST) as i32),
+            nodes: self.nodes.map(|nodes| nodes.max(1) as u64),
+            mate: self.mate.map(|mate| mate.clamp(1, DEEPEST) as i32),
+            infinite: self.infinite,
+            ponder: self.ponder,
+            search_moves: self
+                .search_moves
+                .as_ref()
+                .map(|list| resolve("searchmoves", list, position, &mut problems)),
+            exclude_moves: resolve("excludemoves", &self.exclude_moves, position, &mut problems),
+            ..Limits::default()
+        };
+        if self.wants_limit && !self.infinite && !has_end(&limits) {
+            limits.move_time = Some(FALLBACK_TIME);
+        }
+        (limits, problems)
+    }
+
+    /// Both clocks, usable for the side to move whenever one of them is: a missing or malformed clock is taken
+    /// to be the opponent's, and an expired one to be a millisecond.
+    fn clocks(&self, turn: Color) -> [SideClock; 2] {
+        let (us, them) = if turn.is_white() { (0, 1) } else { (1, 0) };
+        let mut time = self.time;
+        time[us] = time[us].or(time[them]);
+        // Only an increment: the time control is running, so its increment is what there is to spend.
+        let increment_alone = self.increment[us]
+            .or(self.increment[them])
+            .filter(|&ms| ms > 0);
+        time[us] = time[us].or(increment_alone);
+        [0, 1].map(|side| SideClock {
+            time: time[side].map(|ms| ms.clamp(1, LONGEST_CLOCK)),
+            increment: self.increment[side].unwrap_or(0).clamp(0, LONGEST_CLOCK),
+        })
+    }
+}
+
+/// Whether the search ends by itself.
+fn has_end(limits: &Limits) -> bool {
+    limits.white.time.is_some()
+        || limits.black.time.is_some()
+        || limits.move_time.is_some()
+        || limits.depth.is_some()
+        || limits.nodes.is_some()
+        || limits.mate.is_some()
+}
+
+fn milliseconds(ms: i64) -> Duration {
+    Duration::from_millis(ms.clamp(1, LONGEST_CLOCK) as u64)
+}
+
+/// A decimal integer, held at the ends of `i64` when it is longer than that.
+fn integer(text: &str) -> Option<i64> {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => match error.kind() {
+            PosOverflow => Some(i64::MAX),
+            NegOverflow => Some(i64::MIN),
+            _ => None,
+        },
+    }
+}
+
+/// The words up to the next keyword.
+fn moves(words: &mut Words) -> Vec<String> {
+    let mut list = Vec::new();
+    while let Some(word) = words.peek().filter(|word| !is_keyword(word)) {
+        list.push(word.to_owned());
+        words.next();
+    }
+    list
+}
+
+/// The legal moves of a list, each once; the others are named in `problems`.
+fn resolve(
+    keyword: &str,
+    list: &[String],
+    position: &Position,
+    problems: &mut Vec<String>,
+) -> Vec<Move> {
+    let mut legal = Vec::new();
+    let mut illegal = Vec::new();
+    for text in list {
+        match position.parse_uci(&text.to_ascii_lowercase()) {
+            Ok(m) if legal.contains(&m) => {}
+            Ok(m) => legal.push(m),
+            Err(_) => illegal.push(excerpt(text)),
+        }
+    }
+    if !illegal.is_empty() {
+        let shown = illegal
+            .iter()
+            .take(4)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let more = if illegal.len() > 4 { " ..." } else { "" };
+        problems.push(format!(
+            "go {keyword}: not legal here and ignored: {shown}{more}"
+        ));
+    }
+    legal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn go(text: &str) -> GoCommand {
+        GoCommand::parse(&mut Words::new(text))
+    }
+
+    fn limits(text: &str) -> (Limits, usize) {
+        let (limits, problems) = go(text).limits(&Position::startpos());
+        (limits, problems.len())
+    }
+
+    #[test]
+    fn every_parameter_in_any_order() {
+        let go = go(
+            "binc 4 depth 9 searchmoves e2e4 d2d4 WTIME 1 infinite btime 2 winc 3 movestogo 5 nodes 6 mate 7 movetime 8 ponder excludemoves a2a3",
+        );
+        assert_eq!(go.time, [Some(1), Some(2)]);
+        assert_eq!(go.increment, [Some(3), Some(4)]);
+        assert_eq!(
+            (go.moves_to_go, go.nodes, go.mate, go.move_time),
+            (Some(5), Some(6), Some(7), Some(8))
+        );
+        assert!(go.infinite && go.ponder && go.problems.is_empty());
+        assert_eq!(go.search_moves, Some(vec!["e2e4".into(), "d2d4".into()]));
+        assert_eq!(go.exclude_moves, ["a2a3"]);
+        assert_eq!(go.depth, Some(9));
+    }
+
+    #[test]
+    fn missing_values_do_not_swallow_the_next_keyword() {
+        let go = go("wtime btime 1000 movetime");
+        assert_eq!(go.time, [None, Some(1000)]);
+        assert_eq!(go.problems.len(), 2);
+    }
+
+    #[test]
+    fn integers_saturate() {
+        assert_eq!(integer("99999999999999999999999"), Some(i64::MAX));
+        assert_eq!(integer("-99999999999999999999999"), Some(i64::MIN));
+        assert_eq!(integer("-50"), Some(-50));
+        assert_eq!(integer("12abc"), None);
+        assert_eq!(integer("1.5"), None);
+    }
+
+    #[test]
+    fn malformed_limits_end_all_the_same() {
+        for text in [
+            "depth abc",
+            "movetime",
+            "wtime btime",
+            "nodes x",
+            "mate",
+            "movestogo 5",
+            "winc 0",
+            "wtime abc",
+        ] {
+            assert_eq!(limits(text).0.move_time, Some(FALLBACK_TIME), "{text}");
+        }
+        assert_eq!(limits("infinite depth abc").0.move_time, None);
+        assert_eq!(limits(""), (Limits::default(), 0));
+    }
+
+    #[test]
+    fn odd_but_well_formed_limits() {
+        assert_eq!(limits("depth 0").0.depth, Some(1));
+        assert_eq!(limits("nodes 0").0.nodes, Some(1));
+        assert_eq!(
+            limits("movetime -5").0.move_time,
+            Some(Duration::from_millis(1))
+        );
+        assert_eq!(limits("wtime -50 btime 1000").0.white.time, Some(1));
+        assert_eq!(limits("wtime abc btime 1000").0.white.time, Some(1000));
+        assert_eq!(limits("wtime abc btime 1000").1, 1);
+        assert_eq!(limits("btime 70").0.white.time, Some(70));
+        assert_eq!(limits("winc 70").0.white.time, Some(70));
+        assert_eq!(limits("wtime 100 movestogo 0").0.moves_to_go, None);
+    }
+
+    #[test]
+    fn search_moves_end_at_the_next_keyword_and_must_be_legal() {
+        let (limits, problems) = limits("searchmoves a2a3 E2E4 a2a3 depth 5");
+        assert_eq!(limits.search_moves.map(|list| list.len()), Some(2));
+        assert_eq!((limits.depth, problems), (Some(5), 0));
+        let (limits, problems) = self::limits("depth 3 searchmoves 0000");
+        assert_eq!(limits.search_moves, Some(vec![]));
+        assert_eq!((limits.depth, problems), (Some(3), 1));
+    }
+}

@@ -1,0 +1,145 @@
+//! What the reader thread and the engine thread share.
+//!
+//! Commands travel through a channel and are numbered as they were read. `stop` and `ponderhit` must overtake that
+//! channel, yet must not hit a `go` that comes after them: so they leave a *mark*, the number of the line they came
+//! on. A search that begins looks at the marks and obeys those that are younger than its own `go`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+
+use crossbeam::channel::{Receiver, Sender, unbounded};
+use parking_lot::Mutex;
+
+use super::command::Command;
+use crate::search::pool::Controller;
+
+/// For the engine thread.
+#[derive(Debug)]
+pub enum Message {
+    /// A command and the number of its line.
+    Command(u64, Box<Command>),
+    /// The search that began with this line is over (or about to say so).
+    SearchEnded(u64),
+    /// Nothing follows: `quit` or the end of the input.
+    End,
+}
+
+/// What both threads see. All atomics are `SeqCst`: they are touched once per command.
+#[derive(Default)]
+struct Shared {
+    /// Messages sent and not yet dealt with.
+    queued: AtomicUsize,
+    /// Bytes of input behind those messages.
+    backlog: AtomicUsize,
+    stop_mark: AtomicU64,
+    ponderhit_mark: AtomicU64,
+    /// The engine thread runs something long that is no search (bench, perft).
+    long_job: AtomicBool,
+    /// Appears with the search threads, and changes with their number. Locked only to copy it.
+    controller: Mutex<Option<Controller>>,
+}
+
+/// The sending side; cheap to clone.
+#[derive(Clone)]
+pub struct Mailbox {
+    shared: Arc<Shared>,
+    queue: Sender<Message>,
+}
+
+impl Mailbox {
+    /// A mailbox and the end where the engine thread takes messages out.
+    pub fn new() -> (Self, Receiver<Message>) {
+        let (queue, messages) = unbounded();
+        (
+            Self {
+                shared: Arc::default(),
+                queue,
+            },
+            messages,
+        )
+    }
+
+    /// Sends a message that took `bytes` of input.
+    pub fn send(&self, message: Message, bytes: usize) {
+        self.shared.queued.fetch_add(1, SeqCst);
+        self.shared.backlog.fetch_add(bytes, SeqCst);
+        // Fails only when the engine thread has ended.
+        let _ = self.queue.send(message);
+    }
+
+    /// A message was dealt with; with nothing left the backlog starts again from zero.
+    pub fn finished(&self) {
+        if self.shared.queued.fetch_sub(1, SeqCst) == 1 {
+            self.shared.backlog.store(0, SeqCst);
+        }
+    }
+
+    /// Whether messages wait or are being dealt with.
+    pub fn is_busy(&self) -> bool {
+        self.shared.queued.load(SeqCst) > 0
+    }
+
+    /// Bytes of input since the queue was last empty.
+    pub fn backlog(&self) -> usize {
+        self.shared.backlog.load(SeqCst)
+    }
+
+    /// Stops every search whose `go` was read before line `number`.
+    pub fn stop(&self, number: u64) {
+        self.shared.stop_mark.fetch_max(number, SeqCst);
+        if let Some(controller) = self.controller() {
+            controller.stop();
+        }
+    }
+
+    /// Tells the search whose `go ponder` was read before line `number` that the move was played.
+    pub fn ponderhit(&self, number: u64) {
+        self.shared.ponderhit_mark.fetch_max(number, SeqCst);
+        if let Some(controller) = self.controller() {
+            controller.ponderhit();
+        }
+    }
+
+    /// Passes on what was said to the search of line `number` before it began. To be called just after it has.
+    pub fn catch_up(&self, number: u64) {
+        if let Some(controller) = self.controller() {
+            if self.shared.ponderhit_mark.load(SeqCst) > number {
+                controller.ponderhit();
+            }
+            if self.is_stopped(number) {
+                controller.stop();
+            }
+        }
+    }
+
+    /// Whether a `stop` came after line `number`.
+    pub fn is_stopped(&self, number: u64) -> bool {
+        self.shared.stop_mark.load(SeqCst) > number
+    }
+
+    /// Marks the begin or the end of a long job.
+    pub fn set_long_job(&self, running: bool) {
+        self.shared.long_job.store(running, SeqCst);
+    }
+
+    /// Whether a long job runs.
+    pub fn has_long_job(&self) -> bool {
+        self.shared.long_job.load(SeqCst)
+    }
+
+    /// These search threads take over.
+    pub fn set_controller(&self, controller: Controller) {
+        *self.shared.controller.lock() = Some(controller);
+    }
+
+    /// The controller of the search threads, once they exist.
+    pub fn controller(&self) -> Option<Controller> {
+        self.shared.controller.lock().clone()
+    }
+
+    /// Whether a search runs.
+    pub fn is_searching(&self) -> bool {
+        self.controller()
+            .is_some_and(|controller| controller.is_searching())
+    }
+}

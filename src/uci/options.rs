@@ -1,0 +1,401 @@
+//! The options, declared once: the table prints them, checks values, and names their handlers.
+
+use std::fmt::Write as _;
+
+use super::command::excerpt;
+
+/// Which option a value is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The table below documents each of them.
+pub enum Id {
+    Hash,
+    Threads,
+    MultiPv,
+    Ponder,
+    MoveOverhead,
+    EvalFile,
+    ClearHash,
+    Chess960,
+    ShowWdl,
+    AnalyseMode,
+    SyzygyPath,
+    SyzygyProbeDepth,
+    SyzygyProbeLimit,
+    Syzygy50MoveRule,
+    NodesTime,
+    DebugLogFile,
+    EngineAbout,
+}
+
+/// The type of an option with its default and range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An integer: default, least, greatest. All fit 32 bits, because test programs parse them so.
+    Spin(i64, i64, i64),
+    /// True or false.
+    Check(bool),
+    /// An action.
+    Button,
+    /// Text; the empty string is written `<empty>`.
+    Text(&'static str),
+}
+
+/// One option.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// Its handler.
+    pub id: Id,
+    /// Its name; GUIs match it exactly, we do not care about letter case.
+    pub name: &'static str,
+    /// Type, default, range.
+    pub kind: Kind,
+    /// What it does, for `help` and the README.
+    pub doc: &'static str,
+}
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// For [`Kind::Spin`].
+    Int(i64),
+    /// For [`Kind::Check`].
+    Flag(bool),
+    /// For [`Kind::Button`].
+    Press,
+    /// For [`Kind::Text`]; `<empty>` has become the empty string.
+    Text(String),
+}
+
+impl Value {
+    /// The integer, or 0 of another type.
+    pub fn int(&self) -> i64 {
+        if let Self::Int(value) = self {
+            *value
+        } else {
+            0
+        }
+    }
+    /// The flag, or false of another type.
+    pub fn flag(&self) -> bool {
+        matches!(self, Self::Flag(true))
+    }
+    /// The text, or nothing of another type.
+    pub fn text(&self) -> &str {
+        if let Self::Text(text) = self {
+            text
+        } else {
+            ""
+        }
+    }
+}
+
+const ABOUT: &str = concat!(
+    "Zoothera ",
+    env!("CARGO_PKG_VERSION"),
+    " - a chess engine with an efficiently updatable neural network (GPL-3.0-or-later)"
+);
+
+/// The default of `EvalFile`: the net inside the binary.
+pub const EMBEDDED_NET: &str = "<default>";
+
+const fn spec(id: Id, name: &'static str, kind: Kind, doc: &'static str) -> Spec {
+    Spec {
+        id,
+        name,
+        kind,
+        doc,
+    }
+}
+
+/// Every option, in the order GUIs show them.
+pub const OPTIONS: [Spec; 17] = [
+    spec(
+        Id::Hash,
+        "Hash",
+        Kind::Spin(16, 1, 33_554_432),
+        "MiB for the transposition table",
+    ),
+    spec(
+        Id::Threads,
+        "Threads",
+        Kind::Spin(1, 1, 1024),
+        "search threads",
+    ),
+    spec(
+        Id::MultiPv,
+        "MultiPV",
+        Kind::Spin(1, 1, 256),
+        "number of best lines shown",
+    ),
+    spec(
+        Id::Ponder,
+        "Ponder",
+        Kind::Check(false),
+        "the GUI may let the engine think on the opponent's time",
+    ),
+    spec(
+        Id::MoveOverhead,
+        "Move Overhead",
+        Kind::Spin(10, 0, 5000),
+        "ms kept back for the GUI and the network",
+    ),
+    spec(
+        Id::EvalFile,
+        "EvalFile",
+        Kind::Text(EMBEDDED_NET),
+        "a .nnue file instead of the net inside the binary",
+    ),
+    spec(
+        Id::ClearHash,
+        "Clear Hash",
+        Kind::Button,
+        "forget everything learnt by searching",
+    ),
+    spec(
+        Id::Chess960,
+        "UCI_Chess960",
+        Kind::Check(false),
+        "castling is sent as king takes rook",
+    ),
+    spec(
+        Id::ShowWdl,
+        "UCI_ShowWDL",
+        Kind::Check(false),
+        "add win, draw and loss in permill to the score",
+    ),
+    spec(
+        Id::AnalyseMode,
+        "UCI_AnalyseMode",
+        Kind::Check(false),
+        "the GUI analyses rather than plays",
+    ),
+    spec(
+        Id::SyzygyPath,
+        "SyzygyPath",
+        Kind::Text(""),
+        "directories of Syzygy tablebases",
+    ),
+    spec(
+        Id::SyzygyProbeDepth,
+        "SyzygyProbeDepth",
+        Kind::Spin(1, 1, 100),
+        "least depth at which tablebases are probed",
+    ),
+    spec(
+        Id::SyzygyProbeLimit,
+        "SyzygyProbeLimit",
+        Kind::Spin(7, 0, 7),
+        "most men for which tablebases are probed",
+    ),
+    spec(
+        Id::Syzygy50MoveRule,
+        "Syzygy50MoveRule",
+        Kind::Check(true),
+        "tablebase wins respect the 50-move rule",
+    ),
+    spec(
+        Id::NodesTime,
+        "nodestime",
+        Kind::Spin(0, 0, 10_000),
+        "nodes per ms when the clock counts nodes; 0 is real time",
+    ),
+    spec(
+        Id::DebugLogFile,
+        "Debug Log File",
+        Kind::Text(""),
+        "copy all input and output to this file",
+    ),
+    spec(
+        Id::EngineAbout,
+        "UCI_EngineAbout",
+        Kind::Text(ABOUT),
+        "about this program",
+    ),
+];
+
+/// Other spellings that users and servers write.
+const ALIASES: [(&str, Id); 4] = [
+    ("MoveOverhead", Id::MoveOverhead),
+    ("Move_Overhead", Id::MoveOverhead),
+    ("ClearHash", Id::ClearHash),
+    ("DebugLogFile", Id::DebugLogFile),
+];
+
+/// The option with this name, in any letter case.
+pub fn find(name: &str) -> Option<&'static Spec> {
+    let alias = ALIASES
+        .iter()
+        .find(|(alias, _)| alias.eq_ignore_ascii_case(name))
+        .map(|&(_, id)| id);
+    OPTIONS
+        .iter()
+        .find(|spec| alias == Some(spec.id) || spec.name.eq_ignore_ascii_case(name))
+}
+
+impl Spec {
+    /// The `option` line of the handshake.
+    pub fn declaration(&self) -> String {
+        let mut line = format!("option name {} type ", self.name);
+        // Writing to a string cannot fail.
+        let _ = match self.kind {
+            Kind::Spin(default, min, max) => {
+                write!(line, "spin default {default} min {min} max {max}")
+            }
+            Kind::Check(default) => write!(line, "check default {default}"),
+            Kind::Button => write!(line, "button"),
+            Kind::Text("") => write!(line, "string default <empty>"),
+            Kind::Text(default) => write!(line, "string default {default}"),
+        };
+        line
+    }
+
+    /// Checks a value; the error names the option, the value and what is allowed.
+    pub fn parse(&self, value: Option<&str>) -> Result<Value, String> {
+        let name = self.name;
+        let text = value.unwrap_or("").trim();
+        let refusal = |allowed: &str| match value {
+            Some(_) => Err(format!(
+                "setoption {name}: '{}' is not {allowed}",
+                excerpt(text)
+            )),
+            None => Err(format!(
+                "setoption {name}: the value is missing; it must be {allowed}"
+            )),
+        };
+        match self.kind {
+            Kind::Button => Ok(Value::Press),
+            Kind::Text(_) if text.eq_ignore_ascii_case("<empty>") => Ok(Value::Text(String::new())),
+            Kind::Text(_) => Ok(Value::Text(text.to_owned())),
+            Kind::Check(_) if text.eq_ignore_ascii_case("true") => Ok(Value::Flag(true)),
+            Kind::Check(_) if text.eq_ignore_ascii_case("false") => Ok(Value::Flag(false)),
+            Kind::Check(_) => refusal("true or false"),
+            Kind::Spin(_, min, max) => match text.parse() {
+                Ok(number) if (min..=max).contains(&number) => Ok(Value::Int(number)),
+                _ => refusal(&format!("an integer from {min} to {max}")),
+            },
+        }
+    }
+
+    /// The value at start-up.
+    pub fn default_value(&self) -> Value {
+        match self.kind {
+            Kind::Spin(default, ..) => Value::Int(default),
+            Kind::Check(default) => Value::Flag(default),
+            Kind::Button => Value::Press,
+            Kind::Text(default) => Value::Text(default.to_owned()),
+        }
+    }
+}
+
+/// The integer default of a spin option.
+pub fn default_int(id: Id) -> i64 {
+    OPTIONS
+        .iter()
+        .find(|spec| spec.id == id)
+        .map_or(0, |spec| spec.default_value().int())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_obey_the_protocol() {
+        const RESERVED: [&str; 7] = ["name", "type", "default", "min", "max", "var", "value"];
+        for spec in &OPTIONS {
+            assert!(
+                spec.name.split(' ').all(|word| !RESERVED.contains(&word)),
+                "{}",
+                spec.name
+            );
+            match spec.kind {
+                Kind::Spin(default, min, max) => {
+                    assert!(
+                        (min..=max).contains(&default)
+                            && i32::try_from(min).is_ok()
+                            && i32::try_from(max).is_ok()
+                    );
+                }
+                Kind::Text(text) => assert!(text.split(' ').all(|word| !RESERVED.contains(&word))),
+                Kind::Check(_) | Kind::Button => {}
+            }
+        }
+        let line = |name| find(name).map(Spec::declaration).unwrap_or_default();
+        assert_eq!(
+            line("hash"),
+            "option name Hash type spin default 16 min 1 max 33554432"
+        );
+        assert_eq!(line("clear hash"), "option name Clear Hash type button");
+        assert_eq!(
+            line("SyzygyPath"),
+            "option name SyzygyPath type string default <empty>"
+        );
+        assert_eq!(
+            line("evalfile"),
+            "option name EvalFile type string default <default>"
+        );
+        assert_eq!(
+            line("UCI_CHESS960"),
+            "option name UCI_Chess960 type check default false"
+        );
+    }
+
+    #[test]
+    fn every_default_is_accepted() {
+        for spec in &OPTIONS {
+            let text = spec.declaration();
+            let default = text
+                .split_once(" default ")
+                .map(|(_, rest)| rest.split(" min ").next().unwrap_or(""));
+            let value = spec.parse(default);
+            match spec.kind {
+                Kind::Text("") => assert_eq!(value, Ok(Value::Text(String::new()))),
+                _ => assert_eq!(value, Ok(spec.default_value()), "{}", spec.name),
+            }
+        }
+    }
+
+    #[test]
+    fn names_in_any_case_and_aliases() {
+        for name in [
+            "Move Overhead",
+            "move overhead",
+            "MoveOverhead",
+            "Move_Overhead",
+        ] {
+            assert_eq!(
+                find(name).map(|spec| spec.id),
+                Some(Id::MoveOverhead),
+                "{name}"
+            );
+        }
+        assert!(find("Contempt").is_none());
+    }
+
+    #[test]
+    fn bad_values_are_refused_with_name_value_and_range() {
+        let parse = |name, value| {
+            find(name)
+                .map(|spec| spec.parse(value))
+                .unwrap_or(Err(String::new()))
+        };
+        for (name, value) in [
+            ("Hash", "abc"),
+            ("Hash", "0"),
+            ("Hash", "999999999"),
+            ("Hash", "-1"),
+            ("Hash", "1.5"),
+            ("MultiPV", "0"),
+            ("MultiPV", "99999999999999999999"),
+            ("Threads", ""),
+            ("Ponder", "maybe"),
+        ] {
+            let error = parse(name, Some(value)).expect_err(value);
+            assert!(error.contains(name) && error.contains(value), "{error}");
+        }
+        assert!(parse("Hash", Some("0")).is_err_and(|e| e.contains("from 1 to 33554432")));
+        assert!(parse("Hash", None).is_err_and(|e| e.contains("missing")));
+        assert_eq!(parse("Hash", Some(" 33 ")), Ok(Value::Int(33)));
+        assert_eq!(parse("Ponder", Some("TRUE")), Ok(Value::Flag(true)));
+    }
+}

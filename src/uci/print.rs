@@ -1,0 +1,418 @@
+//! How a search's reports become lines: pure UCI for a GUI, a readable table for a person.
+//!
+//! The reporter also keeps the promises of the protocol: the last line before `bestmove` is exact and its first move
+//! is the best move; a principal variation holds legal moves only; `bestmove` comes exactly once.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+use super::mailbox::{Mailbox, Message};
+use super::output::Output;
+use super::terminal;
+use crate::board::{Move, Position};
+use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+
+/// Who reads what the engine prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// A program: nothing but UCI.
+    Gui,
+    /// A person at a terminal; in colour or not.
+    Person {
+        /// Whether colours are welcome.
+        colour: bool,
+    },
+}
+
+/// What the printer of one search is told.
+pub struct Setting {
+    /// The line of the `go`.
+    pub number: u64,
+    /// The position that is searched.
+    pub root: Position,
+    /// Castling as king takes rook.
+    pub chess960: bool,
+    /// Win, draw and loss after the score; read at each line, so that it may change while a search runs.
+    pub show_wdl: Arc<AtomicBool>,
+    /// Who reads.
+    pub audience: Audience,
+}
+
+/// Prints the reports of one search.
+pub struct Printer {
+    setting: Setting,
+    output: Output,
+    mailbox: Mailbox,
+    /// Moves are made on it and undone, to write and to check a variation.
+    board: Mutex<Position>,
+    /// The last exact line of rank 1: depth, score, moves.
+    last: Mutex<Option<(i32, Score, Vec<Move>)>>,
+    /// The root has no legal move, and that has been said.
+    is_over: bool,
+    done: OnceLock<()>,
+}
+
+impl Printer {
+    /// A printer for one search. When the game is over it says so at once: the search has nothing to report.
+    pub fn new(setting: Setting, output: Output, mailbox: Mailbox) -> Self {
+        let is_over = setting.root.legal_moves().is_empty();
+        if is_over {
+            let score = if setting.root.in_check() {
+                "mate 0"
+            } else {
+                "cp 0"
+            };
+            output.line(format!("info depth 0 score {score}"));
+        }
+        let board = Mutex::new(setting.root.clone());
+        Self {
+            setting,
+            output,
+            mailbox,
+            board,
+            last: Mutex::default(),
+            is_over,
+            done: OnceLock::new(),
+        }
+    }
+
+    /// Ends the search for the GUI if `done` has not: after a failure inside, any legal move is better than none.
+    pub fn rescue(&self) {
+        let best = self.setting.root.legal_moves().first().copied();
+        self.finish(&Outcome {
+            best,
+            ponder: None,
+            line: None,
+            progress: Progress::default(),
+        });
+    }
+
+    fn finish(&self, outcome: &Outcome) {
+        if self.done.set(()).is_err() {
+            return;
+        }
+        self.final_line(outcome);
+        // First the message, then the move: a GUI that answers the move with `isready` is answered only after
+        // everything that had to wait for the end of this search was done.
+        self.mailbox
+            .send(Message::SearchEnded(self.setting.number), 0);
+        self.output.line(self.best_move(outcome));
+    }
+
+    /// Prints the line of the best move, unless just that was the last one.
+    fn final_line(&self, outcome: &Outcome) {
+        let Some(best) = outcome.best else {
+            if !self.is_over {
+                self.output.line("info depth 0 score cp 0"); // None of `searchmoves` is legal.
+            }
+            return;
+        };
+        let mut line = outcome.line.clone().unwrap_or_else(|| Line {
+            depth: 1,
+            seldepth: 1,
+            multipv: 1,
+            score: Score::Centipawns(0),
+            bound: ScoreBound::Exact,
+            wdl: [0, 1000, 0],
+            pv: Vec::new(),
+        });
+        if line.pv.first() != Some(&best) {
+            line.pv = vec![best];
+        }
+        line.multipv = 1;
+        line.bound = ScoreBound::Exact;
+        if *self.last.lock() != Some((line.depth, line.score, line.pv.clone())) {
+            self.line(&line, &outcome.progress);
+        }
+    }
+
+    fn best_move(&self, outcome: &Outcome) -> String {
+        let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
+        let written = self.write_moves(&moves, |board, m| board.uci(m, self.setting.chess960));
+        let mut written = written.split(' ').filter(|text| !text.is_empty());
+        let mut line = format!("bestmove {}", written.next().unwrap_or("(none)"));
+        if let Some(ponder) = written.next() {
+            let _ = write!(line, " ponder {ponder}");
+        }
+        line
+    }
+
+    /// The moves written one after the other by `write`, up to the first that is not legal.
+    fn write_moves(&self, moves: &[Move], write: impl Fn(&Position, Move) -> String) -> String {
+        let mut board = self.board.lock();
+        let mut text = String::new();
+        let mut made = 0;
+        for &m in moves {
+            if !(board.pseudo_legal(m) && board.legal(m)) {
+                break;
+            }
+            if made > 0 {
+                text.push(' ');
+            }
+            text.push_str(&write(&board, m));
+            board.do_move(m);
+            made += 1;
+        }
+        for _ in 0..made {
+            board.undo_move();
+        }
+        text
+    }
+
+    fn uci_line(&self, line: &Line, progress: &Progress) -> String {
+        let mut text = format!(
+            "info depth {} seldepth {} multipv {}",
+            line.depth, line.seldepth, line.multipv
+        );
+        push_score(&mut text, line.score);
+        // Writing to a string cannot fail, here and below.
+        let _ = match line.bound {
+            ScoreBound::Exact => Ok(()),
+            ScoreBound::Lower => write!(text, " lowerbound"),
+            ScoreBound::Upper => write!(text, " upperbound"),
+        };
+        if self.setting.show_wdl.load(Relaxed) {
+            let [win, draw, loss] = line.wdl;
+            let _ = write!(text, " wdl {win} {draw} {loss}");
+        }
+        let _ = write!(
+            text,
+            " nodes {} nps {}",
+            progress.nodes,
+            nodes_per_second(progress)
+        );
+        if let Some(permill) = progress.hashfull {
+            let _ = write!(text, " hashfull {permill}");
+        }
+        let _ = write!(
+            text,
+            " tbhits {} time {}",
+            progress.tb_hits,
+            progress.time.as_millis()
+        );
+        let moves = self.write_moves(&line.pv, |board, m| board.uci(m, self.setting.chess960));
+        if !moves.is_empty() {
+            let _ = write!(text, " pv {moves}");
+        }
+        text
+    }
+}
+
+/// Appends `score cp X` or `score mate X`.
+fn push_score(text: &mut String, score: Score) {
+    let _ = match score {
+        Score::Centipawns(value) => write!(text, " score cp {value}"),
+        Score::Mate(moves) => write!(text, " score mate {moves}"),
+    };
+}
+
+/// Nodes per second of wall time.
+pub fn nodes_per_second(progress: &Progress) -> u64 {
+    let micros = progress.time.as_micros().max(1);
+    u64::try_from(u128::from(progress.nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
+}
+
+impl Reporter for Printer {
+    fn line(&self, line: &Line, progress: &Progress) {
+        if line.multipv == 1 {
+            let exact = line.bound == ScoreBound::Exact;
+            *self.last.lock() = exact.then(|| (line.depth, line.score, line.pv.clone()));
+        }
+        match self.setting.audience {
+            Audience::Gui => self.output.line(self.uci_line(line, progress)),
+            Audience::Person { colour } => {
+                let moves = self.write_moves(&line.pv, Position::san);
+                self.output
+                    .line(terminal::report(line, progress, &moves, colour));
+            }
+        }
+    }
+
+    fn current_move(&self, depth: i32, m: Move, number: usize) {
+        if self.setting.audience == Audience::Gui {
+            let name = self.setting.root.uci(m, self.setting.chess960);
+            self.output.line(format!(
+                "info depth {depth} currmove {name} currmovenumber {number}"
+            ));
+        }
+    }
+
+    fn message(&self, text: &str) {
+        self.output.info(text);
+    }
+
+    fn done(&self, outcome: &Outcome) {
+        self.finish(outcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::output::tests::Page;
+    use super::*;
+    use crate::board::CastlingMode;
+
+    struct Bench {
+        page: Page,
+        output: Output,
+        printer: Printer,
+    }
+
+    fn printer(fen: &str, chess960: bool) -> Bench {
+        let page = Page::default();
+        let output = Output::new(page.clone(), || {});
+        let mode = if chess960 {
+            CastlingMode::Chess960
+        } else {
+            CastlingMode::Standard
+        };
+        let setting = Setting {
+            number: 1,
+            root: Position::from_fen(fen, mode).expect("a valid FEN"),
+            chess960,
+            show_wdl: Arc::new(AtomicBool::new(true)),
+            audience: Audience::Gui,
+        };
+        let printer = Printer::new(setting, output.clone(), Mailbox::new().0);
+        Bench {
+            page,
+            output,
+            printer,
+        }
+    }
+
+    impl Bench {
+        fn text(&self) -> String {
+            self.output.flush(Duration::from_secs(5));
+            self.page.text()
+        }
+        fn moves(&self, list: &str) -> Vec<Move> {
+            let mut board = self.printer.setting.root.clone();
+            let mut moves = Vec::new();
+            for text in list.split(' ') {
+                let m = board.parse_uci(text).expect("a legal move");
+                board.do_move(m);
+                moves.push(m);
+            }
+            moves
+        }
+    }
+
+    fn line(depth: i32, score: Score, pv: Vec<Move>) -> Line {
+        Line {
+            depth,
+            seldepth: depth + 2,
+            multipv: 1,
+            score,
+            bound: ScoreBound::Exact,
+            wdl: [500, 300, 200],
+            pv,
+        }
+    }
+
+    const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+    fn progress() -> Progress {
+        Progress {
+            nodes: 2000,
+            time: Duration::from_millis(10),
+            hashfull: Some(3),
+            tb_hits: 0,
+        }
+    }
+
+    #[test]
+    fn a_line_has_every_field_and_castles_in_the_gui_s_way() {
+        for (chess960, castle) in [(false, "e1g1"), (true, "e1h1")] {
+            let bench = printer("4k3/8/8/8/8/8/8/4K2R w K - 0 1", chess960);
+            let pv = bench.moves("e1h1 e8e7");
+            bench
+                .printer
+                .line(&line(3, Score::Centipawns(-12), pv), &progress());
+            let expected = "info depth 3 seldepth 5 multipv 1 score cp -12 wdl 500 300 200 nodes 2000 nps 200000 hashfull 3 tbhits 0 time 10 pv";
+            assert_eq!(bench.text(), format!("{expected} {castle} e8e7\n"));
+        }
+    }
+
+    #[test]
+    fn the_last_line_is_exact_and_begins_with_the_best_move() {
+        let bench = printer(START, false);
+        let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
+        bench.printer.line(&good, &progress());
+        let low = Line {
+            bound: ScoreBound::Upper,
+            depth: 5,
+            ..good.clone()
+        };
+        bench.printer.line(&low, &progress());
+        let (best, ponder) = (Some(good.pv[0]), Some(good.pv[1]));
+        let outcome = Outcome {
+            best,
+            ponder,
+            line: Some(good),
+            progress: progress(),
+        };
+        bench.printer.done(&outcome);
+        bench.printer.done(&outcome);
+        bench.printer.rescue();
+        let text = bench.text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4, "{text}");
+        assert!(
+            lines[1].contains("upperbound")
+                && lines[2].contains(" pv e2e4 e7e5")
+                && !lines[2].contains("bound")
+        );
+        assert_eq!(lines[3], "bestmove e2e4 ponder e7e5");
+    }
+
+    #[test]
+    fn an_exact_last_line_is_not_repeated() {
+        let bench = printer(START, false);
+        let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
+        bench.printer.line(&good, &progress());
+        let best = Some(good.pv[0]);
+        bench.printer.done(&Outcome {
+            best,
+            ponder: None,
+            line: Some(good),
+            progress: progress(),
+        });
+        assert_eq!(bench.text().lines().count(), 2);
+    }
+
+    #[test]
+    fn illegal_moves_in_a_variation_are_cut() {
+        let bench = printer(START, false);
+        let mut pv = bench.moves("e2e4");
+        pv.push(pv[0]);
+        bench
+            .printer
+            .line(&line(1, Score::Mate(2), pv), &progress());
+        assert!(bench.text().contains("score mate 2") && bench.text().ends_with(" pv e2e4\n"));
+    }
+
+    #[test]
+    fn a_finished_game_is_announced_at_once() {
+        let nothing = Outcome {
+            best: None,
+            ponder: None,
+            line: None,
+            progress: Progress::default(),
+        };
+        for (fen, score) in [
+            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
+            ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0"),
+        ] {
+            let bench = printer(fen, false);
+            assert_eq!(bench.text(), format!("info depth 0 score {score}\n"));
+            bench.printer.done(&nothing);
+            assert!(bench.text().ends_with("bestmove (none)\n"));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The values of the options that do not live in the search threads themselves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::options::{Id, OPTIONS, Value};
+use crate::board::CastlingMode;
+use crate::search::pool::SearchOptions;
+
+/// Settings of the engine; what the search reads is copied into each `go`.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// What the search reads.
+    pub search: SearchOptions,
+    /// `UCI_Chess960`
+    pub chess960: bool,
+    /// `UCI_ShowWDL`; shared with the printer, so that a change holds at once.
+    pub show_wdl: Arc<AtomicBool>,
+    /// `UCI_AnalyseMode`: the GUI analyses. Nothing depends on it yet, because the evaluation has no contempt.
+    pub analyse_mode: bool,
+}
+
+impl Settings {
+    /// The table's defaults.
+    pub fn new() -> Self {
+        let mut settings = Self::default();
+        for spec in &OPTIONS {
+            settings.apply(spec.id, &spec.default_value());
+        }
+        settings
+    }
+
+    /// Stores a checked value; false when the option is not kept here.
+    pub fn apply(&mut self, id: Id, value: &Value) -> bool {
+        let search = &mut self.search;
+        match id {
+            Id::MultiPv => search.multi_pv = value.int() as usize,
+            Id::Ponder => search.ponder = value.flag(),
+            Id::MoveOverhead => search.move_overhead = value.int(),
+            Id::NodesTime => search.nodes_time = value.int() as u64,
+            Id::SyzygyProbeDepth => search.syzygy_probe_depth = value.int() as i32,
+            Id::SyzygyProbeLimit => search.syzygy_probe_limit = value.int() as usize,
+            Id::Syzygy50MoveRule => search.syzygy_50_move_rule = value.flag(),
+            Id::Chess960 => self.chess960 = value.flag(),
+            Id::ShowWdl => self.show_wdl.store(value.flag(), Relaxed),
+            Id::AnalyseMode => self.analyse_mode = value.flag(),
+            Id::EngineAbout => {} // It tells something; there is nothing to set.
+            Id::Hash
+            | Id::Threads
+            | Id::EvalFile
+            | Id::ClearHash
+            | Id::SyzygyPath
+            | Id::DebugLogFile => return false,
+        }
+        true
+    }
+
+    /// How FENs are read.
+    pub fn castling_mode(&self) -> CastlingMode {
+        if self.chess960 {
+            CastlingMode::Chess960
+        } else {
+            CastlingMode::Standard
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_and_the_search_agree_on_the_defaults() {
+        let (ours, theirs) = (Settings::new().search, SearchOptions::default());
+        assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+    }
+}

@@ -1,0 +1,420 @@
+//! Every command of the command line, end to end: what it prints, where, and how it leaves.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// What a run printed and returned.
+struct Run {
+    out: String,
+    err: String,
+    code: Option<i32>,
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        Self {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+        }
+    }
+
+    /// The run must have succeeded.
+    fn ok(self) -> Self {
+        assert_eq!(
+            self.code,
+            Some(0),
+            "stdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// The run must have failed with a message that contains `reason`, and without a panic.
+    fn fails_with(self, reason: &str) -> Self {
+        assert!(
+            self.code.is_some_and(|code| code != 0),
+            "code {:?}\n{}",
+            self.code,
+            self.out
+        );
+        assert!(
+            self.err.contains("error:"),
+            "no error message:\n{}",
+            self.err
+        );
+        assert!(
+            self.err.contains(reason),
+            "'{reason}' is not in:\n{}",
+            self.err
+        );
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self
+    }
+
+    fn last_line(&self) -> &str {
+        self.out.lines().last().unwrap_or_default()
+    }
+}
+
+fn zoothera(arguments: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    command.args(arguments).stdin(Stdio::null());
+    Run::of(command.output().expect("the engine starts"))
+}
+
+/// A file of this test run; `name` must be unique among the tests.
+fn file(name: &str, text: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).expect("the directory for tests is writable");
+    path.to_string_lossy().into_owned()
+}
+
+/// The number before a word, as `123 nodes 456 nps` has it.
+fn number_before(text: &str, word: &str) -> Option<u64> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let place = words.iter().position(|w| *w == word)?;
+    words.get(place.checked_sub(1)?)?.parse().ok()
+}
+
+const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";
+
+#[test]
+fn help_and_version() {
+    assert!(zoothera(&["--version"]).ok().out.starts_with("zoothera "));
+    let help = zoothera(&["--help"]).ok().out;
+    for command in [
+        "bench", "perft", "eval", "analyse", "epd", "net", "cpu", "genfens",
+    ] {
+        assert!(help.contains(command), "{command} is not in the help");
+        assert!(!zoothera(&[command, "--help"]).ok().out.is_empty());
+    }
+}
+
+#[test]
+fn unknown_commands_are_errors() {
+    zoothera(&["anlayse"]).fails_with("anlayse");
+    zoothera(&["bench", "deep"]).fails_with("deep");
+    zoothera(&["perft"]).fails_with("DEPTH");
+}
+
+#[test]
+fn bench_prints_what_both_test_farms_parse() {
+    let first = zoothera(&["bench", "3"]).ok();
+    let nodes = number_before(first.last_line(), "nodes").expect("nodes");
+    assert!(
+        number_before(first.last_line(), "nps").is_some(),
+        "{}",
+        first.last_line()
+    );
+    let value = |name: &str| {
+        let line = first
+            .err
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .expect("the line of fishtest");
+        line.trim().parse::<u64>().expect("a number")
+    };
+    assert_eq!(value("Nodes searched  : "), nodes);
+    value("Total time (ms) : ");
+    value("Nodes/second    : ");
+
+    let again = zoothera(&["bench", "16", "1", "3", "default", "depth"]).ok();
+    assert_eq!(
+        number_before(again.last_line(), "nodes"),
+        Some(nodes),
+        "bench is not reproducible"
+    );
+}
+
+#[test]
+fn perft_of_a_position() {
+    assert_eq!(zoothera(&["perft", "4"]).ok().last_line(), "Nodes: 197281");
+    let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+    let divided = zoothera(&["perft", "2", "--divide", "--fen", fen]).ok();
+    assert_eq!(divided.last_line(), "Nodes: 2039");
+    assert!(divided.out.contains("e1g1: 43"), "{}", divided.out);
+    let fen = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9";
+    assert_eq!(
+        zoothera(&["perft", "3", "--chess960", "--fen", fen])
+            .ok()
+            .last_line(),
+        "Nodes: 12189"
+    );
+    zoothera(&["perft", "3", "--fen", "8/8/8/8/8/8/8/8 w - - 0 1"]).fails_with("FEN");
+}
+
+#[test]
+fn perft_of_a_suite() {
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let good = file("good.epd", &format!("{start} ;D1 20 ;D2 400 ;D9 1\n"));
+    let run = zoothera(&["perft", "--suite", &good, "--max-depth", "2"]).ok();
+    assert_eq!(run.last_line(), "Nodes: 420");
+    let bad = file("bad.epd", &format!("{start} ;D1 20 ;D2 401\n"));
+    let run = zoothera(&["perft", "--suite", &bad]).fails_with("1 of 2 counts differ");
+    assert!(
+        run.out
+            .contains("MISMATCH depth 2: 400 found, 401 expected"),
+        "{}",
+        run.out
+    );
+    assert_eq!(run.code, Some(1));
+    zoothera(&["perft", "--suite", "no-such-suite.epd"]).fails_with("no-such-suite.epd");
+}
+
+#[test]
+fn eval_explains() {
+    let run = zoothera(&["eval"]).ok();
+    let line = run
+        .out
+        .lines()
+        .find(|line| line.contains("(side to move, internal units)"))
+        .expect("the line");
+    let number = line.split_whitespace().nth(2).expect("a number");
+    assert!(number.parse::<i32>().is_ok(), "{line}");
+    let board = run
+        .out
+        .lines()
+        .filter(|line| line.contains("+-------+"))
+        .count();
+    assert_eq!(board, 9);
+    zoothera(&["eval", "rubbish"]).fails_with("rubbish");
+    zoothera(&["eval", "--net", "no-such-net.nnue"]).fails_with("no-such-net.nnue");
+}
+
+#[test]
+fn eval_prints_raw_outputs() {
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let fens = file(
+        "fens.txt",
+        &format!("{fen}\tmore\n\n# comment\n{MATE_IN_ONE}\n"),
+    );
+    let chosen = zoothera(&["eval", "--raw", "--file", &fens]).ok().out;
+    let scalar = zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "scalar"])
+        .ok()
+        .out;
+    assert_eq!(chosen, scalar, "kernels disagree");
+    let lines: Vec<_> = chosen
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0].0, fen);
+    assert!(
+        lines.iter().all(|(_, raw)| raw.parse::<i32>().is_ok()),
+        "{chosen}"
+    );
+
+    let bad = file("bad-fens.txt", &format!("rubbish\n{fen}\n"));
+    let run = zoothera(&["eval", "--raw", "--file", &bad]).fails_with("1 lines");
+    assert!(
+        run.err.contains("bad-fens.txt:1:") && run.out.contains(fen),
+        "{}",
+        run.err
+    );
+    zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "abacus"]).fails_with("abacus");
+}
+
+#[test]
+fn analyse_for_people() {
+    let run = zoothera(&["analyse", MATE_IN_ONE, "--depth", "4"]).ok();
+    assert!(
+        run.last_line().starts_with("Best move: 1. Rd8# (d1d8) #1"),
+        "{}",
+        run.out
+    );
+    let mated = zoothera(&[
+        "analyse",
+        "3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1",
+        "--depth",
+        "4",
+    ])
+    .ok();
+    assert_eq!(mated.last_line(), "No legal move: checkmate.");
+    zoothera(&["analyse", "8/8/8/8/8/8/8/8 w - - 0 1"]).fails_with("FEN");
+    zoothera(&["analyse", "--depth", "many"]).fails_with("many");
+}
+
+#[test]
+fn analyse_for_programs() {
+    let run = zoothera(&["analyse", "--json", "--depth", "5", "--multipv", "2"]).ok();
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    let (best, lines) = lines.split_last().expect("some lines");
+    assert_eq!(best["type"], "best");
+    assert_eq!(
+        best["best"],
+        lines
+            .iter()
+            .rfind(|line| line["multipv"] == 1)
+            .expect("a first line")["pv"][0]
+    );
+    assert!(lines.iter().any(|line| line["multipv"] == 2));
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["type"] == "line" && line["score"]["cp"].is_i64())
+    );
+}
+
+#[test]
+fn epd_scores_a_suite_and_survives_bad_lines() {
+    let text = format!(
+        "{MATE_IN_ONE} bm Rd8#; id \"mate\"; c0 \"Rd8#=10, Rd7=2\";\n\
+         rubbish\n\
+         6k1/5ppp/8/8/8/8/8/K2R4 w - - am Rd8; id \"wrong on purpose\";\n"
+    );
+    let suite = file("suite.epd", &text);
+    let run = zoothera(&["epd", &suite, "--depth", "4", "--hash", "4"]).ok();
+    assert!(run.err.contains("suite.epd:2:"), "{}", run.err);
+    let expected = "Solved 1 of 2 (50.0 %), 10 of 10 points (100.0 %), 1 left out as unreadable";
+    assert_eq!(run.last_line(), expected);
+    assert!(
+        run.out
+            .lines()
+            .any(|line| line.contains("mate") && line.contains(" ok ") && line.contains("Rd8#"))
+    );
+    let empty = file("empty.epd", "# nothing\n");
+    zoothera(&["epd", &empty]).fails_with("no position could be read");
+    zoothera(&["epd", "no-such-suite.epd"]).fails_with("no position could be read");
+}
+
+#[test]
+fn nets_are_shown_and_verified() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("material.nnue");
+    let net = path.to_string_lossy();
+    zoothera(&["net-material", &net]).ok();
+    let info = zoothera(&["net", "info", &net]).ok();
+    let sha256 = info
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("SHA-256"))
+        .expect("the hash")
+        .trim();
+    assert_eq!(sha256.len(), 64);
+    assert!(
+        zoothera(&["net", "verify", &net])
+            .ok()
+            .last_line()
+            .ends_with("is sound")
+    );
+
+    let named = path.with_file_name(format!("nn-{}.nnue", &sha256[..12]));
+    fs::copy(&path, &named).expect("a copy");
+    assert!(
+        zoothera(&["net", "verify", &named.to_string_lossy()])
+            .ok()
+            .out
+            .contains("name agrees")
+    );
+    let misnamed = path.with_file_name("nn-000000000000.nnue");
+    fs::copy(&path, &misnamed).expect("a copy");
+    zoothera(&["net", "verify", &misnamed.to_string_lossy()])
+        .fails_with("the name says 000000000000");
+
+    let bytes = fs::read(&path).expect("the net");
+    let truncated = path.with_file_name("truncated.nnue");
+    fs::write(&truncated, &bytes[..bytes.len() - 1]).expect("a copy");
+    let run =
+        zoothera(&["net", "verify", &truncated.to_string_lossy()]).fails_with("truncated.nnue");
+    assert_eq!(run.code, Some(1));
+    zoothera(&["net", "info", "no-such-net.nnue"]).fails_with("no-such-net.nnue");
+}
+
+#[test]
+fn cpu_names_the_kernel() {
+    let out = zoothera(&["cpu"]).ok().out;
+    assert!(out.contains("Kernels") && out.contains("Chosen"), "{out}");
+}
+
+#[test]
+fn genfens_in_the_form_of_openbench() {
+    let openings = |arguments: &[&str]| -> Vec<String> {
+        let run = zoothera(arguments).ok();
+        let fen = |line: &str| {
+            line.strip_prefix("info string genfens ")
+                .expect("only openings")
+                .to_owned()
+        };
+        run.out.lines().map(fen).collect()
+    };
+    let quoted = openings(&["genfens 5 seed 42 book None", "quit"]);
+    assert_eq!(quoted.len(), 5);
+    assert!(quoted.iter().all(|fen| fen.split(' ').count() == 6));
+    assert_eq!(
+        quoted,
+        openings(&["genfens", "5", "seed", "42", "book", "None"])
+    );
+    assert_ne!(quoted, openings(&["genfens 5 seed 43 book None", "quit"]));
+
+    let book = file(
+        "book.epd",
+        "rnbqkb1r/pp2pppp/3p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R b KQkq -  \n",
+    );
+    assert_eq!(
+        openings(&[&format!("genfens 3 seed 1 book {book}"), "quit"]).len(),
+        3
+    );
+    zoothera(&["genfens 3 seed 1 book no-such-book.epd", "quit"]).fails_with("no-such-book.epd");
+    zoothera(&["genfens 3 seed"]).fails_with("genfens N seed S book");
+}
+
+#[test]
+fn uci_commands_as_arguments() {
+    assert!(
+        zoothera(&["uci", "quit"])
+            .ok()
+            .out
+            .lines()
+            .any(|line| line == "uciok")
+    );
+    let run = zoothera(&["go", "depth", "3"]).ok();
+    assert_eq!(
+        run.out
+            .lines()
+            .filter(|line| line.starts_with("bestmove "))
+            .count(),
+        1,
+        "{}",
+        run.out
+    );
+    let run = zoothera(&[&format!("position fen {MATE_IN_ONE}"), "go depth 3", "quit"]).ok();
+    assert!(run.last_line().starts_with("bestmove d1d8"), "{}", run.out);
+}
+
+#[test]
+fn the_end_of_the_input_ends_the_engine() {
+    assert_eq!(zoothera(&[]).ok().err, "");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_stdout_is_no_panic() {
+    for arguments in [
+        &["perft", "3", "--divide"][..],
+        &["bench", "2"],
+        &["analyse", "--depth", "6"],
+        &["cpu"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the engine starts");
+        drop(child.stdout.take());
+        let run = Run::of(child.wait_with_output().expect("the engine ends"));
+        assert!(
+            matches!(run.code, Some(0 | 1)),
+            "{arguments:?}: {:?}",
+            run.code
+        );
+        assert!(!run.err.contains("panicked"), "{arguments:?}: {}", run.err);
+    }
+}

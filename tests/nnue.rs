@@ -1,0 +1,490 @@
+//! Networks against oracles: every kernel, fresh and incremental, and files that are no networks.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
+use zoothera::board::{DirtyPiece, DirtyPieces};
+use zoothera::nnue::{AccumulatorStack, BoardView, Kernel, NetError, Network, synthetic};
+use zoothera::util::rng::SplitMix64;
+
+/// The published network that the game oracle belongs to.
+const PUBLISHED: &str = "nn-82215d0fd0df";
+
+/// Raw outputs of both synthetic networks, for a checkout without the shared tables.
+const EMBEDDED_ORACLE: [(&str, i32, i32); 14] = [
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        21544,
+        28561,
+    ),
+    (
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1",
+        31396,
+        45678,
+    ),
+    (
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        34171,
+        41417,
+    ),
+    (
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1",
+        22252,
+        23388,
+    ),
+    ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", -2019, 15369),
+    (
+        "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+        35265,
+        45446,
+    ),
+    (
+        "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1",
+        18092,
+        38975,
+    ),
+    (
+        "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
+        13574,
+        10283,
+    ),
+    ("1k6/8/8/8/8/nnnnnnnn/8/7K w - - 0 1", -7235, 53871),
+    ("1R6/8/p7/P2n4/8/2pk4/8/1K6 w - - 14 118", 3873, 27251),
+    (
+        "1r6/4b3/1kN1n1b1/4pp1p/1P3B2/R1p2PR1/7q/4K3 b - - 7 66",
+        -3619,
+        62611,
+    ),
+    (
+        "1rbb2k1/8/Br6/2p1p1pB/2R1P1Pp/3N2pP/8/K2Bn3 b - - 9 117",
+        5670,
+        67588,
+    ),
+    (
+        "r5Rr/2q5/1p3pP1/1P1k1P1N/P1p1N1b1/2P1P1p1/8/1R4K1 w - - 1 53",
+        4948,
+        42775,
+    ),
+    ("8/b7/8/2q5/6K1/PP1p1p2/2k5/4rn2 b - - 0 1", 20296, 33324),
+];
+
+/// A board without rules: networks look at pieces only, and some oracle positions are illegal.
+struct Board(Setup);
+
+impl Board {
+    fn new(fen: &str) -> Self {
+        let fen: Fen = fen.parse().expect("the tables hold FENs");
+        Self(fen.into_setup())
+    }
+
+    fn piece_at(&self, square: Square) -> Option<Piece> {
+        self.0.board.piece_at(square)
+    }
+}
+
+impl BoardView for Board {
+    fn turn(&self) -> Color {
+        self.0.turn
+    }
+    fn king(&self, color: Color) -> Square {
+        self.0.board.king_of(color).expect("both sides have a king")
+    }
+    fn pieces(&self, color: Color, role: Role) -> Bitboard {
+        self.0.board.by_piece(role.of(color))
+    }
+}
+
+/// What changed between two boards one move apart; a king comes first, as the contract says.
+fn difference(before: &Board, after: &Board) -> DirtyPieces {
+    let changed = Square::ALL
+        .into_iter()
+        .filter(|&s| before.piece_at(s) != after.piece_at(s));
+    let mut gone = Vec::new();
+    let mut here = Vec::new();
+    for square in changed {
+        gone.extend(before.piece_at(square).map(|piece| (piece, square)));
+        here.extend(after.piece_at(square).map(|piece| (piece, square)));
+    }
+    let mut changes: Vec<DirtyPiece> = Vec::new();
+    for (piece, to) in here {
+        let from = gone
+            .iter()
+            .position(|&(p, _)| p == piece)
+            .map(|i| gone.remove(i).1);
+        changes.push(DirtyPiece {
+            piece,
+            from,
+            to: Some(to),
+        });
+    }
+    changes.extend(gone.into_iter().map(|(piece, from)| DirtyPiece {
+        piece,
+        from: Some(from),
+        to: None,
+    }));
+    // The king that moved first; a king is never captured, so it is the mover.
+    changes.sort_by_key(|change| change.piece.role != Role::King);
+    let mut dirty = DirtyPieces::none();
+    changes.into_iter().for_each(|change| dirty.push(change));
+    dirty
+}
+
+/// The folder of shared test data, if this checkout has one.
+fn shared() -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let folder = std::env::var_os("ZOOTHERA_SHARED").map_or_else(beside, PathBuf::from);
+    folder.join("oracles").is_dir().then_some(folder)
+}
+
+/// The lines of an oracle table, without the heading, split into columns.
+fn table(name: &str) -> Option<Vec<Vec<String>>> {
+    let Some(folder) = shared() else {
+        eprintln!("SKIPPED: no shared folder with oracles/{name}");
+        return None;
+    };
+    let text =
+        std::fs::read_to_string(folder.join("oracles").join(name)).expect("a readable table");
+    let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
+    Some(text.lines().skip(1).map(columns).collect())
+}
+
+fn published() -> Option<Arc<Network>> {
+    static NET: OnceLock<Option<Arc<Network>>> = OnceLock::new();
+    let load = || {
+        let path = shared()?
+            .join("nets")
+            .join(PUBLISHED)
+            .with_extension("nnue");
+        path.is_file()
+            .then(|| Arc::new(Network::from_file(path).expect("the published network")))
+    };
+    let net = NET.get_or_init(load).clone();
+    if net.is_none() {
+        eprintln!("SKIPPED: no published network {PUBLISHED}");
+    }
+    net
+}
+
+fn synthetic_a() -> Arc<Network> {
+    static NET: OnceLock<Arc<Network>> = OnceLock::new();
+    NET.get_or_init(|| Arc::new(parse(&synthetic::halfkp(&synthetic::A))))
+        .clone()
+}
+
+fn synthetic_b() -> Arc<Network> {
+    static NET: OnceLock<Arc<Network>> = OnceLock::new();
+    NET.get_or_init(|| Arc::new(parse(&synthetic::halfkp(&synthetic::B))))
+        .clone()
+}
+
+fn parse(bytes: &[u8]) -> Network {
+    Network::from_bytes(bytes).expect("a good network")
+}
+
+/// Every kernel agrees with `rows` of FEN and raw output, also when the refresh cache is warm.
+fn check_positions(network: &Arc<Network>, rows: &[(String, i32)]) {
+    for kernel in Kernel::available() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        for round in 0..2 {
+            for (fen, expected) in rows {
+                stack.reset();
+                let raw = stack.evaluate(&Board::new(fen));
+                assert_eq!(raw, *expected, "{kernel}, round {round}: {fen}");
+            }
+        }
+    }
+}
+
+fn check_table(network: &Arc<Network>, name: &str) {
+    if let Some(rows) = table(name) {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|r| (r[0].clone(), r[1].parse().unwrap()))
+            .collect();
+        assert!(rows.len() > 200);
+        check_positions(network, &rows);
+    }
+}
+
+#[test]
+fn embedded_oracle() {
+    let rows = |value: fn(&(&str, i32, i32)) -> i32| -> Vec<_> {
+        EMBEDDED_ORACLE
+            .iter()
+            .map(|row| (row.0.to_owned(), value(row)))
+            .collect()
+    };
+    check_positions(&synthetic_a(), &rows(|row| row.1));
+    check_positions(&synthetic_b(), &rows(|row| row.2));
+}
+
+#[test]
+fn synthetic_a_positions() {
+    check_table(&synthetic_a(), "oracle_synth_A.tsv");
+}
+
+#[test]
+fn synthetic_b_positions() {
+    check_table(&synthetic_b(), "oracle_synth_B.tsv");
+}
+
+#[test]
+fn published_positions() {
+    if let Some(network) = published() {
+        check_table(&network, &format!("oracle_{PUBLISHED}.tsv"));
+    }
+}
+
+/// The boards of every oracle game with their raw outputs.
+fn games() -> Option<Vec<Vec<(Board, i32)>>> {
+    let mut games: Vec<Vec<_>> = Vec::new();
+    for row in table(&format!("oracle_games_{PUBLISHED}.tsv"))? {
+        if row[1] == "0" {
+            games.push(Vec::new());
+        }
+        let game = games.last_mut().expect("a game starts at ply 0");
+        game.push((Board::new(&row[4]), row[5].parse().unwrap()));
+    }
+    Some(games)
+}
+
+#[test]
+fn published_games_ply_by_ply() {
+    let (Some(network), Some(games)) = (published(), games()) else {
+        return;
+    };
+    for kernel in Kernel::available() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        for game in &games {
+            stack.reset();
+            for (ply, (board, expected)) in game.iter().enumerate() {
+                if ply > 0 {
+                    stack.push(&difference(&game[ply - 1].0, board));
+                }
+                assert_eq!(stack.evaluate(board), *expected, "{kernel}, ply {ply}");
+            }
+        }
+    }
+}
+
+/// Walks up and down the games at random, evaluating now and then, against fresh evaluations.
+fn check_random_walks(network: &Arc<Network>) {
+    let Some(games) = games() else { return };
+    let mut rng = SplitMix64::new(11);
+    for kernel in Kernel::available() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        for game in &games {
+            let mut fresh = AccumulatorStack::with_kernel(network.clone(), Kernel::Scalar);
+            let mut expected = |ply: usize| {
+                fresh.reset();
+                fresh.evaluate(&game[ply].0)
+            };
+            stack.reset();
+            let (mut ply, mut forwards) = (0, true);
+            for _ in 0..4 * game.len() {
+                forwards ^= rng.below(6) == 0;
+                if forwards && ply + 1 < game.len() {
+                    stack.push(&difference(&game[ply].0, &game[ply + 1].0));
+                    ply += 1;
+                } else if !forwards && ply > 0 {
+                    stack.pop();
+                    ply -= 1;
+                }
+                if rng.below(3) == 0 {
+                    assert_eq!(
+                        stack.evaluate(&game[ply].0),
+                        expected(ply),
+                        "{kernel}, ply {ply}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_walks_of_synthetic_b() {
+    check_random_walks(&synthetic_b());
+}
+
+#[test]
+fn random_walks_of_the_published_network() {
+    if let Some(network) = published() {
+        check_random_walks(&network);
+    }
+}
+
+#[test]
+fn a_line_of_any_length_fits() {
+    let network = synthetic_a();
+    let mut stack = AccumulatorStack::new(network);
+    let boards = [
+        "4k3/8/8/8/8/8/8/R3K3 w - - 0 1",
+        "4k3/8/8/8/8/8/8/1R2K3 b - - 0 1",
+    ]
+    .map(Board::new);
+    let expected = boards.each_ref().map(|board| {
+        stack.reset();
+        stack.evaluate(board)
+    });
+    stack.reset();
+    for ply in 1..2000 {
+        stack.push(&difference(&boards[1 - ply % 2], &boards[ply % 2]));
+    }
+    assert_eq!(stack.evaluate(&boards[1]), expected[1]);
+    (1..2000).for_each(|_| stack.pop());
+    assert_eq!(stack.evaluate(&boards[0]), expected[0]);
+}
+
+#[test]
+fn files_round_trip_with_any_description() {
+    let file = synthetic::halfkp(&synthetic::A);
+    let network = parse(&file);
+    assert!(network.to_bytes() == file);
+    let info = network.info();
+    assert_eq!(info.size, 21_022_697);
+    assert!(info.description.starts_with("Features=HalfKP(Friend)"));
+    for description in [&b""[..], b"\xFF\x00\xFE", &[b'x'; 4099]] {
+        let mut other = file[..8].to_vec();
+        other.extend((description.len() as u32).to_le_bytes());
+        other.extend(description);
+        other.extend(&file[189..]);
+        let network = parse(&other);
+        assert!(network.to_bytes() == other);
+        assert_eq!(
+            network.info().description,
+            String::from_utf8_lossy(description)
+        );
+    }
+}
+
+/// The error for `file` after `change`.
+fn error_of(file: &mut Vec<u8>, change: impl Fn(&mut Vec<u8>)) -> NetError {
+    change(file);
+    Network::from_bytes(file).expect_err("a broken network")
+}
+
+#[test]
+fn each_failure_has_its_own_name() {
+    let file = synthetic::halfkp(&synthetic::A);
+    let error = |change: &dyn Fn(&mut Vec<u8>)| error_of(&mut file.clone(), change);
+    assert!(matches!(
+        error(&|f| f.truncate(11)),
+        NetError::TooShort { actual: 11 }
+    ));
+    assert!(matches!(
+        error(&|f| f[0] ^= 1),
+        NetError::WrongVersion { found: 0x7AF3_2F17 }
+    ));
+    assert!(matches!(
+        error(&|f| f[0] = 0x20),
+        NetError::UnknownArchitecture {
+            version: 0x7AF3_2F20,
+            ..
+        }
+    ));
+    assert!(matches!(
+        error(&|f| f[4] ^= 1),
+        NetError::WrongFileHash { .. }
+    ));
+    assert!(matches!(
+        error(&|f| f[11] = 1),
+        NetError::DescriptionTooLong { .. }
+    ));
+    assert!(matches!(
+        error(&|f| f[189] ^= 1),
+        NetError::WrongTransformerHash { .. }
+    ));
+    assert!(matches!(
+        error(&|f| f[21_004_993] ^= 1),
+        NetError::WrongNetworkHash { .. }
+    ));
+    assert!(matches!(
+        error(&|f| f.truncate(9999)),
+        NetError::Truncated {
+            expected: 21_022_697,
+            actual: 9999
+        }
+    ));
+    let trailing = error(&|f| f.push(0));
+    assert!(matches!(
+        trailing,
+        NetError::TrailingBytes {
+            expected: 21_022_697,
+            actual: 21_022_698
+        }
+    ));
+    assert_eq!(
+        trailing.to_string(),
+        "1 trailing bytes: 21022698 bytes, expected 21022697"
+    );
+    assert!(matches!(
+        Network::from_file("no/such/net"),
+        Err(NetError::Io(_))
+    ));
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let file = synthetic::halfkp(&synthetic::A);
+    let mut rng = SplitMix64::new(3);
+    let sampled = (0..3000).map(|_| rng.below(file.len())).collect::<Vec<_>>();
+    let near_borders = [705, 21_004_993, file.len()]
+        .into_iter()
+        .flat_map(|at| at - 9..at + 9);
+    for length in (0..1000)
+        .chain(sampled)
+        .chain(near_borders)
+        .filter(|&l| l < file.len())
+    {
+        assert!(
+            Network::from_bytes(&file[..length]).is_err(),
+            "{length} bytes"
+        );
+    }
+}
+
+#[test]
+fn corruptions_are_refused_or_evaluated() {
+    let mut file = synthetic::halfkp(&synthetic::A);
+    let board = Board::new("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
+    let mut rng = SplitMix64::new(5);
+    let mut accepted = 0;
+    for round in 0..3000 {
+        // Headers often, dense layers often, and anything at all.
+        let (low, high) = match round % 4 {
+            0 | 1 => (0, 200),
+            2 => (21_004_990, file.len()),
+            _ => (0, file.len()),
+        };
+        let damage: Vec<_> = (0..1 + rng.below(3))
+            .map(|_| (low + rng.below(high - low), rng.next_u64() as u8))
+            .collect();
+        let before: Vec<_> = damage.iter().map(|&(at, _)| file[at]).collect();
+        damage.iter().for_each(|&(at, byte)| file[at] = byte);
+        // A good file costs a copy of 20 MB: evaluate a sample of those.
+        let header_only = Network::from_bytes(&file[..1000]);
+        assert!(header_only.is_err());
+        if round % 16 < 4
+            && let Ok(network) = Network::from_bytes(&file)
+        {
+            accepted += 1;
+            let network = Arc::new(network);
+            let raw = Kernel::available().into_iter().map(|kernel| {
+                AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&board)
+            });
+            let raw: Vec<_> = raw.collect();
+            assert!(raw.iter().all(|&r| r == raw[0]), "kernels differ: {raw:?}");
+        }
+        damage
+            .iter()
+            .zip(before)
+            .rev()
+            .for_each(|(&(at, _), byte)| file[at] = byte);
+    }
+    assert!(
+        accepted > 100,
+        "only {accepted} corrupted networks were evaluated"
+    );
+}

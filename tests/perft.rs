@@ -1,0 +1,139 @@
+//! Perft: the move generator against published counts, from a small embedded set and from the suites
+//! of the shared folder (`ZOOTHERA_SHARED`, or `../shared`).
+//!
+//! `make check-slow` runs the ignored tests too.
+
+use std::path::PathBuf;
+
+use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_divide};
+use zoothera::board::{CastlingMode, Position};
+
+/// The classics of the chess programming wiki, and Chess960 castling from the fischer960 suite.
+const EMBEDDED: &str = "\
+rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 ;D1 20 ;D2 400 ;D3 8902 ;D4 197281 ;D5 4865609
+r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 ;D1 48 ;D2 2039 ;D3 97862 ;D4 4085603
+8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1 ;D1 14 ;D2 191 ;D3 2812 ;D4 43238 ;D5 674624
+r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1 ;D1 6 ;D2 264 ;D3 9467 ;D4 422333
+rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8 ;D1 44 ;D2 1486 ;D3 62379 ;D4 2103487
+r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10 ;D1 46 ;D2 2079 ;D3 89890 ;D4 3894594
+bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9 ;D1 21 ;D2 528 ;D3 12189 ;D4 326672
+2nnrbkr/p1qppppp/8/1ppb4/6PP/3PP3/PPP2P2/BQNNRBKR w HEhe - 1 9 ;D1 21 ;D2 807 ;D3 18002 ;D4 667366
+r1k1r2q/p1ppp1pp/8/8/8/8/P1PPP1PP/R1K1R2Q w KQkq - ;D1 23 ;D2 522 ;D3 12333 ;D4 285754
+";
+
+fn check(suite: &[SuiteLine], max_depth: u32) {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for start in 0..threads {
+            scope.spawn(move || {
+                suite
+                    .iter()
+                    .skip(start)
+                    .step_by(threads)
+                    .for_each(|line| check_line(line, max_depth));
+            });
+        }
+    });
+}
+
+/// The deepest count within the limit: it contains the shallower ones.
+fn check_line(line: &SuiteLine, max_depth: u32) {
+    let wanted = line
+        .counts
+        .iter()
+        .filter(|(depth, _)| *depth <= max_depth)
+        .max();
+    let Some(&(depth, count)) = wanted else {
+        return;
+    };
+    let mut position = Position::from_fen(&line.fen, CastlingMode::Chess960).expect(&line.fen);
+    assert_eq!(
+        perft(&mut position, depth),
+        count,
+        "perft {depth} of {}",
+        line.fen
+    );
+}
+
+fn shared(file: &str) -> Option<Vec<SuiteLine>> {
+    let folder = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let path = folder.join("epd").join(file);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(parse_suite(&text).unwrap_or_else(|why| panic!("{file}: {why:#}"))),
+        Err(why) => {
+            eprintln!("SKIPPED: {}: {why}", path.display());
+            None
+        }
+    }
+}
+
+fn check_shared(file: &str, lines: usize, max_depth: u32) {
+    if let Some(suite) = shared(file) {
+        assert!(
+            suite.len() >= lines,
+            "{file} has only {} positions",
+            suite.len()
+        );
+        check(&suite, max_depth);
+    }
+}
+
+#[test]
+fn embedded() {
+    let suite = parse_suite(EMBEDDED).expect("the embedded suite");
+    assert_eq!(suite.len(), 9);
+    check(&suite, 5);
+}
+
+#[test]
+fn standard() {
+    check_shared("perft-standard.epd", 127, 5);
+}
+
+#[test]
+fn fischer960() {
+    check_shared("perft-fischer960.epd", 960, 4);
+}
+
+#[test]
+fn tricky() {
+    check_shared("tricky.perft", 20, 9);
+}
+
+#[test]
+#[ignore = "slow: run by make check-slow"]
+fn standard_deep() {
+    check_shared("perft-standard.epd", 127, 6);
+}
+
+#[test]
+#[ignore = "slow: run by make check-slow"]
+fn fischer960_deep() {
+    check_shared("perft-fischer960.epd", 960, 5);
+}
+
+#[test]
+fn divide_adds_up() {
+    let mut position = Position::startpos();
+    let counts = perft_divide(&mut position, 3);
+    assert_eq!(counts.len(), 20);
+    assert_eq!(counts.iter().map(|(_, n)| n).sum::<u64>(), 8902);
+    assert_eq!(perft(&mut position, 0), 1);
+    assert!(perft_divide(&mut position, 0).is_empty());
+}
+
+#[test]
+fn suite_errors_name_the_line() {
+    for (text, what) in [
+        ("8/8/8/8/8/8/8/8 w - -", "line 1"),
+        ("# comment\n\n8/8/8/8/8/8/8/8 w - - ;D1", "line 3"),
+        ("8/8/8/8/8/8/8/8 w - - ;X1 20", "line 1"),
+        ("perft 1 20", "line 1"),
+    ] {
+        let why = format!("{:#}", parse_suite(text).expect_err(text));
+        assert!(why.starts_with(what), "{text}: {why}");
+    }
+}

@@ -1,0 +1,243 @@
+//! The search as a library: mates, draws, limits, threads, determinism.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use zoothera::board::{CastlingMode, Move, Position};
+use zoothera::nnue::Network;
+use zoothera::search::limits::SideClock;
+use zoothera::search::{
+    Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, ThreadPool,
+};
+
+/// Keeps every line.
+#[derive(Default)]
+struct Recorder {
+    lines: Mutex<Vec<Line>>,
+    done: Mutex<usize>,
+}
+
+impl Reporter for Recorder {
+    fn line(&self, line: &Line, _: &Progress) {
+        self.lines.lock().push(line.clone());
+    }
+    fn done(&self, _: &Outcome) {
+        *self.done.lock() += 1;
+    }
+}
+
+fn pool(threads: usize) -> ThreadPool {
+    ThreadPool::new(Network::embedded(), threads, 16)
+}
+
+fn position(fen: &str) -> Position {
+    Position::from_fen(fen, CastlingMode::Standard).expect(fen)
+}
+
+fn search(pool: &mut ThreadPool, fen: &str, limits: Limits) -> Outcome {
+    let recorder = Arc::new(Recorder::default());
+    let outcome = pool.search(position(fen), limits, SearchOptions::default(), recorder.clone());
+    assert_eq!(*recorder.done.lock(), 1, "exactly one outcome");
+    outcome
+}
+
+fn depth(depth: i32) -> Limits {
+    Limits { depth: Some(depth), ..Limits::default() }
+}
+
+/// Plays the line and says whether it ends in checkmate.
+fn ends_in_mate(fen: &str, pv: &[Move]) -> bool {
+    let mut position = position(fen);
+    for &m in pv {
+        assert!(position.legal_moves().contains(&m), "illegal move in {pv:?} of {fen}");
+        position.do_move(m);
+    }
+    position.in_check() && position.legal_moves().is_empty()
+}
+
+const MATES: &[(&str, i32)] = &[
+    ("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 1),
+    ("7k/8/5K2/6Q1/8/8/8/8 w - - 0 1", 1),
+    ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", 1),
+    ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
+    ("2bqkbn1/2pppp2/np2N3/r3P1p1/p2N2B1/5Q2/PPPPKPP1/RNB2r2 w KQkq - 0 1", 2),
+    ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
+    ("8/8/8/8/8/2k5/1q6/K7 w - - 0 1", 0),
+];
+
+#[test]
+fn mates_are_found_with_their_exact_length() {
+    let mut pool = pool(1);
+    for &(fen, moves) in MATES.iter().filter(|mate| mate.1 > 0) {
+        pool.clear();
+        let outcome = search(&mut pool, fen, depth(24));
+        let line = outcome.line.expect("a line");
+        assert_eq!(line.score, Score::Mate(moves), "{fen}");
+        assert_eq!(line.pv.len() as i32, 2 * moves - 1, "{fen}");
+        assert!(ends_in_mate(fen, &line.pv), "{fen}");
+        assert_eq!(line.bound, ScoreBound::Exact);
+        assert_eq!(outcome.best, line.pv.first().copied());
+    }
+}
+
+#[test]
+fn go_mate_ends_by_itself() {
+    let mut pool = pool(1);
+    for &(fen, moves) in MATES.iter().filter(|mate| mate.1 > 0) {
+        let limits = Limits { mate: Some(moves), ..Limits::default() };
+        let outcome = search(&mut pool, fen, limits);
+        assert_eq!(outcome.line.map(|line| line.score), Some(Score::Mate(moves)), "{fen}");
+    }
+}
+
+#[test]
+fn no_legal_move_is_said_so() {
+    let mut pool = pool(1);
+    let mated = search(&mut pool, "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", depth(3));
+    assert_eq!(mated.best, None);
+    assert_eq!(mated.line.map(|line| line.score), Some(Score::Mate(0)));
+    let stalemated = search(&mut pool, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", depth(3));
+    assert_eq!(stalemated.best, None);
+    assert_eq!(stalemated.line.map(|line| line.score), Some(Score::Centipawns(0)));
+}
+
+#[test]
+fn searchmoves_and_excludemoves_hold() {
+    let mut pool = pool(2);
+    let start = Position::startpos();
+    let a3 = start.parse_uci("a2a3").expect("legal");
+    let h4 = start.parse_uci("h2h4").expect("legal");
+    let only = Limits { search_moves: Some(vec![a3, h4]), ..depth(6) };
+    let outcome = search(&mut pool, &start.fen(), only.clone());
+    assert!(outcome.best == Some(a3) || outcome.best == Some(h4));
+    let not = Limits { exclude_moves: vec![a3], ..only };
+    assert_eq!(search(&mut pool, &start.fen(), not).best, Some(h4));
+    let none = Limits { search_moves: Some(Vec::new()), ..depth(6) };
+    assert_eq!(search(&mut pool, &start.fen(), none).best, None);
+}
+
+#[test]
+fn same_commands_same_nodes() {
+    let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+    let mut nodes = Vec::new();
+    for _ in 0..2 {
+        let mut pool = pool(1);
+        let first = search(&mut pool, fen, depth(9)).progress.nodes;
+        pool.clear();
+        let again = search(&mut pool, fen, depth(9)).progress.nodes;
+        nodes.extend([first, again]);
+    }
+    assert!(nodes.iter().all(|&n| n == nodes[0]), "{nodes:?}");
+}
+
+#[test]
+fn node_limits_are_kept() {
+    let mut pool = pool(1);
+    for limit in [1, 100, 5_000, 50_000] {
+        let limits = Limits { nodes: Some(limit), ..Limits::default() };
+        let outcome = search(&mut pool, &Position::startpos().fen(), limits);
+        assert!(outcome.best.is_some() && outcome.line.is_some());
+        let nodes = outcome.progress.nodes;
+        assert!(nodes <= limit.max(1000), "{nodes} nodes for a limit of {limit}");
+    }
+}
+
+#[test]
+fn multipv_ranks_distinct_moves() {
+    let mut pool = pool(1);
+    let recorder = Arc::new(Recorder::default());
+    let options = SearchOptions { multi_pv: 4, ..SearchOptions::default() };
+    pool.search(Position::startpos(), depth(8), options, recorder.clone());
+    let lines = recorder.lines.lock();
+    let last: Vec<_> = lines.iter().rev().take(4).collect();
+    let ranks: Vec<_> = last.iter().rev().map(|line| line.multipv).collect();
+    assert_eq!(ranks, [1, 2, 3, 4]);
+    let mut moves: Vec<_> = last.iter().map(|line| line.pv[0]).collect();
+    moves.dedup();
+    assert_eq!(moves.len(), 4);
+    let value = |line: &Line| match line.score {
+        Score::Centipawns(cp) => cp,
+        Score::Mate(_) => panic!("no mate from the start"),
+    };
+    assert!(last.windows(2).all(|pair| value(pair[0]) <= value(pair[1])));
+}
+
+#[test]
+fn stop_and_ponderhit_end_a_held_search() {
+    let mut pool = pool(2);
+    for fen in [Position::startpos().fen(), "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1".to_owned()] {
+        let recorder = Arc::new(Recorder::default());
+        let limits = Limits { infinite: true, depth: Some(2), ..Limits::default() };
+        pool.go(position(&fen), limits, SearchOptions::default(), recorder.clone());
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(*recorder.done.lock(), 0, "infinite holds the move: {fen}");
+        pool.controller().stop();
+        pool.wait();
+        assert_eq!(*recorder.done.lock(), 1);
+    }
+    let recorder = Arc::new(Recorder::default());
+    let clock = SideClock { time: Some(300), increment: 0 };
+    let limits = Limits { ponder: true, white: clock, ..Limits::default() };
+    pool.go(Position::startpos(), limits, SearchOptions::default(), recorder.clone());
+    std::thread::sleep(Duration::from_millis(400));
+    assert_eq!(*recorder.done.lock(), 0, "pondering holds the move");
+    let start = Instant::now();
+    pool.controller().ponderhit();
+    pool.wait();
+    assert_eq!(*recorder.done.lock(), 1);
+    assert!(start.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn a_draw_by_repetition_is_seen() {
+    // White, a queen down, can only hope for perpetual check, which is there.
+    let fen = "6k1/5p2/6p1/8/7Q/8/q5PP/1r5K w - - 0 1";
+    let mut position = position(fen);
+    assert!(position.in_check());
+    let m = position.parse_uci("h4e1").ok().or_else(|| position.legal_moves().first().copied());
+    position.do_move(m.expect("a legal move"));
+    // Shuffling twice makes the third occurrence a draw by rule.
+    let mut game = Position::startpos();
+    for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"] {
+        let m = game.parse_uci(text).expect(text);
+        game.do_move(m);
+    }
+    let back = game.parse_uci("f6g8").expect("legal");
+    let mut pool = pool(1);
+    let recorder = Arc::new(Recorder::default());
+    let limits = Limits { search_moves: Some(vec![back]), ..depth(6) };
+    let outcome = pool.search(game, limits, SearchOptions::default(), recorder);
+    let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else {
+        panic!("not a mate")
+    };
+    assert!(cp.abs() <= 2, "a third repetition is a draw, not {cp}");
+}
+
+#[test]
+fn tablebases_decide_at_the_root() {
+    let shared = std::env::var("ZOOTHERA_SHARED").map_or_else(
+        |_| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        Into::into,
+    );
+    let tables = shared.join("syzygy");
+    if !tables.is_dir() {
+        eprintln!("SKIPPED: no {} (Syzygy tables)", tables.display());
+        return;
+    }
+    let mut pool = pool(1);
+    let (files, men) = pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
+    assert!(files >= 60 && men == 4, "{files} files, {men} men");
+    // KBN v K is won, and hard to see.
+    let won = search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(6));
+    assert!(won.progress.tb_hits > 0 || won.line.is_some());
+    match won.line.expect("a line").score {
+        Score::Centipawns(cp) => assert!(cp > 15_000, "{cp}"),
+        Score::Mate(moves) => assert!(moves > 0),
+    }
+    // A lone knight draws.
+    let drawn = search(&mut pool, "8/8/8/3k4/8/8/1r6/K1N5 w - - 0 1", depth(6));
+    assert!(drawn.line.is_some());
+    assert!(pool.set_syzygy_path("/no/such/place").is_err());
+    assert!(search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(4)).best.is_some());
+}
