@@ -46,10 +46,25 @@ pub enum Command {
         /// File to write
         file: PathBuf,
     },
+    /// Train a network on files of search-labelled positions
+    Train(crate::train::run::TrainArgs),
+    /// Look into files of training data
+    Data {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: DataCommand,
+    },
     /// Show what the processor has and which kernel is used
     Cpu,
     /// Generate random openings in OpenBench's form
     Genfens(GenfensArgs),
+}
+
+/// What `data` can do.
+#[derive(Subcommand, Debug)]
+pub enum DataCommand {
+    /// Count positions, games, scores and results
+    Info(crate::data::info::InfoArgs),
 }
 
 /// Arguments of `bench`.

@@ -7,14 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use super::{AnalyseArgs, Cli, Command, EpdArgs, EvalArgs, NetCommand, PerftArgs};
+use super::{AnalyseArgs, Cli, Command, DataCommand, EpdArgs, EvalArgs, NetCommand, PerftArgs};
 use crate::board::{CastlingMode, Position};
 use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
-use crate::{train, uci};
+use crate::{data, train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
 const ANALYSE_TIME: Duration = Duration::from_secs(5);
@@ -126,6 +126,10 @@ fn run_command(command: Command) -> Result<()> {
         },
         Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
             .with_context(|| format!("cannot write {}", file.display())),
+        Command::Train(args) => train::run::run(&args),
+        Command::Data {
+            command: DataCommand::Info(args),
+        } => data::info::run(&args, out),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
     }

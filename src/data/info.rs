@@ -1,6 +1,7 @@
 //! `zoothera data info FILE`: what is in a file of training data.
 
 use std::fmt;
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -17,12 +18,12 @@ pub struct InfoArgs {
     pub files: Vec<PathBuf>,
 }
 
-/// Counts every entry of each file and prints the tables.
-pub fn run(args: &InfoArgs) -> Result<()> {
+/// Counts every entry of each file and writes the tables to `out`.
+pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     for path in &args.files {
         let mut summary = Summary::default();
         for_each_entry(path, |entry| summary.add(entry))?;
-        println!("{}\n{summary}", path.display());
+        writeln!(out, "{}\n{summary}", path.display())?;
     }
     Ok(())
 }

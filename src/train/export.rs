@@ -85,3 +85,79 @@ impl fmt::Display for Parity {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use shakmaty::{Bitboard, Chess, Color, Position, Role, Square};
+
+    use super::*;
+    use crate::nnue::{AccumulatorStack, BoardView, Network};
+    use crate::train::features::record_of;
+    use crate::train::material::material_net;
+    use crate::util::rng::SplitMix64;
+
+    /// A record as the engine's networks see a board.
+    struct Seen(Record);
+
+    impl BoardView for Seen {
+        fn turn(&self) -> Color {
+            Color::from_black(self.0.black_to_move())
+        }
+        fn king(&self, color: Color) -> Square {
+            self.pieces(color, Role::King).first().unwrap()
+        }
+        fn pieces(&self, color: Color, role: Role) -> Bitboard {
+            let wanted = (u8::from(role) - 1, u8::from(color.is_black()));
+            self.0
+                .pieces()
+                .filter(|piece| (piece.role, piece.colour) == wanted)
+                .map(|piece| Square::new(u32::from(piece.square)))
+                .collect()
+        }
+    }
+
+    fn some_records() -> Vec<Record> {
+        let mut rng = SplitMix64::new(21);
+        let mut game = Chess::default();
+        (0..60)
+            .map(|_| {
+                let moves = game.legal_moves();
+                game.play_unchecked(moves[rng.below(moves.len())]);
+                record_of(game.board(), game.turn().is_black())
+            })
+            .collect()
+    }
+
+    /// The engine's own reading of a file must be the plain forward pass of the net that was written.
+    fn assert_same(bytes: &[u8], net: &QuantisedNet) {
+        let network = Network::from_bytes(bytes).unwrap();
+        assert_eq!(network.to_bytes(), bytes);
+        let mut stack = AccumulatorStack::new(Arc::new(network));
+        for record in some_records() {
+            let active = Active::of(&record, false);
+            let plain = net.forward(&active.file_rows(0), &active.file_rows(1));
+            stack.reset();
+            assert_eq!(stack.evaluate(&Seen(record)), plain);
+        }
+    }
+
+    #[test]
+    fn trainer_file_and_engine_agree() {
+        let mut rng = SplitMix64::new(4);
+        let mut model = Model::initial(&mut rng, 0.1);
+        for weight in model.transformer.iter_mut().step_by(3) {
+            *weight += 0.1 * super::super::transformer::uniform(&mut rng);
+        }
+        let net = quantise(&model);
+        assert_same(&net.to_bytes(), &net);
+        let report = parity(&model, &net, &some_records());
+        assert!(report.mean < 5.0, "{report}");
+    }
+
+    #[test]
+    fn the_engine_reads_the_material_net() {
+        assert!(Network::from_bytes(&material_net()).is_ok());
+    }
+}

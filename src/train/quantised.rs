@@ -4,8 +4,12 @@
 //! file is the plain statement of the arithmetic, for tests and for the float-versus-integer report; the engine has
 //! its own, fast one.
 
+use crate::nnue::Architecture;
+use crate::nnue::features::halfkp;
+use crate::nnue::file::Header;
+
 /// Inputs of one perspective: 64 king squares times 641 (one row of each king is never active).
-pub const FEATURES: usize = 64 * 641;
+pub const FEATURES: usize = halfkp::COUNT;
 /// Width of one perspective's accumulator.
 pub const L1: usize = 256;
 /// Width of both hidden layers.
@@ -18,8 +22,7 @@ pub const WEIGHT_ONE: f32 = 64.0;
 /// Raw output that stands for a float output of 1.0: 600 engine units times 16.
 pub const OUTPUT_ONE: f32 = 9600.0;
 
-const VERSION: u32 = 0x7AF3_2F16;
-const TRANSFORMER_HASH: u32 = 0x5D69_D5B8 ^ (2 * L1 as u32);
+/// The text that Stockfish's own nets carry.
 const DESCRIPTION: &str = "Features=HalfKP(Friend)[41024->256x2],Network=AffineTransform[1<-32](ClippedReLU[32]\
 (AffineTransform[32<-32](ClippedReLU[32](AffineTransform[32<-512](InputSlice[512(0:512)])))))";
 
@@ -63,16 +66,18 @@ impl Default for QuantisedNet {
 impl QuantisedNet {
     /// The file, ready to be written: header, transformer block, network block, nothing after.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(21_022_697);
-        let network_hash = network_hash();
-        put_u32(&mut out, VERSION);
-        put_u32(&mut out, network_hash ^ TRANSFORMER_HASH);
-        put_u32(&mut out, DESCRIPTION.len() as u32);
-        out.extend_from_slice(DESCRIPTION.as_bytes());
-        put_u32(&mut out, TRANSFORMER_HASH);
+        let shape = Architecture::HalfKp.shape();
+        let header = Header {
+            version: shape.version,
+            file_hash: shape.file_hash(),
+            description: DESCRIPTION.into(),
+        };
+        let mut out = Vec::with_capacity(shape.file_size(DESCRIPTION.len()));
+        header.write(&mut out);
+        out.extend(shape.transformer_hash().to_le_bytes());
         put_i16s(&mut out, &self.transformer_bias);
         put_i16s(&mut out, &self.transformer_weight);
-        put_u32(&mut out, network_hash);
+        out.extend(shape.network_hash().to_le_bytes());
         put_affine(&mut out, &self.l1_bias, &self.l1_weight);
         put_affine(&mut out, &self.l2_bias, &self.l2_weight);
         put_affine(&mut out, &[self.output_bias], &self.output_weight);
@@ -125,25 +130,6 @@ fn affine(bias: &[i32], weight: &[i8], input: &[i32]) -> Vec<i32> {
 /// From an affine layer's sums to the next layer's inputs.
 fn clip_shifted(sums: &[i32]) -> Vec<i32> {
     sums.iter().map(|sum| (sum >> 6).clamp(0, 127)).collect()
-}
-
-/// The hash that the format derives from the shape of the dense layers.
-fn network_hash() -> u32 {
-    let mut hash = 0xEC42_E90D ^ (2 * L1 as u32);
-    for outputs in [HIDDEN as u32, HIDDEN as u32, 1] {
-        let affine = 0xCC03_DAE4_u32.wrapping_add(outputs) ^ (hash >> 1) ^ (hash << 31);
-        let clipped = outputs != 1;
-        hash = if clipped {
-            affine.wrapping_add(0x538D_24C7)
-        } else {
-            affine
-        };
-    }
-    hash
-}
-
-fn put_u32(out: &mut Vec<u8>, value: u32) {
-    out.extend_from_slice(&value.to_le_bytes());
 }
 
 fn put_i16s(out: &mut Vec<u8>, values: &[i16]) {
