@@ -4,8 +4,6 @@
 //! the AVX-512 ones are written out only where the compiler will not keep a row of 256 sums in registers.
 #![allow(unsafe_code)]
 
-use std::arch::x86_64::*;
-
 use super::quantised::{HIDDEN, L1};
 use super::transformer::{BLOCK_ROWS, FACTOR};
 
@@ -32,7 +30,9 @@ pub struct AdamStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Portable,
+    #[cfg(target_arch = "x86_64")]
     Avx2,
+    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
@@ -45,8 +45,10 @@ macro_rules! dispatch {
     ($self:ident, $name:ident($($argument:expr),*)) => {
         match $self.0 {
             Level::Portable => portable::$name::<false>($($argument),*),
+            #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
             Level::Avx2 => unsafe { avx2::$name($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
             Level::Avx512 => unsafe { avx512::$name($($argument),*) },
         }
@@ -56,16 +58,20 @@ macro_rules! dispatch {
 impl Kernels {
     /// The best kernels for this CPU.
     pub fn detect() -> Self {
-        let avx512 = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq");
-        let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        Self(match (avx512, avx2) {
-            (true, true) => Level::Avx512,
-            (_, true) => Level::Avx2,
-            _ => Level::Portable,
-        })
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq");
+            match (avx512, avx2) {
+                (true, true) => return Self(Level::Avx512),
+                (false, true) => return Self(Level::Avx2),
+                _ => {}
+            }
+        }
+        Self::portable()
     }
 
     /// The kernels that run anywhere.
@@ -241,6 +247,7 @@ mod portable {
 }
 
 /// Declares the portable kernels once more, compiled for a feature set.
+#[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
     ($features:literal: $(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
         $(
@@ -252,6 +259,7 @@ macro_rules! compiled_for {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::*;
 
@@ -265,7 +273,10 @@ mod avx2 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 mod avx512 {
+    use std::arch::x86_64::*;
+
     use super::*;
 
     /// Floats in a register, and registers in a row.
@@ -413,10 +424,12 @@ mod tests {
     fn all_levels_agree() {
         let mut rng = SplitMix64::new(3);
         let mut levels = vec![Kernels::portable()];
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        let best = Kernels::detect();
+        #[cfg(target_arch = "x86_64")]
+        if best == Kernels(Level::Avx512) {
             levels.push(Kernels(Level::Avx2));
         }
-        levels.push(Kernels::detect());
+        levels.push(best);
 
         let table = noise(&mut rng, 4 * BLOCK_ROWS * L1, 0.2);
         let bias: Row = noise(&mut rng, L1, 0.5).try_into().unwrap();
