@@ -15,9 +15,9 @@ pub fn quantise(model: &Model) -> QuantisedNet {
     let dense = &model.dense;
     let mut net = QuantisedNet {
         transformer_bias: rounded(&dense.transformer_bias, ACTIVATION_ONE),
-        l1_bias: rounded_bias(&dense.l1_bias, ACTIVATION_ONE * WEIGHT_ONE),
+        l1_bias: hidden_bias(&dense.l1_bias),
         l1_weight: rounded_bytes(&dense.l1_weight, WEIGHT_ONE),
-        l2_bias: rounded_bias(&dense.l2_bias, ACTIVATION_ONE * WEIGHT_ONE),
+        l2_bias: hidden_bias(&dense.l2_bias),
         l2_weight: rounded_bytes(&dense.l2_weight, WEIGHT_ONE),
         output_bias: (dense.output_bias[0] * OUTPUT_ONE).round() as i32,
         output_weight: rounded_bytes(&dense.output_weight, OUTPUT_ONE / ACTIVATION_ONE),
@@ -41,8 +41,14 @@ fn rounded(weights: &[f32], one: f32) -> Vec<i16> {
     weights.iter().map(|w| (w * one).round() as i16).collect()
 }
 
-fn rounded_bias(weights: &[f32], one: f32) -> Vec<i32> {
-    weights.iter().map(|w| (w * one).round() as i32).collect()
+/// The engine cuts a hidden sum off to a multiple of 64; half of that on top makes it round to the nearest.
+fn hidden_bias(weights: &[f32]) -> Vec<i32> {
+    let half = WEIGHT_ONE / 2.0;
+    let one = ACTIVATION_ONE * WEIGHT_ONE;
+    weights
+        .iter()
+        .map(|w| (w * one + half).round() as i32)
+        .collect()
 }
 
 fn rounded_bytes(weights: &[f32], one: f32) -> Vec<i8> {

@@ -107,7 +107,9 @@ pub fn run(args: &TrainArgs) -> Result<()> {
             }
         }
     }
-    progress.report(trainer.validate(&validation));
+    if progress.recent.1 > 0 {
+        progress.report(trainer.validate(&validation));
+    }
     let net = write_net(&trainer.model, &args.out)?;
     let checked = &validation[..validation.len().min(PARITY_POSITIONS)];
     eprintln!("{}", parity(&trainer.model, &net, checked));
