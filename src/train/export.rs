@@ -11,16 +11,20 @@ use super::transformer::folded;
 use crate::data::Record;
 
 /// Rounds the model into the file's integers; weights beyond an integer's range are cut off.
-pub fn quantise(model: &Model) -> QuantisedNet {
+///
+/// Everything the net says is multiplied by `output_scale`: labels may be on another scale than the one that the
+/// engine's search expects.
+pub fn quantise(model: &Model, output_scale: f32) -> QuantisedNet {
     let dense = &model.dense;
+    let output_one = OUTPUT_ONE * output_scale;
     let mut net = QuantisedNet {
         transformer_bias: rounded(&dense.transformer_bias, ACTIVATION_ONE),
         l1_bias: hidden_bias(&dense.l1_bias),
         l1_weight: rounded_bytes(&dense.l1_weight, WEIGHT_ONE),
         l2_bias: hidden_bias(&dense.l2_bias),
         l2_weight: rounded_bytes(&dense.l2_weight, WEIGHT_ONE),
-        output_bias: (dense.output_bias[0] * OUTPUT_ONE).round() as i32,
-        output_weight: rounded_bytes(&dense.output_weight, OUTPUT_ONE / ACTIVATION_ONE),
+        output_bias: (dense.output_bias[0] * output_one).round() as i32,
+        output_weight: rounded_bytes(&dense.output_weight, output_one / ACTIVATION_ONE),
         ..QuantisedNet::default()
     };
     for king in 0..KINGS {
@@ -66,13 +70,17 @@ pub struct Parity {
     pub size: f64,
 }
 
-/// Compares both on `records`.
-pub fn parity(model: &Model, net: &QuantisedNet, records: &[Record]) -> Parity {
+/// Compares both on `records`, the float model times `output_scale`.
+pub fn parity(
+    (model, output_scale): (&Model, f32),
+    net: &QuantisedNet,
+    records: &[Record],
+) -> Parity {
     let kernels = Kernels::detect();
     let mut parity = Parity::default();
     for record in records {
         let active = Active::of(record, false);
-        let float = f64::from(model.forward(kernels, &active).output * UNITS);
+        let float = f64::from(model.forward(kernels, &active).output * UNITS * output_scale);
         let integer = f64::from(net.forward(&active.file_rows(0), &active.file_rows(1))) / 16.0;
         let difference = (float - integer).abs();
         parity.mean += difference / records.len() as f64;
@@ -156,9 +164,9 @@ mod tests {
         for weight in model.transformer.iter_mut().step_by(3) {
             *weight += 0.1 * super::super::transformer::uniform(&mut rng);
         }
-        let net = quantise(&model);
+        let net = quantise(&model, 1.0);
         assert_same(&net.to_bytes(), &net);
-        let report = parity(&model, &net, &some_records());
+        let report = parity((&model, 1.0), &net, &some_records());
         assert!(report.mean < 5.0, "{report}");
     }
 

@@ -1,7 +1,7 @@
 //! `zoothera train`: from game files to a `.nnue` file.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -48,6 +48,9 @@ pub struct TrainArgs {
     /// Engine units at which the expected result is 73 %.
     #[arg(long, default_value_t = 361.0)]
     pub scale: f32,
+    /// Multiplies what the written net says, where the labels' units are not the engine's.
+    #[arg(long, default_value_t = 1.0)]
+    pub output_scale: f32,
     /// Largest |score| to learn from, in engine units.
     #[arg(long, default_value_t = 3000)]
     pub max_score: i16,
@@ -103,16 +106,19 @@ pub fn run(args: &TrainArgs) -> Result<()> {
             let loss = trainer.step(batch, progress.schedule.rate(done), &mut rng);
             if progress.add(batch.len(), loss) {
                 progress.report(trainer.validate(&validation));
-                write_net(&trainer.model, &args.out)?;
+                write_net(&trainer.model, args)?;
             }
         }
     }
     if progress.recent.1 > 0 {
         progress.report(trainer.validate(&validation));
     }
-    let net = write_net(&trainer.model, &args.out)?;
+    let net = write_net(&trainer.model, args)?;
     let checked = &validation[..validation.len().min(PARITY_POSITIONS)];
-    eprintln!("{}", parity(&trainer.model, &net, checked));
+    eprintln!(
+        "{}",
+        parity((&trainer.model, args.output_scale), &net, checked)
+    );
     Ok(())
 }
 
@@ -145,8 +151,9 @@ fn shuffle(records: &mut [Record], rng: &mut SplitMix64) {
 }
 
 /// Quantises and writes the net beside its name first, so that a reader never sees half of it.
-fn write_net(model: &Model, path: &Path) -> Result<super::quantised::QuantisedNet> {
-    let net = quantise(model);
+fn write_net(model: &Model, args: &TrainArgs) -> Result<super::quantised::QuantisedNet> {
+    let path = &args.out;
+    let net = quantise(model, args.output_scale);
     let beside = path.with_extension("nnue.tmp");
     let write = || -> std::io::Result<()> {
         let mut file = std::fs::File::create(&beside)?;

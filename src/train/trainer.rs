@@ -305,8 +305,8 @@ mod tests {
         }
         let after = trainer.validate(&records);
         assert!(after < before / 10.0, "{before} -> {after}");
-        let net = crate::train::export::quantise(&trainer.model);
-        let parity = crate::train::export::parity(&trainer.model, &net, &records);
+        let net = crate::train::export::quantise(&trainer.model, 0.6);
+        let parity = crate::train::export::parity((&trainer.model, 0.6), &net, &records);
         eprintln!("{parity}");
         assert!(parity.mean < 0.02 * parity.size, "{parity}");
     }
