@@ -37,8 +37,6 @@ const UCI_WORDS: &[&str] = &[
     "quit",
     "d",
     "flip",
-    "compiler",
-    "license",
 ];
 
 /// Parses the arguments, runs what they ask, and turns an error into a message and a code.
