@@ -5,7 +5,7 @@
 //! evaluation; its size says how little the evaluation is to be trusted.
 // CITE: correction history: Caissa's, published by M. Witwicki (2023), extended by many engines since.
 
-use super::history::{Context, color_index};
+use super::history::color_index;
 use super::params;
 use super::score::{Value, clamp_eval};
 use crate::board::{Color, Position};
@@ -14,8 +14,11 @@ use crate::board::{Color, Position};
 const SIZE: usize = 16_384;
 /// Limit of an entry.
 const MAX: i32 = 1024;
-/// Contexts times pieces on squares, as in the continuation history.
-const CONTINUATION: usize = (4 * 768 + 1) * 768;
+/// Pieces on squares (768, and one for none), before and after.
+const CONTINUATION: usize = 769 * 768;
+
+/// The slot of a pair that is none: never written.
+const NO_MOVE: usize = 768 * 768;
 
 /// The correction tables of one thread.
 pub struct Corrections {
@@ -35,19 +38,19 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), which
-    /// came after the moves of `contexts`.
+    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves two and
+    /// four plies earlier in `before`.
     #[inline]
-    pub fn new(position: &Position, last: Option<usize>, contexts: [Context; 2]) -> Self {
+    pub fn new(position: &Position, last: Option<usize>, before: [Option<usize>; 2]) -> Self {
         let side = color_index(position.turn()) * SIZE;
         let slot = |key: u64| side + (key as usize & (SIZE - 1));
         Self {
             pawn: slot(position.pawn_key()),
             minor: slot(position.minor_key()),
             non_pawn: [Color::White, Color::Black].map(|color| slot(position.non_pawn_key(color))),
-            continuation: contexts.map(|context| match last {
-                Some(square) => context.index() * 768 + square,
-                None => Context::NONE.index() * 768,
+            continuation: before.map(|earlier| match (earlier, last) {
+                (Some(earlier), Some(square)) => earlier * 768 + square,
+                _ => NO_MOVE,
             }),
         }
     }
@@ -110,7 +113,7 @@ impl Corrections {
             update(&mut table[key], bonus * 5 / 4);
         }
         for &key in &keys.continuation {
-            if key < Context::NONE.index() * 768 {
+            if key != NO_MOVE {
                 update(&mut self.continuation[key], bonus);
             }
         }

@@ -16,7 +16,7 @@ const CONTINUATION_MAX: i32 = 30_000;
 const PAWN_MAX: i32 = 8192;
 
 /// Pawn structures told apart by the pawn history (a power of two).
-const PAWN_STRUCTURES: usize = 1024;
+const PAWN_STRUCTURES: usize = 512;
 /// Pieces (two colours, six roles) times squares.
 const PIECE_SQUARES: usize = 12 * 64;
 /// Contexts of the continuation history: in check or not, noisy or not, piece, square.
@@ -145,6 +145,26 @@ impl Histories {
     #[inline]
     pub fn continuation(&self, context: Context, piece_square: usize) -> i32 {
         i32::from(self.continuation[context.base() + piece_square])
+    }
+
+    /// All that is known of moves after `context`, by piece and square.
+    #[inline]
+    pub fn continuation_row(&self, context: Context) -> &[i16] {
+        &self.continuation[context.base()..context.base() + PIECE_SQUARES]
+    }
+
+    /// All that is known of moves with this pawn structure, by piece and square.
+    #[inline]
+    pub fn pawn_row(&self, pawn_key: u64) -> &[i16] {
+        let start = pawn_index(pawn_key, 0);
+        &self.pawn[start..start + PIECE_SQUARES]
+    }
+
+    /// The side's butterfly table, by `from | to << 6`.
+    #[inline]
+    pub fn butterfly_row(&self, color: Color) -> &[i16] {
+        let start = color_index(color) * 4096;
+        &self.butterfly[start..start + 4096]
     }
 
     /// How a move to `piece_square` did with this pawn structure.

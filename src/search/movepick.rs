@@ -4,7 +4,7 @@
 //! generation), captures that do not lose material, quiet moves by history, then the captures and quiet moves
 //! that look bad.
 
-use super::history::{Context, Histories, cheaper_attacks, piece_square};
+use super::history::{Context, Histories, LOW_PLIES, cheaper_attacks, piece_square};
 use super::score::{PIECE_VALUES, exchange_units};
 use crate::board::moves::MAX_MOVES;
 use crate::board::{CheckInfo, Move, MoveList, Position, Role};
@@ -302,9 +302,14 @@ impl MovePicker {
     /// Moves the best of the rest to the front of the rest and steps past it; returns its index.
     fn select(&mut self, scratch: &mut Scratch) -> usize {
         let mut best = self.next;
-        for i in self.next + 1..self.end {
-            if scratch.scores[i] > scratch.scores[best] {
-                best = i;
+        let mut most = i32::MIN;
+        for (i, &score) in scratch.scores[..self.end]
+            .iter()
+            .enumerate()
+            .skip(self.next)
+        {
+            if score > most {
+                (best, most) = (i, score);
             }
         }
         scratch.list.swap(self.next, best);
@@ -354,30 +359,37 @@ fn evasion_score(guide: &Guide, m: Move) -> i32 {
 }
 
 /// What the scores of all quiet moves of a node share.
-struct QuietScorer {
+struct QuietScorer<'a> {
     cheaper: [crate::board::Bitboard; 6],
+    butterfly: &'a [i16],
+    pawn: &'a [i16],
+    continuations: [&'a [i16]; 5],
 }
 
-impl QuietScorer {
-    fn new(guide: &Guide) -> Self {
+impl<'a> QuietScorer<'a> {
+    fn new(guide: &Guide<'a>) -> Self {
+        let histories = guide.histories;
         Self {
             cheaper: cheaper_attacks(guide.position),
+            butterfly: histories.butterfly_row(guide.position.turn()),
+            pawn: histories.pawn_row(guide.position.pawn_key()),
+            continuations: guide
+                .contexts
+                .map(|context| histories.continuation_row(context)),
         }
     }
 
-    /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of cheaper
-    /// pieces.
+    /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of
+    /// cheaper pieces.
+    #[inline]
     fn score(&self, guide: &Guide, m: Move) -> i32 {
         let piece = guide.position.moved_piece(m);
         let square = piece_square(piece, m);
-        let histories = guide.histories;
-        let mut score = 2 * histories.butterfly(guide.position.turn(), m)
-            + 2 * histories.pawn(guide.position.pawn_key(), square)
-            + guide
-                .contexts
-                .iter()
-                .map(|&c| histories.continuation(c, square))
-                .sum::<i32>();
+        let known = |table: &[i16], index: usize| i32::from(table[index]);
+        let mut score = 2 * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
+        for table in self.continuations {
+            score += known(table, square);
+        }
         let role = piece.role as usize - 1;
         if guide.checks.squares[role].contains(m.to())
             && guide.position.see_ge(m, exchange_units(-75))
@@ -385,7 +397,10 @@ impl QuietScorer {
             score += 16_384;
         }
         score += THREAT_WEIGHT[role] * self.threat(role, m);
-        score + 8 * histories.low_ply(guide.ply, m) / (1 + guide.ply as i32)
+        if guide.ply < LOW_PLIES {
+            score += 8 * guide.histories.low_ply(guide.ply, m) / (1 + guide.ply as i32);
+        }
+        score
     }
 
     fn threat(&self, role: usize, m: Move) -> i32 {

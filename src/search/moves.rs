@@ -48,13 +48,13 @@ enum Extension {
 }
 
 impl Worker {
-    /// 11. The moves, one by one; the best of them is the node's value.
+    /// Step 11. The moves, one by one; the best of them is the node's value.
     pub(super) fn search_moves<const KIND: u8>(&mut self, mut node: Node) -> Option<Value> {
         let pv = KIND != NULL_WINDOW;
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::main(&self.position, node.tt_move, node.depth);
-        let mut tried = Tried::new();
+        let mut tried = Tried::default();
         let mut best_move = None;
         let mut count = 0;
         loop {
@@ -139,7 +139,7 @@ impl Worker {
         }
     }
 
-    /// 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
+    /// Step 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
     /// move that does not lose is known.
     fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
         if score::is_loss(node.best) || !self.position.has_non_pawn_material(self.position.turn()) {
@@ -216,7 +216,7 @@ impl Worker {
         }
     }
 
-    /// 13. Singular extension: if every other move fails low against a window just below the table's score, the
+    /// Step 13. Singular extension: if every other move fails low against a window just below the table's score, the
     /// table's move is the only good one and deserves depth. If they do not fail low even against beta, several
     /// moves are good enough and the node is given up (multi-cut).
     // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1990); multi-cut: Björnsson, Marsland (1998).
@@ -275,7 +275,7 @@ impl Worker {
         (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
     }
 
-    /// 14, 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as its
+    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as its
     /// results ask for.
     fn search_candidate<const KIND: u8>(
         &mut self,

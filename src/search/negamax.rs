@@ -146,7 +146,7 @@ impl Worker {
         self.search_moves::<KIND>(node)
     }
 
-    /// 3. The transposition table: what an earlier search, or another path, found here.
+    /// Step 3. The transposition table: what an earlier search, or another path, found here.
     #[inline]
     fn look_up<const KIND: u8>(
         &mut self,
@@ -220,7 +220,7 @@ impl Worker {
         (self.position.halfmoves() < 90).then_some(score)
     }
 
-    /// 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
+    /// Step 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
     #[inline]
     fn tablebase_cutoff(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
         if node.excluded.is_some() || self.job.syzygy.is_none() {

@@ -237,10 +237,11 @@ impl Worker {
     /// The keys of this node in the correction tables.
     #[inline]
     pub(super) fn correction_keys(&self) -> correction::Keys {
-        let last = self.frame(1);
-        let square = last.current.map(|m| piece_square(last.piece, m));
-        let contexts = [self.frame(2).context, self.frame(4).context];
-        correction::Keys::new(&self.position, square, contexts)
+        let square = |back: usize| {
+            let frame = self.frame(back);
+            frame.current.map(|m| piece_square(frame.piece, m))
+        };
+        correction::Keys::new(&self.position, square(1), [square(2), square(4)])
     }
 
     /// Makes `m`, runs `search` on the child, undoes `m`: the only way that the search makes a move, so that an
