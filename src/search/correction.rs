@@ -9,6 +9,7 @@ use super::history::color_index;
 use super::params;
 use super::score::{Value, clamp_eval};
 use crate::board::{Color, Position};
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
@@ -22,10 +23,10 @@ const NO_MOVE: usize = 768 * 768;
 
 /// The correction tables of one thread.
 pub struct Corrections {
-    pawn: Box<[i16]>,
-    minor: Box<[i16]>,
-    non_pawn: [Box<[i16]>; 2],
-    continuation: Box<[i16]>,
+    pawn: Zeroed<i16>,
+    minor: Zeroed<i16>,
+    non_pawn: [Zeroed<i16>; 2],
+    continuation: Zeroed<i16>,
 }
 
 /// The keys of a node in every table.
@@ -66,12 +67,12 @@ fn update(entry: &mut i16, bonus: i32) {
 impl Corrections {
     /// Empty tables.
     pub fn new() -> Self {
-        let table = || vec![0; 2 * SIZE].into_boxed_slice();
+        let table = || zeroed_slice_or_abort(2 * SIZE);
         Self {
             pawn: table(),
             minor: table(),
             non_pawn: [table(), table()],
-            continuation: vec![0; CONTINUATION].into_boxed_slice(),
+            continuation: zeroed_slice_or_abort(CONTINUATION),
         }
     }
 

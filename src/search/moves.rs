@@ -22,6 +22,8 @@ pub(super) struct Candidate {
     pub gives_check: bool,
     /// Ordinal, from 1.
     pub count: i32,
+    /// The reduction that depth and ordinal suggest, in 1024ths of a ply.
+    pub reduction: i32,
 }
 
 impl Candidate {
@@ -66,7 +68,7 @@ impl Worker {
                 continue;
             }
             count += 1;
-            let candidate = self.candidate(m, &checks, count);
+            let candidate = self.candidate(&node, m, &checks, count);
             self.frame_mut().move_count = count;
             if KIND == ROOT {
                 self.report_current_move(node.depth, m, count);
@@ -128,7 +130,8 @@ impl Worker {
     }
 
     #[inline]
-    fn candidate(&self, m: Move, checks: &CheckInfo, count: i32) -> Candidate {
+    fn candidate(&self, node: &Node, m: Move, checks: &CheckInfo, count: i32) -> Candidate {
+        let share = self.window_share(node);
         Candidate {
             m,
             piece: self.position.moved_piece(m),
@@ -136,6 +139,7 @@ impl Worker {
             noisy: self.position.is_noisy(m),
             gives_check: self.position.gives_check(checks, m),
             count,
+            reduction: reduce::base(node.improving, node.depth, count, share),
         }
     }
 
@@ -149,8 +153,7 @@ impl Worker {
         let limit =
             (params::lmp_base() + node.depth * node.depth) / (2 - i32::from(node.improving));
         let late = c.count >= limit;
-        let reduction = reduce::base(node.improving, node.depth, c.count, self.window_share(node));
-        let depth = node.depth - 1 - reduction / 1024;
+        let depth = node.depth - 1 - c.reduction / 1024;
         if c.noisy || c.gives_check {
             return self.prune_noisy(node, c, depth);
         }
@@ -292,7 +295,6 @@ impl Worker {
             candidate: c,
             pv,
             tt_pv: self.frame(0).tt_pv,
-            window_share: self.window_share(node),
             child_cutoffs: self.frames[self.ply + super::frame::BELOW_ROOT + 1].cutoffs,
             stat_score,
         };
