@@ -13,7 +13,14 @@ use crate::board::{CheckInfo, Move, MoveList, Position, Role};
 /// filling them.
 pub struct Scratch {
     list: MoveList,
-    scores: [i32; MAX_MOVES],
+    scored: [Scored; MAX_MOVES],
+}
+
+/// A move and what is expected of it.
+#[derive(Clone, Copy, Default)]
+struct Scored {
+    score: i32,
+    m: Option<Move>,
 }
 
 impl Scratch {
@@ -21,7 +28,7 @@ impl Scratch {
     pub fn new() -> Self {
         Self {
             list: MoveList::new(),
-            scores: [0; MAX_MOVES],
+            scored: [Scored::default(); MAX_MOVES],
         }
     }
 }
@@ -170,7 +177,7 @@ impl MovePicker {
                 Stage::BadNoisy => {
                     if self.next < self.bad_noisy_end {
                         self.next += 1;
-                        return Some(scratch.list[self.next - 1]);
+                        return scratch.scored[self.next - 1].m;
                     }
                     self.next = self.end;
                     self.stage = Stage::BadQuiet;
@@ -202,27 +209,27 @@ impl MovePicker {
     }
 
     fn make_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) {
-        scratch.list.clear();
-        guide.position.generate_noisy(&mut scratch.list);
-        self.end = scratch.list.len();
-        for i in 0..self.end {
-            scratch.scores[i] = noisy_score(guide, scratch.list[i]);
+        let Scratch { list, scored } = scratch;
+        list.clear();
+        guide.position.generate_noisy(list);
+        self.end = list.len();
+        for (slot, &m) in scored.iter_mut().zip(list.iter()) {
+            *slot = Scored {
+                score: noisy_score(guide, m),
+                m: Some(m),
+            };
         }
         self.stage = Stage::GoodNoisy;
     }
 
     /// Noisy moves by score; those that lose material go to the front of the list, for later.
     fn next_good_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
-        while self.next < self.end {
-            let best = self.select(scratch);
-            let m = scratch.list[best];
+        while let Some((score, m)) = self.select(scratch) {
             if Some(m) == self.table_move {
                 continue;
             }
             let good = match self.kind {
-                Kind::Main => guide
-                    .position
-                    .see_ge(m, exchange_units(-scratch.scores[best] / 18)),
+                Kind::Main => guide.position.see_ge(m, exchange_units(-score / 18)),
                 Kind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
                 Kind::Quiescence | Kind::Evasions => true,
             };
@@ -230,7 +237,7 @@ impl MovePicker {
                 return Some(m);
             }
             if self.kind == Kind::Main {
-                scratch.list.swap(self.bad_noisy_end, best);
+                scratch.scored.swap(self.bad_noisy_end, self.next - 1);
                 self.bad_noisy_end += 1;
             }
         }
@@ -239,32 +246,64 @@ impl MovePicker {
 
     fn make_quiet(&mut self, guide: &Guide, scratch: &mut Scratch) {
         self.quiet_start = self.end;
+        self.quiet_end = self.end;
         if !self.skip_quiets {
-            guide.position.generate_quiet(&mut scratch.list);
+            let Scratch { list, scored } = scratch;
+            list.clear();
+            guide.position.generate_quiet(list);
+            self.quiet_end = (self.quiet_start + list.len()).min(MAX_MOVES);
+            let quiets = &mut scored[self.quiet_start..self.quiet_end];
             let scorer = QuietScorer::new(guide);
-            for i in self.quiet_start..scratch.list.len() {
-                scratch.scores[i] = scorer.score(guide, scratch.list[i]);
+            for (slot, &m) in quiets.iter_mut().zip(list.iter()) {
+                *slot = Scored {
+                    score: scorer.score(guide, m),
+                    m: Some(m),
+                };
             }
+            sort_above(quiets, -3560 * self.depth);
         }
-        self.quiet_end = scratch.list.len();
         self.next = self.quiet_start;
-        sort_above(
-            scratch,
-            self.quiet_start,
-            self.quiet_end,
-            -3560 * self.depth,
-        );
         self.stage = Stage::GoodQuiet;
     }
 
     /// The next quiet move whose score is at least `least`; the unsorted tail may hold better ones behind it.
     fn next_quiet(&mut self, scratch: &Scratch, least: i32) -> Option<Move> {
-        while !self.skip_quiets && self.next < self.quiet_end {
-            if scratch.scores[self.next] < least {
+        if self.skip_quiets {
+            return None;
+        }
+        while self.next < self.quiet_end {
+            let Scored { score, m } = scratch.scored[self.next];
+            if score < least {
                 return None;
             }
             self.next += 1;
-            let m = scratch.list[self.next - 1];
+            if m != self.table_move {
+                return m;
+            }
+        }
+        None
+    }
+
+    fn make_evasions(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        let Scratch { list, scored } = scratch;
+        list.clear();
+        guide.position.generate_noisy(list);
+        let noisy = list.len();
+        guide.position.generate_quiet(list);
+        self.end = list.len();
+        for (i, (slot, &m)) in scored.iter_mut().zip(list.iter()).enumerate() {
+            let score = if i < noisy {
+                (1 << 28) + noisy_score(guide, m)
+            } else {
+                evasion_score(guide, m)
+            };
+            *slot = Scored { score, m: Some(m) };
+        }
+        self.stage = Stage::Evasions;
+    }
+
+    fn next_best(&mut self, scratch: &mut Scratch) -> Option<Move> {
+        while let Some((_, m)) = self.select(scratch) {
             if Some(m) != self.table_move {
                 return Some(m);
             }
@@ -272,71 +311,37 @@ impl MovePicker {
         None
     }
 
-    fn make_evasions(&mut self, guide: &Guide, scratch: &mut Scratch) {
-        scratch.list.clear();
-        guide.position.generate_noisy(&mut scratch.list);
-        let noisy = scratch.list.len();
-        guide.position.generate_quiet(&mut scratch.list);
-        self.end = scratch.list.len();
-        for i in 0..self.end {
-            let m = scratch.list[i];
-            scratch.scores[i] = if i < noisy {
-                (1 << 28) + noisy_score(guide, m)
-            } else {
-                evasion_score(guide, m)
-            };
-        }
-        self.stage = Stage::Evasions;
-    }
-
-    fn next_best(&mut self, scratch: &mut Scratch) -> Option<Move> {
-        while self.next < self.end {
-            let best = self.select(scratch);
-            if Some(scratch.list[best]) != self.table_move {
-                return Some(scratch.list[best]);
+    /// The best of the rest, moved to the front of the rest and stepped past.
+    fn select(&mut self, scratch: &mut Scratch) -> Option<(i32, Move)> {
+        let rest = scratch.scored.get_mut(self.next..self.end)?;
+        let mut best = 0;
+        let mut most = rest.first()?.score;
+        for (i, other) in rest.iter().enumerate().skip(1) {
+            if other.score > most {
+                (best, most) = (i, other.score);
             }
         }
-        None
-    }
-
-    /// Moves the best of the rest to the front of the rest and steps past it; returns its index.
-    fn select(&mut self, scratch: &mut Scratch) -> usize {
-        let mut best = self.next;
-        let mut most = i32::MIN;
-        for (i, &score) in scratch.scores[..self.end]
-            .iter()
-            .enumerate()
-            .skip(self.next)
-        {
-            if score > most {
-                (best, most) = (i, score);
-            }
-        }
-        scratch.list.swap(self.next, best);
-        scratch.scores.swap(self.next, best);
+        rest.swap(0, best);
         self.next += 1;
-        self.next - 1
+        Some((most, rest[0].m?))
     }
 }
 
 /// Sorts the moves with at least `limit` to the front, best first (insertion sort: few pass the limit).
-fn sort_above(scratch: &mut Scratch, start: usize, end: usize, limit: i32) {
-    let mut sorted = start;
-    for i in start..end {
-        let (score, m) = (scratch.scores[i], scratch.list[i]);
-        if score < limit {
+fn sort_above(moves: &mut [Scored], limit: i32) {
+    let mut sorted = 0;
+    for i in 0..moves.len() {
+        let current = moves[i];
+        if current.score < limit {
             continue;
         }
-        scratch.scores[i] = scratch.scores[sorted];
-        scratch.list[i] = scratch.list[sorted];
+        moves[i] = moves[sorted];
         let mut slot = sorted;
-        while slot > start && scratch.scores[slot - 1] < score {
-            scratch.scores[slot] = scratch.scores[slot - 1];
-            scratch.list[slot] = scratch.list[slot - 1];
+        while slot > 0 && moves[slot - 1].score < current.score {
+            moves[slot] = moves[slot - 1];
             slot -= 1;
         }
-        scratch.scores[slot] = score;
-        scratch.list[slot] = m;
+        moves[slot] = current;
         sorted += 1;
     }
 }

@@ -149,14 +149,15 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker for `job`, with fresh statistics.
-    pub fn new(id: usize, signals: Arc<Signals>, job: Arc<Job>, network: Arc<Network>) -> Self {
+    /// An idle worker with fresh statistics.
+    pub fn new(id: usize, signals: Arc<Signals>, network: Arc<Network>) -> Self {
+        let idle = Arc::new(Job::idle());
         Self {
             id,
             signals,
-            position: job.position.clone(),
-            job,
-            idle: Arc::new(Job::idle()),
+            position: idle.position.clone(),
+            job: idle.clone(),
+            idle,
             accumulators: AccumulatorStack::new(network),
             histories: Histories::new(),
             corrections: Corrections::new(),
