@@ -39,6 +39,16 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// The keys of a node that has not been judged yet.
+    pub fn none() -> Self {
+        Self {
+            pawn: 0,
+            minor: 0,
+            non_pawn: [0; 2],
+            continuation: [NO_MOVE; 2],
+        }
+    }
+
     /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves two and
     /// four plies earlier in `before`.
     #[inline]

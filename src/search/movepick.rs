@@ -87,7 +87,6 @@ pub struct MovePicker {
     kind: Kind,
     stage: Stage,
     table_move: Option<Move>,
-    depth: i32,
     next: usize,
     end: usize,
     bad_noisy_end: usize,
@@ -97,12 +96,11 @@ pub struct MovePicker {
 }
 
 impl MovePicker {
-    fn with(kind: Kind, table_move: Option<Move>, depth: i32) -> Self {
+    fn with(kind: Kind, table_move: Option<Move>) -> Self {
         Self {
             kind,
             stage: Stage::Table,
             table_move,
-            depth,
             next: 0,
             end: 0,
             bad_noisy_end: 0,
@@ -113,13 +111,13 @@ impl MovePicker {
     }
 
     /// All moves, for the full search. `table_move` must be pseudo-legal.
-    pub fn main(position: &Position, table_move: Option<Move>, depth: i32) -> Self {
+    pub fn main(position: &Position, table_move: Option<Move>) -> Self {
         let kind = if position.in_check() {
             Kind::Evasions
         } else {
             Kind::Main
         };
-        Self::with(kind, table_move, depth)
+        Self::with(kind, table_move)
     }
 
     /// Noisy moves, or all evasions in check, for the quiescence search.
@@ -130,14 +128,14 @@ impl MovePicker {
             Kind::Quiescence
         };
         let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
-        Self::with(kind, table_move, 0)
+        Self::with(kind, table_move)
     }
 
     /// Noisy moves that win at least `threshold` (centipawns of the exchange evaluation), for ProbCut.
     pub fn probcut(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
         let table_move =
             table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
-        Self::with(Kind::ProbCut(threshold), table_move, 0)
+        Self::with(Kind::ProbCut(threshold), table_move)
     }
 
     /// No more quiet moves are wanted.
@@ -260,25 +258,23 @@ impl MovePicker {
                     m: Some(m),
                 };
             }
-            sort_above(quiets, -3560 * self.depth);
         }
         self.next = self.quiet_start;
         self.stage = Stage::GoodQuiet;
     }
 
-    /// The next quiet move whose score is at least `least`; the unsorted tail may hold better ones behind it.
-    fn next_quiet(&mut self, scratch: &Scratch, least: i32) -> Option<Move> {
+    /// The best quiet move left, if its score is at least `least`.
+    fn next_quiet(&mut self, scratch: &mut Scratch, least: i32) -> Option<Move> {
         if self.skip_quiets {
             return None;
         }
-        while self.next < self.quiet_end {
-            let Scored { score, m } = scratch.scored[self.next];
+        while let Some((score, m)) = select(&mut scratch.scored[self.next..self.quiet_end]) {
             if score < least {
                 return None;
             }
             self.next += 1;
-            if m != self.table_move {
-                return m;
+            if Some(m) != self.table_move {
+                return Some(m);
             }
         }
         None
@@ -313,37 +309,25 @@ impl MovePicker {
 
     /// The best of the rest, moved to the front of the rest and stepped past.
     fn select(&mut self, scratch: &mut Scratch) -> Option<(i32, Move)> {
-        let rest = scratch.scored.get_mut(self.next..self.end)?;
-        let mut best = 0;
-        let mut most = rest.first()?.score;
-        for (i, other) in rest.iter().enumerate().skip(1) {
-            if other.score > most {
-                (best, most) = (i, other.score);
-            }
-        }
-        rest.swap(0, best);
+        let best = select(scratch.scored.get_mut(self.next..self.end)?)?;
         self.next += 1;
-        Some((most, rest[0].m?))
+        Some(best)
     }
 }
 
-/// Sorts the moves with at least `limit` to the front, best first (insertion sort: few pass the limit).
-fn sort_above(moves: &mut [Scored], limit: i32) {
-    let mut sorted = 0;
-    for i in 0..moves.len() {
-        let current = moves[i];
-        if current.score < limit {
-            continue;
+/// Moves the best to the front. Most nodes need one move or two, so picking the best of the rest each time costs
+/// less than sorting them.
+#[inline]
+fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
+    let mut best = 0;
+    let mut most = rest.first()?.score;
+    for (i, other) in rest.iter().enumerate().skip(1) {
+        if other.score > most {
+            (best, most) = (i, other.score);
         }
-        moves[i] = moves[sorted];
-        let mut slot = sorted;
-        while slot > 0 && moves[slot - 1].score < current.score {
-            moves[slot] = moves[slot - 1];
-            slot -= 1;
-        }
-        moves[slot] = current;
-        sorted += 1;
     }
+    rest.swap(0, best);
+    Some((most, rest[0].m?))
 }
 
 /// Most valuable victim first, then the capture that did best.

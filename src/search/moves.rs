@@ -55,7 +55,7 @@ impl Worker {
         let pv = KIND != NULL_WINDOW;
         let checks = self.position.check_info();
         let contexts = self.contexts();
-        let mut picker = MovePicker::main(&self.position, node.tt_move, node.depth);
+        let mut picker = MovePicker::main(&self.position, node.tt_move);
         let mut tried = Tried::default();
         let mut best_move = None;
         let mut count = 0;

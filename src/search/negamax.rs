@@ -166,7 +166,6 @@ impl Worker {
                 .filter(|&m| self.position.pseudo_legal(m))
         };
         let pv = KIND != NULL_WINDOW;
-        let keys = self.correction_keys();
         let frame = self.frame_mut();
         frame.tt_hit = entry.is_some();
         if excluded.is_none() {
@@ -190,8 +189,8 @@ impl Worker {
             raw_eval: NONE,
             static_eval: NONE,
             eval: NONE,
-            correction: self.corrections.value(&keys),
-            keys,
+            correction: 0,
+            keys: correction::Keys::none(),
             improving: false,
             worsening: false,
             best: -INFINITE,
