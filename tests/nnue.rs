@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
-use zoothera::board::{DirtyPiece, DirtyPieces};
+use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
 use zoothera::nnue::{AccumulatorStack, BoardView, Kernel, NetError, Network, synthetic};
 use zoothera::util::rng::SplitMix64;
 
@@ -312,6 +312,47 @@ fn random_walks_of_synthetic_b() {
 fn random_walks_of_the_published_network() {
     if let Some(network) = published() {
         check_random_walks(&network);
+    }
+}
+
+#[test]
+fn incremental_equals_refresh_on_random_games() {
+    let network = synthetic_b();
+    let mut rng = SplitMix64::new(17);
+    let starts = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+    ];
+    for (game, kernel) in Kernel::available().into_iter().cycle().take(40).enumerate() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        let mut fresh = AccumulatorStack::with_kernel(network.clone(), Kernel::Scalar);
+        let fen = starts[game % starts.len()];
+        let mut position = Position::from_fen(fen, CastlingMode::Chess960).expect("a legal FEN");
+        let mut height = 0;
+        for _ in 0..300 {
+            let moves = position.legal_moves();
+            if height > 0 && (moves.is_empty() || rng.below(3) == 0) {
+                position.undo_move();
+                stack.pop();
+                height -= 1;
+            } else if !moves.is_empty() {
+                let dirty = position.do_move(moves[rng.below(moves.len())]);
+                stack.push(&dirty);
+                height += 1;
+            }
+            if rng.below(2) == 0 {
+                fresh.reset();
+                let expected = fresh.evaluate(&position);
+                assert_eq!(
+                    stack.evaluate(&position),
+                    expected,
+                    "{kernel}: {}",
+                    position.fen()
+                );
+            }
+        }
     }
 }
 

@@ -37,20 +37,31 @@ fn position(fen: &str) -> Position {
 
 fn search(pool: &mut ThreadPool, fen: &str, limits: Limits) -> Outcome {
     let recorder = Arc::new(Recorder::default());
-    let outcome = pool.search(position(fen), limits, SearchOptions::default(), recorder.clone());
+    let outcome = pool.search(
+        position(fen),
+        limits,
+        SearchOptions::default(),
+        recorder.clone(),
+    );
     assert_eq!(*recorder.done.lock(), 1, "exactly one outcome");
     outcome
 }
 
 fn depth(depth: i32) -> Limits {
-    Limits { depth: Some(depth), ..Limits::default() }
+    Limits {
+        depth: Some(depth),
+        ..Limits::default()
+    }
 }
 
 /// Plays the line and says whether it ends in checkmate.
 fn ends_in_mate(fen: &str, pv: &[Move]) -> bool {
     let mut position = position(fen);
     for &m in pv {
-        assert!(position.legal_moves().contains(&m), "illegal move in {pv:?} of {fen}");
+        assert!(
+            position.legal_moves().contains(&m),
+            "illegal move in {pv:?} of {fen}"
+        );
         position.do_move(m);
     }
     position.in_check() && position.legal_moves().is_empty()
@@ -59,9 +70,15 @@ fn ends_in_mate(fen: &str, pv: &[Move]) -> bool {
 const MATES: &[(&str, i32)] = &[
     ("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 1),
     ("7k/8/5K2/6Q1/8/8/8/8 w - - 0 1", 1),
-    ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", 1),
+    (
+        "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
+        1,
+    ),
     ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
-    ("2bqkbn1/2pppp2/np2N3/r3P1p1/p2N2B1/5Q2/PPPPKPP1/RNB2r2 w KQkq - 0 1", 2),
+    (
+        "2bqkbn1/2pppp2/np2N3/r3P1p1/p2N2B1/5Q2/PPPPKPP1/RNB2r2 w KQkq - 0 1",
+        2,
+    ),
     ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
     ("8/8/8/8/8/2k5/1q6/K7 w - - 0 1", 0),
 ];
@@ -85,9 +102,16 @@ fn mates_are_found_with_their_exact_length() {
 fn go_mate_ends_by_itself() {
     let mut pool = pool(1);
     for &(fen, moves) in MATES.iter().filter(|mate| mate.1 > 0) {
-        let limits = Limits { mate: Some(moves), ..Limits::default() };
+        let limits = Limits {
+            mate: Some(moves),
+            ..Limits::default()
+        };
         let outcome = search(&mut pool, fen, limits);
-        assert_eq!(outcome.line.map(|line| line.score), Some(Score::Mate(moves)), "{fen}");
+        assert_eq!(
+            outcome.line.map(|line| line.score),
+            Some(Score::Mate(moves)),
+            "{fen}"
+        );
     }
 }
 
@@ -99,7 +123,10 @@ fn no_legal_move_is_said_so() {
     assert_eq!(mated.line.map(|line| line.score), Some(Score::Mate(0)));
     let stalemated = search(&mut pool, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", depth(3));
     assert_eq!(stalemated.best, None);
-    assert_eq!(stalemated.line.map(|line| line.score), Some(Score::Centipawns(0)));
+    assert_eq!(
+        stalemated.line.map(|line| line.score),
+        Some(Score::Centipawns(0))
+    );
 }
 
 #[test]
@@ -108,12 +135,21 @@ fn searchmoves_and_excludemoves_hold() {
     let start = Position::startpos();
     let a3 = start.parse_uci("a2a3").expect("legal");
     let h4 = start.parse_uci("h2h4").expect("legal");
-    let only = Limits { search_moves: Some(vec![a3, h4]), ..depth(6) };
+    let only = Limits {
+        search_moves: Some(vec![a3, h4]),
+        ..depth(6)
+    };
     let outcome = search(&mut pool, &start.fen(), only.clone());
     assert!(outcome.best == Some(a3) || outcome.best == Some(h4));
-    let not = Limits { exclude_moves: vec![a3], ..only };
+    let not = Limits {
+        exclude_moves: vec![a3],
+        ..only
+    };
     assert_eq!(search(&mut pool, &start.fen(), not).best, Some(h4));
-    let none = Limits { search_moves: Some(Vec::new()), ..depth(6) };
+    let none = Limits {
+        search_moves: Some(Vec::new()),
+        ..depth(6)
+    };
     assert_eq!(search(&mut pool, &start.fen(), none).best, None);
 }
 
@@ -135,11 +171,17 @@ fn same_commands_same_nodes() {
 fn node_limits_are_kept() {
     let mut pool = pool(1);
     for limit in [1, 100, 5_000, 50_000] {
-        let limits = Limits { nodes: Some(limit), ..Limits::default() };
+        let limits = Limits {
+            nodes: Some(limit),
+            ..Limits::default()
+        };
         let outcome = search(&mut pool, &Position::startpos().fen(), limits);
         assert!(outcome.best.is_some() && outcome.line.is_some());
         let nodes = outcome.progress.nodes;
-        assert!(nodes <= limit.max(1000), "{nodes} nodes for a limit of {limit}");
+        assert!(
+            nodes <= limit.max(1000),
+            "{nodes} nodes for a limit of {limit}"
+        );
     }
 }
 
@@ -147,7 +189,10 @@ fn node_limits_are_kept() {
 fn multipv_ranks_distinct_moves() {
     let mut pool = pool(1);
     let recorder = Arc::new(Recorder::default());
-    let options = SearchOptions { multi_pv: 4, ..SearchOptions::default() };
+    let options = SearchOptions {
+        multi_pv: 4,
+        ..SearchOptions::default()
+    };
     pool.search(Position::startpos(), depth(8), options, recorder.clone());
     let lines = recorder.lines.lock();
     let last: Vec<_> = lines.iter().rev().take(4).collect();
@@ -166,10 +211,22 @@ fn multipv_ranks_distinct_moves() {
 #[test]
 fn stop_and_ponderhit_end_a_held_search() {
     let mut pool = pool(2);
-    for fen in [Position::startpos().fen(), "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1".to_owned()] {
+    for fen in [
+        Position::startpos().fen(),
+        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1".to_owned(),
+    ] {
         let recorder = Arc::new(Recorder::default());
-        let limits = Limits { infinite: true, depth: Some(2), ..Limits::default() };
-        pool.go(position(&fen), limits, SearchOptions::default(), recorder.clone());
+        let limits = Limits {
+            infinite: true,
+            depth: Some(2),
+            ..Limits::default()
+        };
+        pool.go(
+            position(&fen),
+            limits,
+            SearchOptions::default(),
+            recorder.clone(),
+        );
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(*recorder.done.lock(), 0, "infinite holds the move: {fen}");
         pool.controller().stop();
@@ -177,9 +234,21 @@ fn stop_and_ponderhit_end_a_held_search() {
         assert_eq!(*recorder.done.lock(), 1);
     }
     let recorder = Arc::new(Recorder::default());
-    let clock = SideClock { time: Some(300), increment: 0 };
-    let limits = Limits { ponder: true, white: clock, ..Limits::default() };
-    pool.go(Position::startpos(), limits, SearchOptions::default(), recorder.clone());
+    let clock = SideClock {
+        time: Some(300),
+        increment: 0,
+    };
+    let limits = Limits {
+        ponder: true,
+        white: clock,
+        ..Limits::default()
+    };
+    pool.go(
+        Position::startpos(),
+        limits,
+        SearchOptions::default(),
+        recorder.clone(),
+    );
     std::thread::sleep(Duration::from_millis(400));
     assert_eq!(*recorder.done.lock(), 0, "pondering holds the move");
     let start = Instant::now();
@@ -195,7 +264,10 @@ fn a_draw_by_repetition_is_seen() {
     let fen = "6k1/5p2/6p1/8/7Q/8/q5PP/1r5K w - - 0 1";
     let mut position = position(fen);
     assert!(position.in_check());
-    let m = position.parse_uci("h4e1").ok().or_else(|| position.legal_moves().first().copied());
+    let m = position
+        .parse_uci("h4e1")
+        .ok()
+        .or_else(|| position.legal_moves().first().copied());
     position.do_move(m.expect("a legal move"));
     // Shuffling twice makes the third occurrence a draw by rule.
     let mut game = Position::startpos();
@@ -206,7 +278,10 @@ fn a_draw_by_repetition_is_seen() {
     let back = game.parse_uci("f6g8").expect("legal");
     let mut pool = pool(1);
     let recorder = Arc::new(Recorder::default());
-    let limits = Limits { search_moves: Some(vec![back]), ..depth(6) };
+    let limits = Limits {
+        search_moves: Some(vec![back]),
+        ..depth(6)
+    };
     let outcome = pool.search(game, limits, SearchOptions::default(), recorder);
     let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else {
         panic!("not a mate")
@@ -226,7 +301,9 @@ fn tablebases_decide_at_the_root() {
         return;
     }
     let mut pool = pool(1);
-    let (files, men) = pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
+    let (files, men) = pool
+        .set_syzygy_path(&tables.display().to_string())
+        .expect("tables open");
     assert!(files >= 60 && men == 4, "{files} files, {men} men");
     // KBN v K is won, and hard to see.
     let won = search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(6));
@@ -239,5 +316,9 @@ fn tablebases_decide_at_the_root() {
     let drawn = search(&mut pool, "8/8/8/3k4/8/8/1r6/K1N5 w - - 0 1", depth(6));
     assert!(drawn.line.is_some());
     assert!(pool.set_syzygy_path("/no/such/place").is_err());
-    assert!(search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(4)).best.is_some());
+    assert!(
+        search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(4))
+            .best
+            .is_some()
+    );
 }

@@ -647,3 +647,29 @@ fn an_unread_output_blocks_nothing() {
     engine.send("quit");
     assert!(engine.exit().0.success());
 }
+
+#[test]
+fn a_closed_output_ends_the_process() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    for command in ["isready\n", "go infinite\n", "uci\n"] {
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the engine starts");
+        drop(engine.stdout.take());
+        let mut input = engine.stdin.take().expect("a pipe");
+        input
+            .write_all(command.as_bytes())
+            .expect("the engine reads");
+        // The input stays open: only the closed output can be the reason.
+        let ended = engine.wait_with_output().expect("the engine ends");
+        drop(input);
+        assert!(
+            ended.status.success() && ended.stderr.is_empty(),
+            "{command}: {ended:?}"
+        );
+    }
+}

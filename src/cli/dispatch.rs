@@ -37,8 +37,6 @@ const UCI_WORDS: &[&str] = &[
     "quit",
     "d",
     "flip",
-    "compiler",
-    "license",
 ];
 
 /// Parses the arguments, runs what they ask, and turns an error into a message and a code.
@@ -147,8 +145,7 @@ fn run_perft(args: &PerftArgs) -> Result<()> {
     }
     let fen = args.fen.as_deref().unwrap_or("");
     let mut position = if args.chess960 && !fen.is_empty() {
-        Position::from_fen(fen, CastlingMode::Chess960)
-            .with_context(|| format!("bad FEN '{fen}'"))?
+        Position::from_fen(fen, CastlingMode::Chess960)?
     } else {
         tools::position_from_fen(fen)?
     };

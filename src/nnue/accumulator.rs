@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use shakmaty::{Color, Role};
+use shakmaty::{Color, Role, Square};
 
 use super::cache::RefreshCache;
-use super::features::{FeatureSet, HalfKp, IndexList};
+use super::features::{FeatureSet, HalfKp, IndexList, MAX_CHANGED};
 use super::simd::{Kernel, Kernels};
 use super::{Architecture, BoardView, Network};
 use crate::board::DirtyPieces;
@@ -186,11 +186,12 @@ impl<F: FeatureSet, const L1: usize> Stack<F, L1> {
     ) {
         let rows = network.transformer().rows::<L1>();
         let p = perspective as usize;
+        let king = board.king(perspective);
         match self.nearest_computed(perspective) {
             Some(base) => {
                 // Every ply on the way is stored: its other children will start from it.
                 for ply in base + 1..=self.top {
-                    let [added, removed] = changes::<F>(&self.plies[ply].dirty, board, perspective);
+                    let (added, removed) = changes::<F>(&self.plies[ply].dirty, king, perspective);
                     let (before, after) = self.sums.split_at_mut(ply);
                     let (from, to) = (&before[ply - 1].0[p], &mut after[0].0[p]);
                     kernels.update(rows, from, to, &added, &removed);
@@ -222,24 +223,24 @@ impl<F: FeatureSet, const L1: usize> Stack<F, L1> {
     }
 }
 
-/// The features that a move added and removed, seen by a perspective whose king did not move.
+/// The features that a move added and removed, seen by a perspective whose king stands on `king`.
 #[inline]
 fn changes<F: FeatureSet>(
     dirty: &DirtyPieces,
-    board: &impl BoardView,
+    king: Square,
     perspective: Color,
-) -> [IndexList; 2] {
-    let king = board.king(perspective);
-    let mut lists = [IndexList::new(), IndexList::new()];
-    for change in dirty
-        .iter()
-        .filter(|change| F::KINGS || change.piece.role != Role::King)
-    {
-        for (list, square) in lists.iter_mut().zip([change.to, change.from]) {
-            if let Some(square) = square {
-                list.push(F::index(perspective, king, change.piece, square));
-            }
+) -> (IndexList<MAX_CHANGED>, IndexList<MAX_CHANGED>) {
+    let (mut added, mut removed) = (IndexList::new(), IndexList::new());
+    for change in dirty.iter() {
+        if change.piece.role == Role::King && !F::KINGS {
+            continue;
+        }
+        if let Some(square) = change.to {
+            added.push(F::index(perspective, king, change.piece, square));
+        }
+        if let Some(square) = change.from {
+            removed.push(F::index(perspective, king, change.piece, square));
         }
     }
-    lists
+    (added, removed)
 }

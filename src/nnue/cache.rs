@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use shakmaty::{Bitboard, Color, Piece, Role};
 
 use super::BoardView;
-use super::features::{FeatureSet, IndexList};
+use super::features::{FeatureSet, IndexList, MAX_ACTIVE};
 use super::layers::Transformer;
 use super::simd::Kernels;
 
@@ -52,7 +52,10 @@ impl<F: FeatureSet, const L1: usize> RefreshCache<F, L1> {
     ) {
         let king = board.king(perspective);
         let slot = &mut self.slots[64 * perspective as usize + king as usize];
-        let (mut added, mut removed) = (IndexList::new(), IndexList::new());
+        let (mut added, mut removed) = (
+            IndexList::<MAX_ACTIVE>::new(),
+            IndexList::<MAX_ACTIVE>::new(),
+        );
         for color in Color::ALL {
             for role in Role::ALL {
                 if role == Role::King && !F::KINGS {

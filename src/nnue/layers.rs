@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::architecture::{LayerShape, Shape};
 use super::error::NetError;
 use super::file::Reader;
-use crate::util::memory;
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// One cache line: the unit in which parameters are stored, so that every row starts on its own.
 #[derive(Clone, Copy, Pod, Zeroable, Debug)]
@@ -13,15 +13,14 @@ use crate::util::memory;
 pub struct CacheLine([u8; 64]);
 
 /// A table of numbers whose first byte lies at a multiple of 64.
-struct Aligned(Box<[CacheLine]>);
+struct Aligned(Zeroed<CacheLine>);
 
 impl Aligned {
     /// Zeroed room for `bytes` bytes, rounded up to whole cache lines.
     fn zeroed(bytes: usize) -> Self {
         let lines = bytes.div_ceil(size_of::<CacheLine>());
         // Large pages where there are any: the transformer is 20 MB, read at random.
-        let fallback = || vec![CacheLine::zeroed(); lines].into_boxed_slice();
-        Self(memory::zeroed_slice(lines).unwrap_or_else(fallback))
+        Self(zeroed_slice_or_abort(lines))
     }
 
     fn as_slice<T: Pod>(&self) -> &[T] {

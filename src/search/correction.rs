@@ -5,24 +5,28 @@
 //! evaluation; its size says how little the evaluation is to be trusted.
 // CITE: correction history: Caissa's, published by M. Witwicki (2023), extended by many engines since.
 
-use super::history::{Context, color_index};
+use super::history::color_index;
 use super::params;
 use super::score::{Value, clamp_eval};
 use crate::board::{Color, Position};
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
 /// Limit of an entry.
 const MAX: i32 = 1024;
-/// Contexts times pieces on squares, as in the continuation history.
-const CONTINUATION: usize = (4 * 768 + 1) * 768;
+/// Pieces on squares (768, and one for none), before and after.
+const CONTINUATION: usize = 769 * 768;
+
+/// The slot of a pair that is none: never written.
+const NO_MOVE: usize = 768 * 768;
 
 /// The correction tables of one thread.
 pub struct Corrections {
-    pawn: Box<[i16]>,
-    minor: Box<[i16]>,
-    non_pawn: [Box<[i16]>; 2],
-    continuation: Box<[i16]>,
+    pawn: Zeroed<i16>,
+    minor: Zeroed<i16>,
+    non_pawn: [Zeroed<i16>; 2],
+    continuation: Zeroed<i16>,
 }
 
 /// The keys of a node in every table.
@@ -35,19 +39,29 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), which
-    /// came after the moves of `contexts`.
+    /// The keys of a node that has not been judged yet.
+    pub fn none() -> Self {
+        Self {
+            pawn: 0,
+            minor: 0,
+            non_pawn: [0; 2],
+            continuation: [NO_MOVE; 2],
+        }
+    }
+
+    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves two and
+    /// four plies earlier in `before`.
     #[inline]
-    pub fn new(position: &Position, last: Option<usize>, contexts: [Context; 2]) -> Self {
+    pub fn new(position: &Position, last: Option<usize>, before: [Option<usize>; 2]) -> Self {
         let side = color_index(position.turn()) * SIZE;
         let slot = |key: u64| side + (key as usize & (SIZE - 1));
         Self {
             pawn: slot(position.pawn_key()),
             minor: slot(position.minor_key()),
             non_pawn: [Color::White, Color::Black].map(|color| slot(position.non_pawn_key(color))),
-            continuation: contexts.map(|context| match last {
-                Some(square) => context.index() * 768 + square,
-                None => Context::NONE.index() * 768,
+            continuation: before.map(|earlier| match (earlier, last) {
+                (Some(earlier), Some(square)) => earlier * 768 + square,
+                _ => NO_MOVE,
             }),
         }
     }
@@ -63,12 +77,12 @@ fn update(entry: &mut i16, bonus: i32) {
 impl Corrections {
     /// Empty tables.
     pub fn new() -> Self {
-        let table = || vec![0; 2 * SIZE].into_boxed_slice();
+        let table = || zeroed_slice_or_abort(2 * SIZE);
         Self {
             pawn: table(),
             minor: table(),
             non_pawn: [table(), table()],
-            continuation: vec![0; CONTINUATION].into_boxed_slice(),
+            continuation: zeroed_slice_or_abort(CONTINUATION),
         }
     }
 
@@ -110,7 +124,7 @@ impl Corrections {
             update(&mut table[key], bonus * 5 / 4);
         }
         for &key in &keys.continuation {
-            if key < Context::NONE.index() * 768 {
+            if key != NO_MOVE {
                 update(&mut self.continuation[key], bonus);
             }
         }

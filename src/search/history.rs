@@ -5,6 +5,7 @@
 // CITE: the history heuristic: Schaeffer (1983); the gravity form is common to today's engines.
 
 use crate::board::{Bitboard, Color, Move, Piece, Position, Role};
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Limit of the butterfly entries.
 const BUTTERFLY_MAX: i32 = 7183;
@@ -16,7 +17,7 @@ const CONTINUATION_MAX: i32 = 30_000;
 const PAWN_MAX: i32 = 8192;
 
 /// Pawn structures told apart by the pawn history (a power of two).
-const PAWN_STRUCTURES: usize = 1024;
+const PAWN_STRUCTURES: usize = 512;
 /// Pieces (two colours, six roles) times squares.
 const PIECE_SQUARES: usize = 12 * 64;
 /// Contexts of the continuation history: in check or not, noisy or not, piece, square.
@@ -78,26 +79,22 @@ fn update(entry: &mut i16, bonus: i32, max: i32) {
 
 /// The move statistics of one thread.
 pub struct Histories {
-    butterfly: Box<[i16]>,
-    low_ply: Box<[i16]>,
-    capture: Box<[i16]>,
-    continuation: Box<[i16]>,
-    pawn: Box<[i16]>,
-}
-
-fn filled(len: usize, value: i16) -> Box<[i16]> {
-    vec![value; len].into_boxed_slice()
+    butterfly: Zeroed<i16>,
+    low_ply: Zeroed<i16>,
+    capture: Zeroed<i16>,
+    continuation: Zeroed<i16>,
+    pawn: Zeroed<i16>,
 }
 
 impl Histories {
     /// Fresh tables.
     pub fn new() -> Self {
         let mut new = Self {
-            butterfly: filled(2 * 4096, 0),
-            low_ply: filled(LOW_PLIES * 4096, 0),
-            capture: filled(PIECE_SQUARES * 6, 0),
-            continuation: filled((CONTEXTS + 1) * PIECE_SQUARES, 0),
-            pawn: filled(PAWN_STRUCTURES * PIECE_SQUARES, 0),
+            butterfly: zeroed_slice_or_abort(2 * 4096),
+            low_ply: zeroed_slice_or_abort(LOW_PLIES * 4096),
+            capture: zeroed_slice_or_abort(PIECE_SQUARES * 6),
+            continuation: zeroed_slice_or_abort((CONTEXTS + 1) * PIECE_SQUARES),
+            pawn: zeroed_slice_or_abort(PAWN_STRUCTURES * PIECE_SQUARES),
         };
         new.clear();
         new
@@ -145,6 +142,26 @@ impl Histories {
     #[inline]
     pub fn continuation(&self, context: Context, piece_square: usize) -> i32 {
         i32::from(self.continuation[context.base() + piece_square])
+    }
+
+    /// All that is known of moves after `context`, by piece and square.
+    #[inline]
+    pub fn continuation_row(&self, context: Context) -> &[i16] {
+        &self.continuation[context.base()..context.base() + PIECE_SQUARES]
+    }
+
+    /// All that is known of moves with this pawn structure, by piece and square.
+    #[inline]
+    pub fn pawn_row(&self, pawn_key: u64) -> &[i16] {
+        let start = pawn_index(pawn_key, 0);
+        &self.pawn[start..start + PIECE_SQUARES]
+    }
+
+    /// The side's butterfly table, by `from | to << 6`.
+    #[inline]
+    pub fn butterfly_row(&self, color: Color) -> &[i16] {
+        let start = color_index(color) * 4096;
+        &self.butterfly[start..start + 4096]
     }
 
     /// How a move to `piece_square` did with this pawn structure.

@@ -1,5 +1,7 @@
 //! 16. Learning: what a finished node teaches the histories and the corrections.
 
+use arrayvec::ArrayVec;
+
 use super::history::{Context, piece_square};
 use super::moves::Candidate;
 use super::negamax::Node;
@@ -9,35 +11,21 @@ use super::worker::Worker;
 use crate::board::{Color, Move, Role};
 
 /// Moves that were searched and did not become the best, at most 32 of each sort.
+#[derive(Default)]
 pub(super) struct Tried {
-    quiets: [Option<Candidate>; Self::MOST],
-    noisy: [Option<Candidate>; Self::MOST],
-    quiet_count: usize,
-    noisy_count: usize,
+    quiets: ArrayVec<Candidate, 32>,
+    noisy: ArrayVec<Candidate, 32>,
 }
 
 impl Tried {
-    const MOST: usize = 32;
-
-    pub fn new() -> Self {
-        Self {
-            quiets: [None; Self::MOST],
-            noisy: [None; Self::MOST],
-            quiet_count: 0,
-            noisy_count: 0,
-        }
-    }
-
     pub fn push(&mut self, c: &Candidate) {
-        let (list, count) = if c.noisy {
-            (&mut self.noisy, &mut self.noisy_count)
+        let list = if c.noisy {
+            &mut self.noisy
         } else {
-            (&mut self.quiets, &mut self.quiet_count)
+            &mut self.quiets
         };
-        if *count < Self::MOST {
-            list[*count] = Some(*c);
-            *count += 1;
-        }
+        // A full list stays as it is: later moves matter less.
+        let _ = list.try_push(*c);
     }
 }
 
@@ -89,11 +77,11 @@ impl Worker {
                 .update_capture(piece, best, captured, bonus * 5 / 4);
         } else {
             self.update_quiet(best, piece_square(piece, best), bonus);
-            for c in tried.quiets.iter().take(tried.quiet_count).flatten() {
+            for c in &tried.quiets {
                 self.update_quiet(c.m, c.square(), -malus);
             }
         }
-        for c in tried.noisy.iter().take(tried.noisy_count).flatten() {
+        for c in &tried.noisy {
             self.histories
                 .update_capture(c.piece, c.m, c.captured, -malus * 5 / 4);
         }

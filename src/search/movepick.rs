@@ -4,7 +4,7 @@
 //! generation), captures that do not lose material, quiet moves by history, then the captures and quiet moves
 //! that look bad.
 
-use super::history::{Context, Histories, cheaper_attacks, piece_square};
+use super::history::{Context, Histories, LOW_PLIES, cheaper_attacks, piece_square};
 use super::score::{PIECE_VALUES, exchange_units};
 use crate::board::moves::MAX_MOVES;
 use crate::board::{CheckInfo, Move, MoveList, Position, Role};
@@ -13,7 +13,14 @@ use crate::board::{CheckInfo, Move, MoveList, Position, Role};
 /// filling them.
 pub struct Scratch {
     list: MoveList,
-    scores: [i32; MAX_MOVES],
+    scored: [Scored; MAX_MOVES],
+}
+
+/// A move and what is expected of it.
+#[derive(Clone, Copy, Default)]
+struct Scored {
+    score: i32,
+    m: Option<Move>,
 }
 
 impl Scratch {
@@ -21,7 +28,7 @@ impl Scratch {
     pub fn new() -> Self {
         Self {
             list: MoveList::new(),
-            scores: [0; MAX_MOVES],
+            scored: [Scored::default(); MAX_MOVES],
         }
     }
 }
@@ -80,7 +87,6 @@ pub struct MovePicker {
     kind: Kind,
     stage: Stage,
     table_move: Option<Move>,
-    depth: i32,
     next: usize,
     end: usize,
     bad_noisy_end: usize,
@@ -90,12 +96,11 @@ pub struct MovePicker {
 }
 
 impl MovePicker {
-    fn with(kind: Kind, table_move: Option<Move>, depth: i32) -> Self {
+    fn with(kind: Kind, table_move: Option<Move>) -> Self {
         Self {
             kind,
             stage: Stage::Table,
             table_move,
-            depth,
             next: 0,
             end: 0,
             bad_noisy_end: 0,
@@ -106,13 +111,13 @@ impl MovePicker {
     }
 
     /// All moves, for the full search. `table_move` must be pseudo-legal.
-    pub fn main(position: &Position, table_move: Option<Move>, depth: i32) -> Self {
+    pub fn main(position: &Position, table_move: Option<Move>) -> Self {
         let kind = if position.in_check() {
             Kind::Evasions
         } else {
             Kind::Main
         };
-        Self::with(kind, table_move, depth)
+        Self::with(kind, table_move)
     }
 
     /// Noisy moves, or all evasions in check, for the quiescence search.
@@ -123,14 +128,14 @@ impl MovePicker {
             Kind::Quiescence
         };
         let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
-        Self::with(kind, table_move, 0)
+        Self::with(kind, table_move)
     }
 
     /// Noisy moves that win at least `threshold` (centipawns of the exchange evaluation), for ProbCut.
     pub fn probcut(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
         let table_move =
             table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
-        Self::with(Kind::ProbCut(threshold), table_move, 0)
+        Self::with(Kind::ProbCut(threshold), table_move)
     }
 
     /// No more quiet moves are wanted.
@@ -170,7 +175,7 @@ impl MovePicker {
                 Stage::BadNoisy => {
                     if self.next < self.bad_noisy_end {
                         self.next += 1;
-                        return Some(scratch.list[self.next - 1]);
+                        return scratch.scored[self.next - 1].m;
                     }
                     self.next = self.end;
                     self.stage = Stage::BadQuiet;
@@ -202,27 +207,27 @@ impl MovePicker {
     }
 
     fn make_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) {
-        scratch.list.clear();
-        guide.position.generate_noisy(&mut scratch.list);
-        self.end = scratch.list.len();
-        for i in 0..self.end {
-            scratch.scores[i] = noisy_score(guide, scratch.list[i]);
+        let Scratch { list, scored } = scratch;
+        list.clear();
+        guide.position.generate_noisy(list);
+        self.end = list.len();
+        for (slot, &m) in scored.iter_mut().zip(list.iter()) {
+            *slot = Scored {
+                score: noisy_score(guide, m),
+                m: Some(m),
+            };
         }
         self.stage = Stage::GoodNoisy;
     }
 
     /// Noisy moves by score; those that lose material go to the front of the list, for later.
     fn next_good_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
-        while self.next < self.end {
-            let best = self.select(scratch);
-            let m = scratch.list[best];
+        while let Some((score, m)) = self.select(scratch) {
             if Some(m) == self.table_move {
                 continue;
             }
             let good = match self.kind {
-                Kind::Main => guide
-                    .position
-                    .see_ge(m, exchange_units(-scratch.scores[best] / 18)),
+                Kind::Main => guide.position.see_ge(m, exchange_units(-score / 18)),
                 Kind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
                 Kind::Quiescence | Kind::Evasions => true,
             };
@@ -230,7 +235,7 @@ impl MovePicker {
                 return Some(m);
             }
             if self.kind == Kind::Main {
-                scratch.list.swap(self.bad_noisy_end, best);
+                scratch.scored.swap(self.bad_noisy_end, self.next - 1);
                 self.bad_noisy_end += 1;
             }
         }
@@ -239,32 +244,35 @@ impl MovePicker {
 
     fn make_quiet(&mut self, guide: &Guide, scratch: &mut Scratch) {
         self.quiet_start = self.end;
+        self.quiet_end = self.end;
         if !self.skip_quiets {
-            guide.position.generate_quiet(&mut scratch.list);
+            let Scratch { list, scored } = scratch;
+            list.clear();
+            guide.position.generate_quiet(list);
+            self.quiet_end = (self.quiet_start + list.len()).min(MAX_MOVES);
+            let quiets = &mut scored[self.quiet_start..self.quiet_end];
             let scorer = QuietScorer::new(guide);
-            for i in self.quiet_start..scratch.list.len() {
-                scratch.scores[i] = scorer.score(guide, scratch.list[i]);
+            for (slot, &m) in quiets.iter_mut().zip(list.iter()) {
+                *slot = Scored {
+                    score: scorer.score(guide, m),
+                    m: Some(m),
+                };
             }
         }
-        self.quiet_end = scratch.list.len();
         self.next = self.quiet_start;
-        sort_above(
-            scratch,
-            self.quiet_start,
-            self.quiet_end,
-            -3560 * self.depth,
-        );
         self.stage = Stage::GoodQuiet;
     }
 
-    /// The next quiet move whose score is at least `least`; the unsorted tail may hold better ones behind it.
-    fn next_quiet(&mut self, scratch: &Scratch, least: i32) -> Option<Move> {
-        while !self.skip_quiets && self.next < self.quiet_end {
-            if scratch.scores[self.next] < least {
+    /// The best quiet move left, if its score is at least `least`.
+    fn next_quiet(&mut self, scratch: &mut Scratch, least: i32) -> Option<Move> {
+        if self.skip_quiets {
+            return None;
+        }
+        while let Some((score, m)) = select(&mut scratch.scored[self.next..self.quiet_end]) {
+            if score < least {
                 return None;
             }
             self.next += 1;
-            let m = scratch.list[self.next - 1];
             if Some(m) != self.table_move {
                 return Some(m);
             }
@@ -273,67 +281,53 @@ impl MovePicker {
     }
 
     fn make_evasions(&mut self, guide: &Guide, scratch: &mut Scratch) {
-        scratch.list.clear();
-        guide.position.generate_noisy(&mut scratch.list);
-        let noisy = scratch.list.len();
-        guide.position.generate_quiet(&mut scratch.list);
-        self.end = scratch.list.len();
-        for i in 0..self.end {
-            let m = scratch.list[i];
-            scratch.scores[i] = if i < noisy {
+        let Scratch { list, scored } = scratch;
+        list.clear();
+        guide.position.generate_noisy(list);
+        let noisy = list.len();
+        guide.position.generate_quiet(list);
+        self.end = list.len();
+        for (i, (slot, &m)) in scored.iter_mut().zip(list.iter()).enumerate() {
+            let score = if i < noisy {
                 (1 << 28) + noisy_score(guide, m)
             } else {
                 evasion_score(guide, m)
             };
+            *slot = Scored { score, m: Some(m) };
         }
         self.stage = Stage::Evasions;
     }
 
     fn next_best(&mut self, scratch: &mut Scratch) -> Option<Move> {
-        while self.next < self.end {
-            let best = self.select(scratch);
-            if Some(scratch.list[best]) != self.table_move {
-                return Some(scratch.list[best]);
+        while let Some((_, m)) = self.select(scratch) {
+            if Some(m) != self.table_move {
+                return Some(m);
             }
         }
         None
     }
 
-    /// Moves the best of the rest to the front of the rest and steps past it; returns its index.
-    fn select(&mut self, scratch: &mut Scratch) -> usize {
-        let mut best = self.next;
-        for i in self.next + 1..self.end {
-            if scratch.scores[i] > scratch.scores[best] {
-                best = i;
-            }
-        }
-        scratch.list.swap(self.next, best);
-        scratch.scores.swap(self.next, best);
+    /// The best of the rest, moved to the front of the rest and stepped past.
+    fn select(&mut self, scratch: &mut Scratch) -> Option<(i32, Move)> {
+        let best = select(scratch.scored.get_mut(self.next..self.end)?)?;
         self.next += 1;
-        self.next - 1
+        Some(best)
     }
 }
 
-/// Sorts the moves with at least `limit` to the front, best first (insertion sort: few pass the limit).
-fn sort_above(scratch: &mut Scratch, start: usize, end: usize, limit: i32) {
-    let mut sorted = start;
-    for i in start..end {
-        let (score, m) = (scratch.scores[i], scratch.list[i]);
-        if score < limit {
-            continue;
+/// Moves the best to the front. Most nodes need one move or two, so picking the best of the rest each time costs
+/// less than sorting them.
+#[inline]
+fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
+    let mut best = 0;
+    let mut most = rest.first()?.score;
+    for (i, other) in rest.iter().enumerate().skip(1) {
+        if other.score > most {
+            (best, most) = (i, other.score);
         }
-        scratch.scores[i] = scratch.scores[sorted];
-        scratch.list[i] = scratch.list[sorted];
-        let mut slot = sorted;
-        while slot > start && scratch.scores[slot - 1] < score {
-            scratch.scores[slot] = scratch.scores[slot - 1];
-            scratch.list[slot] = scratch.list[slot - 1];
-            slot -= 1;
-        }
-        scratch.scores[slot] = score;
-        scratch.list[slot] = m;
-        sorted += 1;
     }
+    rest.swap(0, best);
+    Some((most, rest[0].m?))
 }
 
 /// Most valuable victim first, then the capture that did best.
@@ -354,30 +348,37 @@ fn evasion_score(guide: &Guide, m: Move) -> i32 {
 }
 
 /// What the scores of all quiet moves of a node share.
-struct QuietScorer {
+struct QuietScorer<'a> {
     cheaper: [crate::board::Bitboard; 6],
+    butterfly: &'a [i16],
+    pawn: &'a [i16],
+    continuations: [&'a [i16]; 5],
 }
 
-impl QuietScorer {
-    fn new(guide: &Guide) -> Self {
+impl<'a> QuietScorer<'a> {
+    fn new(guide: &Guide<'a>) -> Self {
+        let histories = guide.histories;
         Self {
             cheaper: cheaper_attacks(guide.position),
+            butterfly: histories.butterfly_row(guide.position.turn()),
+            pawn: histories.pawn_row(guide.position.pawn_key()),
+            continuations: guide
+                .contexts
+                .map(|context| histories.continuation_row(context)),
         }
     }
 
-    /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of cheaper
-    /// pieces.
+    /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of
+    /// cheaper pieces.
+    #[inline]
     fn score(&self, guide: &Guide, m: Move) -> i32 {
         let piece = guide.position.moved_piece(m);
         let square = piece_square(piece, m);
-        let histories = guide.histories;
-        let mut score = 2 * histories.butterfly(guide.position.turn(), m)
-            + 2 * histories.pawn(guide.position.pawn_key(), square)
-            + guide
-                .contexts
-                .iter()
-                .map(|&c| histories.continuation(c, square))
-                .sum::<i32>();
+        let known = |table: &[i16], index: usize| i32::from(table[index]);
+        let mut score = 2 * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
+        for table in self.continuations {
+            score += known(table, square);
+        }
         let role = piece.role as usize - 1;
         if guide.checks.squares[role].contains(m.to())
             && guide.position.see_ge(m, exchange_units(-75))
@@ -385,7 +386,10 @@ impl QuietScorer {
             score += 16_384;
         }
         score += THREAT_WEIGHT[role] * self.threat(role, m);
-        score + 8 * histories.low_ply(guide.ply, m) / (1 + guide.ply as i32)
+        if guide.ply < LOW_PLIES {
+            score += 8 * guide.histories.low_ply(guide.ply, m) / (1 + guide.ply as i32);
+        }
+        score
     }
 
     fn threat(&self, role: usize, m: Move) -> i32 {

@@ -22,6 +22,8 @@ pub(super) struct Candidate {
     pub gives_check: bool,
     /// Ordinal, from 1.
     pub count: i32,
+    /// The reduction that depth and ordinal suggest, in 1024ths of a ply.
+    pub reduction: i32,
 }
 
 impl Candidate {
@@ -48,13 +50,13 @@ enum Extension {
 }
 
 impl Worker {
-    /// 11. The moves, one by one; the best of them is the node's value.
+    /// Step 11. The moves, one by one; the best of them is the node's value.
     pub(super) fn search_moves<const KIND: u8>(&mut self, mut node: Node) -> Option<Value> {
         let pv = KIND != NULL_WINDOW;
         let checks = self.position.check_info();
         let contexts = self.contexts();
-        let mut picker = MovePicker::main(&self.position, node.tt_move, node.depth);
-        let mut tried = Tried::new();
+        let mut picker = MovePicker::main(&self.position, node.tt_move);
+        let mut tried = Tried::default();
         let mut best_move = None;
         let mut count = 0;
         loop {
@@ -66,7 +68,7 @@ impl Worker {
                 continue;
             }
             count += 1;
-            let candidate = self.candidate(m, &checks, count);
+            let candidate = self.candidate(&node, m, &checks, count);
             self.frame_mut().move_count = count;
             if KIND == ROOT {
                 self.report_current_move(node.depth, m, count);
@@ -128,7 +130,8 @@ impl Worker {
     }
 
     #[inline]
-    fn candidate(&self, m: Move, checks: &CheckInfo, count: i32) -> Candidate {
+    fn candidate(&self, node: &Node, m: Move, checks: &CheckInfo, count: i32) -> Candidate {
+        let share = self.window_share(node);
         Candidate {
             m,
             piece: self.position.moved_piece(m),
@@ -136,10 +139,11 @@ impl Worker {
             noisy: self.position.is_noisy(m),
             gives_check: self.position.gives_check(checks, m),
             count,
+            reduction: reduce::base(node.improving, node.depth, count, share),
         }
     }
 
-    /// 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
+    /// Step 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
     /// move that does not lose is known.
     fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
         if score::is_loss(node.best) || !self.position.has_non_pawn_material(self.position.turn()) {
@@ -149,8 +153,7 @@ impl Worker {
         let limit =
             (params::lmp_base() + node.depth * node.depth) / (2 - i32::from(node.improving));
         let late = c.count >= limit;
-        let reduction = reduce::base(node.improving, node.depth, c.count, self.window_share(node));
-        let depth = node.depth - 1 - reduction / 1024;
+        let depth = node.depth - 1 - c.reduction / 1024;
         if c.noisy || c.gives_check {
             return self.prune_noisy(node, c, depth);
         }
@@ -216,7 +219,7 @@ impl Worker {
         }
     }
 
-    /// 13. Singular extension: if every other move fails low against a window just below the table's score, the
+    /// Step 13. Singular extension: if every other move fails low against a window just below the table's score, the
     /// table's move is the only good one and deserves depth. If they do not fail low even against beta, several
     /// moves are good enough and the node is given up (multi-cut).
     // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1990); multi-cut: Björnsson, Marsland (1998).
@@ -275,7 +278,7 @@ impl Worker {
         (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
     }
 
-    /// 14, 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as its
+    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as its
     /// results ask for.
     fn search_candidate<const KIND: u8>(
         &mut self,
@@ -292,7 +295,6 @@ impl Worker {
             candidate: c,
             pv,
             tt_pv: self.frame(0).tt_pv,
-            window_share: self.window_share(node),
             child_cutoffs: self.frames[self.ply + super::frame::BELOW_ROOT + 1].cutoffs,
             stat_score,
         };

@@ -146,7 +146,7 @@ impl Worker {
         self.search_moves::<KIND>(node)
     }
 
-    /// 3. The transposition table: what an earlier search, or another path, found here.
+    /// Step 3. The transposition table: what an earlier search, or another path, found here.
     #[inline]
     fn look_up<const KIND: u8>(
         &mut self,
@@ -166,7 +166,6 @@ impl Worker {
                 .filter(|&m| self.position.pseudo_legal(m))
         };
         let pv = KIND != NULL_WINDOW;
-        let keys = self.correction_keys();
         let frame = self.frame_mut();
         frame.tt_hit = entry.is_some();
         if excluded.is_none() {
@@ -190,8 +189,8 @@ impl Worker {
             raw_eval: NONE,
             static_eval: NONE,
             eval: NONE,
-            correction: self.corrections.value(&keys),
-            keys,
+            correction: 0,
+            keys: correction::Keys::none(),
             improving: false,
             worsening: false,
             best: -INFINITE,
@@ -220,7 +219,7 @@ impl Worker {
         (self.position.halfmoves() < 90).then_some(score)
     }
 
-    /// 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
+    /// Step 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
     #[inline]
     fn tablebase_cutoff(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
         if node.excluded.is_some() || self.job.syzygy.is_none() {

@@ -382,7 +382,10 @@ fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
         .collect()
 }
 
-/// Starts the threads of a pool.
+/// Starts the threads of a pool: `count`, or as many as the system grants, at least one.
+///
+/// # Panics
+/// When the system refuses even the first thread.
 fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
     let hub = Arc::new(Hub {
         signals: Arc::new(Signals::new(count)),
@@ -392,8 +395,9 @@ fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
             last_value: Mutex::new(None),
         },
     });
+    let mut threads = Vec::with_capacity(count);
     let (findings, heard) = unbounded();
-    let threads = (0..count).map(|id| {
+    for id in 0..count {
         let (tasks, inbox) = unbounded();
         let actor = Actor {
             id,
@@ -403,14 +407,23 @@ fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
             findings: findings.clone(),
             heard: heard.clone(),
         };
-        let handle = std::thread::Builder::new()
+        let started = std::thread::Builder::new()
             .name(format!("search {id}"))
             .stack_size(STACK_BYTES)
-            .spawn(move || actor.run(&inbox))
-            .ok();
-        Thread { tasks, handle }
-    });
-    let threads: Vec<Thread> = threads.collect();
+            .spawn(move || actor.run(&inbox));
+        match started {
+            Ok(handle) => threads.push(Thread {
+                tasks,
+                handle: Some(handle),
+            }),
+            Err(error) if id == 0 => panic!("the system refuses a thread: {error}"),
+            // Too many: what there is ends with its channel, and fewer are started.
+            Err(_) => {
+                drop(threads);
+                return spawn(id.div_ceil(2), network);
+            }
+        }
+    }
     (hub, threads)
 }
 
@@ -419,7 +432,7 @@ struct Actor {
     id: usize,
     hub: Arc<Hub>,
     network: Arc<Network>,
-    /// Made at the first search: statistics are large, and many pools are never asked.
+    /// `None` after a failure: the next search makes a new one.
     worker: Option<Box<Worker>>,
     findings: Sender<Option<Findings>>,
     heard: Receiver<Option<Findings>>,
@@ -427,6 +440,8 @@ struct Actor {
 
 impl Actor {
     fn run(mut self, inbox: &Receiver<Task>) {
+        // Before the first task, so that no search has to wait for it.
+        self.worker = Some(self.new_worker());
         for task in inbox {
             match task {
                 Task::Search(job) => self.search(job),
@@ -466,15 +481,7 @@ impl Actor {
     }
 
     fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
-        let worker = self.worker.get_or_insert_with(|| {
-            let signals = self.hub.signals.clone();
-            Box::new(Worker::new(
-                self.id,
-                signals,
-                job.clone(),
-                self.network.clone(),
-            ))
-        });
+        let mut worker = self.worker.take().unwrap_or_else(|| self.new_worker());
         worker.begin(job.clone());
         if !worker.root_moves.is_empty() {
             worker.iterate();
@@ -484,7 +491,16 @@ impl Actor {
             roots: std::mem::take(&mut worker.root_moves),
         };
         worker.rest();
+        self.worker = Some(worker);
         Some(found)
+    }
+
+    fn new_worker(&self) -> Box<Worker> {
+        Box::new(Worker::new(
+            self.id,
+            self.hub.signals.clone(),
+            self.network.clone(),
+        ))
     }
 
     /// Worker 0 ends the search for all.

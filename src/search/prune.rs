@@ -17,9 +17,11 @@ pub(super) fn reverse_futility_margin(node: &Node, tt_hit: bool) -> Value {
 }
 
 impl Worker {
-    /// 5. The static evaluation: from the table if it is there, corrected, compared with earlier plies.
+    /// Step 5. The static evaluation: from the table if it is there, corrected, compared with earlier plies.
     #[inline]
     pub(super) fn judge(&mut self, node: &mut Node) {
+        node.keys = self.correction_keys();
+        node.correction = self.corrections.value(&node.keys);
         if node.in_check {
             // No evaluation is meaningful; the last own one keeps comparisons alive.
             let before = self.frame(2).static_eval;
@@ -106,7 +108,7 @@ impl Worker {
         Some(None)
     }
 
-    /// 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
+    /// Step 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
     fn razor(&mut self, node: &Node) -> Option<Option<Value>> {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
         if node.excluded.is_some()
@@ -118,7 +120,7 @@ impl Worker {
         self.quiesce::<false>(node.alpha, node.beta).map(Some)
     }
 
-    /// 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
+    /// Step 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
     fn reverse_futility(&self, node: &Node) -> Option<Value> {
         let frame = self.frame(0);
         let trust = node.correction.abs() * 100 / params::rfp_corr_div();
@@ -135,7 +137,7 @@ impl Worker {
         safe.then(|| node.beta + (node.eval - node.beta) / 3)
     }
 
-    /// 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
+    /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
     /// zugzwang, hence never with pawns only, and verified at depth.
     // CITE: Donninger, "Null move and deep search" (1993); the verification is Stockfish's.
     fn null_move(&mut self, node: &Node) -> Option<Option<Value>> {
@@ -169,7 +171,7 @@ impl Worker {
         Some((verified? >= beta).then_some(value))
     }
 
-    /// 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
+    /// Step 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
     /// full search.
     // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
     fn probcut(&mut self, node: &Node, pv: bool) -> Option<Option<Value>> {

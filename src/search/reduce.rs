@@ -29,7 +29,6 @@ pub(super) struct Facts<'a> {
     pub candidate: &'a Candidate,
     pub pv: bool,
     pub tt_pv: bool,
-    pub window_share: i32,
     /// Cut-offs in the children searched so far.
     pub child_cutoffs: i32,
     pub stat_score: i32,
@@ -39,7 +38,7 @@ pub(super) struct Facts<'a> {
 pub(super) fn reduction(f: &Facts) -> i32 {
     let (node, c) = (f.node, f.candidate);
     let flag = i32::from;
-    let mut r = base(node.improving, node.depth, c.count, f.window_share);
+    let mut r = c.reduction;
     // Once on a principal variation, more often right to look.
     if f.tt_pv {
         r += params::red_ttpv_add();

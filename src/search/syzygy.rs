@@ -140,7 +140,7 @@ fn value_of(class: i32) -> Value {
 }
 
 impl Worker {
-    /// 4. The tables' word on this node: an exact draw, or a win or loss that bounds the value.
+    /// Step 4. The tables' word on this node: an exact draw, or a win or loss that bounds the value.
     pub(super) fn probe_tablebases(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
         let job = self.job.clone();
         let syzygy = job.syzygy.as_ref()?;

@@ -82,7 +82,7 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let share = (0.0032 + 0.00032 * size).min(0.0051);
     let ply = f64::from(game_ply);
     let soft = (0.0122 + (ply + 2.95).powf(0.46) * share).min(0.213 * time / left) * left;
-    let stretch = (3.4 + 3.0 * size).max(2.95).min(6.7) + (ply / 12.0).min(3.0);
+    let stretch = (3.4 + 3.0 * size).clamp(2.95, 6.7) + (ply / 12.0).min(3.0);
     let hard = (soft * stretch.min(6.7)).min(ceiling(time, overhead));
     Budget {
         soft: soft.min(hard).max(0.5),

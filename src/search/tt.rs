@@ -130,7 +130,7 @@ const _: () = assert!(size_of::<Cluster>() == 32);
 
 /// The table.
 pub struct Table {
-    clusters: Box<[Cluster]>,
+    clusters: memory::Zeroed<Cluster>,
     generation: AtomicU64,
 }
 
@@ -138,7 +138,7 @@ impl Table {
     /// A table of `mb` MiB, or of the largest smaller size that the system grants: a table that does not fit
     /// in memory would be killed or swapped long after it was promised.
     pub fn new(mb: usize) -> Self {
-        let room = memory::available_bytes().map_or(usize::MAX, |bytes| bytes >> 20);
+        let room = memory::available_bytes().map_or(usize::MAX, |bytes| (bytes / 8 * 7) >> 20);
         let mut wanted = mb.min(room).max(1);
         loop {
             let count = (wanted << 20) / size_of::<Cluster>();

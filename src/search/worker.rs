@@ -149,14 +149,15 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker for `job`, with fresh statistics.
-    pub fn new(id: usize, signals: Arc<Signals>, job: Arc<Job>, network: Arc<Network>) -> Self {
+    /// An idle worker with fresh statistics.
+    pub fn new(id: usize, signals: Arc<Signals>, network: Arc<Network>) -> Self {
+        let idle = Arc::new(Job::idle());
         Self {
             id,
             signals,
-            position: job.position.clone(),
-            job,
-            idle: Arc::new(Job::idle()),
+            position: idle.position.clone(),
+            job: idle.clone(),
+            idle,
             accumulators: AccumulatorStack::new(network),
             histories: Histories::new(),
             corrections: Corrections::new(),
@@ -237,10 +238,11 @@ impl Worker {
     /// The keys of this node in the correction tables.
     #[inline]
     pub(super) fn correction_keys(&self) -> correction::Keys {
-        let last = self.frame(1);
-        let square = last.current.map(|m| piece_square(last.piece, m));
-        let contexts = [self.frame(2).context, self.frame(4).context];
-        correction::Keys::new(&self.position, square, contexts)
+        let square = |back: usize| {
+            let frame = self.frame(back);
+            frame.current.map(|m| piece_square(frame.piece, m))
+        };
+        correction::Keys::new(&self.position, square(1), [square(2), square(4)])
     }
 
     /// Makes `m`, runs `search` on the child, undoes `m`: the only way that the search makes a move, so that an

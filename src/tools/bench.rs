@@ -20,7 +20,7 @@ use crate::search::limits::Limits;
 use crate::search::pool::{SearchOptions, ThreadPool};
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.
-pub const DEFAULT_DEPTH: i32 = 12;
+pub const DEFAULT_DEPTH: i32 = 13;
 /// Size of the transposition table in MiB when none is asked for.
 pub const DEFAULT_HASH_MB: usize = 16;
 /// The one list of positions.

@@ -48,7 +48,7 @@ pub fn position_from_fen(fen: &str) -> Result<Position> {
     if fen.trim().is_empty() || fen.trim() == "startpos" {
         return Ok(Position::startpos());
     }
-    Position::from_fen(fen, castling_mode_of(fen)).with_context(|| format!("bad FEN '{fen}'"))
+    Position::from_fen(fen, castling_mode_of(fen))
 }
 
 /// Chess960 if the FEN names a castling right that classical chess does not have.

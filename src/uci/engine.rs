@@ -411,7 +411,7 @@ fn tuning_declarations() -> Vec<String> {
 /// Sets a search parameter.
 #[cfg(feature = "tune")]
 fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
-    let parameter = crate::search::params::list()
+    let parameter = crate::search::params::TABLE
         .iter()
         .find(|p| p.name.eq_ignore_ascii_case(name));
     let Some(p) = parameter else {

@@ -50,6 +50,7 @@ pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audie
     let reader = Reader {
         mailbox: mailbox.clone(),
         output: output.clone(),
+        outspoken: audience != Audience::Gui,
         exit,
     };
     std::thread::spawn(move || reader.run(input));

@@ -32,6 +32,9 @@ pub struct Reader {
     pub mailbox: Mailbox,
     /// Where immediate answers go.
     pub output: Output,
+    /// Whether to complain about unknown words before `uci`: welcome to a person, not to a GUI that probes which
+    /// protocol the engine speaks.
+    pub outspoken: bool,
     /// Ends the process; does nothing in tests.
     pub exit: fn(),
 }
@@ -40,7 +43,7 @@ impl Reader {
     /// Runs in this thread.
     pub fn run(self, input: impl Read) {
         let mut input = BufReader::with_capacity(1 << 16, input);
-        let mut uci_heard = false;
+        let mut uci_heard = self.outspoken;
         for number in 1.. {
             let text = match read_line(&mut input) {
                 Line::Text(text) => text,
@@ -87,8 +90,7 @@ impl Reader {
         self.mailbox.has_long_job() || (started && !self.mailbox.is_busy())
     }
 
-    /// Says what is wrong with a line. Unknown words before `uci` may be anything (a GUI probing for another
-    /// protocol), and the engine does not speak first.
+    /// Says what is wrong with a line.
     fn reject(&self, error: CommandError, uci_heard: bool) {
         match error {
             CommandError::Empty => {}

@@ -1,33 +1,113 @@
 //! Large zeroed tables: allocation that can fail, on large pages where the system has them.
+//!
+//! `Box<[T]>` will not do: for an alignment above 16 bytes the standard allocator fills the memory with zeros
+//! itself, which takes ten seconds for a table of 20 GiB and touches every page before it could become a large one.
+//! So the memory is asked for with a small alignment, which comes lazily zeroed from the system, and aligned here.
 #![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 use bytemuck::Zeroable;
 
-/// A zeroed slice of `len` elements, or `None` when the system has not that much memory.
-pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Box<[T]>> {
-    let slice = bytemuck::allocation::try_zeroed_slice_box(len).ok()?;
-    advise_huge_pages(&slice);
-    Some(slice)
+/// Size and alignment of a large page.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// An owned slice of elements that began as zeros.
+pub struct Zeroed<T> {
+    /// What the allocator gave.
+    memory: NonNull<u8>,
+    layout: Layout,
+    /// The first element: inside `memory`, aligned.
+    first: NonNull<T>,
+    len: usize,
+    owned: PhantomData<T>,
 }
 
-/// Tells Linux that the inner pages of `slice` may become large pages: fewer TLB misses in the
-/// transposition table. Advice only: nothing depends on the answer.
-fn advise_huge_pages<T>(slice: &[T]) {
+// SAFETY: a `Zeroed<T>` owns its elements as a `Box<[T]>` does.
+unsafe impl<T: Send> Send for Zeroed<T> {}
+// SAFETY: as above; shared access gives `&[T]` only.
+unsafe impl<T: Sync> Sync for Zeroed<T> {}
+
+/// A zeroed slice of `len` elements, or `None` when the system has not that much memory.
+pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Zeroed<T>> {
+    const { assert!(!std::mem::needs_drop::<T>() && size_of::<T>() > 0) };
+    let bytes = len.checked_mul(size_of::<T>())?;
+    // Small tables need no large pages, only their own alignment.
+    let align = if bytes >= 2 * HUGE_PAGE {
+        HUGE_PAGE
+    } else {
+        align_of::<T>()
+    };
+    let layout = Layout::from_size_align(bytes.checked_add(align)?, 1).ok()?;
+    // SAFETY: the size is at least `align`, which is not zero.
+    let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+    let offset = memory.align_offset(align);
+    assert!(
+        offset < align,
+        "an address can be aligned by less than the alignment"
+    );
+    // SAFETY: `offset < align` and the allocation has `bytes + align` bytes.
+    let first = unsafe { memory.add(offset) }.cast();
+    advise_huge_pages(first.as_ptr() as usize, bytes);
+    Some(Zeroed {
+        memory,
+        layout,
+        first,
+        len,
+        owned: PhantomData,
+    })
+}
+
+/// A zeroed slice without which the program cannot go on.
+pub fn zeroed_slice_or_abort<T: Zeroable>(len: usize) -> Zeroed<T> {
+    zeroed_slice(len).unwrap_or_else(|| handle_alloc_error(Layout::new::<T>()))
+}
+
+impl<T> Deref for Zeroed<T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `first` is aligned and followed by `len` elements in one live allocation; all bytes were zeroed,
+        // which is a valid `T` (it was made under `T: Zeroable`), and only `deref_mut` writes.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<T> DerefMut for Zeroed<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`; `&mut self` makes the access exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for Zeroed<T> {
+    fn drop(&mut self) {
+        // SAFETY: `memory` was allocated with this layout and is freed only here; the elements need no drop.
+        unsafe { dealloc(self.memory.as_ptr(), self.layout) }
+    }
+}
+
+/// Tells Linux that the inner pages of a live range may become large pages: fewer TLB misses in the transposition
+/// table. Advice only: nothing depends on the answer.
+fn advise_huge_pages(address: usize, bytes: usize) {
     #[cfg(target_os = "linux")]
     {
-        const HUGE_PAGE: usize = 2 << 20;
-        let start = (slice.as_ptr() as usize).next_multiple_of(HUGE_PAGE);
-        let end = (slice.as_ptr() as usize + size_of_val(slice)) / HUGE_PAGE * HUGE_PAGE;
+        let start = address.next_multiple_of(HUGE_PAGE);
+        let end = (address + bytes) / HUGE_PAGE * HUGE_PAGE;
         if start < end {
-            // SAFETY: the range lies inside a live allocation, and MADV_HUGEPAGE changes how it
-            // is backed, never what it holds.
+            // SAFETY: the caller's range is a live allocation, and MADV_HUGEPAGE changes how it is backed, never
+            // what it holds.
             unsafe {
                 libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
             }
         }
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = slice;
+    let _ = (address, bytes);
 }
 
 /// Bytes of memory that the system could give without swapping, where it tells.
@@ -38,4 +118,34 @@ pub fn available_bytes() -> Option<usize> {
         .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Zeroable)]
+    #[repr(C, align(64))]
+    struct Line([u8; 64]);
+
+    #[test]
+    fn slices_are_zeroed_aligned_and_writable() {
+        for len in [0, 1, 1000, 100_000] {
+            let mut slice: Zeroed<Line> = zeroed_slice_or_abort(len);
+            assert_eq!(slice.len(), len);
+            assert_eq!(slice.as_ptr() as usize % 64, 0);
+            assert!(slice.iter().all(|line| line.0 == [0; 64]));
+            slice.iter_mut().for_each(|line| line.0 = [7; 64]);
+            assert!(slice.iter().all(|line| line.0 == [7; 64]));
+        }
+    }
+
+    #[test]
+    fn too_much_is_refused_and_much_costs_nothing() {
+        assert!(zeroed_slice::<Line>(usize::MAX / 64).is_none());
+        assert!(zeroed_slice::<Line>(usize::MAX).is_none());
+        let start = std::time::Instant::now();
+        let large = zeroed_slice::<Line>(1 << 24); // 1 GiB, untouched
+        assert!(large.is_none() || start.elapsed().as_millis() < 500);
+    }
 }

@@ -24,24 +24,27 @@ pub trait FeatureSet: Copy + Send + Sync + 'static {
 /// The most features that one update can add or remove: every piece of a full board.
 pub const MAX_ACTIVE: usize = 32;
 
-/// A short list of feature indices, on the stack.
+/// The most features that one move can add or remove: as many as a move changes pieces.
+pub const MAX_CHANGED: usize = 3;
+
+/// A short list of at most `N` feature indices, on the stack.
 #[derive(Clone, Copy, Debug)]
-pub struct IndexList {
-    items: [u16; MAX_ACTIVE],
+pub struct IndexList<const N: usize> {
+    items: [u16; N],
     len: usize,
 }
 
-impl IndexList {
+impl<const N: usize> IndexList<N> {
     /// An empty list.
     #[inline]
     pub fn new() -> Self {
         Self {
-            items: [0; MAX_ACTIVE],
+            items: [0; N],
             len: 0,
         }
     }
 
-    /// Adds an index; there is room for [`MAX_ACTIVE`].
+    /// Adds an index.
     #[inline]
     pub fn push(&mut self, index: u16) {
         self.items[self.len] = index;
@@ -49,13 +52,13 @@ impl IndexList {
     }
 }
 
-impl Default for IndexList {
+impl<const N: usize> Default for IndexList<N> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl std::ops::Deref for IndexList {
+impl<const N: usize> std::ops::Deref for IndexList<N> {
     type Target = [u16];
     #[inline]
     fn deref(&self) -> &[u16] {

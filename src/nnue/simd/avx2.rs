@@ -11,6 +11,7 @@ struct Avx2;
 impl Isa for Avx2 {
     type V = __m256i;
     const BYTES: usize = 32;
+    const SPARSE: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m256i {
@@ -77,6 +78,15 @@ impl Isa for Avx2 {
             _mm_storel_epi64(to.cast(), bytes);
         }
     }
+    #[inline(always)]
+    unsafe fn nonzero32(v: __m256i) -> u64 {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let zero = _mm256_cmpeq_epi32(v, _mm256_setzero_si256());
+            u64::from(!_mm256_movemask_ps(_mm256_castsi256_ps(zero)) as u32 & 0xFF)
+        }
+    }
+
     #[inline(always)]
     unsafe fn sum32(v: __m256i) -> i32 {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.

@@ -8,6 +8,7 @@ use crate::nnue::layers::Head;
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
+    const SPARSE: bool;
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i;
 }
 
@@ -15,6 +16,8 @@ trait Dot {
 struct Widening;
 
 impl Dot for Widening {
+    const SPARSE: bool = true;
+
     #[inline(always)]
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
         // SAFETY: the caller's function has AVX-512 BW.
@@ -30,6 +33,8 @@ impl Dot for Widening {
 struct Vnni;
 
 impl Dot for Vnni {
+    const SPARSE: bool = false;
+
     #[inline(always)]
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
         // SAFETY: the caller's function has VNNI.
@@ -43,6 +48,7 @@ struct Avx512<D>(PhantomData<D>);
 impl<D: Dot> Isa for Avx512<D> {
     type V = __m512i;
     const BYTES: usize = 64;
+    const SPARSE: bool = D::SPARSE;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m512i {
@@ -103,6 +109,12 @@ impl<D: Dot> Isa for Avx512<D> {
             _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(positive));
         }
     }
+    #[inline(always)]
+    unsafe fn nonzero32(v: __m512i) -> u64 {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe { u64::from(_mm512_test_epi32_mask(v, v)) }
+    }
+
     #[inline(always)]
     unsafe fn sum32(v: __m512i) -> i32 {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.

@@ -30,6 +30,11 @@ pub(super) trait Isa {
     unsafe fn dot(sums: Self::V, x: Self::V, w: Self::V) -> Self::V;
     /// Stores `clamp(sum >> 6, 0, 127)` of every i32 lane as a byte (a quarter of a register).
     unsafe fn store_activated(to: *mut u8, sums: Self::V);
+    /// Whether looking for groups of zeros costs less than multiplying them: yes where a dot
+    /// product takes several instructions.
+    const SPARSE: bool;
+    /// One bit per i32 lane: set where it is not zero.
+    unsafe fn nonzero32(v: Self::V) -> u64;
     /// The wrapping sum of all i32 lanes.
     unsafe fn sum32(v: Self::V) -> i32;
 }
@@ -149,34 +154,100 @@ unsafe fn affine<I: Isa, const OUT: usize>(
     out: &mut Bytes<OUT>,
 ) {
     let registers = OUT * 4 / I::BYTES;
-    // Independent chains hide the latency of the dot product.
-    let chains = 8 / registers;
-    let groups = inputs / 4;
-    const { assert!(OUT * 4 / I::BYTES > 0 && 8 % (OUT * 4 / I::BYTES) == 0) };
+    const { assert!(OUT * 4 >= I::BYTES && 8 % (OUT * 4 / I::BYTES) == 0) };
     assert!(layer.packed().len() >= OUT * inputs && layer.biases().len() == OUT);
-    assert!(groups.is_multiple_of(chains));
-    let weights = layer.packed().as_ptr().cast::<u8>();
-    let biases = layer.biases().as_ptr();
-    // SAFETY: group `g < groups` has `OUT * 4` bytes of weights, asserted above, and four input
-    // bytes, promised by the caller; biases and outputs are `OUT` long.
+    let biases = layer.biases().as_ptr().cast::<u8>();
+    let weights = layer.packed().as_ptr().cast();
+    // SAFETY: weights and biases are as long as the shape says, asserted above; the caller
+    // promises the input; outputs are `OUT` long.
     unsafe {
         let mut sums = [I::splat(0); 8];
-        for group in (0..groups).step_by(chains) {
-            for chain in 0..chains {
-                let x = I::splat(input.cast::<i32>().add(group + chain).read_unaligned());
-                let row = weights.add((group + chain) * OUT * 4);
-                for r in 0..registers {
-                    let sum = &mut sums[chain * registers + r];
-                    *sum = I::dot(*sum, x, I::load(row.add(r * I::BYTES)));
-                }
-            }
+        if I::SPARSE && inputs.is_multiple_of(256) {
+            add_sparse_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
+        } else {
+            add_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
         }
         for r in 0..registers {
-            let mut sum = I::load(biases.cast::<u8>().add(r * I::BYTES));
-            for chain in 0..chains {
+            let mut sum = I::load(biases.add(r * I::BYTES));
+            for chain in 0..8 / registers {
                 sum = I::add32(sum, sums[chain * registers + r]);
             }
             I::store_activated(out.0.as_mut_ptr().add(r * I::BYTES / 4), sum);
+        }
+    }
+}
+
+/// Multiplies every group of four inputs, on several chains to hide the dot product's latency.
+///
+/// # Safety
+/// There must be `groups` groups of four input bytes and of `OUT * 4` bytes of weights.
+#[inline(always)]
+unsafe fn add_products<I: Isa, const OUT: usize>(
+    weights: *const u8,
+    input: *const u8,
+    groups: usize,
+    sums: &mut [I::V; 8],
+) {
+    let registers = OUT * 4 / I::BYTES;
+    let chains = 8 / registers;
+    assert!(groups.is_multiple_of(chains));
+    for group in (0..groups).step_by(chains) {
+        for chain in 0..chains {
+            // SAFETY: `group + chain < groups`.
+            unsafe {
+                let sums = &mut sums[chain * registers..][..registers];
+                add_group::<I, OUT>(weights, input, group + chain, sums);
+            }
+        }
+    }
+}
+
+/// Multiplies only the groups that are not all zero: a third or more are, after the first clamp.
+///
+/// # Safety
+/// As for [`add_products`]; `groups` must be a multiple of 64.
+#[inline(always)]
+unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
+    weights: *const u8,
+    input: *const u8,
+    groups: usize,
+    sums: &mut [I::V; 8],
+) {
+    let registers = OUT * 4 / I::BYTES;
+    let lanes = I::BYTES / 4;
+    for start in (0..groups).step_by(64) {
+        // SAFETY: groups below `start + 64` exist.
+        unsafe {
+            let mut present = 0;
+            for i in (0..64).step_by(lanes) {
+                present |= I::nonzero32(I::load(input.add(4 * (start + i)))) << i;
+            }
+            while present != 0 {
+                let group = start + present.trailing_zeros() as usize;
+                present &= present - 1;
+                add_group::<I, OUT>(weights, input, group, &mut sums[..registers]);
+            }
+        }
+    }
+}
+
+/// Broadcasts four inputs and adds their products with the weights of every output.
+///
+/// # Safety
+/// Group `group` must exist in the input and in the weights; `sums` hold `OUT` lanes.
+#[inline(always)]
+unsafe fn add_group<I: Isa, const OUT: usize>(
+    weights: *const u8,
+    input: *const u8,
+    group: usize,
+    sums: &mut [I::V],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let x = I::splat(input.cast::<i32>().add(group).read_unaligned());
+        let row = weights.add(group * OUT * 4);
+        for (r, sum) in sums.iter_mut().enumerate() {
+            *sum = I::dot(*sum, x, I::load(row.add(r * I::BYTES)));
         }
     }
 }

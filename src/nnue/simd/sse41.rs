@@ -11,6 +11,7 @@ struct Sse41;
 impl Isa for Sse41 {
     type V = __m128i;
     const BYTES: usize = 16;
+    const SPARSE: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m128i {
@@ -67,6 +68,15 @@ impl Isa for Sse41 {
             to.cast::<i32>().write_unaligned(_mm_cvtsi128_si32(bytes));
         }
     }
+    #[inline(always)]
+    unsafe fn nonzero32(v: __m128i) -> u64 {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let zero = _mm_cmpeq_epi32(v, _mm_setzero_si128());
+            u64::from(!_mm_movemask_ps(_mm_castsi128_ps(zero)) as u32 & 0xF)
+        }
+    }
+
     #[inline(always)]
     unsafe fn sum32(v: __m128i) -> i32 {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
