@@ -80,6 +80,10 @@ impl Worker {
 
     /// Steps 6 to 10, out of check. `Some(Some(value))` ends the node.
     pub(super) fn prune_node(&mut self, node: &mut Node, pv: bool) -> Option<Option<Value>> {
+        // Who asks for a mate wants the quiet key move and the zugzwang too, which the evaluation does not see.
+        if self.job.limits.mate.is_some() {
+            return Some(None);
+        }
         if !pv && let Some(value) = self.razor(node)? {
             return Some(Some(value));
         }
