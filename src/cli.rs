@@ -56,6 +56,9 @@ pub enum Command {
     },
     /// Show what the processor has and which kernel is used
     Cpu,
+    /// Print the search parameters as OpenBench's SPSA input (builds with the feature `tune` only)
+    #[cfg(feature = "tune")]
+    Tune,
     /// Generate random openings in OpenBench's form
     Genfens(GenfensArgs),
 }

@@ -129,6 +129,13 @@ fn run_command(command: Command) -> Result<()> {
             command: DataCommand::Info(args),
         } => data::info::run(&args, out),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
+        #[cfg(feature = "tune")]
+        Command::Tune => {
+            for parameter in crate::search::params::TABLE {
+                writeln!(out, "{}", parameter.spsa_line())?;
+            }
+            Ok(())
+        }
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
     }
 }

@@ -7,8 +7,9 @@
 //! * [`score`], [`wdl`], [`limits`], [`report`], [`time`], [`params`]: values and data; they know no worker
 //! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
 //! * `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * [`root`], [`worker`], [`pool`], [`syzygy`]: the tree, the threads, the tables
+//! * [`root`], [`worker`], [`pool`], `conclude`, [`syzygy`]: the tree, the threads and their vote, the tablebases
 
+mod conclude;
 pub mod correction;
 pub mod frame;
 pub mod history;

@@ -14,10 +14,11 @@ use anyhow::Result;
 use crossbeam::channel::{Receiver, Sender, unbounded};
 use parking_lot::{Condvar, Mutex};
 
+use super::conclude::{Findings, fallback, outcome};
 use super::limits::Limits;
-use super::report::{Line, Outcome, Reporter, Score, ScoreBound};
+use super::report::{Line, Outcome, Reporter};
 use super::root::RootMove;
-use super::score::{self, INFINITE, Value};
+use super::score::{INFINITE, Value};
 use super::syzygy::{self, Syzygy};
 use super::time;
 use super::tt::Table;
@@ -71,12 +72,6 @@ enum Task {
         done: Sender<()>,
     },
     UseNetwork(Arc<Network>),
-}
-
-/// What a thread found.
-struct Findings {
-    depth: i32,
-    roots: Vec<RootMove>,
 }
 
 /// Whether a search runs, and a way to wait for changes.
@@ -532,108 +527,4 @@ impl Actor {
             eprintln!("a reporter failed while it was told the best move");
         }
     }
-}
-
-/// The best thread's best move, with its final line.
-fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome {
-    let progress = super::report::Progress {
-        nodes: signals.nodes(),
-        time: job.start.elapsed(),
-        hashfull: Some(job.table.hashfull()),
-        tb_hits: signals.tb_hits(),
-    };
-    let Some(winner) = vote(all) else {
-        return Outcome {
-            best: None,
-            ponder: None,
-            line: no_move(job),
-            progress,
-        };
-    };
-    let root = &winner.roots[0];
-    let line = super::root::final_line(job, root, winner.depth.max(1));
-    let ponder = root
-        .pv
-        .get(1)
-        .copied()
-        .or_else(|| expected_answer(job, root.m));
-    Outcome {
-        best: Some(root.m),
-        ponder,
-        line: Some(line),
-        progress,
-    }
-}
-
-/// After a failure of every thread: a legal move, if there is one.
-fn fallback(job: &Job) -> Outcome {
-    let best = job.root_moves.first().map(|root| root.m);
-    Outcome {
-        best,
-        ponder: None,
-        line: None,
-        progress: super::report::Progress::default(),
-    }
-}
-
-/// The line of a position without legal moves: mated or stalemated. None when moves were merely excluded.
-fn no_move(job: &Job) -> Option<Line> {
-    if !job.position.legal_moves().is_empty() {
-        return None;
-    }
-    let mated = job.position.in_check();
-    let score = if mated {
-        Score::Mate(0)
-    } else {
-        Score::Centipawns(0)
-    };
-    let wdl = if mated { [0, 0, 1000] } else { [0, 1000, 0] };
-    let line = Line {
-        depth: 0,
-        seldepth: 0,
-        multipv: 1,
-        score,
-        bound: ScoreBound::Exact,
-        wdl,
-        pv: Vec::new(),
-    };
-    Some(line)
-}
-
-/// The table's answer to `best`, when the principal variation ends there.
-fn expected_answer(job: &Job, best: Move) -> Option<Move> {
-    let mut position = job.position.clone();
-    position.do_move(best);
-    let answer = job.table.probe(position.key())?.best?;
-    (position.pseudo_legal(answer) && position.legal(answer)).then_some(answer)
-}
-
-/// The thread whose best move the threads together trust most: each votes for its own with its depth and value.
-/// A proven win is taken where it is shortest.
-// CITE: the vote of Stockfish's thread pool (idea).
-fn vote(all: &[Findings]) -> Option<&Findings> {
-    let value = |found: &Findings| found.roots[0].known_value();
-    let least = all.iter().map(value).min()?;
-    let weight =
-        |found: &Findings| i64::from(value(found) - least + 14) * i64::from(found.depth.max(1));
-    let votes = |found: &Findings| -> i64 {
-        let m = found.roots[0].m;
-        all.iter()
-            .filter(|other| other.roots[0].m == m)
-            .map(weight)
-            .sum()
-    };
-    let mut best = &all[0];
-    for found in &all[1..] {
-        let better = if score::is_win(value(best)) {
-            value(found) > value(best)
-        } else {
-            score::is_win(value(found))
-                || (votes(found), weight(found)) > (votes(best), weight(best))
-        };
-        if better && found.depth > 0 {
-            best = found;
-        }
-    }
-    Some(best)
 }

@@ -1,0 +1,165 @@
+//! The end of a search: the threads vote, and their choice becomes the outcome.
+
+use super::report::{Line, Outcome, Progress, Score, ScoreBound};
+use super::root::{self, RootMove};
+use super::score;
+use super::worker::{Job, Signals};
+use crate::board::Move;
+
+/// What a thread found.
+pub(super) struct Findings {
+    /// The last completed depth.
+    pub depth: i32,
+    /// The root moves, best first.
+    pub roots: Vec<RootMove>,
+}
+
+/// The best thread's best move, with its final line.
+pub(super) fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome {
+    let progress = Progress {
+        nodes: signals.nodes(),
+        time: job.start.elapsed(),
+        hashfull: Some(job.table.hashfull()),
+        tb_hits: signals.tb_hits(),
+    };
+    let Some(winner) = vote(all) else {
+        return Outcome {
+            best: None,
+            ponder: None,
+            line: no_move(job),
+            progress,
+        };
+    };
+    let best = &winner.roots[0];
+    let line = root::final_line(job, best, winner.depth.max(1));
+    let ponder = best
+        .pv
+        .get(1)
+        .copied()
+        .or_else(|| expected_answer(job, best.m));
+    Outcome {
+        best: Some(best.m),
+        ponder,
+        line: Some(line),
+        progress,
+    }
+}
+
+/// After a failure of every thread: a legal move, if there is one.
+pub(super) fn fallback(job: &Job) -> Outcome {
+    let best = job.root_moves.first().map(|root| root.m);
+    Outcome {
+        best,
+        ponder: None,
+        line: None,
+        progress: Progress::default(),
+    }
+}
+
+/// The line of a position without legal moves: mated or stalemated. None when moves were merely excluded.
+fn no_move(job: &Job) -> Option<Line> {
+    if !job.position.legal_moves().is_empty() {
+        return None;
+    }
+    let mated = job.position.in_check();
+    let score = if mated {
+        Score::Mate(0)
+    } else {
+        Score::Centipawns(0)
+    };
+    let wdl = if mated { [0, 0, 1000] } else { [0, 1000, 0] };
+    let line = Line {
+        depth: 0,
+        seldepth: 0,
+        multipv: 1,
+        score,
+        bound: ScoreBound::Exact,
+        wdl,
+        pv: Vec::new(),
+    };
+    Some(line)
+}
+
+/// The table's answer to `best`, when the principal variation ends there.
+fn expected_answer(job: &Job, best: Move) -> Option<Move> {
+    let mut position = job.position.clone();
+    position.do_move(best);
+    let answer = job.table.probe(position.key())?.best?;
+    (position.pseudo_legal(answer) && position.legal(answer)).then_some(answer)
+}
+
+/// The thread whose best move the threads together trust most: each votes for its own with its depth and value.
+/// A proven win is taken where it is shortest.
+// CITE: the vote of Stockfish's thread pool (idea).
+fn vote(all: &[Findings]) -> Option<&Findings> {
+    let value = |found: &Findings| found.roots[0].known_value();
+    let least = all.iter().map(value).min()?;
+    let weight =
+        |found: &Findings| i64::from(value(found) - least + 14) * i64::from(found.depth.max(1));
+    let votes = |found: &Findings| -> i64 {
+        let m = found.roots[0].m;
+        all.iter()
+            .filter(|other| other.roots[0].m == m)
+            .map(weight)
+            .sum()
+    };
+    let mut best = &all[0];
+    for found in &all[1..] {
+        let better = if score::is_win(value(best)) {
+            value(found) > value(best)
+        } else {
+            score::is_win(value(found))
+                || (votes(found), weight(found)) > (votes(best), weight(best))
+        };
+        if better && found.depth > 0 {
+            best = found;
+        }
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Square;
+    use crate::search::score::Value;
+
+    fn found(to: Square, value: Value, depth: i32) -> Findings {
+        let m = Move::new(Square::E2, to).expect("not a1a1");
+        let mut root = RootMove::new(m);
+        root.value = value;
+        Findings {
+            depth,
+            roots: vec![root],
+        }
+    }
+
+    fn choice(all: &[Findings]) -> Square {
+        vote(all).expect("someone voted").roots[0].m.to()
+    }
+
+    #[test]
+    fn two_votes_beat_one_a_little_deeper() {
+        let all = [
+            found(Square::E3, 10, 11),
+            found(Square::E4, 12, 10),
+            found(Square::E4, 11, 10),
+        ];
+        assert_eq!(choice(&all), Square::E4);
+    }
+
+    #[test]
+    fn a_proven_win_is_taken_where_it_is_shortest() {
+        let all = [
+            found(Square::E3, 500, 20),
+            found(Square::E4, score::mate_in(9), 12),
+            found(Square::D3, score::mate_in(5), 10),
+        ];
+        assert_eq!(choice(&all), Square::D3);
+    }
+
+    #[test]
+    fn nobody_no_vote() {
+        assert!(vote(&[]).is_none());
+    }
+}
