@@ -60,6 +60,10 @@ impl Worker {
         let mut best_move = None;
         let mut count = 0;
         loop {
+            // Before they are generated and scored, which costs more than all else here.
+            if KIND != ROOT && Self::is_late(&node, count + 1) && self.may_prune_moves(&node) {
+                picker.skip_quiets();
+            }
             let (guide, scratch) = self.guide(&checks, contexts);
             let Some(m) = picker.next(&guide, scratch) else {
                 break;
@@ -146,21 +150,30 @@ impl Worker {
     /// Step 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
     /// move that does not lose is known.
     fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
-        if score::is_loss(node.best) || !self.position.has_non_pawn_material(self.position.turn()) {
+        if !self.may_prune_moves(node) {
             return Verdict::Search;
         }
-        // Late moves of a shallow node almost never matter: ordering has put what does first.
-        let limit =
-            (params::lmp_base() + node.depth * node.depth) / (2 - i32::from(node.improving));
-        let late = c.count >= limit;
         let depth = node.depth - 1 - c.reduction / 1024;
         if c.noisy || c.gives_check {
             return self.prune_noisy(node, c, depth);
         }
-        if late {
+        if Self::is_late(node, c.count) {
             return Verdict::SkipQuiets;
         }
         self.prune_quiet(node, c, depth)
+    }
+
+    /// Whether a move of the node may be skipped at all: some move does not lose, and zugzwang is unlikely.
+    #[inline]
+    fn may_prune_moves(&self, node: &Node) -> bool {
+        !score::is_loss(node.best) && self.position.has_non_pawn_material(self.position.turn())
+    }
+
+    /// Late moves of a shallow node almost never matter: ordering has put what does first.
+    #[inline]
+    fn is_late(node: &Node, count: i32) -> bool {
+        let limit = params::lmp_base() + node.depth * node.depth;
+        count >= limit / (2 - i32::from(node.improving))
     }
 
     fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
