@@ -21,4 +21,4 @@ pub use dirty::{DirtyPiece, DirtyPieces};
 pub use legality::CheckInfo;
 pub use moves::{Move, MoveList};
 pub use position::Position;
-pub use shakmaty::{Bitboard, CastlingMode, Color, Piece, Role, Square};
+pub use shakmaty::{Bitboard, CastlingMode, Color, File, Piece, Role, Square};

@@ -1,166 +1,325 @@
 //! Stockfish's `.binpack`: blocks of games, each a starting position and a bit-packed list of moves and scores.
 //!
-//! The `sfbinpack` crate decodes; this file adds what it leaves open: errors in place of panics on damaged blocks, and
-//! the way into our packed records.
+//! The `sfbinpack` crate decodes and encodes; this file adds what it leaves open: errors in place of panics on damaged
+//! data, and the way into our own entries and out of them.
+//!
+//! The format knows classical castling only. Of a Chess960 game it loses the rights of kings and rooks that did not
+//! start on their classical squares, and the positions where such a castling was played.
 
-use std::fs::File;
-use std::io::BufReader;
+use std::cell::RefCell;
+use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::rc::Rc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use sfbinpack::chess::castling_rights::CastlingRights;
 use sfbinpack::chess::color::Color;
-use sfbinpack::chess::coords::Square;
+use sfbinpack::chess::coords::Square as SfSquare;
+use sfbinpack::chess::r#move::{Move as SfMove, MoveType};
+use sfbinpack::chess::piece::Piece;
 use sfbinpack::chess::piecetype::PieceType;
-use sfbinpack::{ChunkReader, TrainingDataEntry, read_chunk_into};
+use sfbinpack::chess::position::Position as SfPosition;
+use sfbinpack::{ChunkReader, CompressedTrainingDataEntryWriter, TrainingDataEntry};
+use shakmaty::Square;
 
-use super::filter::Filter;
-use super::record::{PackedPiece, Record};
+use super::entry::{Entry, MoveKind};
+use super::packed::PackedBoard;
+use crate::board::{Move, Role};
 
-/// Calls `visit` with every entry of the file, in order, holding one block in memory at a time.
-pub fn for_each_entry(path: &Path, mut visit: impl FnMut(&TrainingDataEntry)) -> Result<()> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let mut file = BufReader::with_capacity(1 << 20, file);
+/// Castling rights in the order of our bits.
+const RIGHTS: [CastlingRights; 4] = [
+    CastlingRights::WHITE_KING_SIDE,
+    CastlingRights::WHITE_QUEEN_SIDE,
+    CastlingRights::BLACK_KING_SIDE,
+    CastlingRights::BLACK_QUEEN_SIDE,
+];
+/// King's and rook's squares, and their colour, that each right needs in classical chess.
+const CLASSICAL: [(Square, Square, u8); 4] = [
+    (Square::E1, Square::H1, 0),
+    (Square::E1, Square::A1, 0),
+    (Square::E8, Square::H8, 1),
+    (Square::E8, Square::A8, 1),
+];
+/// The ply has fourteen bits.
+const MAX_PLY: u16 = (1 << 14) - 1;
+/// What a block begins with, before its length in four bytes.
+const MAGIC: &[u8; 4] = b"BINP";
+/// Larger blocks than this are no blocks: generators cut at a mebibyte.
+const MAX_BLOCK: usize = 100 << 20;
+
+/// Calls `visit` with every entry, in order, holding one block in memory at a time. Returns how many bytes of an
+/// unfinished block are at the end.
+///
+/// # Errors
+/// When reading fails, a block is damaged, or `visit` says so.
+pub fn for_each(
+    mut source: impl Read,
+    mut visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<usize> {
     let mut block = Vec::new();
     let mut index = 0;
-    while read_chunk_into(&mut file, &mut block)
-        .map_err(|error| anyhow!("{}: block {index}: {error}", path.display()))?
-    {
-        decode_block(&block, &mut visit)
-            .with_context(|| format!("{}: block {index} is damaged", path.display()))?;
+    loop {
+        let mut header = [0; 8];
+        let length = super::bin::fill(&mut source, &mut header)?;
+        if length < header.len() {
+            return Ok(length);
+        }
+        let [magic, size] = [&header[..4], &header[4..]];
+        let size = size
+            .iter()
+            .rev()
+            .fold(0, |sum, &b| sum << 8 | usize::from(b));
+        if magic != MAGIC || size > MAX_BLOCK {
+            bail!("block {index} has no header of a block");
+        }
+        block.clear();
+        let length = source.by_ref().take(size as u64).read_to_end(&mut block)?;
+        if length < size {
+            return Ok(header.len() + length);
+        }
+        decode_block(&block, &mut visit).with_context(|| format!("block {index}"))?;
         index += 1;
     }
-    Ok(())
 }
 
 /// Decodes one block; the decoder indexes past its end on damaged data, which must not end the program.
-fn decode_block(block: &[u8], visit: &mut impl FnMut(&TrainingDataEntry)) -> Result<()> {
+fn decode_block(block: &[u8], visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<()> {
     let mut reader = ChunkReader::default();
     while reader.has_next(block) {
-        let entry = catch_unwind(AssertUnwindSafe(|| reader.next(block)))
-            .map_err(|_| anyhow!("the decoder gave up"))?;
-        visit(&entry);
+        let entry = catch_unwind(AssertUnwindSafe(|| to_entry(&reader.next(block))))
+            .map_err(|_| anyhow!("it is damaged: the decoder gave up"))?;
+        visit(&entry)?;
     }
     Ok(())
 }
 
-/// The records of the positions that `filter` keeps, in the order of the file.
-pub fn read_records(path: &Path, filter: &Filter) -> Result<Vec<Record>> {
-    let mut records = Vec::new();
-    for_each_entry(path, |entry| {
-        if filter.keeps(entry) {
-            records.push(to_record(entry));
-        }
-    })?;
-    Ok(records)
+/// The entry in our words.
+pub fn to_entry(entry: &TrainingDataEntry) -> Entry {
+    let position = &entry.pos;
+    let occupied = position.occupied().bits();
+    let mut codes = [0_u8; 64];
+    let mut left = occupied;
+    while left != 0 {
+        let square = left.trailing_zeros();
+        left &= left - 1;
+        codes[square as usize] = position.piece_at(SfSquare::new(square)).id() & 15;
+    }
+    let ep = position.ep_square();
+    Entry {
+        board: PackedBoard::from_codes(occupied, &codes),
+        black_to_move: position.side_to_move() == Color::Black,
+        castling: castling(position),
+        ep: (ep != SfSquare::NONE).then(|| Square::new(ep.index() & 63)),
+        rule50: position.rule50_counter().min(127) as u8,
+        m: to_move(&entry.mv),
+        score: entry.score,
+        ply: entry.ply,
+        result: entry.result.signum() as i8,
+    }
 }
 
-/// Packs an entry.
-pub fn to_record(entry: &TrainingDataEntry) -> Record {
-    let position = &entry.pos;
-    let pieces = (0..64).filter_map(|square| {
-        let piece = position.piece_at(Square::new(square));
-        (piece.piece_type() != PieceType::None).then(|| PackedPiece {
-            square: square as u8,
-            role: piece.piece_type().ordinal(),
-            colour: u8::from(piece.color() == Color::Black),
+fn castling(position: &SfPosition) -> u8 {
+    let rights = position.castling_rights();
+    let held = |i: &usize| rights.contains(RIGHTS[*i]);
+    (0..4).filter(held).map(|i| 1 << i).sum()
+}
+
+fn to_move(m: &SfMove) -> Option<Move> {
+    let square = |square: SfSquare| Square::new(square.index() & 63);
+    let (from, to) = (square(m.from()), square(m.to()));
+    if from == to {
+        return None;
+    }
+    if m.mtype() != MoveType::Promotion {
+        return Move::new(from, to);
+    }
+    let role = match m.promoted_piece().piece_type() {
+        PieceType::Knight => Role::Knight,
+        PieceType::Bishop => Role::Bishop,
+        PieceType::Rook => Role::Rook,
+        _ => Role::Queen,
+    };
+    Move::promoting(from, to, role)
+}
+
+/// Writes entries: games whose plies follow one another become chains.
+pub struct BinpackWriter<W: Write> {
+    encoder: CompressedTrainingDataEntryWriter<Blocks>,
+    blocks: Blocks,
+    sink: W,
+}
+
+/// Where the encoder leaves finished blocks. It hides the errors of a sink, so it gets one that has none.
+#[derive(Clone, Default)]
+struct Blocks(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Blocks {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W: Write> BinpackWriter<W> {
+    /// A writer into `sink`.
+    ///
+    /// # Errors
+    /// When the encoder does not start.
+    pub fn new(sink: W) -> Result<Self> {
+        let blocks = Blocks::default();
+        let encoder = CompressedTrainingDataEntryWriter::new(blocks.clone())?;
+        Ok(Self {
+            encoder,
+            blocks,
+            sink,
         })
-    });
-    let black_to_move = position.side_to_move() == Color::Black;
-    let can_castle = position.castling_rights() != CastlingRights::NONE;
-    let mut record = Record::pack(pieces, black_to_move, can_castle);
-    record.score = entry.score;
-    record.ply = entry.ply;
-    record.result = entry.result.signum() as i8;
-    record
+    }
+
+    /// Writes an entry. One with a castling that the format cannot tell is left out.
+    ///
+    /// # Errors
+    /// When the entry has no move, or an impossible one, or when the sink fails.
+    pub fn write(&mut self, entry: &Entry) -> Result<()> {
+        let Some(entry) = from_entry(entry)? else {
+            return Ok(());
+        };
+        catch_unwind(AssertUnwindSafe(|| self.encoder.write_entry(&entry)))
+            .map_err(|_| anyhow!("the move of a position is impossible there"))??;
+        self.drain()
+    }
+
+    /// Writes the last block and gives the sink back.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn finish(mut self) -> Result<W> {
+        self.encoder.flush_and_end();
+        self.drain()?;
+        Ok(self.sink)
+    }
+
+    fn drain(&mut self) -> Result<()> {
+        let mut blocks = self.blocks.0.borrow_mut();
+        self.sink.write_all(&blocks)?;
+        blocks.clear();
+        Ok(())
+    }
+}
+
+/// The entry in the crate's words; `None` for a castling that is not classical.
+fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
+    let m = entry.m.context(
+        "a position without a move, which .binpack cannot hold: write .bin or .plain instead",
+    )?;
+    let own = entry.board.piece_at(m.from());
+    if own.is_none_or(|piece| (piece.colour == 1) != entry.black_to_move) {
+        bail!("a move of a piece that is not there");
+    }
+    let rights = classical_rights(entry);
+    let Some(mv) = from_move(entry, m, rights) else {
+        return Ok(None);
+    };
+    let mut pos = SfPosition::empty();
+    for piece in entry.board.pieces() {
+        let id = i32::from(2 * piece.role + piece.colour);
+        if id >= 12 {
+            bail!("a piece that is none");
+        }
+        pos.place(Piece::from_id(id), SfSquare::new(piece.square.into()));
+    }
+    for (i, &right) in RIGHTS.iter().enumerate() {
+        if rights >> i & 1 == 1 {
+            pos.add_castling_rights(right);
+        }
+    }
+    if let Some(ep) = entry.ep {
+        pos.set_ep_square_unchecked(SfSquare::new(ep as u32));
+    }
+    pos.set_rule50_counter(entry.rule50.into());
+    let black = entry.black_to_move;
+    pos.set_side_to_move(if black { Color::Black } else { Color::White });
+    // Only chains need the move number, which must grow with black's moves. Some generators count plies from 1.
+    pos.set_ply((entry.ply & MAX_PLY) + (entry.ply & u16::from(!black)));
+    Ok(Some(TrainingDataEntry {
+        pos,
+        mv,
+        score: entry.score,
+        ply: entry.ply & MAX_PLY,
+        result: entry.result.into(),
+    }))
+}
+
+/// The rights whose king and rook stand where classical chess has them.
+fn classical_rights(entry: &Entry) -> u8 {
+    let stands = |square, role: Role, colour| {
+        let piece = entry.board.piece_at(square);
+        piece.is_some_and(|piece| piece.role() == Some(role) && piece.colour == colour)
+    };
+    let classical = |i: &usize| {
+        let (king, rook, colour) = CLASSICAL[*i];
+        stands(king, Role::King, colour) && stands(rook, Role::Rook, colour)
+    };
+    (0..4)
+        .filter(classical)
+        .map(|i| entry.castling & 1 << i)
+        .sum()
+}
+
+fn from_move(entry: &Entry, m: Move, rights: u8) -> Option<SfMove> {
+    let (from, to) = (SfSquare::new(m.from() as u32), SfSquare::new(m.to() as u32));
+    Some(match entry.kind_of(m) {
+        MoveKind::Normal => SfMove::normal(from, to),
+        MoveKind::EnPassant => SfMove::en_passant(from, to),
+        MoveKind::Castling => {
+            let right = 2 * usize::from(entry.black_to_move) + usize::from(m.to() < m.from());
+            let (king, rook, _) = CLASSICAL[right];
+            let classical = rights >> right & 1 == 1 && (king, rook) == (m.from(), m.to());
+            return classical.then(|| SfMove::castle(from, to));
+        }
+        MoveKind::Promotion => {
+            let black = entry.black_to_move;
+            let colour = if black { Color::Black } else { Color::White };
+            let role = match m.promotion()? {
+                Role::Knight => PieceType::Knight,
+                Role::Bishop => PieceType::Bishop,
+                Role::Rook => PieceType::Rook,
+                _ => PieceType::Queen,
+            };
+            SfMove::promotion(from, to, Piece::new(role, colour))
+        }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
+    use crate::board::{CastlingMode, Position};
 
-    /// The shared data folder's file, or a loud notice that the test does nothing.
-    fn shared(name: &str) -> Option<PathBuf> {
-        let root = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-            PathBuf::from,
-        );
-        let path = root.join("data").join(name);
-        if !path.exists() {
-            eprintln!("SKIPPED: {} is not there", path.display());
-        }
-        path.exists().then_some(path)
-    }
-
-    fn count(path: &Path) -> u64 {
-        let mut entries = 0;
-        for_each_entry(path, |_| entries += 1).unwrap();
-        entries
+    #[test]
+    fn damage_is_an_error_and_an_unfinished_block_is_told() {
+        let read = |bytes: &[u8]| for_each(bytes, |_| Ok(()));
+        assert!(read(b"BIN?\x08\0\0\0garbage!").is_err());
+        assert!(read(b"BINP\xff\xff\xff\xff").is_err());
+        assert_eq!(read(b"BINP\xff\0\0\0too short").ok(), Some(17));
+        assert_eq!(read(b"").ok(), Some(0));
+        assert!(read(&[b"BINP\x80\0\0\0".as_slice(), &[255; 128]].concat()).is_err());
     }
 
     #[test]
-    fn the_small_file_has_the_published_count() {
-        let Some(path) = shared("games-d5-c.binpack") else {
-            return;
+    fn chess960_loses_what_the_format_cannot_say() {
+        let fen = "4k3/8/8/8/8/8/8/1R2K2R w HB - 0 1";
+        let position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
+        let entry = |uci: &str| Entry {
+            m: position.parse_uci(uci).ok(),
+            ..Entry::of(&position)
         };
-        assert_eq!(count(&path), 841_698);
-    }
-
-    #[test]
-    #[ignore = "reads 30 MB of games"]
-    fn the_large_files_have_the_published_counts() {
-        for (name, wanted) in [
-            ("games-d4-a.binpack", 5_425_668),
-            ("games-d4-b.binpack", 1_142_240),
-        ] {
-            let Some(path) = shared(name) else { return };
-            assert_eq!(count(&path), wanted, "{name}");
-        }
-    }
-
-    #[test]
-    fn records_hold_what_the_entries_say() {
-        let Some(path) = shared("games-d5-c.binpack") else {
-            return;
-        };
-        let mut seen = 0;
-        for_each_entry(&path, |entry| {
-            seen += 1;
-            if seen > 20_000 {
-                return;
-            }
-            let record = to_record(entry);
-            let fen = entry.pos.fen().unwrap();
-            let mut fields = fen.split(' ');
-            let board = shakmaty::Board::from_ascii_board_fen(fields.next().unwrap().as_bytes());
-            let wanted: Vec<_> = board
-                .unwrap()
-                .iter()
-                .map(|(square, piece)| PackedPiece {
-                    square: u8::from(square),
-                    role: piece.role as u8 - 1,
-                    colour: u8::from(piece.color.is_black()),
-                })
-                .collect();
-            assert_eq!(record.pieces().collect::<Vec<_>>(), wanted, "{fen}");
-            assert_eq!(record.black_to_move(), fields.next() == Some("b"));
-            assert_eq!(record.can_castle(), fields.next() != Some("-"));
-            assert_eq!((record.score, record.ply), (entry.score, entry.ply));
-        })
-        .unwrap();
-    }
-
-    #[test]
-    fn damage_is_an_error() {
-        let folder = std::env::temp_dir().join(format!("zoothera-binpack-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("damaged.binpack");
-        std::fs::write(&path, b"BIN?\x08\0\0\0garbage!").unwrap();
-        assert!(for_each_entry(&path, |_| {}).is_err());
-        std::fs::write(&path, b"BINP\xff\0\0\0too short").unwrap();
-        assert!(for_each_entry(&path, |_| {}).is_err());
-        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(classical_rights(&entry("e1e2")), 1);
+        assert!(matches!(from_entry(&entry("e1b1")), Ok(None)));
+        assert!(matches!(from_entry(&entry("e1h1")), Ok(Some(_))));
+        assert!(from_entry(&entry("none")).is_err());
     }
 }

@@ -1,8 +1,6 @@
 //! Which positions are worth learning from.
 
-use sfbinpack::TrainingDataEntry;
-use sfbinpack::chess::r#move::MoveType;
-use sfbinpack::chess::piecetype::PieceType;
+use super::entry::{Entry, NO_SCORE};
 
 /// What a position must be to be kept.
 ///
@@ -28,25 +26,13 @@ impl Default for Filter {
     }
 }
 
-/// The score that generators write for "no score: only carries the game on".
-pub const NO_SCORE: i16 = 32002;
-
 impl Filter {
     /// Whether the entry is kept.
-    pub fn keeps(&self, entry: &TrainingDataEntry) -> bool {
+    #[inline]
+    pub fn keeps(&self, entry: &Entry) -> bool {
         entry.score.unsigned_abs() <= self.max_score.unsigned_abs()
             && entry.score != NO_SCORE
             && entry.ply >= self.min_ply
-            && (!self.quiet || is_quiet(entry))
+            && (!self.quiet || entry.is_quiet())
     }
-}
-
-/// Not in check, and the best move neither captures nor promotes.
-pub fn is_quiet(entry: &TrainingDataEntry) -> bool {
-    let placid = match entry.mv.mtype() {
-        MoveType::Normal => entry.pos.piece_at(entry.mv.to()).piece_type() == PieceType::None,
-        MoveType::Castle => true,
-        MoveType::Promotion | MoveType::EnPassant => false,
-    };
-    placid && !entry.pos.is_checked(entry.pos.side_to_move())
 }

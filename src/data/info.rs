@@ -5,15 +5,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use sfbinpack::TrainingDataEntry;
 
-use super::binpack::for_each_entry;
-use super::filter::{NO_SCORE, is_quiet};
+use super::entry::{Entry, NO_SCORE};
+use super::reader;
 
 /// Show what files of training data hold.
 #[derive(clap::Args, Clone, Debug)]
 pub struct InfoArgs {
-    /// The `.binpack` files.
+    /// The files: `.bin`, `.binpack`, `.plain` or `.txt`.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -22,7 +21,10 @@ pub struct InfoArgs {
 pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     for path in &args.files {
         let mut summary = Summary::default();
-        for_each_entry(path, |entry| summary.add(entry))?;
+        reader::for_each(path, |entry| {
+            summary.add(entry);
+            Ok(())
+        })?;
         writeln!(out, "{}\n{summary}", path.display())?;
     }
     Ok(())
@@ -51,11 +53,12 @@ pub struct Summary {
 
 impl Summary {
     /// Counts one entry.
-    pub fn add(&mut self, entry: &TrainingDataEntry) {
+    pub fn add(&mut self, entry: &Entry) {
         self.positions += 1;
-        self.games += u64::from(self.last_ply.map(|ply| ply + 1) != Some(entry.ply));
+        self.games +=
+            u64::from(self.last_ply.and_then(|ply| ply.checked_add(1)) != Some(entry.ply));
         self.last_ply = Some(entry.ply);
-        self.quiet += u64::from(is_quiet(entry));
+        self.quiet += u64::from(entry.is_quiet());
         self.results[(entry.result.signum() + 1) as usize] += 1;
         if entry.score == NO_SCORE {
             self.unscored += 1;

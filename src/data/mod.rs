@@ -1,9 +1,21 @@
-//! Training data: reading game files, choosing positions, and keeping them packed in memory.
+//! Training data: reading and writing its formats, choosing positions, and keeping them packed in memory.
+//!
+//! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`] and [`plain`]
+//! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
+//! * [`filter`], [`info`]: what is worth learning from, and what a file holds
 
+pub mod bin;
 pub mod binpack;
+pub mod entry;
 pub mod filter;
 pub mod info;
+pub mod packed;
+pub mod plain;
+pub mod reader;
 pub mod record;
+pub mod writer;
 
+pub use entry::Entry;
 pub use filter::Filter;
+pub use reader::read_records;
 pub use record::Record;

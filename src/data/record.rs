@@ -2,11 +2,13 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::packed::PackedBoard;
+pub use super::packed::PackedPiece;
+
 /// A labelled position.
 ///
 /// ```text
-/// bytes  0..8   occupied squares, a1 = bit 0
-///        8..24  one nibble per occupied square, low nibble first: 2 * role + colour (white 0), pawn 0 .. king 5
+/// bytes  0..24  the pieces, as PackedBoard draws them
 ///       24..26  score in engine units, side to move's view
 ///       26..28  ply of the game
 ///       28      result, side to move's view: -1, 0, 1
@@ -16,8 +18,7 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 pub struct Record {
-    occupied: u64,
-    nibbles: [u8; 16],
+    board: PackedBoard,
     /// Score in engine units, from the side to move's view.
     pub score: i16,
     /// Ply of the game.
@@ -31,55 +32,38 @@ pub struct Record {
 const BLACK_TO_MOVE: u8 = 1;
 const CAN_CASTLE: u8 = 2;
 
-/// A piece as a record holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PackedPiece {
-    /// 0 (a1) to 63 (h8).
-    pub square: u8,
-    /// 0 pawn .. 5 king.
-    pub role: u8,
-    /// 0 white, 1 black.
-    pub colour: u8,
-}
-
 impl Record {
+    /// An unlabelled record.
+    #[inline]
+    pub fn new(board: PackedBoard, black_to_move: bool, can_castle: bool) -> Self {
+        Self {
+            board,
+            score: 0,
+            ply: 0,
+            result: 0,
+            flags: BLACK_TO_MOVE * u8::from(black_to_move) + CAN_CASTLE * u8::from(can_castle),
+            reserved: [0; 2],
+        }
+    }
+
     /// Packs the pieces, which must come in the order of their squares and be at most 32.
     pub fn pack(
         pieces: impl Iterator<Item = PackedPiece>,
         black_to_move: bool,
         can_castle: bool,
     ) -> Self {
-        let mut record = Self::zeroed();
-        for (slot, piece) in pieces.take(32).enumerate() {
-            record.occupied |= 1 << piece.square;
-            record.nibbles[slot / 2] |= (2 * piece.role + piece.colour) << (4 * (slot % 2));
-        }
-        record.flags = BLACK_TO_MOVE * u8::from(black_to_move) + CAN_CASTLE * u8::from(can_castle);
-        record
+        Self::new(PackedBoard::new(pieces), black_to_move, can_castle)
     }
 
     /// The pieces, in the order of their squares.
     #[inline]
     pub fn pieces(&self) -> impl Iterator<Item = PackedPiece> + '_ {
-        let mut left = self.occupied;
-        (0..32_usize).map_while(move |slot| {
-            if left == 0 {
-                return None;
-            }
-            let square = left.trailing_zeros() as u8;
-            left &= left - 1;
-            let nibble = self.nibbles[slot / 2] >> (4 * (slot % 2)) & 15;
-            Some(PackedPiece {
-                square,
-                role: nibble >> 1,
-                colour: nibble & 1,
-            })
-        })
+        self.board.pieces()
     }
 
     /// How many pieces stand on the board, kings included.
     pub fn piece_count(&self) -> u32 {
-        self.occupied.count_ones()
+        self.board.count()
     }
 
     /// Whether black is to move.

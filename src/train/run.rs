@@ -12,13 +12,13 @@ use super::model::Model;
 use super::optimiser::Settings;
 use super::schedule::Cosine;
 use super::trainer::Trainer;
-use crate::data::{Filter, Record, binpack};
+use crate::data::{Filter, Record, read_records};
 use crate::util::rng::SplitMix64;
 
 /// Train a HalfKP 256x2-32-32-1 net on search-labelled games.
 #[derive(clap::Args, Clone, Debug)]
 pub struct TrainArgs {
-    /// The `.binpack` files to learn from.
+    /// The files to learn from: `.bin`, `.binpack` or `.plain`.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Where the net goes; written at every validation, so that a run may be ended at any time.
@@ -130,7 +130,7 @@ fn load(args: &TrainArgs, rng: &mut SplitMix64) -> Result<(Vec<Record>, Vec<Reco
     };
     let (mut training, mut validation) = (Vec::new(), Vec::new());
     for path in &args.files {
-        let mut records = binpack::read_records(path, &filter)?;
+        let mut records = read_records(path, &filter)?;
         let kept = records.len() - (records.len() as f64 * args.holdout.clamp(0.0, 1.0)) as usize;
         validation.extend(records.drain(kept..));
         let limit = args.thin_beyond.unsigned_abs();

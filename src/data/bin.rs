@@ -1,0 +1,355 @@
+//! Stockfish's `.bin`: packed positions of 40 bytes, one after the other, related or not.
+//!
+//! ```text
+//! bytes  0..32  the position, a stream of bits (below)
+//!       32..34  score, side to move's view, engine units
+//!       34..36  move: to 6 bits, from 6, promotion 2 (knight 0), kind 2 (1 promotion, 2 en passant, 3 castling)
+//!       36..38  ply of the game
+//!       38      result, side to move's view: -1, 0, 1
+//!       39      unused
+//! ```
+//!
+//! The stream, least significant bit of each byte first: side to move 1 (black 1); white's king's square 6, black's 6;
+//! the other 62 squares from a8 to h8, then a7 and so on: `0` when empty, else `1`, the role 3 (pawn 0 to queen 4) and
+//! the colour 1 (black 1); castling K Q k q; en passant 1, and its square 6 if that bit is set; rule50 6; move number
+//! 16; bit 6 of rule50.
+// CITE: the packed position is YaneuraOu's and Stockfish's learner's (PackedSfenValue); written from the description.
+
+use std::io::Read;
+
+use anyhow::{Result, bail, ensure};
+use shakmaty::Square;
+
+use super::entry::{Entry, MoveKind};
+use super::packed::{MAX_PIECES, PackedBoard};
+use crate::board::{Move, Role};
+
+/// Bytes of a record.
+pub const RECORD_BYTES: usize = 40;
+/// Squares in the stream: those without a king.
+const SQUARES: usize = 62;
+/// Nibble of a king, white's; black's is one more.
+const KING: u8 = 10;
+/// Records that are read at once.
+const BLOCK: usize = 1 << 14;
+
+/// Calls `visit` with every entry, in order. Returns how many bytes of an unfinished record are at the end.
+///
+/// # Errors
+/// When reading fails, a record is damaged, or `visit` says so.
+pub fn for_each(
+    mut source: impl Read,
+    mut visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<usize> {
+    let mut block = vec![0; BLOCK * RECORD_BYTES];
+    let mut index = 0_u64;
+    loop {
+        let length = fill(&mut source, &mut block)?;
+        for bytes in block[..length].chunks_exact(RECORD_BYTES) {
+            let Some(entry) = bytes.first_chunk().and_then(decode) else {
+                bail!("record {index} (at byte {}) is damaged", index * 40);
+            };
+            visit(&entry)?;
+            index += 1;
+        }
+        if length < block.len() {
+            return Ok(length % RECORD_BYTES);
+        }
+    }
+}
+
+/// Reads until `block` is full or the source ends; returns how much there is.
+pub(super) fn fill(source: &mut impl Read, block: &mut [u8]) -> std::io::Result<usize> {
+    let mut length = 0;
+    while length < block.len() {
+        match source.read(&mut block[length..]) {
+            Ok(0) => break,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// The entry of a record; `None` when the bits describe no position.
+#[inline]
+pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Entry> {
+    let mut bits = BitReader::new(bytes);
+    let black_to_move = bits.take(1) == 1;
+    let board = decode_board(&mut bits)?;
+    let castling = bits.take(4) as u8;
+    let has_ep = bits.take(1) == 1;
+    let ep = has_ep.then(|| Square::new(bits.take(6) as u32));
+    let low = bits.take(6) as u8;
+    let _move_number = bits.take(16);
+    let rule50 = low | (bits.take(1) as u8) << 6;
+    let field = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    let result = bytes[38] as i8;
+    let whole = bits.at <= 256 && (-1..=1).contains(&result);
+    whole.then_some(Entry {
+        board,
+        black_to_move,
+        castling,
+        ep,
+        rule50,
+        m: decode_move(field(34)),
+        score: field(32) as i16,
+        ply: field(36),
+        result,
+    })
+}
+
+#[inline]
+fn decode_board(bits: &mut BitReader) -> Option<PackedBoard> {
+    let kings = [bits.take(6) as usize, bits.take(6) as usize];
+    if kings[0] == kings[1] {
+        return None;
+    }
+    let mut codes = [0_u8; 64];
+    let mut occupied = 1_u64 << kings[0] | 1 << kings[1];
+    (codes[kings[0]], codes[kings[1]]) = (KING, KING + 1);
+    let [first, second] = {
+        let (a, b) = (kings[0] ^ 56, kings[1] ^ 56);
+        [a.min(b), a.max(b)]
+    };
+    let mut pieces = 2;
+    let mut index = 0;
+    loop {
+        let empty = (bits.peek().trailing_zeros() as usize).min(SQUARES - index);
+        bits.at += empty;
+        index += empty;
+        if index == SQUARES {
+            return Some(PackedBoard::from_codes(occupied, &codes));
+        }
+        let role = (bits.peek() >> 1 & 7) as u8;
+        let colour = (bits.peek() >> 4 & 1) as u8;
+        bits.at += 5;
+        pieces += 1;
+        if role > 4 || pieces > MAX_PIECES {
+            return None;
+        }
+        // From the number among the squares without kings to the number among all, a8 first.
+        let mut place = index + usize::from(index >= first);
+        place += usize::from(place >= second);
+        let square = place ^ 56;
+        codes[square] = 2 * role + colour;
+        occupied |= 1 << square;
+        index += 1;
+    }
+}
+
+fn decode_move(code: u16) -> Option<Move> {
+    let square = |shift: u16| Square::new(u32::from(code >> shift & 63));
+    let (to, from) = (square(0), square(6));
+    if from == to {
+        return None;
+    }
+    if code >> 14 != 1 {
+        return Move::new(from, to);
+    }
+    let roles = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+    Move::promoting(from, to, roles[usize::from(code >> 12 & 3)])
+}
+
+/// The record of an entry.
+///
+/// # Errors
+/// When a king is missing: the format has no way to say so.
+pub fn encode(entry: &Entry) -> Result<[u8; RECORD_BYTES]> {
+    let mut bits = BitWriter::default();
+    bits.put(u64::from(entry.black_to_move), 1);
+    encode_board(&entry.board, &mut bits)?;
+    bits.put(u64::from(entry.castling & 15), 4);
+    bits.put(u64::from(entry.ep.is_some()), 1);
+    if let Some(square) = entry.ep {
+        bits.put(square as u64, 6);
+    }
+    bits.put(u64::from(entry.rule50 & 63), 6);
+    bits.put(u64::from(entry.ply / 2 + 1), 16);
+    bits.put(u64::from(entry.rule50 >> 6 & 1), 1);
+    let mut bytes = [0; RECORD_BYTES];
+    for (bytes, word) in bytes.chunks_exact_mut(8).zip(bits.words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes[32..34].copy_from_slice(&entry.score.to_le_bytes());
+    bytes[34..36].copy_from_slice(&encode_move(entry).to_le_bytes());
+    bytes[36..38].copy_from_slice(&entry.ply.to_le_bytes());
+    bytes[38] = entry.result as u8;
+    Ok(bytes)
+}
+
+fn encode_board(board: &PackedBoard, bits: &mut BitWriter) -> Result<()> {
+    /// No piece.
+    const EMPTY: u8 = 16;
+    let mut codes = [EMPTY; 64];
+    for piece in board.pieces() {
+        codes[usize::from(piece.square)] = 2 * piece.role + piece.colour;
+    }
+    for code in [KING, KING + 1] {
+        let square = codes.iter().position(|&c| c == code);
+        ensure!(square.is_some(), "a position without two kings");
+        bits.put(square.unwrap_or(0) as u64, 6);
+    }
+    for place in 0..64 {
+        match codes[place ^ 56] {
+            EMPTY => bits.put(0, 1),
+            code if code >= KING => {}
+            code => bits.put(u64::from(1 | (code >> 1) << 1 | (code & 1) << 4), 5),
+        }
+    }
+    Ok(())
+}
+
+fn encode_move(entry: &Entry) -> u16 {
+    let Some(m) = entry.m else {
+        return 0;
+    };
+    let promotion = m.promotion().map_or(0, |role| role as u16 - 2);
+    let kind = match entry.kind_of(m) {
+        MoveKind::Normal => 0,
+        MoveKind::Promotion => 1,
+        MoveKind::EnPassant => 2,
+        MoveKind::Castling => 3,
+    };
+    m.to() as u16 | (m.from() as u16) << 6 | promotion << 12 | kind << 14
+}
+
+/// Takes bits from the first 32 bytes of a record, and zeros after them.
+struct BitReader {
+    words: [u64; 6],
+    at: usize,
+}
+
+impl BitReader {
+    #[inline]
+    fn new(bytes: &[u8; RECORD_BYTES]) -> Self {
+        let mut words = [0; 6];
+        for (word, bytes) in words.iter_mut().take(4).zip(bytes.chunks_exact(8)) {
+            *word = bytes.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+        }
+        Self { words, at: 0 }
+    }
+
+    /// The next 64 bits.
+    #[inline]
+    fn peek(&self) -> u64 {
+        let (word, shift) = ((self.at / 64).min(4), self.at % 64);
+        self.words[word] >> shift | self.words[word + 1] << 1 << (63 - shift)
+    }
+
+    /// Takes fewer than 64 bits.
+    #[inline]
+    fn take(&mut self, count: usize) -> u64 {
+        let bits = self.peek() & ((1 << count) - 1);
+        self.at += count;
+        bits
+    }
+}
+
+/// Puts bits one after the other; a position with at most 32 pieces needs fewer than 256.
+#[derive(Default)]
+struct BitWriter {
+    words: [u64; 5],
+    at: usize,
+}
+
+impl BitWriter {
+    #[inline]
+    fn put(&mut self, bits: u64, count: usize) {
+        let (word, shift) = ((self.at / 64).min(3), self.at % 64);
+        self.words[word] |= bits << shift;
+        self.words[word + 1] |= bits >> 1 >> (63 - shift);
+        self.at += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{CastlingMode, Position};
+
+    fn entry(fen: &str, uci: &str) -> Entry {
+        let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+        Entry {
+            m: position.parse_uci(uci).ok(),
+            score: -1234,
+            result: -1,
+            ..Entry::of(&position)
+        }
+    }
+
+    #[test]
+    fn entries_come_back() {
+        for (fen, uci) in [
+            (
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                "e2e4",
+            ),
+            ("r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 321", "e8c8"),
+            ("4k3/1P6/8/3pP3/8/8/8/K6R w - d6 0 70", "e5d6"),
+            ("4k3/1P6/8/3pP3/8/8/8/K6R w - d6 0 70", "b7b8n"),
+            ("k7/8/8/8/8/8/8/7K w - - 64 1", "none"),
+            ("K7/8/8/8/8/8/8/7k b - - 63 1", "h1h2"),
+        ] {
+            let entry = entry(fen, uci);
+            let bytes = encode(&entry).expect(fen);
+            assert_eq!(decode(&bytes), Some(entry), "{fen}");
+            assert_eq!(entry.m.is_none(), uci == "none", "{fen}");
+        }
+    }
+
+    /// The bits of a position by hand, as the description of the format puts them.
+    #[test]
+    fn the_stream_is_as_described() {
+        let bytes = encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("kings");
+        let bits = |at: usize, count: usize| {
+            (0..count).fold(0, |sum, i| {
+                sum | usize::from(bytes[(at + i) / 8] >> ((at + i) % 8) & 1) << i
+            })
+        };
+        // Black to move, the kings on h1 and a8; 54 empty squares, a black pawn, 7 empty squares.
+        assert_eq!((bits(0, 1), bits(1, 6), bits(7, 6)), (1, 7, 56));
+        assert_eq!((bits(13, 54), bits(67, 5)), (0, 0b1_0001));
+        assert_eq!((bits(72, 7), bits(79, 4), bits(83, 1)), (0, 0, 0));
+        assert_eq!((bits(84, 6), bits(90, 16), bits(106, 1)), (5, 3, 0));
+        assert_eq!(bytes[32..34], (-1234_i16).to_le_bytes());
+        assert_eq!(
+            bytes[34..36],
+            (Square::A7 as u16 | (Square::A8 as u16) << 6).to_le_bytes()
+        );
+        assert_eq!(bytes[36..40], [5, 0, 255, 0]);
+    }
+
+    #[test]
+    fn damage_never_panics() {
+        let mut rng = crate::util::rng::SplitMix64::new(3);
+        let good = encode(&entry("r3k2r/pp6/8/8/8/8/6PP/R3K2R w KQkq - 0 1", "e1g1")).expect("ok");
+        for _ in 0..20_000 {
+            let mut bytes = good;
+            for _ in 0..1 + rng.below(40) {
+                bytes[rng.below(RECORD_BYTES)] = rng.next_u64() as u8;
+            }
+            if let Some(entry) = decode(&bytes) {
+                assert!(encode(&entry).is_ok());
+                let _ = (entry.is_quiet(), entry.record());
+            }
+        }
+        assert_eq!(decode(&[0; 40]), None);
+        assert_eq!(decode(&[255; 40]), None);
+    }
+
+    #[test]
+    fn an_unfinished_record_is_told() {
+        let good = encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("kings");
+        let mut bytes = [good, good].concat();
+        bytes.extend([1, 2, 3]);
+        let mut count = 0;
+        let left = for_each(bytes.as_slice(), |_| {
+            count += 1;
+            Ok(())
+        });
+        assert_eq!((left.ok(), count), (Some(3), 2));
+        assert!(for_each([0; 80].as_slice(), |_| Ok(())).is_err());
+    }
+}

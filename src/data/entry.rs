@@ -1,0 +1,127 @@
+//! A labelled position as every format can say it: the one type that readers yield and writers take.
+
+use shakmaty::Square;
+
+use super::packed::{PackedBoard, PackedPiece};
+use super::record::Record;
+use crate::board::{Color, Move, Position, Role};
+
+/// The score that generators write for "no score: only carries the game on".
+pub const NO_SCORE: i16 = 32002;
+
+/// A position with what a game and a search say of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The pieces.
+    pub board: PackedBoard,
+    /// Whether black is to move.
+    pub black_to_move: bool,
+    /// Castling rights as bits 0 to 3: K, Q, k, q.
+    pub castling: u8,
+    /// The square where a pawn could be taken en passant.
+    pub ep: Option<Square>,
+    /// Plies since the last capture or pawn move.
+    pub rule50: u8,
+    /// The move that was played or found best, castling as king takes own rook; `None` where there is none.
+    pub m: Option<Move>,
+    /// Score in engine units, from the side to move's view; [`NO_SCORE`] for none.
+    pub score: i16,
+    /// Ply of the game.
+    pub ply: u16,
+    /// Game result from the side to move's view: -1, 0, 1.
+    pub result: i8,
+}
+
+/// What a move does, as the formats tell moves apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MoveKind {
+    /// Anything else.
+    Normal,
+    /// A pawn becomes a piece.
+    Promotion,
+    /// A pawn takes the pawn that has just passed it.
+    EnPassant,
+    /// The king takes its own rook.
+    Castling,
+}
+
+impl Entry {
+    /// An unlabelled entry of a position: no move, score 0, drawn.
+    pub fn of(position: &Position) -> Self {
+        let black_to_move = position.turn() == Color::Black;
+        let ply = 2 * (position.fullmoves().max(1) - 1) + u32::from(black_to_move);
+        Self {
+            board: PackedBoard::of(position),
+            black_to_move,
+            castling: position.castling_rights(),
+            ep: position.ep_square(),
+            rule50: position.halfmoves().min(127) as u8,
+            m: None,
+            score: 0,
+            ply: ply.min(u32::from(u16::MAX)) as u16,
+            result: 0,
+        }
+    }
+
+    /// The trainer's form.
+    #[inline]
+    pub fn record(&self) -> Record {
+        let mut record = Record::new(self.board, self.black_to_move, self.castling != 0);
+        record.score = self.score;
+        record.ply = self.ply;
+        record.result = self.result;
+        record
+    }
+
+    /// What a move does in this position.
+    pub fn kind_of(&self, m: Move) -> MoveKind {
+        if m.promotion().is_some() {
+            return MoveKind::Promotion;
+        }
+        let own = |piece: &PackedPiece| (piece.colour == 1) == self.black_to_move;
+        if self.board.piece_at(m.to()).is_some_and(|p| own(&p)) {
+            return MoveKind::Castling;
+        }
+        let is_pawn = |piece: PackedPiece| piece.role() == Some(Role::Pawn);
+        if self.ep == Some(m.to()) && self.board.piece_at(m.from()).is_some_and(is_pawn) {
+            return MoveKind::EnPassant;
+        }
+        MoveKind::Normal
+    }
+
+    /// Not in check, and the move, if there is one, neither captures nor promotes.
+    pub fn is_quiet(&self) -> bool {
+        let placid = self.m.is_none_or(|m| match self.kind_of(m) {
+            MoveKind::Normal => self.board.occupied() >> m.to() as u32 & 1 == 0,
+            MoveKind::Castling => true,
+            MoveKind::Promotion | MoveKind::EnPassant => false,
+        });
+        placid && !self.board.in_check(self.black_to_move)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::CastlingMode;
+
+    #[test]
+    fn quiet_means_that_nothing_hangs_by_the_move() {
+        let fen = "r3k3/1P6/8/3pP3/8/2n5/1P6/R3K2R w KQ d6 0 1";
+        let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+        for (text, kind, quiet) in [
+            ("e1h1", MoveKind::Castling, true),
+            ("e5d6", MoveKind::EnPassant, false),
+            ("b7b8q", MoveKind::Promotion, false),
+            ("b2c3", MoveKind::Normal, false),
+            ("b2b3", MoveKind::Normal, true),
+        ] {
+            let mut entry = Entry::of(&position);
+            entry.m = position.parse_uci(text).ok();
+            assert_eq!(entry.m.map(|m| entry.kind_of(m)), Some(kind), "{text}");
+            assert_eq!(entry.is_quiet(), quiet, "{text}");
+        }
+        let check = Position::from_fen("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1", CastlingMode::Standard);
+        assert!(!Entry::of(&check.expect("a check")).is_quiet());
+    }
+}

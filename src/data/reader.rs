@@ -1,0 +1,91 @@
+//! The one door to training data: opens a file of any format by its extension and visits its entries in order.
+//!
+//! A generator may be killed at any moment, so a file may end inside a record; what is whole is read, and a warning
+//! on standard error tells of the rest. Damage anywhere else is an error.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::entry::Entry;
+use super::filter::Filter;
+use super::record::Record;
+use super::{bin, binpack, plain};
+
+/// Bytes that are read from the disk at once.
+const BUFFER: usize = 1 << 20;
+
+/// How a file holds its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// 40 bytes each.
+    Bin,
+    /// Chains of moves and scores.
+    Binpack,
+    /// Lines of text.
+    Plain,
+}
+
+impl Format {
+    /// The format that the extension tells.
+    ///
+    /// # Errors
+    /// When it tells none.
+    pub fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("bin") => Ok(Self::Bin),
+            Some("binpack") => Ok(Self::Binpack),
+            Some("plain" | "txt") => Ok(Self::Plain),
+            _ => bail!(
+                "{}: the extension tells no format; it must be .bin, .binpack, .plain or .txt",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// Calls `visit` with every entry of the file, in order, holding little in memory at a time.
+///
+/// # Errors
+/// When the file cannot be read or is damaged, or when `visit` says so; the error names the file.
+pub fn for_each(path: &Path, visit: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
+    let format = Format::of(path)?;
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let source = BufReader::with_capacity(BUFFER, file);
+    let left = match format {
+        Format::Bin => bin::for_each(source, visit),
+        Format::Binpack => binpack::for_each(source, visit),
+        Format::Plain => plain::for_each(source, visit),
+    };
+    let left = left.with_context(|| path.display().to_string())?;
+    if left > 0 {
+        let what = match format {
+            Format::Bin => "bytes of an unfinished record",
+            Format::Binpack => "bytes of an unfinished block",
+            Format::Plain => "lines of an unfinished entry",
+        };
+        eprintln!(
+            "warning: {}: {left} {what} at the end are left out",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// The records of the positions that `filter` keeps, in the order of the file.
+///
+/// # Errors
+/// As [`for_each`].
+pub fn read_records(path: &Path, filter: &Filter) -> Result<Vec<Record>> {
+    let mut records = Vec::new();
+    for_each(path, |entry| {
+        if filter.keeps(entry) {
+            records.push(entry.record());
+        }
+        Ok(())
+    })?;
+    Ok(records)
+}
