@@ -33,23 +33,21 @@ fn random_games(count: usize) -> Vec<Vec<(DirtyPieces, Position)>> {
 
 fn forward(c: &mut Criterion) {
     let network = Network::embedded();
-    let biases = network
-        .transformer()
-        .biases()
-        .try_into()
-        .expect("256 biases");
-    let rows = network.transformer().rows::<256>();
+    let transformer = network.transformer();
+    let (empty, rows) = (transformer.empty::<256, 0>(), transformer.rows());
     let mut group = c.benchmark_group("forward");
     for kernel in Kernel::available() {
         let kernels = Kernels::new(kernel).expect("an available kernel");
-        let mut sums = [[0; 256]; 2];
+        let mut sums = [empty.clone(), empty.clone()];
         let pieces: Vec<u16> = (0..28).map(|i| 4 * 641 + 23 * i).collect();
         sums.iter_mut()
-            .for_each(|to| kernels.update(rows, biases, to, &pieces, &[]));
+            .for_each(|to| kernels.update(rows, &empty, to, &pieces, &[]));
         group.bench_function(BenchmarkId::from_parameter(kernel), |b| {
             let [own, other] = &sums;
+            let (own, other) = (&own.neurons, &other.neurons);
             b.iter(|| {
-                kernels.forward::<256, 32, 32>(network.head(), black_box(own), black_box(other))
+                let head = &network.heads()[0];
+                kernels.clipped::<256, 32>(head, black_box(own), black_box(other))
             });
         });
     }

@@ -5,11 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
 use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
-use zoothera::nnue::{AccumulatorStack, BoardView, Kernel, NetError, Network, synthetic};
+use zoothera::nnue::{AccumulatorStack, BoardView, Kernel, NetError, Network, Output, synthetic};
 use zoothera::util::rng::SplitMix64;
 
 /// The published network that the game oracle belongs to.
-const PUBLISHED: &str = "nn-82215d0fd0df";
+const OF_THE_GAMES: &str = "nn-82215d0fd0df";
+
+/// The published networks with a table of outputs.
+const PUBLISHED: [&str; 2] = [OF_THE_GAMES, "nn-ad9b42354671"];
 
 /// Raw outputs of both synthetic networks, for a checkout without the shared tables.
 const EMBEDDED_ORACLE: [(&str, i32, i32); 14] = [
@@ -149,21 +152,16 @@ fn table(name: &str) -> Option<Vec<Vec<String>>> {
     Some(text.lines().skip(1).map(columns).collect())
 }
 
-fn published() -> Option<Arc<Network>> {
-    static NET: OnceLock<Option<Arc<Network>>> = OnceLock::new();
-    let load = || {
-        let path = shared()?
-            .join("nets")
-            .join(PUBLISHED)
-            .with_extension("nnue");
-        path.is_file()
-            .then(|| Arc::new(Network::from_file(path).expect("the published network")))
-    };
-    let net = NET.get_or_init(load).clone();
-    if net.is_none() {
-        eprintln!("SKIPPED: no published network {PUBLISHED}");
+/// A published network of the shared folder.
+fn published(name: &str) -> Option<Arc<Network>> {
+    let path = shared()?.join("nets").join(name).with_extension("nnue");
+    if !path.is_file() {
+        eprintln!("SKIPPED: no published network {name}");
+        return None;
     }
-    net
+    Some(Arc::new(
+        Network::from_file(path).expect("the published network"),
+    ))
 }
 
 fn synthetic_a() -> Arc<Network> {
@@ -183,16 +181,41 @@ fn parse(bytes: &[u8]) -> Network {
 }
 
 /// Every kernel agrees with `rows` of FEN and raw output, also when the refresh cache is warm.
-fn check_positions(network: &Arc<Network>, rows: &[(String, i32)]) {
+fn check_positions(network: &Arc<Network>, rows: &[(String, Output)]) {
     for kernel in Kernel::available() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
         for round in 0..2 {
             for (fen, expected) in rows {
                 stack.reset();
-                let raw = stack.evaluate(&Board::new(fen));
-                assert_eq!(raw, *expected, "{kernel}, round {round}: {fen}");
+                let output = stack.evaluate(&Board::new(fen));
+                assert_eq!(output, *expected, "{kernel}, round {round}: {fen}");
             }
         }
+    }
+}
+
+/// The output in the columns of a table: raw output and value, or both parts, bucket and value.
+fn output_of(columns: &[String]) -> Output {
+    let number = |i: usize| -> i32 { columns[i].parse().expect("the tables hold numbers") };
+    let bucketed = columns.len() > 2;
+    let output = if bucketed {
+        Output {
+            psqt: number(0),
+            positional: number(1),
+            bucket: number(2) as usize,
+        }
+    } else {
+        raw_output(number(0))
+    };
+    assert_eq!(output.value(), number(columns.len() - 1));
+    output
+}
+
+/// The output of a network without buckets.
+fn raw_output(positional: i32) -> Output {
+    Output {
+        positional,
+        ..Output::default()
     }
 }
 
@@ -200,7 +223,7 @@ fn check_table(network: &Arc<Network>, name: &str) {
     if let Some(rows) = table(name) {
         let rows: Vec<_> = rows
             .iter()
-            .map(|r| (r[0].clone(), r[1].parse().unwrap()))
+            .map(|r| (r[0].clone(), output_of(&r[1..])))
             .collect();
         assert!(rows.len() > 200);
         check_positions(network, &rows);
@@ -212,7 +235,7 @@ fn embedded_oracle() {
     let rows = |value: fn(&(&str, i32, i32)) -> i32| -> Vec<_> {
         EMBEDDED_ORACLE
             .iter()
-            .map(|row| (row.0.to_owned(), value(row)))
+            .map(|row| (row.0.to_owned(), raw_output(value(row))))
             .collect()
     };
     check_positions(&synthetic_a(), &rows(|row| row.1));
@@ -231,15 +254,17 @@ fn synthetic_b_positions() {
 
 #[test]
 fn published_positions() {
-    if let Some(network) = published() {
-        check_table(&network, &format!("oracle_{PUBLISHED}.tsv"));
+    for name in PUBLISHED {
+        if let Some(network) = published(name) {
+            check_table(&network, &format!("oracle_{name}.tsv"));
+        }
     }
 }
 
 /// The boards of every oracle game with their raw outputs.
 fn games() -> Option<Vec<Vec<(Board, i32)>>> {
     let mut games: Vec<Vec<_>> = Vec::new();
-    for row in table(&format!("oracle_games_{PUBLISHED}.tsv"))? {
+    for row in table(&format!("oracle_games_{OF_THE_GAMES}.tsv"))? {
         if row[1] == "0" {
             games.push(Vec::new());
         }
@@ -251,7 +276,7 @@ fn games() -> Option<Vec<Vec<(Board, i32)>>> {
 
 #[test]
 fn published_games_ply_by_ply() {
-    let (Some(network), Some(games)) = (published(), games()) else {
+    let (Some(network), Some(games)) = (published(OF_THE_GAMES), games()) else {
         return;
     };
     for kernel in Kernel::available() {
@@ -262,7 +287,11 @@ fn published_games_ply_by_ply() {
                 if ply > 0 {
                     stack.push(&difference(&game[ply - 1].0, board));
                 }
-                assert_eq!(stack.evaluate(board), *expected, "{kernel}, ply {ply}");
+                assert_eq!(
+                    stack.evaluate(board).raw(),
+                    *expected,
+                    "{kernel}, ply {ply}"
+                );
             }
         }
     }
@@ -309,15 +338,22 @@ fn random_walks_of_synthetic_b() {
 }
 
 #[test]
-fn random_walks_of_the_published_network() {
-    if let Some(network) = published() {
+fn random_walks_of_the_published_networks() {
+    for network in PUBLISHED.into_iter().filter_map(published) {
         check_random_walks(&network);
     }
 }
 
 #[test]
 fn incremental_equals_refresh_on_random_games() {
-    let network = synthetic_b();
+    check_random_games(&synthetic_b());
+    for network in PUBLISHED.into_iter().filter_map(published) {
+        check_random_games(&network);
+    }
+}
+
+/// Plays and takes back random moves, evaluating now and then, against fresh evaluations.
+fn check_random_games(network: &Arc<Network>) {
     let mut rng = SplitMix64::new(17);
     let starts = [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -513,7 +549,9 @@ fn corruptions_are_refused_or_evaluated() {
             accepted += 1;
             let network = Arc::new(network);
             let raw = Kernel::available().into_iter().map(|kernel| {
-                AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&board)
+                AccumulatorStack::with_kernel(network.clone(), kernel)
+                    .evaluate(&board)
+                    .raw()
             });
             let raw: Vec<_> = raw.collect();
             assert!(raw.iter().all(|&r| r == raw[0]), "kernels differ: {raw:?}");

@@ -9,22 +9,39 @@ use std::sync::Arc;
 use shakmaty::{Color, Role, Square};
 
 use super::cache::RefreshCache;
-use super::features::{FeatureSet, HalfKp, IndexList, MAX_CHANGED};
+use super::features::{FeatureSet, IndexList, MAX_CHANGED};
+use super::network::Network;
 use super::simd::{Kernel, Kernels};
-use super::{Architecture, BoardView, Network};
+use super::sums::AnySums;
+use super::transformer::Sums;
+use super::{BoardView, OUTPUT_SCALE};
 use crate::board::DirtyPieces;
 
 /// Plies that a new stack has room for; a longer line only costs an allocation.
 const INITIAL_PLIES: usize = 272;
 
-/// Both perspectives' sums, white first.
-#[derive(Clone)]
-#[repr(C, align(64))]
-pub(super) struct Accumulator<const L1: usize>(pub [[i16; L1]; 2]);
+/// What a network says about a position, from the view of the side to move.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Output {
+    /// The piece-square part; 0 for networks without one.
+    pub psqt: i32,
+    /// The output of the dense layers.
+    pub positional: i32,
+    /// The stack of dense layers that spoke; 0 for networks with one.
+    pub bucket: usize,
+}
 
-impl<const L1: usize> Accumulator<L1> {
-    fn zeroed() -> Self {
-        Self([[0; L1]; 2])
+impl Output {
+    /// Both parts together, in sixteenths of engine units.
+    #[inline]
+    pub fn raw(self) -> i32 {
+        self.psqt.wrapping_add(self.positional)
+    }
+
+    /// The value in engine units (Stockfish's internal units), as the engine of the network used it.
+    #[inline]
+    pub fn value(self) -> i32 {
+        self.raw() / OUTPUT_SCALE
     }
 }
 
@@ -45,11 +62,43 @@ impl Ply {
     }
 }
 
+/// The plies of the current line. Apart from the sums, so that a push touches a few bytes only.
+pub(super) struct Line {
+    plies: Vec<Ply>,
+    top: usize,
+}
+
+impl Line {
+    fn new() -> Self {
+        Self {
+            plies: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
+            top: 0,
+        }
+    }
+
+    /// The nearest ply from which the recorded changes lead to the top.
+    #[inline]
+    fn nearest_computed(&self, perspective: Color) -> Option<usize> {
+        let mut ply = self.top;
+        loop {
+            let here = &self.plies[ply];
+            if here.computed[perspective as usize] {
+                return Some(ply);
+            }
+            if ply == 0 || here.dirty.king_moved() == Some(perspective) {
+                return None;
+            }
+            ply -= 1;
+        }
+    }
+}
+
 /// One accumulator pair per ply, brought up to date only when evaluated.
 pub struct AccumulatorStack {
     network: Arc<Network>,
     kernels: Kernels,
-    stack: Stack<HalfKp, 256>,
+    line: Line,
+    sums: AnySums,
 }
 
 impl AccumulatorStack {
@@ -68,13 +117,11 @@ impl AccumulatorStack {
     }
 
     fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
-        let stack = match network.architecture() {
-            Architecture::HalfKp => Stack::new(&network),
-        };
         Self {
-            network,
             kernels,
-            stack,
+            line: Line::new(),
+            sums: AnySums::new(&network),
+            network,
         }
     }
 
@@ -85,140 +132,108 @@ impl AccumulatorStack {
 
     /// Forgets everything: the next evaluation is of `position`, at the bottom of the stack.
     pub fn reset(&mut self) {
-        self.stack.reset();
+        // The refresh cache stays: it is true for any position of this network.
+        self.line.top = 0;
+        self.line.plies[0] = Ply::new(DirtyPieces::none());
     }
 
     /// A move was made. A null move changes no piece: push (and pop) nothing for it.
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
-        self.stack.push(dirty);
+        let line = &mut self.line;
+        line.top += 1;
+        match line.plies.get_mut(line.top) {
+            Some(ply) => *ply = Ply::new(*dirty),
+            None => line.plies.push(Ply::new(*dirty)),
+        }
     }
 
     /// The last move was undone.
     #[inline]
     pub fn pop(&mut self) {
-        self.stack.pop();
+        debug_assert!(self.line.top > 0, "a pop without a push");
+        self.line.top = self.line.top.saturating_sub(1);
     }
 
-    /// The raw output of the network for the side to move (the oracle tables' `raw_output`).
+    /// What the network says to the side to move: [`Output::value`] is what a search wants.
     ///
     /// `board` must be the position that the pushes since the last [`Self::reset`] led to.
     #[inline]
-    pub fn evaluate(&mut self, board: &impl BoardView) -> i32 {
-        let [own, other] = self.stack.up_to_date(&self.network, self.kernels, board);
-        self.kernels
-            .forward::<256, 32, 32>(self.network.head(), own, other)
+    pub fn evaluate(&mut self, board: &impl BoardView) -> Output {
+        self.sums
+            .evaluate(&mut self.line, &self.network, self.kernels, board)
     }
 }
 
-/// The stack of one feature set and width.
-struct Stack<F: FeatureSet, const L1: usize> {
-    /// Apart from the sums, so that a push touches a few bytes only.
-    plies: Vec<Ply>,
-    sums: Vec<Accumulator<L1>>,
-    top: usize,
-    cache: RefreshCache<F, L1>,
+/// Both perspectives' sums of every ply, by colour, for one feature set and size.
+pub(super) struct Stack<F: FeatureSet, const L1: usize, const P: usize> {
+    plies: Vec<[Sums<L1, P>; 2]>,
+    cache: RefreshCache<F, L1, P>,
 }
 
-impl<F: FeatureSet, const L1: usize> Stack<F, L1> {
-    fn new(network: &Network) -> Self {
+impl<F: FeatureSet, const L1: usize, const P: usize> Stack<F, L1, P> {
+    pub fn new(network: &Network) -> Self {
         Self {
-            plies: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
-            sums: vec![Accumulator::zeroed(); INITIAL_PLIES],
-            top: 0,
+            plies: vec![[Sums::zeroed(), Sums::zeroed()]; INITIAL_PLIES],
             cache: RefreshCache::new(network.transformer()),
         }
     }
 
-    fn reset(&mut self) {
-        // The cache stays: it is true for any position of this network.
-        self.top = 0;
-        self.plies[0] = Ply::new(DirtyPieces::none());
-    }
-
+    /// The sums of the side to move and of the other side, at the top of the line.
     #[inline]
-    fn push(&mut self, dirty: &DirtyPieces) {
-        self.top += 1;
-        if self.top == self.plies.len() {
-            self.grow();
-        }
-        self.plies[self.top] = Ply::new(*dirty);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let plies = 2 * self.plies.len();
-        self.plies.resize(plies, Ply::new(DirtyPieces::none()));
-        self.sums.resize(plies, Accumulator::zeroed());
-    }
-
-    #[inline]
-    fn pop(&mut self) {
-        debug_assert!(self.top > 0, "a pop without a push");
-        self.top = self.top.saturating_sub(1);
-    }
-
-    /// The sums of the side to move and of the other side, at the top of the stack.
-    #[inline]
-    fn up_to_date(
+    pub fn up_to_date(
         &mut self,
+        line: &mut Line,
         network: &Network,
         kernels: Kernels,
         board: &impl BoardView,
-    ) -> [&[i16; L1]; 2] {
+    ) -> [&Sums<L1, P>; 2] {
+        if line.top >= self.plies.len() {
+            self.grow(line.plies.len());
+        }
         for perspective in [Color::White, Color::Black] {
-            if !self.plies[self.top].computed[perspective as usize] {
-                self.bring_up(network, kernels, board, perspective);
+            if !line.plies[line.top].computed[perspective as usize] {
+                self.bring_up(line, network, kernels, board, perspective);
             }
         }
         let turn = board.turn();
-        let sums = &self.sums[self.top].0;
+        let sums = &self.plies[line.top];
         [&sums[turn as usize], &sums[turn.other() as usize]]
     }
 
-    /// Computes one perspective at the top of the stack.
+    #[cold]
+    fn grow(&mut self, plies: usize) {
+        self.plies.resize(plies, [Sums::zeroed(), Sums::zeroed()]);
+    }
+
+    /// Computes one perspective at the top of the line.
     fn bring_up(
         &mut self,
+        line: &mut Line,
         network: &Network,
         kernels: Kernels,
         board: &impl BoardView,
         perspective: Color,
     ) {
-        let rows = network.transformer().rows::<L1>();
+        let rows = network.transformer().rows::<L1, P>();
         let p = perspective as usize;
         let king = board.king(perspective);
-        match self.nearest_computed(perspective) {
+        match line.nearest_computed(perspective) {
             Some(base) => {
                 // Every ply on the way is stored: its other children will start from it.
-                for ply in base + 1..=self.top {
-                    let (added, removed) = changes::<F>(&self.plies[ply].dirty, king, perspective);
-                    let (before, after) = self.sums.split_at_mut(ply);
-                    let (from, to) = (&before[ply - 1].0[p], &mut after[0].0[p]);
+                for ply in base + 1..=line.top {
+                    let (added, removed) = changes::<F>(&line.plies[ply].dirty, king, perspective);
+                    let (before, after) = self.plies.split_at_mut(ply);
+                    let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
                     kernels.update(rows, from, to, &added, &removed);
-                    self.plies[ply].computed[p] = true;
+                    line.plies[ply].computed[p] = true;
                 }
             }
             None => {
-                let to = &mut self.sums[self.top].0[p];
+                let to = &mut self.plies[line.top][p];
                 self.cache.refresh(rows, kernels, board, perspective, to);
-                self.plies[self.top].computed[p] = true;
+                line.plies[line.top].computed[p] = true;
             }
-        }
-    }
-
-    /// The nearest ply from which the recorded changes lead to the top.
-    #[inline]
-    fn nearest_computed(&self, perspective: Color) -> Option<usize> {
-        let mut ply = self.top;
-        loop {
-            let here = &self.plies[ply];
-            if here.computed[perspective as usize] {
-                return Some(ply);
-            }
-            if ply == 0 || here.dirty.king_moved() == Some(perspective) {
-                return None;
-            }
-            ply -= 1;
         }
     }
 }

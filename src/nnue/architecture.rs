@@ -2,7 +2,62 @@
 
 use std::fmt;
 
-use super::features::halfkp;
+use super::features::{halfka, halfkp};
+
+/// The input features, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Features {
+    /// Own king square times every other piece but the kings.
+    HalfKp,
+    /// Own king square times every piece, kings too.
+    HalfKav2,
+    /// The same with the board mirrored so that the own king stands on files e to h.
+    HalfKav2Hm,
+}
+
+impl Features {
+    /// Number of features of one perspective.
+    pub fn count(self) -> usize {
+        match self {
+            Self::HalfKp => halfkp::COUNT,
+            Self::HalfKav2 => halfka::COUNT,
+            Self::HalfKav2Hm => halfka::COUNT_HM,
+        }
+    }
+
+    /// The feature set's part of the transformer hash, before the width is mixed in.
+    fn hash(self) -> u32 {
+        match self {
+            Self::HalfKp => halfkp::HASH,
+            Self::HalfKav2 => halfka::HASH,
+            Self::HalfKav2Hm => halfka::HASH_HM,
+        }
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::HalfKp => "HalfKP",
+            Self::HalfKav2 => "HalfKAv2",
+            Self::HalfKav2Hm => "HalfKAv2_hm",
+        })
+    }
+}
+
+/// What becomes of the accumulators, and what joins the dense layers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Chain {
+    /// Every sum is clipped; three dense layers with clipped ReLUs between them (SFNNv1 to v3).
+    Clipped,
+    /// Each half of an accumulator is multiplied with the other one; the last output of the first
+    /// dense layer skips the others (SFNNv4). `squares`: the other outputs go on twice, squared
+    /// and clipped (SFNNv5 and later).
+    Pairwise {
+        /// Whether the squares are there.
+        squares: bool,
+    },
+}
 
 /// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,9 +69,14 @@ pub struct LayerShape {
 }
 
 impl LayerShape {
-    /// Bytes in a file: i32 biases, then i8 weights, one row of inputs per output.
+    /// Length of a row in a file: the inputs, filled up to whole 32s with weights of nothing.
+    pub fn row(self) -> usize {
+        self.inputs.next_multiple_of(32)
+    }
+
+    /// Bytes in a file: i32 biases, then i8 weights, one row per output.
     pub fn file_size(self) -> usize {
-        self.outputs * (4 + self.inputs)
+        self.outputs * (4 + self.row())
     }
 }
 
@@ -25,31 +85,48 @@ impl LayerShape {
 pub struct Shape {
     /// The first word of the file.
     pub version: u32,
-    /// The hash of the feature set, before the width is mixed in.
-    pub feature_hash: u32,
-    /// Number of input features of one perspective.
-    pub features: usize,
+    /// The input features.
+    pub features: Features,
     /// Width of the accumulator of one perspective.
     pub l1: usize,
-    /// The dense layers, in order.
-    pub layers: &'static [LayerShape],
+    /// The activations.
+    pub chain: Chain,
+    /// Outputs of the first two dense layers; the third has one.
+    pub hidden: [usize; 2],
+    /// Stacks of dense layers, chosen by the number of pieces.
+    pub buckets: usize,
+    /// Piece-square values per feature, one for each bucket; 0 if there are none.
+    pub psqt: usize,
 }
 
 impl Shape {
-    /// The hash before the feature transformer.
-    pub fn transformer_hash(&self) -> u32 {
-        self.feature_hash ^ self.accumulators()
+    /// The dense layers of a stack, in order.
+    pub fn layers(&self) -> [LayerShape; 3] {
+        let [h1, h2] = self.hidden;
+        let (into_first, into_second) = match self.chain {
+            Chain::Clipped => (2 * self.l1, h1),
+            Chain::Pairwise { squares: false } => (self.l1, h1 - 1),
+            Chain::Pairwise { squares: true } => (self.l1, 2 * (h1 - 1)),
+        };
+        let layer = |inputs, outputs| LayerShape { inputs, outputs };
+        [layer(into_first, h1), layer(into_second, h2), layer(h2, 1)]
     }
 
-    /// The hash before the dense layers.
+    /// The hash before the feature transformer.
+    pub fn transformer_hash(&self) -> u32 {
+        self.features.hash() ^ self.accumulators()
+    }
+
+    /// The hash before a stack of dense layers.
     pub fn network_hash(&self) -> u32 {
         const INPUT_SLICE: u32 = 0xEC42_E90D;
         const AFFINE: u32 = 0xCC03_DAE4;
         const CLIPPED_RELU: u32 = 0x538D_24C7;
         let mut hash = INPUT_SLICE ^ self.accumulators();
-        for (i, layer) in self.layers.iter().enumerate() {
+        let layers = self.layers();
+        for (i, layer) in layers.iter().enumerate() {
             hash = AFFINE.wrapping_add(layer.outputs as u32) ^ (hash >> 1) ^ (hash << 31);
-            if i + 1 < self.layers.len() {
+            if i + 1 < layers.len() {
                 hash = hash.wrapping_add(CLIPPED_RELU);
             }
         }
@@ -63,13 +140,14 @@ impl Shape {
 
     /// Bytes of the feature transformer in a file, its hash not counted.
     pub fn transformer_size(&self) -> usize {
-        2 * self.l1 * (self.features + 1)
+        2 * self.l1 * (self.features.count() + 1) + 4 * self.psqt * self.features.count()
     }
 
-    /// Bytes of a whole file with a description of `description` bytes.
+    /// Bytes of a whole uncompressed file with a description of `description` bytes.
     pub fn file_size(&self, description: usize) -> usize {
-        let layers: usize = self.layers.iter().map(|layer| layer.file_size()).sum();
-        super::file::HEADER_SIZE + description + 4 + self.transformer_size() + 4 + layers
+        let layers: usize = self.layers().iter().map(|layer| layer.file_size()).sum();
+        let transformer = 4 + self.transformer_size();
+        super::file::HEADER_SIZE + description + transformer + self.buckets * (4 + layers)
     }
 
     /// Both perspectives' accumulators together.
@@ -84,46 +162,83 @@ impl Shape {
 pub enum Architecture {
     /// HalfKP 256x2-32-32-1, as in Stockfish 12 and 13.
     HalfKp,
+    /// HalfKAv2_hm with pairwise products, as in Stockfish 15 and later.
+    Sfnn {
+        /// Width of the accumulator of one perspective: one of [`WIDTHS`].
+        l1: usize,
+        /// SFNNv5 and later; SFNNv4 has the same header but no squares.
+        squares: bool,
+    },
 }
 
-/// Every architecture, in the order in which headers are tried.
-pub const ALL: [Architecture; 1] = [Architecture::HalfKp];
+/// The widths of the architectures with pairwise products that we run.
+pub const WIDTHS: [usize; 1] = [1024];
 
-const HALFKP: Shape = Shape {
-    version: 0x7AF3_2F16,
-    feature_hash: halfkp::HASH,
-    features: halfkp::COUNT,
-    l1: 256,
-    layers: &[
-        LayerShape {
-            inputs: 512,
-            outputs: 32,
-        },
-        LayerShape {
-            inputs: 32,
-            outputs: 32,
-        },
-        LayerShape {
-            inputs: 32,
-            outputs: 1,
-        },
-    ],
-};
+/// The version of the files of Stockfish 12 and 13.
+pub const VERSION_1: u32 = 0x7AF3_2F16;
+/// The version of the files of all later engines.
+pub const VERSION_2: u32 = 0x7AF3_2F20;
 
 impl Architecture {
+    /// Every architecture that a header can announce, in the order in which they are tried.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let squares = true;
+        let pairwise = WIDTHS.into_iter().map(move |l1| Self::Sfnn { l1, squares });
+        [Self::HalfKp].into_iter().chain(pairwise)
+    }
+
     /// The numbers of this architecture.
-    pub fn shape(self) -> &'static Shape {
+    pub fn shape(self) -> Shape {
+        let bucketed = Shape {
+            version: VERSION_2,
+            features: Features::HalfKav2Hm,
+            l1: 1024,
+            chain: Chain::Clipped,
+            hidden: [16, 32],
+            buckets: 8,
+            psqt: 8,
+        };
         match self {
-            Self::HalfKp => &HALFKP,
+            Self::HalfKp => Shape {
+                version: VERSION_1,
+                features: Features::HalfKp,
+                l1: 256,
+                chain: Chain::Clipped,
+                hidden: [32, 32],
+                buckets: 1,
+                psqt: 0,
+            },
+            Self::Sfnn { l1, squares } => Shape {
+                l1,
+                chain: Chain::Pairwise { squares },
+                ..bucketed
+            },
+        }
+    }
+
+    /// The name that Stockfish's authors gave it, if they did.
+    fn generation(self) -> &'static str {
+        match self {
+            Self::HalfKp => "SFNNv1",
+            Self::Sfnn { squares: false, .. } => "SFNNv4",
+            Self::Sfnn { .. } => "SFNNv5",
         }
     }
 }
 
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::HalfKp => f.write_str("HalfKP 256x2-32-32-1"),
+        let shape = self.shape();
+        let [h1, h2] = shape.hidden;
+        write!(f, "{} {}x2-", shape.features, shape.l1)?;
+        match shape.chain {
+            Chain::Clipped => write!(f, "{h1}-{h2}-1")?,
+            Chain::Pairwise { .. } => write!(f, "({}+1)-{h2}-1", h1 - 1)?,
         }
+        if shape.buckets > 1 {
+            write!(f, " x{} ({})", shape.buckets, self.generation())?;
+        }
+        Ok(())
     }
 }
 
@@ -131,12 +246,37 @@ impl fmt::Display for Architecture {
 mod tests {
     use super::*;
 
+    /// Architecture, description's length, transformer hash, network hash, file hash, file size.
+    const PUBLISHED: [(Architecture, usize, u32, u32, u32, usize); 2] = [
+        (
+            Architecture::HalfKp,
+            177,
+            0x5D69_D7B8,
+            0x6333_7156,
+            0x3E5A_A6EE,
+            21_022_697,
+        ),
+        (
+            Architecture::Sfnn {
+                l1: 1024,
+                squares: true,
+            },
+            75,
+            0x7F23_44B8,
+            0x6333_6A4A,
+            0x1C10_2EF2,
+            47_001_499,
+        ),
+    ];
+
     #[test]
-    fn halfkp_has_the_published_hashes_and_size() {
-        let shape = Architecture::HalfKp.shape();
-        assert_eq!(shape.transformer_hash(), 0x5D69_D7B8);
-        assert_eq!(shape.network_hash(), 0x6333_7156);
-        assert_eq!(shape.file_hash(), 0x3E5A_A6EE);
-        assert_eq!(shape.file_size(177), 21_022_697);
+    fn published_hashes_and_sizes() {
+        for (architecture, description, transformer, network, file, size) in PUBLISHED {
+            let shape = architecture.shape();
+            assert_eq!(shape.transformer_hash(), transformer, "{architecture}");
+            assert_eq!(shape.network_hash(), network, "{architecture}");
+            assert_eq!(shape.file_hash(), file, "{architecture}");
+            assert_eq!(shape.file_size(description), size, "{architecture}");
+        }
     }
 }

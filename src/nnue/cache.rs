@@ -10,31 +10,29 @@ use shakmaty::{Bitboard, Color, Piece, Role};
 
 use super::BoardView;
 use super::features::{FeatureSet, IndexList, MAX_ACTIVE};
-use super::layers::Transformer;
 use super::simd::Kernels;
+use super::transformer::{Rows, Sums, Transformer};
 
 /// Sums of one perspective and king square, and the board that they are the sums of.
 #[derive(Clone)]
-#[repr(C, align(64))]
-struct Slot<const L1: usize> {
-    sums: [i16; L1],
+struct Slot<const L1: usize, const P: usize> {
+    sums: Sums<L1, P>,
     pieces: [[Bitboard; 6]; 2],
 }
 
 /// One slot per perspective and king square.
-pub(super) struct RefreshCache<F, const L1: usize> {
-    slots: Box<[Slot<L1>]>,
+pub(super) struct RefreshCache<F, const L1: usize, const P: usize> {
+    slots: Box<[Slot<L1, P>]>,
     features: PhantomData<F>,
 }
 
-impl<F: FeatureSet, const L1: usize> RefreshCache<F, L1> {
+impl<F: FeatureSet, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
     /// Every slot starts as the empty board: the biases alone.
     pub fn new(transformer: &Transformer) -> Self {
-        let mut slot = Slot {
-            sums: [0; L1],
+        let slot = Slot {
+            sums: transformer.empty(),
             pieces: [[Bitboard::EMPTY; 6]; 2],
         };
-        slot.sums.copy_from_slice(transformer.biases());
         Self {
             slots: vec![slot; 2 * 64].into_boxed_slice(),
             features: PhantomData,
@@ -44,11 +42,11 @@ impl<F: FeatureSet, const L1: usize> RefreshCache<F, L1> {
     /// Writes the sums of `board` for one perspective, and remembers them.
     pub fn refresh(
         &mut self,
-        rows: &[[i16; L1]],
+        rows: Rows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
         perspective: Color,
-        sums: &mut [i16; L1],
+        sums: &mut Sums<L1, P>,
     ) {
         let king = board.king(perspective);
         let slot = &mut self.slots[64 * perspective as usize + king as usize];
@@ -74,6 +72,6 @@ impl<F: FeatureSet, const L1: usize> RefreshCache<F, L1> {
             }
         }
         kernels.update(rows, &slot.sums, sums, &added, &removed);
-        slot.sums = *sums;
+        slot.sums.clone_from(sums);
     }
 }

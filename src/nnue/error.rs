@@ -94,7 +94,7 @@ impl fmt::Display for NetError {
             Self::WrongVersion { found } => {
                 write!(
                     f,
-                    "not a known network: version {found:08X}, expected 7AF32F16"
+                    "not a known network: version {found:08X}, expected 7AF32F16 or 7AF32F20"
                 )
             }
             Self::UnknownArchitecture {

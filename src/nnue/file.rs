@@ -1,6 +1,6 @@
 //! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
 
-use super::architecture::{self, Architecture};
+use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2};
 use super::error::NetError;
 
 /// Bytes before the description: version, file hash, and the description's length.
@@ -11,7 +11,7 @@ pub const MAX_DESCRIPTION: usize = 1 << 20;
 pub const MAX_FILE_SIZE: u64 = 512 << 20;
 
 /// The versions of the published networks: SF12 and 13, then everything newer.
-const KNOWN_VERSIONS: [u32; 2] = [0x7AF3_2F16, 0x7AF3_2F20];
+const KNOWN_VERSIONS: [u32; 2] = [VERSION_1, VERSION_2];
 
 /// The beginning of a network file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,21 +74,15 @@ impl Header {
 
 /// The architecture with this version and hash.
 fn recognise(version: u32, file_hash: u32, description: &[u8]) -> Result<Architecture, NetError> {
-    let same_version = || {
-        architecture::ALL
-            .into_iter()
-            .filter(|a| a.shape().version == version)
-    };
-    if let Some(found) = same_version().find(|a| a.shape().file_hash() == file_hash) {
+    let announced = |shape: Shape| shape.version == version && shape.file_hash() == file_hash;
+    if let Some(found) = Architecture::all().find(|a| announced(a.shape())) {
         return Ok(found);
     }
-    let mut candidates = same_version();
-    // Where a version has one architecture only, the hash can be named as the thing that is wrong.
-    if let (Some(only), None) = (candidates.next(), candidates.next()) {
-        let expected = only.shape().file_hash();
+    // The first version has one architecture only: the hash can be named as the thing that is wrong.
+    if version == VERSION_1 {
         return Err(NetError::WrongFileHash {
             found: file_hash,
-            expected,
+            expected: Architecture::HalfKp.shape().file_hash(),
         });
     }
     let shown = &description[..description.len().min(200)];
@@ -151,13 +145,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Fills `out` with 32-bit numbers.
+    pub fn fill_i32s(&mut self, out: &mut [i32]) -> Result<(), NetError> {
+        let (chunks, _) = self.take(4 * out.len())?.as_chunks();
+        out.iter_mut()
+            .zip(chunks)
+            .for_each(|(to, &from)| *to = i32::from_le_bytes(from));
+        Ok(())
+    }
+
     /// The next `count` 32-bit numbers.
     pub fn i32s(&mut self, count: usize) -> Result<Vec<i32>, NetError> {
-        let (chunks, _) = self.take(4 * count)?.as_chunks();
-        Ok(chunks
-            .iter()
-            .map(|&chunk| i32::from_le_bytes(chunk))
-            .collect())
+        let mut numbers = vec![0; count];
+        self.fill_i32s(&mut numbers)?;
+        Ok(numbers)
     }
 
     /// The next `count` 8-bit numbers.

@@ -14,11 +14,13 @@ pub mod file;
 pub mod layers;
 pub mod network;
 pub mod simd;
+mod sums;
 #[doc(hidden)]
 pub mod synthetic;
+pub mod transformer;
 mod view;
 
-pub use accumulator::AccumulatorStack;
+pub use accumulator::{AccumulatorStack, Output};
 pub use architecture::Architecture;
 pub use error::NetError;
 pub use network::{NetInfo, Network};
@@ -26,4 +28,4 @@ pub use simd::{Kernel, Kernels};
 pub use view::BoardView;
 
 /// Divides a raw network output into engine units (Stockfish's internal units).
-pub const OUTPUT_SCALE: i32 = 16;
+const OUTPUT_SCALE: i32 = 16;

@@ -7,10 +7,11 @@ use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
-use super::architecture::{Architecture, LayerShape};
+use super::architecture::{Architecture, LayerShape, Shape};
 use super::error::NetError;
 use super::file::{Header, MAX_FILE_SIZE, Reader};
-use super::layers::{Head, Transformer};
+use super::layers::{Dense, Head};
+use super::transformer::Transformer;
 
 /// The bytes of the net that the build chose.
 static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
@@ -20,7 +21,7 @@ pub struct Network {
     header: Header,
     architecture: Architecture,
     transformer: Transformer,
-    head: Head,
+    heads: Vec<Head>,
 }
 
 /// What people want to know about a network.
@@ -38,8 +39,12 @@ pub struct NetInfo {
     pub features: usize,
     /// Width of the accumulator of one perspective.
     pub l1: usize,
-    /// The dense layers.
+    /// The dense layers of a stack.
     pub layers: Vec<LayerShape>,
+    /// Stacks of dense layers.
+    pub buckets: usize,
+    /// Piece-square values per feature.
+    pub psqt: usize,
     /// Size of the file in bytes.
     pub size: usize,
     /// SHA-256 of the file, in hexadecimal.
@@ -72,19 +77,16 @@ impl Network {
         if found != expected {
             return Err(NetError::WrongTransformerHash { found, expected });
         }
-        let transformer = Transformer::read(&mut reader, shape)?;
-
-        let (found, expected) = (reader.u32()?, shape.network_hash());
-        if found != expected {
-            return Err(NetError::WrongNetworkHash { found, expected });
-        }
-        let head = Head::read(&mut reader, shape)?;
+        let transformer = Transformer::read(&mut reader, &shape)?;
+        let heads: Vec<Head> = (0..shape.buckets)
+            .map(|_| read_head(&mut reader, &shape))
+            .collect::<Result<_, _>>()?;
         reader.finish()?;
         Ok(Self {
             header,
-            architecture,
+            architecture: told_apart(architecture, &heads),
             transformer,
-            head,
+            heads,
         })
     }
 
@@ -115,8 +117,10 @@ impl Network {
         self.header.write(&mut out);
         out.extend(shape.transformer_hash().to_le_bytes());
         self.transformer.write(&mut out);
-        out.extend(shape.network_hash().to_le_bytes());
-        self.head.write(&mut out);
+        for head in &self.heads {
+            out.extend(shape.network_hash().to_le_bytes());
+            head.write(&mut out);
+        }
         out
     }
 
@@ -133,9 +137,11 @@ impl Network {
                 shape.transformer_hash(),
                 shape.network_hash(),
             ],
-            features: shape.features,
+            features: shape.features.count(),
             l1: shape.l1,
-            layers: shape.layers.to_vec(),
+            layers: shape.layers().to_vec(),
+            buckets: shape.buckets,
+            psqt: shape.psqt,
             size: bytes.len(),
             sha256: Sha256::digest(&bytes)
                 .iter()
@@ -161,28 +167,57 @@ impl Network {
         &self.transformer
     }
 
-    /// The dense layers.
+    /// The dense layers, one stack per bucket.
     #[inline]
-    pub fn head(&self) -> &Head {
-        &self.head
+    pub fn heads(&self) -> &[Head] {
+        &self.heads
     }
 
     fn ranges(&self) -> Vec<(&'static str, i32, i32)> {
-        let mut ranges = vec![
-            range("transformer biases", self.transformer.biases()),
-            range("transformer weights", self.transformer.weights()),
-        ];
-        let names = [
+        const NAMES: [(&str, &str); 3] = [
             ("layer 1 biases", "layer 1 weights"),
             ("layer 2 biases", "layer 2 weights"),
             ("output biases", "output weights"),
         ];
-        for (layer, (biases, weights)) in self.head.layers().into_iter().zip(names) {
-            ranges.push(range(biases, layer.biases()));
-            ranges.push(range(weights, layer.weights()));
+        let mut ranges = vec![
+            range("transformer biases", self.transformer.biases()),
+            range("transformer weights", self.transformer.weights()),
+        ];
+        if !self.transformer.psqt().is_empty() {
+            ranges.push(range("piece-square values", self.transformer.psqt()));
+        }
+        for (i, (biases, weights)) in NAMES.into_iter().enumerate() {
+            let layers = || self.heads.iter().map(move |head| head.layers()[i]);
+            ranges.push(range(biases, layers().flat_map(Dense::biases)));
+            ranges.push(range(weights, layers().flat_map(Dense::weights)));
         }
         ranges
     }
+}
+
+/// The next stack of dense layers, behind its hash.
+fn read_head(reader: &mut Reader<'_>, shape: &Shape) -> Result<Head, NetError> {
+    let (found, expected) = (reader.u32()?, shape.network_hash());
+    if found != expected {
+        return Err(NetError::WrongNetworkHash { found, expected });
+    }
+    Head::read(reader, shape)
+}
+
+/// Nets with and without squares have the same header; the latter have no weights for the squares.
+fn told_apart(architecture: Architecture, heads: &[Head]) -> Architecture {
+    let Architecture::Sfnn { l1, .. } = architecture else {
+        return architecture;
+    };
+    let squares = heads.iter().any(|head| {
+        let without = head.first.shape().outputs - 1;
+        let mut rows = head
+            .second
+            .weights()
+            .chunks_exact(head.second.shape().row());
+        rows.any(|row| row[without..].iter().any(|&weight| weight != 0))
+    });
+    Architecture::Sfnn { l1, squares }
 }
 
 impl std::fmt::Debug for Network {
@@ -197,7 +232,14 @@ impl std::fmt::Debug for Network {
 }
 
 /// The smallest and the largest of `numbers`.
-fn range<T: Copy + Into<i32>>(name: &'static str, numbers: &[T]) -> (&'static str, i32, i32) {
-    let all = || numbers.iter().map(|&number| number.into());
-    (name, all().min().unwrap_or(0), all().max().unwrap_or(0))
+fn range<'a, T: Copy + Into<i32> + 'a>(
+    name: &'static str,
+    numbers: impl IntoIterator<Item = &'a T>,
+) -> (&'static str, i32, i32) {
+    let start = (i32::MAX, i32::MIN);
+    let (low, high) = numbers.into_iter().fold(start, |(low, high), &number| {
+        let number = number.into();
+        (low.min(number), high.max(number))
+    });
+    (name, low, high)
 }

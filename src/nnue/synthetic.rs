@@ -52,9 +52,10 @@ pub fn halfkp(recipe: &Recipe) -> Vec<u8> {
     out.extend(shape.transformer_hash().to_le_bytes());
     let [biases, weights] = recipe.transformer;
     (0..shape.l1).for_each(|_| out.extend((draw(biases) as i16).to_le_bytes()));
-    (0..shape.l1 * shape.features).for_each(|_| out.extend((draw(weights) as i16).to_le_bytes()));
+    (0..shape.l1 * shape.features.count())
+        .for_each(|_| out.extend((draw(weights) as i16).to_le_bytes()));
     out.extend(shape.network_hash().to_le_bytes());
-    for (layer, [biases, weights]) in shape.layers.iter().zip(recipe.layers) {
+    for (layer, [biases, weights]) in shape.layers().iter().zip(recipe.layers) {
         (0..layer.outputs).for_each(|_| out.extend(draw(biases).to_le_bytes()));
         (0..layer.outputs * layer.inputs).for_each(|_| out.push(draw(weights) as u8));
     }

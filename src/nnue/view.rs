@@ -12,6 +12,14 @@ pub trait BoardView {
     fn king(&self, color: Color) -> Square;
     /// The pieces of one colour and role.
     fn pieces(&self, color: Color, role: Role) -> Bitboard;
+    /// The number of all pieces.
+    fn count(&self) -> usize {
+        let sets = Color::ALL
+            .into_iter()
+            .flat_map(|color| Role::ALL.map(|role| (color, role)));
+        sets.map(|(color, role)| self.pieces(color, role).count())
+            .sum()
+    }
 }
 
 impl BoardView for Position {
@@ -26,5 +34,9 @@ impl BoardView for Position {
     #[inline]
     fn pieces(&self, color: Color, role: Role) -> Bitboard {
         Position::pieces(self, color, role)
+    }
+    #[inline]
+    fn count(&self) -> usize {
+        self.occupied().count()
     }
 }

@@ -20,7 +20,7 @@ use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::Table;
 use crate::board::{CheckInfo, Move, Position, Role};
-use crate::nnue::{AccumulatorStack, Network, OUTPUT_SCALE};
+use crate::nnue::{AccumulatorStack, Network};
 
 /// Nodes between two looks at the clock.
 const NODES_PER_LOOK: u64 = 512;
@@ -328,7 +328,7 @@ impl Worker {
     /// with pieces on the board.
     // CITE: the scaling by material is Stockfish 12's, for whose nets this format was made.
     pub(super) fn evaluate(&mut self) -> Value {
-        let raw = self.accumulators.evaluate(&self.position) / OUTPUT_SCALE;
+        let raw = self.accumulators.evaluate(&self.position).value();
         let material = 208 * self.position.by_role(Role::Pawn).count() as Value
             + 781 * self.position.by_role(Role::Knight).count() as Value
             + 825 * self.position.by_role(Role::Bishop).count() as Value

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::epd::record::is_blank;
 use super::position_from_fen;
 use crate::board::{Bitboard, Color, Position, Role, Square};
-use crate::nnue::{AccumulatorStack, BoardView, Kernel, Network, OUTPUT_SCALE};
+use crate::nnue::{AccumulatorStack, BoardView, Kernel, Network, Output};
 
 /// A position seen without one of its pieces. It may be illegal (a lifted piece can leave the wrong king in
 /// check), which a network does not mind.
@@ -37,7 +37,7 @@ impl Evaluator {
     /// From the view of the side to move.
     fn value(&mut self, board: &impl BoardView) -> i32 {
         self.0.reset();
-        self.0.evaluate(board) / OUTPUT_SCALE
+        self.0.evaluate(board).value()
     }
 
     /// From White's view.
@@ -86,7 +86,22 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     text
 }
 
-/// Prints `FEN<TAB>raw output` for every line of a file; a line may carry more columns after a tab.
+/// The parts of an output, separated by tabs.
+fn columns(output: Output, bucketed: bool) -> String {
+    let Output {
+        psqt,
+        positional,
+        bucket,
+    } = output;
+    if bucketed {
+        format!("{psqt}\t{positional}\t{bucket}")
+    } else {
+        positional.to_string()
+    }
+}
+
+/// Prints `FEN<TAB>raw output` for every line of a file, for networks with buckets
+/// `FEN<TAB>psqt<TAB>positional<TAB>bucket`; a line may carry more columns after a tab.
 ///
 /// # Errors
 /// When the file cannot be read or the sink fails; lines that are no position are named on `err`, and the
@@ -100,6 +115,7 @@ pub fn raw(
 ) -> Result<()> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let text = String::from_utf8_lossy(&bytes);
+    let bucketed = network.architecture().shape().buckets > 1;
     let mut stack = AccumulatorStack::with_kernel(network, kernel);
     let mut bad = 0;
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
@@ -107,7 +123,11 @@ pub fn raw(
         match position_from_fen(fen) {
             Ok(position) => {
                 stack.reset();
-                writeln!(out, "{fen}\t{}", stack.evaluate(&position))?;
+                writeln!(
+                    out,
+                    "{fen}\t{}",
+                    columns(stack.evaluate(&position), bucketed)
+                )?;
             }
             Err(error) => {
                 bad += 1;

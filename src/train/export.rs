@@ -153,7 +153,7 @@ mod tests {
             let active = Active::of(&record, false);
             let plain = net.forward(&active.file_rows(0), &active.file_rows(1));
             stack.reset();
-            assert_eq!(stack.evaluate(&Seen(record)), plain);
+            assert_eq!(stack.evaluate(&Seen(record)).raw(), plain);
         }
     }
 

@@ -1,9 +1,11 @@
 //! Feature sets: how a piece on a square becomes the index of a row of the first layer.
 
+pub mod halfka;
 pub mod halfkp;
 
 use shakmaty::{Color, Piece, Square};
 
+pub use halfka::{HalfKav2, HalfKav2Hm};
 pub use halfkp::HalfKp;
 
 /// A feature set whose indices depend on the perspective's own king, and on one piece at a time.

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::generic::{self, Isa};
 use crate::nnue::layers::Head;
+use crate::nnue::transformer::{Rows, Sums};
 
 /// The instructions of this backend.
 struct Avx2;
@@ -39,6 +40,16 @@ impl Isa for Avx2 {
     unsafe fn sub16(a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
         unsafe { _mm256_sub_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn product16(a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(127));
+            let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
+            let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), one);
+            _mm256_srli_epi16::<7>(_mm256_mullo_epi16(a, b))
+        }
     }
     #[inline(always)]
     unsafe fn add32(a: __m256i, b: __m256i) -> __m256i {
@@ -101,24 +112,36 @@ impl Isa for Avx2 {
 
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "avx2")]
-pub(super) fn update<const L1: usize>(
-    rows: &[[i16; L1]],
-    from: &[i16; L1],
-    to: &mut [i16; L1],
+pub(super) fn update<const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Sums<L1, P>,
+    to: &mut Sums<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
     // SAFETY: this function has the features.
-    unsafe { generic::update::<Avx2, L1>(rows, from, to, added, removed) }
+    unsafe { generic::update::<Avx2, L1, P>(rows, from, to, added, removed) }
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
+/// See [`Kernels::clipped`](super::Kernels::clipped).
 #[target_feature(enable = "avx2")]
-pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::forward::<Avx2, L1, H1, H2>(head, own, other) }
+    unsafe { generic::clipped::<Avx2, L1, H1>(head, own, other) }
+}
+
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+#[target_feature(enable = "avx2")]
+pub(super) fn pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Avx2, L1>(head, own, other, squares) }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use super::generic::{self, Isa};
 use crate::nnue::layers::Head;
+use crate::nnue::transformer::{Rows, Sums};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
@@ -78,6 +79,16 @@ impl<D: Dot> Isa for Avx512<D> {
         unsafe { _mm512_sub_epi16(a, b) }
     }
     #[inline(always)]
+    unsafe fn product16(a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(127));
+            let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
+            let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), one);
+            _mm512_srli_epi16::<7>(_mm512_mullo_epi16(a, b))
+        }
+    }
+    #[inline(always)]
     unsafe fn add32(a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
         unsafe { _mm512_add_epi32(a, b) }
@@ -124,35 +135,59 @@ impl<D: Dot> Isa for Avx512<D> {
 
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn update<const L1: usize>(
-    rows: &[[i16; L1]],
-    from: &[i16; L1],
-    to: &mut [i16; L1],
+pub(super) fn update<const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Sums<L1, P>,
+    to: &mut Sums<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
     // SAFETY: this function has the features.
-    unsafe { generic::update::<Avx512<Widening>, L1>(rows, from, to, added, removed) }
+    unsafe { generic::update::<Avx512<Widening>, L1, P>(rows, from, to, added, removed) }
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
+/// See [`Kernels::clipped`](super::Kernels::clipped).
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::forward::<Avx512<Widening>, L1, H1, H2>(head, own, other) }
+    unsafe { generic::clipped::<Avx512<Widening>, L1, H1>(head, own, other) }
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(super) fn pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Avx512<Widening>, L1>(head, own, other, squares) }
+}
+
+/// See [`Kernels::clipped`](super::Kernels::clipped).
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(super) fn forward_vnni<const L1: usize, const H1: usize, const H2: usize>(
+pub(super) fn clipped_vnni<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::forward::<Avx512<Vnni>, L1, H1, H2>(head, own, other) }
+    unsafe { generic::clipped::<Avx512<Vnni>, L1, H1>(head, own, other) }
+}
+
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(super) fn pairwise_vnni<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Avx512<Vnni>, L1>(head, own, other, squares) }
 }

@@ -3,7 +3,9 @@
 //! Everything here is `#[inline(always)]` and without target features of its own: it becomes part
 //! of the backend's function that has them, and only there do the instructions become available.
 
+use super::scalar::skip_activation;
 use crate::nnue::layers::{Dense, Head};
+use crate::nnue::transformer::{Rows, Sums};
 
 /// The vector instructions of one instruction set.
 pub(super) trait Isa {
@@ -22,6 +24,8 @@ pub(super) trait Isa {
     unsafe fn add16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping differences of i16 lanes.
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
+    /// The products of i16 lanes clamped to 0..=127, divided by 128.
+    unsafe fn product16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping sums of i32 lanes.
     unsafe fn add32(a: Self::V, b: Self::V) -> Self::V;
     /// The i16 lanes of `a`, then those of `b`, clamped to 0..=127, as bytes in order.
@@ -48,30 +52,30 @@ struct Bytes<const N: usize>([u8; N]);
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn update<I: Isa, const L1: usize>(
-    rows: &[[i16; L1]],
-    from: &[i16; L1],
-    to: &mut [i16; L1],
+pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Sums<L1, P>,
+    to: &mut Sums<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         match (added, removed) {
-            (&[a], &[r]) => apply::<I, L1>(rows, from, to, &[a], &[r]),
-            (&[a], &[r, s]) => apply::<I, L1>(rows, from, to, &[a], &[r, s]),
-            (&[a, b], &[r, s]) => apply::<I, L1>(rows, from, to, &[a, b], &[r, s]),
-            _ => apply::<I, L1>(rows, from, to, added, removed),
+            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r]),
+            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s]),
+            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s]),
+            _ => apply::<I, L1, P>(rows, from, to, added, removed),
         }
     }
 }
 
 /// Keeps a block of sums in registers while every row is added or subtracted.
 #[inline(always)]
-unsafe fn apply<I: Isa, const L1: usize>(
-    rows: &[[i16; L1]],
-    from: &[i16; L1],
-    to: &mut [i16; L1],
+unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Sums<L1, P>,
+    to: &mut Sums<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
@@ -84,33 +88,46 @@ unsafe fn apply<I: Isa, const L1: usize>(
         unsafe {
             let mut sums = [I::splat(0); 8];
             for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                *sum = I::load(from.as_ptr().add(start + i * lanes).cast());
+                *sum = I::load(from.neurons.as_ptr().add(start + i * lanes).cast());
             }
             for &feature in added {
-                let row = rows[usize::from(feature)].as_ptr().add(start);
+                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
                 for (i, sum) in sums.iter_mut().enumerate().take(block) {
                     *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
                 }
             }
             for &feature in removed {
-                let row = rows[usize::from(feature)].as_ptr().add(start);
+                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
                 for (i, sum) in sums.iter_mut().enumerate().take(block) {
                     *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
                 }
             }
             for (i, &sum) in sums.iter().enumerate().take(block) {
-                I::store(to.as_mut_ptr().add(start + i * lanes).cast(), sum);
+                I::store(to.neurons.as_mut_ptr().add(start + i * lanes).cast(), sum);
             }
         }
     }
+    // One register at most: the compiler does as well with plain code.
+    let mut psqt = from.psqt;
+    for &feature in added {
+        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature)) {
+            *sum = sum.wrapping_add(value);
+        }
+    }
+    for &feature in removed {
+        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature)) {
+            *sum = sum.wrapping_sub(value);
+        }
+    }
+    to.psqt = psqt;
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
+/// See [`Kernels::clipped`](super::Kernels::clipped).
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn forward<I: Isa, const L1: usize, const H1: usize, const H2: usize>(
+pub(super) unsafe fn clipped<I: Isa, const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
@@ -120,11 +137,71 @@ pub(super) unsafe fn forward<I: Isa, const L1: usize, const H1: usize, const H2:
         let mut input = [Bytes([0; L1]), Bytes([0; L1])];
         clip::<I, L1>(own, &mut input[0]);
         clip::<I, L1>(other, &mut input[1]);
-        let mut hidden1 = Bytes([0; H1]);
-        affine::<I, H1>(&head.first, input[0].0.as_ptr(), 2 * L1, &mut hidden1);
-        let mut hidden2 = Bytes([0; H2]);
-        affine::<I, H2>(&head.second, hidden1.0.as_ptr(), H1, &mut hidden2);
-        output::<I, H2>(&head.output, &hidden2)
+        let sums = affine::<I, H1>(&head.first, input[0].0.as_ptr(), 2 * L1);
+        let mut hidden = Bytes([0; 32]);
+        activate::<I, H1>(&sums, &mut hidden);
+        second_and_output::<I>(head, &hidden)
+    }
+}
+
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+pub(super) unsafe fn pairwise<I: Isa, const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    // SAFETY: the caller's promise; every function checks the lengths that it relies on.
+    unsafe {
+        let mut input = Bytes([0; L1]);
+        let (first, second) = input.0.split_at_mut(L1 / 2);
+        multiply_halves::<I, L1>(own, first);
+        multiply_halves::<I, L1>(other, second);
+        let sums = affine::<I, 16>(&head.first, input.0.as_ptr(), L1);
+        let mut hidden = [0i32; 16];
+        for (r, &sum) in sums.iter().enumerate().take(64 / I::BYTES) {
+            I::store(hidden.as_mut_ptr().cast::<u8>().add(r * I::BYTES), sum);
+        }
+        let (activated, skip) = skip_activation(&hidden, squares);
+        second_and_output::<I>(head, &Bytes(activated)).wrapping_add(skip)
+    }
+}
+
+/// The layers behind the first one.
+#[inline(always)]
+unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
+    // SAFETY: the caller's promise; every function checks the lengths that it relies on.
+    unsafe {
+        let sums = affine::<I, 32>(&head.second, input.0.as_ptr(), 32);
+        let mut hidden = Bytes([0; 32]);
+        activate::<I, 32>(&sums, &mut hidden);
+        output::<I, 32>(&head.output, &hidden)
+    }
+}
+
+/// The pairwise transformer's activation: products of the first half's and the second half's sums.
+#[inline(always)]
+unsafe fn multiply_halves<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut [u8]) {
+    const { assert!(L1.is_multiple_of(128)) };
+    assert!(out.len() == L1 / 2);
+    let lanes = I::BYTES / 2;
+    let (first, second) = (sums.as_ptr(), sums[L1 / 2..].as_ptr());
+    for start in (0..L1 / 2).step_by(I::BYTES) {
+        // SAFETY: `BYTES` divides half a row, so that two i16 vectors of each half lie inside.
+        unsafe {
+            let product = |at: usize| {
+                I::product16(
+                    I::load(first.add(at).cast()),
+                    I::load(second.add(at).cast()),
+                )
+            };
+            let bytes = I::clip16(product(start), product(start + lanes));
+            I::store(out.as_mut_ptr().add(start), bytes);
+        }
     }
 }
 
@@ -142,7 +219,7 @@ unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
     }
 }
 
-/// A dense layer with its activation, for `OUT` outputs in eight registers.
+/// The sums of a dense layer with `OUT` outputs (or fewer, filled up) in the first registers.
 ///
 /// # Safety
 /// `input` must point to `inputs` bytes, each at most 127.
@@ -151,15 +228,15 @@ unsafe fn affine<I: Isa, const OUT: usize>(
     layer: &Dense,
     input: *const u8,
     inputs: usize,
-    out: &mut Bytes<OUT>,
-) {
+) -> [I::V; 8] {
     let registers = OUT * 4 / I::BYTES;
     const { assert!(OUT * 4 >= I::BYTES && 8 % (OUT * 4 / I::BYTES) == 0) };
-    assert!(layer.packed().len() >= OUT * inputs && layer.biases().len() == OUT);
-    let biases = layer.biases().as_ptr().cast::<u8>();
-    let weights = layer.packed().as_ptr().cast();
+    let packed = layer.packed();
+    assert!(packed.weights().len() == OUT * (inputs + 4) && packed.biases().len() == OUT);
+    let biases = packed.biases().as_ptr().cast::<u8>();
+    let weights = packed.weights().as_ptr().cast();
     // SAFETY: weights and biases are as long as the shape says, asserted above; the caller
-    // promises the input; outputs are `OUT` long.
+    // promises the input.
     unsafe {
         let mut sums = [I::splat(0); 8];
         if I::SPARSE && inputs.is_multiple_of(256) {
@@ -172,8 +249,19 @@ unsafe fn affine<I: Isa, const OUT: usize>(
             for chain in 0..8 / registers {
                 sum = I::add32(sum, sums[chain * registers + r]);
             }
-            I::store_activated(out.0.as_mut_ptr().add(r * I::BYTES / 4), sum);
+            sums[r] = sum;
         }
+        sums
+    }
+}
+
+/// The activation between layers: the sums of `OUT` outputs to bytes in 0..=127.
+#[inline(always)]
+unsafe fn activate<I: Isa, const OUT: usize>(sums: &[I::V; 8], out: &mut Bytes<32>) {
+    const { assert!(OUT <= 32) };
+    for (r, &sum) in sums.iter().enumerate().take(OUT * 4 / I::BYTES) {
+        // SAFETY: each register gives a quarter of its bytes, `OUT` in all.
+        unsafe { I::store_activated(out.0.as_mut_ptr().add(r * I::BYTES / 4), sum) }
     }
 }
 

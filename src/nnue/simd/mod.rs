@@ -1,7 +1,7 @@
 //! The arithmetic of a network, once per instruction set; the processor is asked once.
 //!
-//! Two operations only: [`Kernels::update`] adds and removes rows of the first layer, and
-//! [`Kernels::forward`] runs the dense layers. [`scalar`] is their specification. The vector
+//! Three operations only: [`Kernels::update`] adds and removes rows of the first layer;
+//! [`Kernels::clipped`] and [`Kernels::pairwise`] run the dense layers. [`scalar`] is their specification. The vector
 //! backends share the algorithms of `generic` and differ in a handful of instructions.
 #![allow(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod sse41;
 pub use kernel::{Kernel, UnknownKernel};
 
 use super::layers::Head;
+use super::transformer::{Rows, Sums};
 
 /// A kernel that this processor has: the value is the proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,11 +47,11 @@ impl Kernels {
     /// # Panics
     /// When an index is outside of `rows`.
     #[inline]
-    pub fn update<const L1: usize>(
+    pub fn update<const L1: usize, const P: usize>(
         self,
-        rows: &[[i16; L1]],
-        from: &[i16; L1],
-        to: &mut [i16; L1],
+        rows: Rows<'_, L1, P>,
+        from: &Sums<L1, P>,
+        to: &mut Sums<L1, P>,
         added: &[u16],
         removed: &[u16],
     ) {
@@ -70,12 +71,13 @@ impl Kernels {
         }
     }
 
-    /// The raw output for accumulators of the side to move (`own`) and of the `other` side.
+    /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
+    /// three layers with clipped ReLUs. `H1` is what the first layer's outputs are filled up to.
     ///
     /// # Panics
-    /// When `head` is not `2 * L1 -> H1 -> H2 -> 1`.
+    /// When `head` is not `2 * L1 -> H1 -> 32 -> 1`.
     #[inline]
-    pub fn forward<const L1: usize, const H1: usize, const H2: usize>(
+    pub fn clipped<const L1: usize, const H1: usize>(
         self,
         head: &Head,
         own: &[i16; L1],
@@ -84,17 +86,48 @@ impl Kernels {
         match self.0 {
             // SAFETY: a value of this type proves that the processor has the kernel's features.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni => unsafe { avx512::forward_vnni::<L1, H1, H2>(head, own, other) },
+            Kernel::Avx512Vnni => unsafe { avx512::clipped_vnni::<L1, H1>(head, own, other) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::forward::<L1, H1, H2>(head, own, other) },
+            Kernel::Avx512 => unsafe { avx512::clipped::<L1, H1>(head, own, other) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::forward::<L1, H1, H2>(head, own, other) },
+            Kernel::Avx2 => unsafe { avx2::clipped::<L1, H1>(head, own, other) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::forward::<L1, H1, H2>(head, own, other) },
-            _ => scalar::forward::<L1, H1, H2>(head, own, other),
+            Kernel::Sse41 => unsafe { sse41::clipped::<L1, H1>(head, own, other) },
+            _ => scalar::clipped::<L1, H1>(head, own, other),
+        }
+    }
+
+    /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
+    /// products of their halves and three layers, of which the first has an output that skips the
+    /// others. With `squares` as [`Chain::Pairwise`](super::architecture::Chain::Pairwise) says.
+    ///
+    /// # Panics
+    /// When `head` is not `L1 -> 16 -> 32 -> 1`.
+    #[inline]
+    pub fn pairwise<const L1: usize>(
+        self,
+        head: &Head,
+        own: &[i16; L1],
+        other: &[i16; L1],
+        squares: bool,
+    ) -> i32 {
+        match self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni => unsafe { avx512::pairwise_vnni::<L1>(head, own, other, squares) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::pairwise::<L1>(head, own, other, squares) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::pairwise::<L1>(head, own, other, squares) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::pairwise::<L1>(head, own, other, squares) },
+            _ => scalar::pairwise::<L1>(head, own, other, squares),
         }
     }
 }

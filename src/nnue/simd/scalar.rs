@@ -1,53 +1,100 @@
 //! The specification: plain loops that say what every other kernel must compute.
 
+use std::iter::zip;
+
 use crate::nnue::layers::{Dense, Head};
+use crate::nnue::transformer::{Rows, Sums};
 
 /// See [`Kernels::update`](super::Kernels::update).
-pub(super) fn update<const L1: usize>(
-    rows: &[[i16; L1]],
-    from: &[i16; L1],
-    to: &mut [i16; L1],
+pub(super) fn update<const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Sums<L1, P>,
+    to: &mut Sums<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
-    *to = *from;
+    to.clone_from(from);
     for &feature in added {
-        let row = &rows[usize::from(feature)];
-        to.iter_mut()
-            .zip(row)
-            .for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
+        let row = &rows.neurons[usize::from(feature)];
+        zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
+        zip(&mut to.psqt, rows.psqt(feature)).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
     }
     for &feature in removed {
-        let row = &rows[usize::from(feature)];
-        to.iter_mut()
-            .zip(row)
-            .for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
+        let row = &rows.neurons[usize::from(feature)];
+        zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
+        zip(&mut to.psqt, rows.psqt(feature)).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
     }
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
-pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+/// See [`Kernels::clipped`](super::Kernels::clipped).
+pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    let input = [*own, *other].map(|sums| sums.map(|sum| sum.clamp(0, 127) as u8));
-    let mut hidden1 = [0; H1];
-    affine(&head.first, input.as_flattened(), &mut hidden1);
-    let mut hidden2 = [0; H2];
-    affine(&head.second, &activate(hidden1), &mut hidden2);
+    let input = [own, other].map(|sums| sums.map(|sum| sum.clamp(0, 127) as u8));
+    let mut hidden = [0; H1];
+    affine(&head.first, input.as_flattened(), &mut hidden);
+    let mut activated = [0; 32];
+    zip(&mut activated, hidden).for_each(|(to, sum)| *to = activate(sum));
+    second_and_output(head, &activated)
+}
+
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+pub(super) fn pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    let mut input = [0; L1];
+    for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), [own, other]) {
+        let (first, second) = sums.split_at(L1 / 2);
+        for (to, (a, b)) in zip(half, zip(first, second)) {
+            *to = ((a.clamp(&0, &127) * b.clamp(&0, &127)) >> 7) as u8;
+        }
+    }
+    let mut hidden = [0; 16];
+    affine(&head.first, &input, &mut hidden);
+    let (activated, skip) = skip_activation(&hidden, squares);
+    second_and_output(head, &activated).wrapping_add(skip)
+}
+
+/// What follows the first layer of a pairwise network: the inputs of the second one, and the last
+/// output, which skips the others and counts 600 units (times 16) for 1.0 (127 * 64).
+#[inline(always)]
+pub(super) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
+    let mut activated = [0; 32];
+    let clipped = if squares {
+        for i in 0..15 {
+            // The smaller of the square and 127 is the same: 2^15 squared is beyond it.
+            let sum = hidden[i].clamp(-0x8000, 0x7FFF);
+            activated[i] = ((sum * sum) >> 19).min(127) as u8;
+        }
+        15
+    } else {
+        0
+    };
+    for i in 0..15 {
+        activated[clipped + i] = activate(hidden[i]);
+    }
+    let skip = i64::from(hidden[15]) * 9600 / 8128;
+    (activated, skip as i32)
+}
+
+/// The second and the last layer; inputs beyond the first layer's outputs are zero.
+fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
+    let mut hidden = [0; 32];
+    affine(&head.second, input, &mut hidden);
     let mut output = [0];
-    affine(&head.output, &activate(hidden2), &mut output);
+    affine(&head.output, &hidden.map(activate), &mut output);
     output[0]
 }
 
 /// `output = biases + weights * input`.
 fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
-    assert_eq!(
-        (layer.shape().inputs, layer.shape().outputs),
-        (input.len(), output.len())
-    );
-    assert!(input.len().is_multiple_of(16));
+    assert_eq!(layer.shape().row(), input.len());
+    assert!(layer.shape().outputs <= output.len() && input.len().is_multiple_of(16));
     let rows = layer.weights().chunks_exact(input.len());
     for ((sum, &bias), row) in output.iter_mut().zip(layer.biases()).zip(rows) {
         // Products fit i16 (128 * 127); sixteen side by side are what compilers vectorise.
@@ -67,6 +114,7 @@ fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
 }
 
 /// The clipped ReLU between layers: weights are scaled by 64, activations by 127.
-fn activate<const N: usize>(sums: [i32; N]) -> [u8; N] {
-    sums.map(|sum| (sum >> 6).clamp(0, 127) as u8)
+#[inline(always)]
+fn activate(sum: i32) -> u8 {
+    (sum >> 6).clamp(0, 127) as u8
 }

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::generic::{self, Isa};
 use crate::nnue::layers::Head;
+use crate::nnue::transformer::{Rows, Sums};
 
 /// The instructions of this backend.
 struct Sse41;
@@ -39,6 +40,16 @@ impl Isa for Sse41 {
     unsafe fn sub16(a: __m128i, b: __m128i) -> __m128i {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
         unsafe { _mm_sub_epi16(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn product16(a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let (zero, one) = (_mm_setzero_si128(), _mm_set1_epi16(127));
+            let a = _mm_min_epi16(_mm_max_epi16(a, zero), one);
+            let b = _mm_min_epi16(_mm_max_epi16(b, zero), one);
+            _mm_srli_epi16::<7>(_mm_mullo_epi16(a, b))
+        }
     }
     #[inline(always)]
     unsafe fn add32(a: __m128i, b: __m128i) -> __m128i {
@@ -90,24 +101,36 @@ impl Isa for Sse41 {
 
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn update<const L1: usize>(
-    rows: &[[i16; L1]],
-    from: &[i16; L1],
-    to: &mut [i16; L1],
+pub(super) fn update<const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Sums<L1, P>,
+    to: &mut Sums<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
     // SAFETY: this function has the features.
-    unsafe { generic::update::<Sse41, L1>(rows, from, to, added, removed) }
+    unsafe { generic::update::<Sse41, L1, P>(rows, from, to, added, removed) }
 }
 
-/// See [`Kernels::forward`](super::Kernels::forward).
+/// See [`Kernels::clipped`](super::Kernels::clipped).
 #[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn forward<const L1: usize, const H1: usize, const H2: usize>(
+pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::forward::<Sse41, L1, H1, H2>(head, own, other) }
+    unsafe { generic::clipped::<Sse41, L1, H1>(head, own, other) }
+}
+
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+#[target_feature(enable = "ssse3,sse4.1")]
+pub(super) fn pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Sse41, L1>(head, own, other, squares) }
 }
