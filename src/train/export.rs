@@ -6,7 +6,6 @@ use super::features::{Active, KINGS, PIECE_ROWS, file_row};
 use super::loss::UNITS;
 use super::model::Model;
 use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
-use super::simd::Kernels;
 use super::transformer::folded;
 use crate::data::Record;
 
@@ -74,13 +73,12 @@ pub struct Parity {
 pub fn parity(
     (model, output_scale): (&Model, f32),
     net: &QuantisedNet,
-    records: &[Record],
+    records: &[&Record],
 ) -> Parity {
-    let kernels = Kernels::detect();
     let mut parity = Parity::default();
     for record in records {
         let active = Active::of(record, false);
-        let float = f64::from(model.forward(kernels, &active).output * UNITS * output_scale);
+        let float = f64::from(model.output(&active) * UNITS * output_scale);
         let integer = f64::from(net.forward(&active.file_rows(0), &active.file_rows(1))) / 16.0;
         let difference = (float - integer).abs();
         parity.mean += difference / records.len() as f64;
@@ -166,7 +164,11 @@ mod tests {
         }
         let net = quantise(&model, 1.0);
         assert_same(&net.to_bytes(), &net);
-        let report = parity((&model, 1.0), &net, &some_records());
+        let report = parity(
+            (&model, 1.0),
+            &net,
+            &some_records().iter().collect::<Vec<_>>(),
+        );
         assert!(report.mean < 5.0, "{report}");
     }
 

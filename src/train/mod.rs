@@ -1,16 +1,22 @@
 //! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
 
+pub mod dataset;
 pub mod dense;
 pub mod export;
 pub mod features;
+pub mod index;
 pub mod loss;
 pub mod material;
 pub mod model;
 pub mod optimiser;
+pub mod order;
+pub mod pass;
 pub mod quantised;
 pub mod run;
 pub mod schedule;
 pub mod simd;
+pub mod snapshot;
+pub mod tail;
 pub mod trainer;
 pub mod transformer;
 

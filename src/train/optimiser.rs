@@ -2,13 +2,14 @@
 //! weights and its moments, so that a step costs what the batch touched and not ten million parameters.
 // CITE: Adam, Kingma and Ba, 2015.
 
-use std::sync::Mutex;
+use rayon::prelude::*;
 
 use super::dense::Dense;
-use super::features::{Active, KINGS, PIECE_ROWS};
+use super::features::KINGS;
+use super::index::RowIndex;
 use super::model::Model;
 use super::quantised::L1;
-use super::simd::{AdamStep, Kernels};
+use super::simd::{AdamStep, Kernels, Slopes};
 use super::transformer::{self, BLOCK, FACTOR, Table};
 
 /// What stays the same from step to step.
@@ -32,6 +33,16 @@ pub struct Optimiser {
     steps: i32,
 }
 
+/// The gradient of the transformer before it is summed: the slopes of a batch's accumulators, two a position, and
+/// who used which row.
+#[derive(Clone, Copy)]
+pub struct SparseGradient<'a> {
+    /// Slopes of every position's accumulators.
+    pub slopes: &'a [Slopes],
+    /// The index of each share of the batch, in order.
+    pub indices: &'a [&'a RowIndex],
+}
+
 impl Optimiser {
     /// Moments of zero.
     pub fn new(settings: Settings) -> Self {
@@ -44,73 +55,54 @@ impl Optimiser {
         }
     }
 
-    /// One step along a batch's gradient: `dense`, and for the transformer the slopes of the accumulators (`rows`, two
-    /// bfloat16 rows a position) with the index of who used which row.
+    /// One step along a batch's gradient, in parallel in the current thread pool.
     pub fn step(
         &mut self,
-        (kernels, threads): (Kernels, usize),
+        kernels: Kernels,
         model: &mut Model,
         rate: f32,
         dense: &Dense,
-        (index, rows): (&RowIndex, &[u16]),
+        sparse: SparseGradient,
     ) {
         self.steps += 1;
         let step = adam_step(self.steps, rate, 0.0);
+        self.step_dense(kernels, &step, model, dense);
+        let real_rate = rate * self.settings.real_rate;
+        let block_step = BlockStep {
+            kernels,
+            real: adam_step(self.steps, real_rate, real_rate * self.settings.real_decay),
+            factor: step,
+            sparse,
+        };
+        // Who takes a block does not matter: a row's sum has one order.
+        model
+            .transformer
+            .par_chunks_exact_mut(BLOCK)
+            .zip(self.first.0.par_chunks_exact_mut(BLOCK))
+            .zip(self.second.0.par_chunks_exact_mut(BLOCK))
+            .enumerate()
+            .for_each(|(piece_row, ((weights, first), second))| {
+                block_step.run(piece_row, weights, first, second);
+            });
+    }
+
+    fn step_dense(&mut self, kernels: Kernels, step: &AdamStep, model: &mut Model, dense: &Dense) {
+        let first = self.first.1.tensors_mut().into_iter();
+        let moments = first.zip(self.second.1.tensors_mut());
         let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
-        let moments = self
-            .first
-            .1
-            .tensors_mut()
-            .into_iter()
-            .zip(self.second.1.tensors_mut());
         for ((weights, gradient), (first, second)) in tensors.zip(moments) {
-            kernels.adam(&step, weights, first, second, gradient);
+            kernels.adam(step, weights, first, second, gradient);
         }
         model.dense.clip();
-        model.refresh();
-
-        let real_rate = rate * self.settings.real_rate;
-        let real_step = adam_step(self.steps, real_rate, real_rate * self.settings.real_decay);
-        let blocks = model
-            .transformer
-            .chunks_exact_mut(BLOCK)
-            .zip(self.first.0.chunks_exact_mut(BLOCK))
-            .zip(self.second.0.chunks_exact_mut(BLOCK))
-            .enumerate();
-        // Who takes a block does not matter: a row's sum has one order.
-        let blocks = Mutex::new(blocks);
-        let work = || {
-            loop {
-                let next = blocks.lock().map_or(None, |mut blocks| blocks.next());
-                let Some((piece_row, ((weights, first), second))) = next else {
-                    return;
-                };
-                let block = BlockStep {
-                    kernels,
-                    real: &real_step,
-                    factor: &step,
-                    index,
-                    rows,
-                };
-                block.run(piece_row, weights, first, second);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
-        });
     }
 }
 
 /// The step of the rows that share a factor row.
 struct BlockStep<'a> {
     kernels: Kernels,
-    real: &'a AdamStep,
-    factor: &'a AdamStep,
-    index: &'a RowIndex,
-    rows: &'a [u16],
+    real: AdamStep,
+    factor: AdamStep,
+    sparse: SparseGradient<'a>,
 }
 
 impl BlockStep<'_> {
@@ -124,21 +116,37 @@ impl BlockStep<'_> {
                 .adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
         for king in 0..KINGS {
-            let users = self.index.users(KINGS * piece_row + king);
-            if users.is_empty() {
+            if !self.sum(KINGS * piece_row + king, &mut gradient) {
                 continue;
             }
             touched = true;
-            self.kernels.sum_rows(self.rows, users, &mut gradient);
-            adam(self.real, king, &gradient);
+            adam(&self.real, king, &gradient);
             total
                 .iter_mut()
                 .zip(&gradient)
                 .for_each(|(sum, term)| *sum += term);
         }
         if touched {
-            adam(self.factor, FACTOR, &total);
+            adam(&self.factor, FACTOR, &total);
         }
+    }
+
+    /// The gradient of a row; whether anything used it.
+    fn sum(&self, row: usize, gradient: &mut [f32; L1]) -> bool {
+        let slopes = self.sparse.slopes.as_flattened();
+        let mut used = false;
+        for index in self.sparse.indices {
+            let users = index.users(row);
+            if users.is_empty() {
+                continue;
+            }
+            if !used {
+                gradient.fill(0.0);
+            }
+            used = true;
+            self.kernels.add_rows(slopes, users, gradient);
+        }
+        used
     }
 }
 
@@ -152,48 +160,4 @@ fn adam_step(steps: i32, rate: f32, decay: f32) -> AdamStep {
         epsilon: EPSILON * root,
         decay,
     }
-}
-
-/// For every transformer row, the accumulators of a batch that used it.
-pub struct RowIndex {
-    starts: Vec<u32>,
-    users: Vec<u32>,
-}
-
-impl RowIndex {
-    /// Sorts a batch's accumulators (`2 * position + side`) by the rows that they used.
-    pub fn of(batch: &[Active]) -> Self {
-        let mut starts = vec![0_u32; PIECE_ROWS * KINGS + 1];
-        for row in all_rows(batch).map(|(_, row)| row) {
-            starts[row + 1] += 1;
-        }
-        for row in 1..starts.len() {
-            starts[row] += starts[row - 1];
-        }
-        let mut next = starts.clone();
-        let mut users = vec![0; starts[starts.len() - 1] as usize];
-        for (user, row) in all_rows(batch) {
-            users[next[row] as usize] = user;
-            next[row] += 1;
-        }
-        Self { starts, users }
-    }
-
-    /// The accumulators that used a row, in order.
-    pub fn users(&self, row: usize) -> &[u32] {
-        &self.users[self.starts[row] as usize..self.starts[row + 1] as usize]
-    }
-}
-
-/// Every use of a row in a batch: the accumulator and the row.
-fn all_rows(batch: &[Active]) -> impl Iterator<Item = (u32, usize)> + '_ {
-    batch.iter().enumerate().flat_map(|(position, active)| {
-        (0..2).flat_map(move |side| {
-            let user = (2 * position + side) as u32;
-            active
-                .side(side)
-                .iter()
-                .map(move |&row| (user, usize::from(row)))
-        })
-    })
 }

@@ -1,4 +1,4 @@
-//! `zoothera train`: from game files to a `.nnue` file.
+//! `zoothera train`: from files of positions to a `.nnue` file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::dataset::{self, Dataset, Selection};
 use super::export::{parity, quantise};
 use super::loss::Loss;
 use super::model::Model;
 use super::optimiser::Settings;
 use super::schedule::Cosine;
-use super::trainer::Trainer;
-use crate::data::{Filter, Record, read_records};
+use super::trainer::{Trainer, thread_pool};
+use crate::data::{Filter, Record};
 use crate::util::rng::SplitMix64;
 
-/// Train a HalfKP 256x2-32-32-1 net on search-labelled games.
+/// Train a HalfKP 256x2-32-32-1 net on labelled positions.
 #[derive(clap::Args, Clone, Debug)]
 pub struct TrainArgs {
     /// The files to learn from: `.bin`, `.binpack` or `.plain`.
@@ -54,6 +55,9 @@ pub struct TrainArgs {
     /// Largest |score| to learn from, in engine units.
     #[arg(long, default_value_t = 3000)]
     pub max_score: i16,
+    /// Learn also from positions in check and those whose best move captures or promotes: for static labels.
+    #[arg(long)]
+    pub any_position: bool,
     /// Learn from one in two positions beyond this |score|.
     #[arg(long, default_value_t = i16::MAX)]
     pub thin_beyond: i16,
@@ -73,18 +77,14 @@ pub struct TrainArgs {
 
 /// Span of the factor rows at the start.
 const INITIAL_SPAN: f32 = 0.03;
+/// Most positions held out: more say nothing more, and measuring on them takes time.
+const HOLDOUT_LIMIT: usize = 300_000;
 /// Positions that the export is checked on.
 const PARITY_POSITIONS: usize = 10_000;
 
 /// Trains, and writes the net.
 pub fn run(args: &TrainArgs) -> Result<()> {
-    let mut rng = SplitMix64::new(args.seed);
-    let (mut training, validation) = load(args, &mut rng)?;
-    eprintln!(
-        "{} positions to learn from, {} held out",
-        training.len(),
-        validation.len()
-    );
+    let (training, held_out) = load(args)?;
     let loss = Loss {
         lambda: args.lambda,
         scale: args.scale,
@@ -93,61 +93,57 @@ pub fn run(args: &TrainArgs) -> Result<()> {
         real_rate: args.real_rate,
         real_decay: args.real_decay,
     };
-    let model = Model::initial(&mut rng, INITIAL_SPAN);
-    let mut trainer = Trainer::new(model, settings, loss, args.threads);
+    let model = Model::initial(&mut SplitMix64::new(args.seed), INITIAL_SPAN);
+    let mut trainer = Trainer::new(model, settings, loss, (args.threads, args.batch))?;
     let mut progress = Progress::new(args);
     while progress.done() < 1.0 {
-        shuffle(&mut training, &mut rng);
-        for batch in training.chunks(args.batch) {
-            let done = progress.done();
-            if done >= 1.0 {
-                break;
-            }
-            let loss = trainer.step(batch, progress.schedule.rate(done), &mut rng);
-            if progress.add(batch.len(), loss) {
-                progress.report(trainer.validate(&validation));
-                write_net(&trainer.model, args)?;
-            }
+        let rate = progress.schedule.rate(progress.done());
+        let first = progress.shown;
+        let show = |at: usize, count: usize, out: &mut _| {
+            training.show(args.seed, first + at as u64, count, out);
+        };
+        let loss = trainer.step(args.batch, &show, rate);
+        if progress.add(args.batch, loss) {
+            progress.report(trainer.validate(&held_out));
+            write_net(&trainer.model, args)?;
         }
     }
     if progress.recent.1 > 0 {
-        progress.report(trainer.validate(&validation));
+        progress.report(trainer.validate(&held_out));
     }
     let net = write_net(&trainer.model, args)?;
-    let checked = &validation[..validation.len().min(PARITY_POSITIONS)];
+    let checked: Vec<&Record> = held_out.records().take(PARITY_POSITIONS).collect();
     eprintln!(
         "{}",
-        parity((&trainer.model, args.output_scale), &net, checked)
+        parity((&trainer.model, args.output_scale), &net, &checked)
     );
     Ok(())
 }
 
-/// The records to learn from and those held out: whole games from the end of every file.
-fn load(args: &TrainArgs, rng: &mut SplitMix64) -> Result<(Vec<Record>, Vec<Record>)> {
-    let filter = Filter {
-        max_score: args.max_score,
-        ..Filter::default()
+/// The positions to learn from and those held out, as the arguments say.
+fn load(args: &TrainArgs) -> Result<(Dataset, Dataset)> {
+    if args.batch == 0 {
+        bail!("--batch must be at least 1");
+    }
+    let selection = Selection {
+        filter: Filter {
+            max_score: args.max_score,
+            quiet: !args.any_position,
+            ..Filter::default()
+        },
+        thin_beyond: args.thin_beyond.unsigned_abs(),
+        holdout: args.holdout,
+        holdout_limit: HOLDOUT_LIMIT,
+        seed: args.seed,
     };
-    let (mut training, mut validation) = (Vec::new(), Vec::new());
-    for path in &args.files {
-        let mut records = read_records(path, &filter)?;
-        let kept = records.len() - (records.len() as f64 * args.holdout.clamp(0.0, 1.0)) as usize;
-        validation.extend(records.drain(kept..));
-        let limit = args.thin_beyond.unsigned_abs();
-        records.retain(|record| record.score.unsigned_abs() <= limit || rng.below(2) == 0);
-        training.extend(records);
-    }
-    if training.is_empty() {
-        bail!("no position is left to learn from");
-    }
-    Ok((training, validation))
-}
-
-/// Fisher and Yates.
-fn shuffle(records: &mut [Record], rng: &mut SplitMix64) {
-    for last in (1..records.len()).rev() {
-        records.swap(last, rng.below(last + 1));
-    }
+    let pool = thread_pool(args.threads)?;
+    let (training, held_out) = pool.install(|| dataset::load(&args.files, &selection))?;
+    eprintln!(
+        "{} positions to learn from, {} held out",
+        training.len(),
+        held_out.len()
+    );
+    Ok((training, held_out))
 }
 
 /// Quantises and writes the net beside its name first, so that a reader never sees half of it.
@@ -170,7 +166,7 @@ struct Progress {
     started: Instant,
     limit: Option<Duration>,
     wanted: f64,
-    shown: f64,
+    shown: u64,
     every: f64,
     next_report: f64,
     schedule: Cosine,
@@ -185,7 +181,7 @@ impl Progress {
                 .minutes
                 .map(|minutes| Duration::from_secs_f64(60.0 * minutes.max(0.0))),
             wanted: (args.millions * 1e6).max(1.0),
-            shown: 0.0,
+            shown: 0,
             every: (args.every * 1e6).max(1.0),
             next_report: (args.every * 1e6).max(1.0),
             schedule: Cosine {
@@ -201,14 +197,14 @@ impl Progress {
         let by_clock = self.limit.map_or(0.0, |limit| {
             self.started.elapsed().as_secs_f64() / limit.as_secs_f64().max(1e-9)
         });
-        (self.shown / self.wanted).max(by_clock) as f32
+        (self.shown as f64 / self.wanted).max(by_clock) as f32
     }
 
     /// Counts a batch; says whether a report is due.
     fn add(&mut self, positions: usize, loss: f32) -> bool {
-        self.shown += positions as f64;
+        self.shown += positions as u64;
         self.recent = (self.recent.0 + f64::from(loss), self.recent.1 + 1);
-        let due = self.shown >= self.next_report;
+        let due = self.shown as f64 >= self.next_report;
         if due {
             self.next_report += self.every;
         }
@@ -220,11 +216,11 @@ impl Progress {
         let done = f64::from(self.done());
         eprintln!(
             "{:7.1} M  {:5.1} %  train {:.6}  held out {validation:.6}  rate {:.6}  {:6.1} k/s  {:5.0} s left",
-            self.shown / 1e6,
+            self.shown as f64 / 1e6,
             100.0 * done,
             self.recent.0 / f64::from(self.recent.1.max(1)),
             self.schedule.rate(done as f32),
-            self.shown / 1e3 / seconds,
+            self.shown as f64 / 1e3 / seconds,
             seconds * (1.0 - done).max(0.0) / done.max(1e-9),
         );
         self.recent = (0.0, 0);

@@ -1,161 +1,172 @@
 //! One step of training on all cores, and the loss on positions held out.
 
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::dataset::Dataset;
 use super::dense::Dense;
-use super::features::Active;
+use super::index::RowIndex;
 use super::loss::Loss;
 use super::model::Model;
-use super::optimiser::{Optimiser, RowIndex, Settings};
-use super::quantised::L1;
-use super::simd::Kernels;
-use crate::data::Record;
-use crate::util::rng::SplitMix64;
+use super::optimiser::{Optimiser, Settings, SparseGradient};
+use super::pass::{Pass, Sample, Share};
+use super::simd::{Kernels, Slopes};
+use super::snapshot::Snapshot;
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// A model, its optimiser, and the room that a batch needs.
+///
+/// A step has four phases, each in parallel: the threads find the features of their shares; the rows that are used are
+/// folded; the threads take their shares forward and back; the optimiser goes over the rows. The dense gradient is
+/// summed share by share, so that the result depends on the number of threads, but on nothing else.
 pub struct Trainer {
     /// The model as it stands.
     pub model: Model,
     optimiser: Optimiser,
     loss: Loss,
     kernels: Kernels,
-    threads: usize,
-    actives: Vec<Active>,
-    rows: Vec<u16>,
+    pool: ThreadPool,
+    snapshot: Snapshot,
+    shares: Vec<Share>,
+    slopes: Zeroed<Slopes>,
 }
 
 impl Trainer {
-    /// A trainer of `model`.
-    pub fn new(model: Model, settings: Settings, loss: Loss, threads: usize) -> Self {
-        Self {
+    /// A trainer of `model`, for batches of at most `batch` positions.
+    pub fn new(
+        model: Model,
+        settings: Settings,
+        loss: Loss,
+        (threads, batch): (usize, usize),
+    ) -> Result<Self> {
+        Ok(Self {
+            snapshot: Snapshot::new(&model),
             model,
             optimiser: Optimiser::new(settings),
             loss,
             kernels: Kernels::detect(),
-            threads: threads.max(1),
-            actives: Vec::new(),
-            rows: Vec::new(),
-        }
+            pool: thread_pool(threads)?,
+            shares: (0..threads.max(1)).map(|_| Share::new()).collect(),
+            slopes: zeroed_slice_or_abort(batch),
+        })
     }
 
-    /// Learns from a batch and returns its mean loss before the step. Positions without castling rights are mirrored
-    /// left to right by a coin of `rng`. The result depends on the number of threads only by rounding.
-    pub fn step(&mut self, batch: &[Record], rate: f32, rng: &mut SplitMix64) -> f32 {
-        let (loss, gradient) = self.gradient(batch, rng);
-        let index = RowIndex::of(&self.actives);
-        let machine = (self.kernels, self.threads);
-        self.optimiser.step(
-            machine,
-            &mut self.model,
-            rate,
-            &gradient,
-            (&index, &self.rows),
-        );
+    /// Learns from `count` positions, of which `show(first, count, room)` gives any run, and returns their mean loss
+    /// before the step.
+    pub fn step(
+        &mut self,
+        count: usize,
+        show: &(dyn Fn(usize, usize, &mut Vec<Sample>) + Sync),
+        rate: f32,
+    ) -> f32 {
+        let (loss, dense) = self.gradient(count, show);
+        let indices: Vec<&RowIndex> = self.shares.iter().map(|share| &share.index).collect();
+        let sparse = SparseGradient {
+            slopes: &self.slopes,
+            indices: &indices,
+        };
+        let (optimiser, model, kernels) = (&mut self.optimiser, &mut self.model, self.kernels);
+        self.pool
+            .install(|| optimiser.step(kernels, model, rate, &dense, sparse));
         loss
     }
 
-    /// Forward and back over a batch: the mean loss and the dense gradient; the accumulators' slopes stay in `rows`.
-    fn gradient(&mut self, batch: &[Record], rng: &mut SplitMix64) -> (f32, Dense) {
-        self.actives.clear();
-        self.actives.extend(batch.iter().map(|record| {
-            let coin = rng.next_u64() >> 63 == 1;
-            let mirrored = coin && !record.can_castle();
-            Active::of(record, mirrored)
-        }));
-        self.rows.resize(batch.len() * 2 * L1, 0);
-        let share = batch.len().div_ceil(self.threads).max(1);
-        let slices = batch
-            .chunks(share)
-            .zip(self.actives.chunks(share))
-            .zip(self.rows.chunks_mut(share * 2 * L1));
-        let pass = Pass {
-            model: &self.model,
-            loss: self.loss,
-            kernels: self.kernels,
-            weight: 1.0 / batch.len().max(1) as f32,
-        };
-        let pass = &pass;
-        let parts: Vec<(f32, Dense)> = std::thread::scope(|scope| {
-            let handles: Vec<_> = slices
-                .map(|((records, actives), rows)| {
-                    scope.spawn(move || pass.run(records, actives, rows))
-                })
-                .collect();
-            handles.into_iter().map(join).collect()
-        });
-        let mut total = (0.0, Dense::zeros());
-        for (loss, gradient) in &parts {
-            total.0 += loss;
-            total.1.add(gradient);
-        }
-        total
-    }
-
-    /// The mean loss on records, which are not learnt from.
-    pub fn validate(&self, records: &[Record]) -> f32 {
-        let share = records.len().div_ceil(self.threads).max(1);
-        let sum_of = |records: &[Record]| -> f64 {
-            let loss_of = |record: &Record| {
-                let output = self
-                    .model
-                    .forward(self.kernels, &Active::of(record, false))
-                    .output;
-                f64::from(self.loss.of(output, self.loss.target(record)).0)
+    /// Forward and back over a batch: the mean loss and the dense gradient; the accumulators' slopes stay in `slopes`.
+    fn gradient(
+        &mut self,
+        count: usize,
+        show: &(dyn Fn(usize, usize, &mut Vec<Sample>) + Sync),
+    ) -> (f32, Dense) {
+        let count = count.min(self.slopes.len());
+        let size = count.div_ceil(self.shares.len()).max(1);
+        let (kernels, model, snapshot) = (self.kernels, &self.model, &mut self.snapshot);
+        let (shares, slopes) = (&mut self.shares, &mut self.slopes);
+        let loss = self.loss;
+        self.pool.install(|| {
+            shares.par_iter_mut().enumerate().for_each(|(at, share)| {
+                let first = (at * size).min(count);
+                show(first, size.min(count - first), &mut share.samples);
+                share.prepare(first);
+            });
+            let indices: Vec<_> = shares.iter().map(|share| &share.index).collect();
+            snapshot.take_used(kernels, model, &indices);
+            let pass = Pass {
+                snapshot,
+                loss,
+                kernels,
             };
-            records.iter().map(loss_of).sum()
-        };
-        let sum_of = &sum_of;
-        let sum: f64 = std::thread::scope(|scope| {
-            let handles: Vec<_> = records
-                .chunks(share)
-                .map(|part| scope.spawn(move || sum_of(part)))
-                .collect();
-            handles.into_iter().map(join).sum()
+            let weight = 1.0 / count.max(1) as f32;
+            let rows = slopes.par_chunks_mut(size);
+            shares
+                .par_iter_mut()
+                .zip(rows)
+                .for_each(|(share, rows)| share.learn(pass, weight, rows));
         });
-        (sum / records.len().max(1) as f64) as f32
+        let mut dense = Dense::zeros();
+        let loss: f64 = self.shares.iter().map(|s| s.collect(&mut dense)).sum();
+        (loss as f32, dense)
+    }
+
+    /// The mean loss on positions that are not learnt from.
+    pub fn validate(&mut self, held_out: &Dataset) -> f32 {
+        let (kernels, model, snapshot) = (self.kernels, &self.model, &mut self.snapshot);
+        let size = held_out.len().div_ceil(self.shares.len() as u64).max(1);
+        let (shares, loss) = (&mut self.shares, self.loss);
+        let sum: f64 = self.pool.install(|| {
+            snapshot.take(kernels, model, |_| true);
+            let pass = Pass {
+                snapshot,
+                loss,
+                kernels,
+            };
+            let sums: Vec<f64> = shares
+                .par_iter_mut()
+                .enumerate()
+                .map(|(at, share)| measure(share, pass, held_out, at as u64 * size, size))
+                .collect();
+            sums.iter().sum()
+        });
+        (sum / held_out.len().max(1) as f64) as f32
     }
 }
 
-/// The result of a thread; its panic is ours.
-fn join<T>(handle: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    handle
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+/// Threads of our own, so that their number is the one that was asked for.
+pub fn thread_pool(threads: usize) -> Result<ThreadPool> {
+    ThreadPoolBuilder::new()
+        .num_threads(threads.max(1))
+        .build()
+        .context("cannot start the threads")
 }
 
-/// What every thread of a batch knows.
-struct Pass<'a> {
-    model: &'a Model,
-    loss: Loss,
-    kernels: Kernels,
-    weight: f32,
-}
-
-impl Pass<'_> {
-    fn run(&self, records: &[Record], actives: &[Active], rows: &mut [u16]) -> (f32, Dense) {
-        let mut gradient = Dense::zeros();
-        let mut total = 0.0;
-        let rows = rows.as_chunks_mut::<{ 2 * L1 }>().0;
-        for ((record, active), rows) in records.iter().zip(actives).zip(rows) {
-            let at = self.model.forward(self.kernels, active);
-            let (loss, slope) = self.loss.of(at.output, self.loss.target(record));
-            total += loss * self.weight;
-            self.model
-                .backward(self.kernels, &at, slope * self.weight, &mut gradient, rows);
-            for half in rows.as_chunks::<L1>().0 {
-                for (sum, &slope) in gradient.transformer_bias.iter_mut().zip(half) {
-                    *sum += f32::from_bits(u32::from(slope) << 16);
-                }
-            }
-        }
-        (total, gradient)
+/// The sum of the losses of positions `first..first + size`, as far as there are any.
+fn measure(share: &mut Share, pass: Pass, data: &Dataset, first: u64, size: u64) -> f64 {
+    /// Positions that a share holds at a time.
+    const RUN: u64 = 4096;
+    let end = (first + size).min(data.len());
+    let mut total = 0.0;
+    let mut next = first;
+    while next < end {
+        let stop = (next + RUN).min(end);
+        share.samples.clear();
+        share.samples.extend((next..stop).map(|number| Sample {
+            record: *data.get(number),
+            mirrored: false,
+        }));
+        total += share.measure(pass);
+        next = stop;
     }
+    total
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::record_of;
-    use crate::train::optimiser::RowIndex;
+    use crate::data::Record;
+    use crate::train::features::{Active, record_of};
+    use crate::train::quantised::L1;
     use crate::train::transformer::{BLOCK, FACTOR};
+    use crate::util::rng::SplitMix64;
     use shakmaty::{Chess, Position};
 
     const SETTINGS: Settings = Settings {
@@ -203,23 +214,41 @@ mod tests {
 
     fn trainer(threads: usize) -> Trainer {
         let model = Model::initial(&mut SplitMix64::new(5), 0.05);
-        Trainer::new(model, SETTINGS, LOSS, threads)
+        Trainer::new(model, SETTINGS, LOSS, (threads, 256)).unwrap()
+    }
+
+    /// Shows the records one after the other, as they are.
+    fn plainly(records: &[Record]) -> impl Fn(usize, usize, &mut Vec<Sample>) + Sync {
+        |first, count, out| {
+            out.clear();
+            out.extend(records[first..first + count].iter().map(|&record| Sample {
+                record,
+                mirrored: false,
+            }));
+        }
+    }
+
+    /// The mean loss by the plain forward pass.
+    fn exact_loss(model: &Model, records: &[Record]) -> f32 {
+        let loss_of = |record: &Record| {
+            let output = model.output(&Active::of(record, false));
+            f64::from(LOSS.of(output, LOSS.target(record)).0)
+        };
+        (records.iter().map(loss_of).sum::<f64>() / records.len() as f64) as f32
     }
 
     /// The central difference of the loss by one parameter.
     fn difference(
-        trainer: &mut Trainer,
+        model: &mut Model,
         batch: &[Record],
         parameter: impl Fn(&mut Model) -> &mut f32,
     ) -> f32 {
         const STEP: f32 = 1e-3;
         let mut at = |shift: f32| {
-            let before = *parameter(&mut trainer.model);
-            *parameter(&mut trainer.model) = before + shift;
-            trainer.model.refresh();
-            let loss = trainer.validate(batch);
-            *parameter(&mut trainer.model) = before;
-            trainer.model.refresh();
+            let before = *parameter(model);
+            *parameter(model) = before + shift;
+            let loss = exact_loss(model, batch);
+            *parameter(model) = before;
             loss
         };
         (at(STEP) - at(-STEP)) / (2.0 * STEP)
@@ -238,7 +267,7 @@ mod tests {
     fn dense_gradients_are_the_derivatives() {
         let mut trainer = trainer(2);
         let batch = positions(64);
-        let (_, gradient) = trainer.gradient(&batch, &mut SplitMix64::new(0));
+        let (_, gradient) = trainer.gradient(batch.len(), &plainly(&batch));
         let mut largest = 0.0_f32;
         for (tensor, slopes) in gradient.tensors().into_iter().enumerate() {
             // The steepest entry of each tensor, and a few others.
@@ -246,7 +275,7 @@ mod tests {
                 .max_by(|&a, &b| slopes[a].abs().total_cmp(&slopes[b].abs()))
                 .unwrap_or(0);
             for entry in [steepest, 0, slopes.len() / 2, slopes.len() - 1] {
-                let wanted = difference(&mut trainer, &batch, |model| {
+                let wanted = difference(&mut trainer.model, &batch, |model| {
                     &mut model.dense.tensors_mut()[tensor][entry]
                 });
                 assert_near(
@@ -264,25 +293,26 @@ mod tests {
     fn transformer_gradients_are_the_derivatives() {
         let mut trainer = trainer(1);
         let batch = positions(64);
-        trainer.gradient(&batch, &mut SplitMix64::new(0));
-        let index = RowIndex::of(&trainer.actives);
+        trainer.gradient(batch.len(), &plainly(&batch));
+        let index = &trainer.shares[0].index;
         let mut row = [0.0; L1];
         // The own pawn on a2 with the own king on e1, and the factor row of that pawn.
         let (piece_row, king) = (8, 4);
         let users = index.users(64 * piece_row + king).to_vec();
         assert!(!users.is_empty());
-        trainer.kernels.sum_rows(&trainer.rows, &users, &mut row);
+        let slopes = trainer.slopes.as_flattened();
+        trainer.kernels.add_rows(slopes, &users, &mut row);
         let factor_users: Vec<u32> = (0..64)
             .flat_map(|king| index.users(64 * piece_row + king).to_vec())
             .collect();
         let mut factor = [0.0; L1];
-        trainer
-            .kernels
-            .sum_rows(&trainer.rows, &factor_users, &mut factor);
+        trainer.kernels.add_rows(slopes, &factor_users, &mut factor);
         for (block_row, slopes) in [(king, row), (FACTOR, factor)] {
             for unit in (0..L1).step_by(37) {
                 let at = piece_row * BLOCK + block_row * L1 + unit;
-                let wanted = difference(&mut trainer, &batch, |model| &mut model.transformer[at]);
+                let wanted = difference(&mut trainer.model, &batch, |model| {
+                    &mut model.transformer[at]
+                });
                 assert_near(
                     &format!("row {block_row} unit {unit}"),
                     slopes[unit],
@@ -296,17 +326,22 @@ mod tests {
     fn the_loss_falls_and_the_export_agrees() {
         let records = positions(5000);
         let mut trainer = trainer(2);
-        let mut rng = SplitMix64::new(1);
-        let before = trainer.validate(&records);
+        let held_out = Dataset::new(vec![records.clone()]);
+        let before = trainer.validate(&held_out);
+        assert!((before - exact_loss(&trainer.model, &records)).abs() < 1e-4);
         for _ in 0..20 {
             for batch in records.chunks(250) {
-                trainer.step(batch, 0.004, &mut rng);
+                trainer.step(batch.len(), &plainly(batch), 0.004);
             }
         }
-        let after = trainer.validate(&records);
+        let after = trainer.validate(&held_out);
         assert!(after < before / 10.0, "{before} -> {after}");
         let net = crate::train::export::quantise(&trainer.model, 0.6);
-        let parity = crate::train::export::parity((&trainer.model, 0.6), &net, &records);
+        let parity = crate::train::export::parity(
+            (&trainer.model, 0.6),
+            &net,
+            &records.iter().collect::<Vec<_>>(),
+        );
         eprintln!("{parity}");
         assert!(parity.mean < 0.02 * parity.size, "{parity}");
     }
@@ -316,11 +351,13 @@ mod tests {
         let records = positions(600);
         let run = || {
             let mut trainer = trainer(2);
-            let mut rng = SplitMix64::new(1);
             records.chunks(200).for_each(|batch| {
-                trainer.step(batch, 0.004, &mut rng);
+                trainer.step(batch.len(), &plainly(batch), 0.004);
             });
-            (trainer.model.transformer, trainer.model.dense.l1_weight)
+            (
+                trainer.model.transformer.to_vec(),
+                trainer.model.dense.l1_weight,
+            )
         };
         assert!(run() == run());
     }

@@ -7,6 +7,7 @@
 
 use super::features::{KINGS, PIECE_ROWS};
 use super::quantised::L1;
+use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::rng::SplitMix64;
 
 /// Rows of a block: one per king, and the factor row.
@@ -16,12 +17,12 @@ pub const FACTOR: usize = KINGS;
 /// Floats of a block.
 pub const BLOCK: usize = BLOCK_ROWS * L1;
 
-/// A table of `PIECE_ROWS` blocks: weights, or a moment of the optimiser.
-pub type Table = Vec<f32>;
+/// A table of `PIECE_ROWS` blocks, on large pages: weights, or a moment of the optimiser.
+pub type Table = Zeroed<f32>;
 
 /// A table of zeros.
 pub fn zeros() -> Table {
-    vec![0.0; PIECE_ROWS * BLOCK]
+    zeroed_slice_or_abort(PIECE_ROWS * BLOCK)
 }
 
 /// Weights to begin with: all knowledge starts in the factor rows, uniform within `span`; the real rows are zero.

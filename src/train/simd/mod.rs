@@ -1,0 +1,239 @@
+//! The loops that the trainer spends its time in, for AVX-512, AVX2, and any machine.
+//!
+//! The portable functions are the specification; the AVX2 ones are the same code compiled for the wider machine, and
+//! the AVX-512 ones are written out only where the compiler will not keep the sums in registers.
+//!
+//! The passes take positions by the [`GROUP`]: a weight that has been fetched then serves eight positions, and the
+//! first layer runs at the speed of the multipliers instead of the cache's.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+use super::quantised::{HIDDEN, L1};
+use super::tail::{TailGradient, TailPass, TailWeights};
+
+/// Positions that go through the layers together.
+pub const GROUP: usize = 8;
+
+/// A row of the transformer.
+pub type Row = [f32; L1];
+/// A row of the transformer in fixed point, as the forward pass reads it.
+pub type FixedRow = [i16; L1];
+/// The clipped accumulators of a position: side to move, then the other.
+pub type Inputs = [f32; 2 * L1];
+/// The slopes of a position's accumulators, in bfloat16.
+pub type Slopes = [u16; 2 * L1];
+/// Weights of the first layer, one row per input: for the way forward.
+pub type InputMajor = [[f32; HIDDEN]; 2 * L1];
+/// Weights or gradient of the first layer in tiles of sixteen inputs, in a tile one row per output: for the way back.
+pub type Tiles = [[[f32; LANES]; HIDDEN]; TILES];
+/// One number per unit of a hidden layer.
+pub type Hidden = [f32; HIDDEN];
+
+/// Inputs in a tile.
+pub const LANES: usize = 16;
+/// Tiles of the first layer.
+pub const TILES: usize = 2 * L1 / LANES;
+
+/// What 1.0 is in a fixed-point row: sixteen times finer than in the exported net, which leaves a span of +-16.
+pub const FIXED_ONE: f32 = 2032.0;
+
+/// Adam's constants at one step.
+#[derive(Clone, Copy, Debug)]
+pub struct AdamStep {
+    /// Learning rate, bias corrections folded in.
+    pub rate: f32,
+    /// Decay of the first moment.
+    pub beta1: f32,
+    /// Decay of the second moment.
+    pub beta2: f32,
+    /// Keeps the quotient finite; already scaled for the bias correction.
+    pub epsilon: f32,
+    /// Share of a weight that a step takes away.
+    pub decay: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// The kernels that this machine runs. A value other than the portable one is the proof that the CPU has the feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernels(Level);
+
+/// Calls the version of a kernel that `self` stands for.
+macro_rules! dispatch {
+    ($self:ident, $name:ident($($argument:expr),*)) => {
+        match $self.0 {
+            Level::Portable => portable::$name::<false>($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
+            Level::Avx2 => unsafe { avx2::$name($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
+            Level::Avx512 => unsafe { avx512::$name($($argument),*) },
+        }
+    };
+}
+
+impl Kernels {
+    /// The best kernels for this CPU.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq");
+            match (avx512, avx2) {
+                (true, true) => return Self(Level::Avx512),
+                (false, true) => return Self(Level::Avx2),
+                _ => {}
+            }
+        }
+        Self::portable()
+    }
+
+    /// The kernels that run anywhere.
+    pub fn portable() -> Self {
+        Self(Level::Portable)
+    }
+
+    /// Every level that this CPU can run, the portable one first.
+    #[cfg(test)]
+    pub fn all() -> Vec<Self> {
+        let mut levels = vec![Self::portable()];
+        let best = Self::detect();
+        #[cfg(target_arch = "x86_64")]
+        if best == Self(Level::Avx512) {
+            levels.push(Self(Level::Avx2));
+        }
+        if best != Self::portable() {
+            levels.push(best);
+        }
+        levels
+    }
+
+    /// `out = real + factor`, in fixed point.
+    #[inline]
+    pub fn fold(self, real: &Row, factor: &Row, out: &mut FixedRow) {
+        dispatch!(self, fold(real, factor, out));
+    }
+
+    /// `out = clamp(bias + sum of the table's `rows`, 0, 1)`.
+    #[inline]
+    pub fn accumulate(self, bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row) {
+        dispatch!(self, accumulate(bias, table, rows, out));
+    }
+
+    /// `out = bias + weights * inputs` for each position of a group.
+    #[inline]
+    pub fn first_layer(
+        self,
+        inputs: &[Inputs; GROUP],
+        weights: &InputMajor,
+        bias: &Hidden,
+        out: &mut [Hidden; GROUP],
+    ) {
+        dispatch!(self, first_layer(inputs, weights, bias, out));
+    }
+
+    /// The way back through the first layer: adds `slopes x inputs` to `gradient` and the slopes of the accumulators
+    /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group. Places of the group beyond
+    /// `out` are empty: their slopes must be zero.
+    #[inline]
+    pub fn first_layer_back(
+        self,
+        inputs: &[Inputs; GROUP],
+        slopes: &[Hidden; GROUP],
+        weights: &Tiles,
+        (gradient, bias): (&mut Tiles, &mut Inputs),
+        out: &mut [Slopes],
+    ) {
+        dispatch!(
+            self,
+            first_layer_back(inputs, slopes, weights, gradient, bias, out)
+        );
+    }
+
+    /// The layers after the first, forward, for each position of a group: from the first layer's sums.
+    #[inline]
+    pub fn tail(self, weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]) {
+        dispatch!(self, tail(weights, sums, out));
+    }
+
+    /// The way back through them: adds to `gradient`, and puts the slopes of the first layer's sums into `out`.
+    #[inline]
+    pub fn tail_back(
+        self,
+        weights: &TailWeights,
+        passes: &[TailPass; GROUP],
+        slopes: &[f32; GROUP],
+        gradient: &mut TailGradient,
+        out: &mut [Hidden; GROUP],
+    ) {
+        dispatch!(self, tail_back(weights, passes, slopes, gradient, out));
+    }
+
+    /// Adds the rows `picks` of a table of bfloat16 rows to `out`.
+    #[inline]
+    pub fn add_rows(self, table: &[u16], picks: &[u32], out: &mut Row) {
+        dispatch!(self, add_rows(table, picks, out));
+    }
+
+    /// One Adam step on a run of weights.
+    #[inline]
+    pub fn adam(
+        self,
+        step: &AdamStep,
+        weights: &mut [f32],
+        first: &mut [f32],
+        second: &mut [f32],
+        gradient: &[f32],
+    ) {
+        dispatch!(self, adam(step, weights, first, second, gradient));
+    }
+}
+
+/// Declares the portable kernels once more, compiled for a feature set.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_for {
+    ($features:literal: $(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
+        $(
+            #[target_feature(enable = $features)]
+            pub fn $name($($argument: $type),*) {
+                portable::$name::<true>($($argument),*)
+            }
+        )*
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use compiled_for;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::*;
+
+    compiled_for! { "avx2,fma":
+        fn fold(real: &Row, factor: &Row, out: &mut FixedRow);
+        fn accumulate(bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row);
+        fn first_layer(inputs: &[Inputs; GROUP], weights: &InputMajor, bias: &Hidden, out: &mut [Hidden; GROUP]);
+        fn first_layer_back(inputs: &[Inputs; GROUP], slopes: &[Hidden; GROUP], weights: &Tiles,
+            gradient: &mut Tiles, bias: &mut Inputs, out: &mut [Slopes]);
+        fn tail(weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]);
+        fn tail_back(weights: &TailWeights, passes: &[TailPass; GROUP], slopes: &[f32; GROUP],
+            gradient: &mut TailGradient, out: &mut [Hidden; GROUP]);
+        fn add_rows(table: &[u16], picks: &[u32], out: &mut Row);
+        fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
+    }
+}
