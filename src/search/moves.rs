@@ -22,6 +22,8 @@ pub(super) struct Candidate {
     pub gives_check: bool,
     /// Ordinal, from 1.
     pub count: i32,
+    /// Depth that is left after it, without extension and reduction.
+    pub depth: i32,
     /// The reduction that depth and ordinal suggest, in 1024ths of a ply.
     pub reduction: i32,
 }
@@ -143,6 +145,7 @@ impl Worker {
             noisy: self.position.is_noisy(m),
             gives_check: self.position.gives_check(checks, m),
             count,
+            depth: node.depth - 1,
             reduction: reduce::base(node.improving, node.depth, count, share),
         }
     }
@@ -153,7 +156,7 @@ impl Worker {
         if !self.may_prune_moves(node) {
             return Verdict::Search;
         }
-        let depth = node.depth - 1 - c.reduction / 1024;
+        let depth = c.depth - c.reduction / 1024;
         if c.noisy || c.gives_check {
             return self.prune_noisy(node, c, depth);
         }
@@ -270,6 +273,7 @@ impl Worker {
                 - doubt;
             let mut plies = 1 + i32::from(value < beta - double);
             plies += i32::from(plies == 2 && value < beta - triple);
+            // The other moves get another ply too; the table's move has its depth, and gets its extension.
             node.depth += 1;
             return Some(Extension::By(plies));
         }
@@ -312,7 +316,7 @@ impl Worker {
             stat_score,
         };
         let reduction = reduce::reduction(&facts);
-        let mut depth = node.depth - 1 + extension;
+        let mut depth = c.depth + extension;
         self.child(c.m, |w| {
             let alpha = node.alpha;
             let mut value = NONE;

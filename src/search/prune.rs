@@ -58,7 +58,9 @@ impl Worker {
         let earlier = |back: usize| self.frame(back).static_eval;
         node.improving = earlier(2) != NONE && node.static_eval > earlier(2);
         node.worsening = earlier(1) != NONE && node.static_eval > -earlier(1);
-        self.adjust_depth(node);
+        if node.excluded.is_none() {
+            self.adjust_depth(node);
+        }
     }
 
     /// A move that was reduced a lot and did not hurt us deserves its depth back; one that pleased both sides
