@@ -54,6 +54,12 @@ pub enum Command {
         #[command(subcommand)]
         command: DataCommand,
     },
+    /// Make training data on all cores
+    Datagen {
+        /// How.
+        #[command(subcommand)]
+        command: DatagenCommand,
+    },
     /// Show what the processor has and which kernel is used
     Cpu,
     /// Print the search parameters as OpenBench's SPSA input (builds with the feature `tune` only)
@@ -68,6 +74,13 @@ pub enum Command {
 pub enum DataCommand {
     /// Count positions, games, scores and results
     Info(crate::data::info::InfoArgs),
+}
+
+/// What `datagen` can do.
+#[derive(Subcommand, Debug)]
+pub enum DatagenCommand {
+    /// Sample positions inside the search of a strong network, labelled with its static evaluation
+    Sample(crate::data::datagen::sample::SampleArgs),
 }
 
 /// Arguments of `bench`.

@@ -9,6 +9,7 @@ mod legality;
 mod make;
 pub mod moves;
 mod notation;
+pub mod openings;
 pub mod perft;
 mod position;
 mod repetition;

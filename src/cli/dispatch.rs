@@ -7,7 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
-use super::{AnalyseArgs, Cli, Command, DataCommand, EpdArgs, EvalArgs, NetCommand, PerftArgs};
+use super::{
+    AnalyseArgs, Cli, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
+    PerftArgs,
+};
 use crate::board::{CastlingMode, Position};
 use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
@@ -128,6 +131,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Data {
             command: DataCommand::Info(args),
         } => data::info::run(&args, out),
+        Command::Datagen { command } => run_datagen(&command),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         #[cfg(feature = "tune")]
         Command::Tune => {
@@ -137,6 +141,15 @@ fn run_command(command: Command) -> Result<()> {
             Ok(())
         }
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+    }
+}
+
+fn run_datagen(command: &DatagenCommand) -> Result<()> {
+    match command {
+        DatagenCommand::Sample(args) => {
+            let network = tools::load_network(args.net.as_deref())?;
+            data::datagen::sample::run(args, &network)
+        }
     }
 }
 

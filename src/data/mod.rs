@@ -3,9 +3,11 @@
 //! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`] and [`plain`]
 //! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
 //! * [`filter`], [`info`]: what is worth learning from, and what a file holds
+//! * [`datagen`]: making it
 
 pub mod bin;
 pub mod binpack;
+pub mod datagen;
 pub mod entry;
 pub mod filter;
 pub mod info;

@@ -8,6 +8,7 @@
 //! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
 //! * `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
 //! * [`root`], [`worker`], [`pool`], `conclude`, [`syzygy`]: the tree, the threads and their vote, the tablebases
+//! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
 
 mod conclude;
 pub mod correction;
@@ -25,7 +26,9 @@ mod qsearch;
 mod reduce;
 pub mod report;
 pub mod root;
+pub mod sampler;
 pub mod score;
+pub mod solo;
 pub mod syzygy;
 pub mod time;
 pub mod tt;
@@ -35,3 +38,4 @@ pub mod worker;
 pub use limits::Limits;
 pub use pool::{Controller, SearchOptions, ThreadPool};
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+pub use solo::Solo;

@@ -61,7 +61,7 @@ impl Default for SearchOptions {
 }
 
 /// Stack of a search thread: the recursion is at most a few hundred nodes deep.
-const STACK_BYTES: usize = 16 << 20;
+pub const STACK_BYTES: usize = 16 << 20;
 
 /// What a thread is told.
 enum Task {
@@ -360,7 +360,7 @@ impl Reporter for Keeper {
 }
 
 /// The legal moves that the limits allow.
-fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
+pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
     let wanted = |m: &Move| {
         limits
             .search_moves

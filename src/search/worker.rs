@@ -15,6 +15,7 @@ use super::params;
 use super::pool::SearchOptions;
 use super::report::Reporter;
 use super::root::RootMove;
+use super::sampler::Sampler;
 use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
 use super::syzygy::Syzygy;
 use super::time::Budget;
@@ -146,6 +147,8 @@ pub struct Worker {
     pub(super) null_from_ply: usize,
     /// `bestmove` of the aborted iteration is good enough: set when the soft limit passed.
     pub(super) stop_on_ponderhit: bool,
+    /// Sees what the network evaluates, when training data is gathered.
+    pub(super) sampler: Option<Box<dyn Sampler>>,
 }
 
 impl Worker {
@@ -178,6 +181,7 @@ impl Worker {
             completed_depth: 0,
             null_from_ply: 0,
             stop_on_ponderhit: false,
+            sampler: None,
         }
     }
 
@@ -329,6 +333,9 @@ impl Worker {
     // CITE: the scaling by material is Stockfish 12's, for whose nets this format was made.
     pub(super) fn evaluate(&mut self) -> Value {
         let raw = self.accumulators.evaluate(&self.position).value();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.evaluated(&self.position, raw);
+        }
         let material = 208 * self.position.by_role(Role::Pawn).count() as Value
             + 781 * self.position.by_role(Role::Knight).count() as Value
             + 825 * self.position.by_role(Role::Bishop).count() as Value

@@ -5,14 +5,14 @@
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::epd::record::{Record, is_blank};
-use super::{Silent, position_from_fen};
-use crate::board::Position;
+use super::Silent;
+use crate::board::openings::{Book, random_walk};
+use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::pool::{SearchOptions, ThreadPool};
@@ -79,11 +79,11 @@ impl Request {
 /// # Errors
 /// When the book is unusable, no opening passes, or the sink fails.
 pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Result<()> {
-    let starts = match &request.book {
-        None => vec![Position::startpos()],
-        Some(path) => read_book(path).with_context(|| format!("book {}", path.display()))?,
-    };
-    let plies = if request.book.is_some() {
+    let book = request.book.as_deref();
+    let book = book
+        .map(|path| Book::read(path, CastlingMode::Standard))
+        .transpose()?;
+    let plies = if book.is_some() {
         PLIES_FROM_BOOK
     } else {
         PLIES_FROM_START
@@ -93,9 +93,12 @@ pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Res
     let mut seen = HashSet::new();
     let mut failures = 0;
     while seen.len() < request.count {
-        let start = &starts[rng.below(starts.len())];
+        let start = match &book {
+            Some(book) => book.pick(&mut rng),
+            None => Position::startpos(),
+        };
         let plies = plies + rng.below(2);
-        match random_walk(start, plies, &mut rng).filter(|position| judge.is_playable(position)) {
+        match random_walk(&start, plies, &mut rng).filter(|position| judge.is_playable(position)) {
             Some(position) if seen.insert(position.key()) => {
                 failures = 0;
                 writeln!(out, "info string genfens {}", position.fen())?;
@@ -111,37 +114,6 @@ pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Res
         }
     }
     Ok(())
-}
-
-/// The positions of a book; bad lines are left out, unless all are bad.
-fn read_book(path: &Path) -> Result<Vec<Position>> {
-    let text = std::fs::read_to_string(path)?;
-    let mut positions = Vec::new();
-    let mut first_error = None;
-    for line in text.lines().filter(|line| !is_blank(line)) {
-        match Record::parse(line).and_then(|record| position_from_fen(&record.fen)) {
-            Ok(position) => positions.push(position),
-            Err(error) => first_error = first_error.or(Some(error)),
-        }
-    }
-    if positions.is_empty() {
-        return Err(first_error.unwrap_or_else(|| anyhow::anyhow!("the book is empty")));
-    }
-    Ok(positions)
-}
-
-/// The position after some random legal moves; `None` if the game ended on the way or the last move checks.
-fn random_walk(start: &Position, plies: usize, rng: &mut SplitMix64) -> Option<Position> {
-    let mut position = start.clone();
-    for _ in 0..plies {
-        let moves = position.legal_moves();
-        if moves.is_empty() {
-            return None;
-        }
-        position.do_move(moves[rng.below(moves.len())]);
-    }
-    let over = position.legal_moves().is_empty() || position.is_draw(0);
-    (!over && !position.in_check()).then_some(position)
 }
 
 /// Decides by a small search whether an opening is still a game.
@@ -190,15 +162,6 @@ mod tests {
             "genfens 5 book None",
         ] {
             assert!(Request::parse(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn walks_are_reproducible_and_alive() {
-        let walk = |seed| random_walk(&Position::startpos(), 8, &mut SplitMix64::new(seed));
-        for seed in 0..50 {
-            assert_eq!(walk(seed).map(|p| p.fen()), walk(seed).map(|p| p.fen()));
-            assert!(walk(seed).is_none_or(|position| !position.in_check()));
         }
     }
 }

@@ -2,4 +2,5 @@
 
 pub mod memory;
 pub mod prefetch;
+pub mod progress;
 pub mod rng;

@@ -1,0 +1,158 @@
+//! Where games begin: books of positions, Chess960's array, and a few random moves after either.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::{CastlingMode, Position};
+use crate::util::rng::SplitMix64;
+
+/// A book: one position a line, in FEN or EPD.
+///
+/// It keeps the text, because a [`Position`] with its room for a history is a thousand times as large.
+pub struct Book {
+    lines: Vec<String>,
+    mode: CastlingMode,
+}
+
+impl Book {
+    /// Reads a book. Bad lines are left out, unless all are bad; empty lines and those after a `#` are no positions.
+    ///
+    /// # Errors
+    /// When the file cannot be read or has no position; the error names the file and what is wrong with the first
+    /// bad line.
+    pub fn read(path: &Path, mode: CastlingMode) -> Result<Self> {
+        let text = std::fs::read_to_string(path);
+        let text = text.with_context(|| format!("cannot read the book {}", path.display()))?;
+        Self::parse(&text, mode).with_context(|| format!("book {}", path.display()))
+    }
+
+    fn parse(text: &str, mode: CastlingMode) -> Result<Self> {
+        let mut lines = Vec::new();
+        let mut first_error = None;
+        for line in text.lines().map(str::trim) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let fen = fen_of(line);
+            match Position::from_fen(&fen, mode) {
+                Ok(_) => lines.push(fen),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        match first_error {
+            Some(error) if lines.is_empty() => Err(error),
+            None if lines.is_empty() => bail!("it is empty"),
+            _ => Ok(Self { lines, mode }),
+        }
+    }
+
+    /// How many positions there are: at least one.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is none, which no book that could be read is.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// A random position of the book.
+    pub fn pick(&self, rng: &mut SplitMix64) -> Position {
+        let line = &self.lines[rng.below(self.lines.len())];
+        // Every line was read once already.
+        Position::from_fen(line, self.mode).unwrap_or_else(|_| Position::startpos())
+    }
+}
+
+/// The position of a line: four fields, and the counters if the next two words are numbers.
+fn fen_of(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let fields = words.len().min(4);
+    let counters: Vec<&str> = words[fields..]
+        .iter()
+        .take(2)
+        .map(|word| word.trim_end_matches(';'))
+        .filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()))
+        .collect();
+    let mut fen = words[..fields].join(" ");
+    if let [halfmoves, fullmoves] = counters[..] {
+        fen = format!("{fen} {halfmoves} {fullmoves}");
+    }
+    fen
+}
+
+/// The position after some random legal moves; `None` if the game ended on the way or the last move checks.
+pub fn random_walk(start: &Position, plies: usize, rng: &mut SplitMix64) -> Option<Position> {
+    let mut position = start.clone();
+    for _ in 0..plies {
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            return None;
+        }
+        position.do_move(moves[rng.below(moves.len())]);
+    }
+    let over = position.legal_moves().is_empty() || position.is_draw(0);
+    (!over && !position.in_check()).then_some(position)
+}
+
+/// A random initial position of Chess960, both sides alike.
+pub fn chess960_start(rng: &mut SplitMix64) -> Position {
+    let mut rank = [' '; 8];
+    rank[2 * rng.below(4)] = 'b';
+    rank[2 * rng.below(4) + 1] = 'b';
+    for (piece, free) in [('q', 6), ('n', 5), ('n', 4)] {
+        place(&mut rank, piece, rng.below(free));
+    }
+    // King between rooks.
+    for piece in ['r', 'k', 'r'] {
+        place(&mut rank, piece, 0);
+    }
+    let black: String = rank.iter().collect();
+    let white = black.to_uppercase();
+    let fen = format!("{black}/pppppppp/8/8/8/8/PPPPPPPP/{white} w KQkq - 0 1");
+    Position::from_fen(&fen, CastlingMode::Chess960).unwrap_or_else(|_| Position::startpos())
+}
+
+/// Puts a piece on the free square of this number.
+fn place(rank: &mut [char; 8], piece: char, number: usize) {
+    if let Some(square) = rank.iter_mut().filter(|c| **c == ' ').nth(number) {
+        *square = piece;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn walks_are_reproducible_and_alive() {
+        let walk = |seed| random_walk(&Position::startpos(), 8, &mut SplitMix64::new(seed));
+        for seed in 0..50 {
+            assert_eq!(walk(seed).map(|p| p.fen()), walk(seed).map(|p| p.fen()));
+            assert!(walk(seed).is_none_or(|position| !position.in_check()));
+        }
+    }
+
+    #[test]
+    fn books_in_fen_and_epd() {
+        let text = "# a comment\n\n4k3/8/8/8/8/8/8/4K2R w K -\n4k3/8/8/8/8/8/8/4K2R w K - 3 9\n\
+                    4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n";
+        let book = Book::parse(text, CastlingMode::Standard).expect("a book");
+        assert_eq!(book.len(), 3);
+        assert_eq!(book.lines[1], "4k3/8/8/8/8/8/8/4K2R w K - 3 9");
+        assert!(!book.pick(&mut SplitMix64::new(1)).in_check());
+        assert!(Book::parse("rubbish", CastlingMode::Standard).is_err());
+        assert!(Book::parse("\n", CastlingMode::Standard).is_err());
+    }
+
+    #[test]
+    fn all_arrays_of_chess960() {
+        let mut rng = SplitMix64::new(1);
+        let arrays: HashSet<String> = (0..20_000)
+            .map(|_| chess960_start(&mut rng).fen())
+            .collect();
+        assert_eq!(arrays.len(), 960);
+    }
+}

@@ -1,0 +1,179 @@
+//! The threads that play, and the one that writes their games in the order of their numbers.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use anyhow::{Context, Result, anyhow};
+use crossbeam::channel::{Receiver, Sender, bounded};
+
+use super::store::Store;
+use crate::data::entry::Entry;
+use crate::data::reader::Format;
+use crate::data::writer::EntryWriter;
+use crate::search::solo::STACK_BYTES;
+use crate::util::progress::{Progress, short_number, short_time};
+use crate::util::rng::SplitMix64;
+
+/// Arguments of the output.
+#[derive(clap::Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// File to write: .bin, .binpack or .plain
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Positions to write; the game that reaches the number is the last
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub positions: u64,
+    /// Continue the file, or begin it
+    #[arg(long)]
+    pub resume: bool,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Transposition table of each thread in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub hash: u32,
+}
+
+/// Plays games, each by its number alone.
+pub trait Player {
+    /// The labelled positions of a game; `None` when `stop` was raised before its end.
+    ///
+    /// # Errors
+    /// When no game can be begun.
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Vec<Entry>>>;
+}
+
+/// The random numbers of a game.
+pub fn rng_of(seed: u64, number: u64) -> SplitMix64 {
+    // Both are mixed, so that neither neighbouring seeds nor neighbouring games share a sequence.
+    let base = SplitMix64::new(seed).next_u64();
+    SplitMix64::new(SplitMix64::new(base ^ number).next_u64())
+}
+
+/// A finished game, encoded.
+struct Game {
+    number: u64,
+    bytes: Vec<u8>,
+    positions: u64,
+}
+
+/// Plays until the file has the positions that are asked for. `settings` is what the data depend on apart from the
+/// seed and the table.
+///
+/// # Errors
+/// When the file or a game cannot be begun, the disk refuses, or a thread fails.
+pub fn run<P: Player>(
+    args: &OutputArgs,
+    settings: &str,
+    new_player: impl Fn() -> P + Sync,
+) -> Result<()> {
+    let format = Format::of(&args.out)?;
+    let settings = format!("{settings}, hash {}, seed {}", args.hash, args.seed);
+    let mut store = Store::open(&args.out, settings, args.resume)?;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let next = AtomicU64::new(store.state().games);
+    let stop = AtomicBool::new(false);
+    let (sender, games) = bounded(2 * threads);
+    let written = std::thread::scope(|scope| {
+        for id in 0..threads {
+            let (sender, next, stop, new_player) = (sender.clone(), &next, &stop, &new_player);
+            let work = move || play_games(new_player, format, next, stop, &sender);
+            let thread = std::thread::Builder::new()
+                .name(format!("games {id}"))
+                .stack_size(STACK_BYTES);
+            if let Err(error) = thread.spawn_scoped(scope, work) {
+                stop.store(true, Relaxed);
+                return Err(error).context("the system refuses a thread");
+            }
+        }
+        drop(sender);
+        let written = write_games(&games, &mut store, args.positions);
+        stop.store(true, Relaxed);
+        // Nobody may wait for room in the channel.
+        drop(games);
+        written
+    });
+    written.and_then(|()| store.finish())
+}
+
+/// One thread's work: the next game that nobody plays yet, until told to stop.
+fn play_games<P: Player>(
+    new_player: &impl Fn() -> P,
+    format: Format,
+    next: &AtomicU64,
+    stop: &AtomicBool,
+    sender: &Sender<Result<Game>>,
+) {
+    let mut player = new_player();
+    while !stop.load(Relaxed) {
+        let number = next.fetch_add(1, Relaxed);
+        let played = catch_unwind(AssertUnwindSafe(|| {
+            let Some(entries) = player.play(number, stop)? else {
+                return Ok(None);
+            };
+            encode(number, &entries, format).map(Some)
+        }));
+        let game = match played {
+            Ok(Ok(None)) => return,
+            Ok(Ok(Some(game))) => Ok(game),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(anyhow!(
+                "game {number} failed; this is a bug, please report it"
+            )),
+        };
+        if sender.send(game).is_err() {
+            return;
+        }
+    }
+}
+
+fn encode(number: u64, entries: &[Entry], format: Format) -> Result<Game> {
+    let mut writer = EntryWriter::new(format, Vec::with_capacity(40 * entries.len()))?;
+    for entry in entries {
+        writer.write(entry)?;
+    }
+    Ok(Game {
+        number,
+        bytes: writer.finish()?,
+        positions: entries.len() as u64,
+    })
+}
+
+/// Writes games as their turn comes, until there are `wanted` positions.
+fn write_games(games: &Receiver<Result<Game>>, store: &mut Store, wanted: u64) -> Result<()> {
+    let mut progress = Progress::new();
+    let before = store.state().positions;
+    let mut early = BTreeMap::new();
+    let line = |store: &Store, seconds: f64| {
+        let state = store.state();
+        let rate = (state.positions - before) as f64 / seconds.max(1e-9);
+        let left = wanted.saturating_sub(state.positions) as f64 / rate;
+        format!(
+            "{} of {} positions, {} games, {}/s, {} left",
+            short_number(state.positions as f64),
+            short_number(wanted as f64),
+            state.games,
+            short_number(rate),
+            short_time(left),
+        )
+    };
+    while store.state().positions < wanted {
+        let game = games.recv().context("all threads have ended")??;
+        early.insert(game.number, game);
+        while let Some(game) = early.remove(&store.state().games) {
+            store.append(&game.bytes, game.positions)?;
+            progress.tick(|seconds| line(store, seconds));
+            if store.state().positions >= wanted {
+                break;
+            }
+        }
+    }
+    progress.finish(&line(store, progress.seconds()));
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Positions from inside the search of a strong network, labelled with that network's static evaluation.
+//!
+//! A search asks the network half a million times a second, about positions as the student will be asked about them.
+//! Every one in N of its answers is kept: labels that cost next to nothing.
+// CITE: distilling a teacher's static evaluation is common; here the positions are those of the teacher's own search.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use parking_lot::Mutex;
+
+use super::crew::{self, OutputArgs, Player, rng_of};
+use super::game::{self, MoveArgs, RuleArgs};
+use super::openings::{OpeningArgs, Openings};
+use crate::board::Position;
+use crate::data::entry::Entry;
+use crate::nnue::Network;
+use crate::search::sampler::Sampler;
+use crate::search::score::Value;
+use crate::search::{Limits, Solo};
+use crate::util::rng::SplitMix64;
+
+/// Nodes for a move unless told otherwise.
+const DEFAULT_NODES: u64 = 1500;
+
+/// Arguments of `datagen sample`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct SampleArgs {
+    /// The file and how much goes into it.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Teacher; the embedded network if absent
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<std::path::PathBuf>,
+    /// Keep one in so many evaluated positions, by chance
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
+    pub one_in: u32,
+    /// Keep no position whose |value| is larger, in engine units
+    #[arg(long, value_name = "UNITS", default_value_t = 4000)]
+    pub max_score: u16,
+    /// Beyond this |value| keep only one in --thin
+    #[arg(long, value_name = "UNITS", default_value_t = 1000)]
+    pub thin_beyond: u16,
+    /// Keep one in so many of the positions beyond --thin-beyond; 1 keeps all
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub thin: u32,
+    /// Where games begin.
+    #[command(flatten)]
+    pub openings: OpeningArgs,
+    /// What a move may cost; 1500 nodes if absent.
+    #[command(flatten)]
+    pub moves: MoveArgs,
+    /// When games end.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+impl SampleArgs {
+    /// What the data depend on, in words.
+    fn settings(&self, network: &Network) -> String {
+        format!(
+            "sample: net {}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
+            network.info().sha256,
+            self.one_in,
+            self.max_score,
+            self.thin,
+            self.thin_beyond,
+            self.openings,
+            self.moves,
+            self.rules
+        )
+    }
+}
+
+/// Samples until the file is full.
+///
+/// # Errors
+/// When the file, the book or the disk is at fault; the error says which.
+pub fn run(args: &SampleArgs, network: &Arc<Network>) -> Result<()> {
+    let openings = Openings::new(&args.openings)?;
+    let limits = args.moves.limits(DEFAULT_NODES);
+    crew::run(&args.output, &args.settings(network), || SamplePlayer {
+        args,
+        openings: &openings,
+        limits: &limits,
+        solo: Solo::new(network.clone(), args.output.hash as usize),
+        basket: Arc::default(),
+    })
+}
+
+/// Samples games on one thread.
+struct SamplePlayer<'a> {
+    args: &'a SampleArgs,
+    openings: &'a Openings,
+    limits: &'a Limits,
+    solo: Solo,
+    basket: Arc<Mutex<Vec<Entry>>>,
+}
+
+impl Player for SamplePlayer<'_> {
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Vec<Entry>>> {
+        let mut rng = rng_of(self.args.output.seed, number);
+        self.solo.clear();
+        let start = self.openings.next(&mut rng, &mut self.solo)?;
+        self.basket.lock().clear();
+        let picker = Picker::new(self.args, rng, self.basket.clone());
+        self.solo.set_sampler(Some(Box::new(picker)));
+        let rules = (self.limits, &self.args.rules);
+        let result = game::play(&mut self.solo, start, rules, stop, |_, _| {});
+        self.solo.set_sampler(None);
+        let mut entries = std::mem::take(&mut *self.basket.lock());
+        let Some(white) = result else {
+            return Ok(None);
+        };
+        for entry in &mut entries {
+            entry.result = if entry.black_to_move { -white } else { white };
+        }
+        Ok(Some(entries))
+    }
+}
+
+/// Chooses among the positions that a search evaluates.
+struct Picker {
+    rng: SplitMix64,
+    one_in: usize,
+    max_score: i32,
+    thin_beyond: i32,
+    thin: usize,
+    /// Shared with the player, who takes the basket when the game is over; nobody else ever holds it.
+    basket: Arc<Mutex<Vec<Entry>>>,
+}
+
+impl Picker {
+    fn new(args: &SampleArgs, rng: SplitMix64, basket: Arc<Mutex<Vec<Entry>>>) -> Self {
+        Self {
+            rng,
+            one_in: args.one_in as usize,
+            max_score: args.max_score.into(),
+            thin_beyond: args.thin_beyond.into(),
+            thin: args.thin as usize,
+            basket,
+        }
+    }
+}
+
+impl Sampler for Picker {
+    fn evaluated(&mut self, position: &Position, value: Value) {
+        if self.rng.below(self.one_in) != 0 || value.abs() > self.max_score {
+            return;
+        }
+        if value.abs() > self.thin_beyond && self.rng.below(self.thin) != 0 {
+            return;
+        }
+        let score = value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        let entry = Entry {
+            score,
+            ..Entry::of(position)
+        };
+        self.basket.lock().push(entry);
+    }
+}

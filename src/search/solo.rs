@@ -1,0 +1,146 @@
+//! A search on the caller's own thread: no channels, no clock, nobody to report to.
+//!
+//! Data generation plays a thousand small searches a second on every core; handing each of them to another thread
+//! would cost more than some of them. Everything is remembered from search to search until [`Solo::clear`], and
+//! nothing else: the same searches after a `clear` find the same.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use super::limits::Limits;
+use super::pool::{SearchOptions, root_moves};
+use super::report::{Outcome, Reporter};
+use super::sampler::Sampler;
+use super::score::Value;
+use super::tt::Table;
+use super::worker::{Job, Signals, Worker};
+use crate::board::{Move, Position};
+use crate::nnue::Network;
+
+pub use super::pool::STACK_BYTES;
+
+/// One worker with its own table. The caller's thread needs a stack of [`STACK_BYTES`].
+pub struct Solo {
+    worker: Box<Worker>,
+    signals: Arc<Signals>,
+    table: Arc<Table>,
+    nobody: Arc<Nobody>,
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The best move.
+    pub m: Move,
+    /// Its value in engine units, from the side to move's view.
+    pub value: Value,
+    /// The last completed depth in plies.
+    pub depth: i32,
+    /// Moves made.
+    pub nodes: u64,
+}
+
+/// Hears everything and says nothing.
+struct Nobody;
+
+impl Reporter for Nobody {
+    fn done(&self, _outcome: &Outcome) {}
+}
+
+impl Solo {
+    /// A searcher with a table of `hash_mb` MiB.
+    pub fn new(network: Arc<Network>, hash_mb: usize) -> Self {
+        let signals = Arc::new(Signals::new(1));
+        Self {
+            worker: Box::new(Worker::new(0, signals.clone(), network)),
+            signals,
+            table: Arc::new(Table::new(hash_mb)),
+            nobody: Arc::new(Nobody),
+        }
+    }
+
+    /// Lets `sampler` see what later searches evaluate; `None` for nobody.
+    pub fn set_sampler(&mut self, sampler: Option<Box<dyn Sampler>>) {
+        self.worker.sampler = sampler;
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.worker.clear();
+        self.table.clear_part(0, 1);
+    }
+
+    /// Searches within limits of depth or nodes; `None` when there is no legal move.
+    pub fn search(&mut self, position: &Position, limits: &Limits) -> Option<Found> {
+        let root_moves = root_moves(position, limits);
+        if root_moves.is_empty() {
+            return None;
+        }
+        self.table.age();
+        self.signals.stop.store(false, Relaxed);
+        self.worker.begin(Arc::new(Job {
+            position: position.clone(),
+            limits: limits.clone(),
+            options: SearchOptions::default(),
+            budget: None,
+            start: Instant::now(),
+            root_moves,
+            root_in_tb: false,
+            table: self.table.clone(),
+            syzygy: None,
+            reporter: self.nobody.clone(),
+            previous_value: None,
+        }));
+        self.worker.iterate();
+        let best = self.worker.root_moves.first();
+        let found = best.map(|root| Found {
+            m: root.m,
+            value: root.known_value(),
+            depth: self.worker.completed_depth,
+            nodes: self.worker.nodes,
+        });
+        self.worker.rest();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::score;
+
+    fn limits(nodes: u64) -> Limits {
+        Limits {
+            nodes: Some(nodes),
+            ..Limits::default()
+        }
+    }
+
+    #[test]
+    fn the_same_searches_find_the_same_after_a_clear() {
+        let mut solo = Solo::new(Network::embedded(), 1);
+        let mut position = Position::startpos();
+        let first = solo.search(&position, &limits(3000)).expect("a move");
+        assert_eq!(first.nodes, 3000);
+        position.do_move(first.m);
+        let second = solo.search(&position, &limits(3000));
+        solo.clear();
+        assert_eq!(
+            solo.search(&Position::startpos(), &limits(3000)),
+            Some(first)
+        );
+        assert_eq!(solo.search(&position, &limits(3000)), second);
+    }
+
+    #[test]
+    fn mates_and_their_absence() {
+        let mode = crate::board::CastlingMode::Standard;
+        let mut solo = Solo::new(Network::embedded(), 1);
+        let mate = Position::from_fen("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1", mode).expect("a mate");
+        let found = solo.search(&mate, &limits(1000)).expect("a move");
+        assert_eq!(found.value, score::mate_in(1));
+        let mated = Position::from_fen("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", mode).expect("mated");
+        assert_eq!(solo.search(&mated, &limits(1000)), None);
+    }
+}

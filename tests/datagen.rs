@@ -1,0 +1,137 @@
+//! Data generation through the command line: the same seed gives the same file, whatever happens on the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use zoothera::data::{Entry, reader};
+
+/// A folder of its own for a test, removed when the test has passed.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("zoothera-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder for the test");
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn start(kind: &str, out: &Path, arguments: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_zoothera"))
+        .args(["datagen", kind, "--out"])
+        .arg(out)
+        .args(arguments.split(' '))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts")
+}
+
+fn generate(kind: &str, out: &Path, arguments: &str) {
+    let child = start(kind, out, arguments);
+    let output = child.wait_with_output().expect("the binary ends");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {err}");
+}
+
+fn refused(kind: &str, out: &Path, arguments: &str) -> String {
+    let child = start(kind, out, arguments);
+    let output = child.wait_with_output().expect("the binary ends");
+    assert!(!output.status.success(), "{arguments}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn entries(path: &Path) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let read = reader::for_each(path, |entry| {
+        entries.push(*entry);
+        Ok(())
+    });
+    read.expect("a readable file");
+    entries
+}
+
+/// Kills the generator again and again at odd moments, and lets it finish at last.
+fn generate_with_interruptions(kind: &str, out: &Path, arguments: &str) {
+    let arguments = format!("{arguments} --resume");
+    for pause in [5, 130, 310, 70, 450] {
+        let mut child = start(kind, out, &arguments);
+        std::thread::sleep(Duration::from_millis(pause));
+        let _ = child.kill();
+        let _ = child.wait();
+        if out.exists() {
+            entries(out);
+        }
+    }
+    generate(kind, out, &arguments);
+}
+
+const SAMPLE: &str = "--positions 12000 --nodes 300 --one-in 4 --hash 1";
+
+#[test]
+fn samples_depend_on_the_seed_alone() {
+    let folder = Folder::new("sample");
+    let [one, two, killed] = ["1.bin", "2.bin", "3.bin"].map(|name| folder.path(name));
+    generate("sample", &one, &format!("{SAMPLE} --threads 1"));
+    generate("sample", &two, &format!("{SAMPLE} --threads 3"));
+    generate_with_interruptions("sample", &killed, &format!("{SAMPLE} --threads 2"));
+    let wanted = fs::read(&one).expect("a file");
+    assert!(fs::read(&two).expect("a file") == wanted, "threads matter");
+    assert!(fs::read(&killed).expect("a file") == wanted, "kills matter");
+    let samples = entries(&one);
+    assert!(samples.len() >= 12_000 && samples.len() < 20_000);
+    assert!(
+        samples
+            .iter()
+            .all(|e| e.is_quiet() && e.score.abs() <= 4000)
+    );
+    for result in [-1, 1] {
+        assert!(samples.iter().any(|e| e.result == result));
+    }
+}
+
+#[test]
+fn a_finished_file_can_be_made_longer_but_not_mixed() {
+    let folder = Folder::new("longer");
+    let [short, long] = ["short.bin", "long.bin"].map(|name| folder.path(name));
+    let rest = "--nodes 200 --one-in 4 --hash 1 --threads 2";
+    generate("sample", &short, &format!("--positions 3000 {rest}"));
+    generate(
+        "sample",
+        &short,
+        &format!("--positions 6000 --resume {rest}"),
+    );
+    generate("sample", &long, &format!("--positions 6000 {rest}"));
+    assert!(fs::read(&short).expect("a file") == fs::read(&long).expect("a file"));
+    for (arguments, why) in [
+        (format!("--positions 6000 {rest}"), "--resume"),
+        (
+            format!("--positions 9000 --resume --seed 2 {rest}"),
+            "other settings",
+        ),
+        (
+            format!("--positions 9000 --resume --book absent.epd {rest}"),
+            "absent.epd",
+        ),
+    ] {
+        let error = refused("sample", &long, &arguments);
+        assert!(error.contains(why), "{error}");
+    }
+    let error = refused(
+        "sample",
+        &folder.path("a.pgn"),
+        &format!("--positions 9 {rest}"),
+    );
+    assert!(error.contains("extension"), "{error}");
+}
