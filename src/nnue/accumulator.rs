@@ -12,7 +12,7 @@ use super::cache::RefreshCache;
 use super::features::{FeatureSet, IndexList, MAX_CHANGED};
 use super::network::Network;
 use super::simd::{Kernel, Kernels};
-use super::sums::AnySums;
+use super::sums::{AnySums, Context};
 use super::transformer::Sums;
 use super::{BoardView, OUTPUT_SCALE};
 use crate::board::DirtyPieces;
@@ -160,8 +160,12 @@ impl AccumulatorStack {
     /// `board` must be the position that the pushes since the last [`Self::reset`] led to.
     #[inline]
     pub fn evaluate(&mut self, board: &impl BoardView) -> Output {
-        self.sums
-            .evaluate(&mut self.line, &self.network, self.kernels, board)
+        self.sums.evaluate(Context {
+            line: &mut self.line,
+            network: &self.network,
+            kernels: self.kernels,
+            board,
+        })
     }
 }
 

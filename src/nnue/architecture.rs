@@ -59,6 +59,20 @@ pub enum Chain {
     },
 }
 
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Clipped => "clipped ReLU",
+            Self::Pairwise { squares: false } => {
+                "pairwise products, then clipped ReLU; one output skips"
+            }
+            Self::Pairwise { squares: true } => {
+                "pairwise products, then clipped ReLU and its square; one output skips"
+            }
+        })
+    }
+}
+
 /// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LayerShape {
@@ -162,6 +176,10 @@ impl Shape {
 pub enum Architecture {
     /// HalfKP 256x2-32-32-1, as in Stockfish 12 and 13.
     HalfKp,
+    /// HalfKAv2 512x2-16-32-1 with eight buckets (SFNNv2), as in Stockfish 14.
+    HalfKav2,
+    /// HalfKAv2_hm 1024x2-8-32-1 with eight buckets (SFNNv3), as in Stockfish 14.1.
+    SfnnV3,
     /// HalfKAv2_hm with pairwise products, as in Stockfish 15 and later.
     Sfnn {
         /// Width of the accumulator of one perspective: one of [`WIDTHS`].
@@ -172,7 +190,7 @@ pub enum Architecture {
 }
 
 /// The widths of the architectures with pairwise products that we run.
-pub const WIDTHS: [usize; 1] = [1024];
+pub const WIDTHS: [usize; 6] = [128, 1024, 1536, 2048, 2560, 3072];
 
 /// The version of the files of Stockfish 12 and 13.
 pub const VERSION_1: u32 = 0x7AF3_2F16;
@@ -184,7 +202,9 @@ impl Architecture {
     pub fn all() -> impl Iterator<Item = Self> {
         let squares = true;
         let pairwise = WIDTHS.into_iter().map(move |l1| Self::Sfnn { l1, squares });
-        [Self::HalfKp].into_iter().chain(pairwise)
+        [Self::HalfKp, Self::HalfKav2, Self::SfnnV3]
+            .into_iter()
+            .chain(pairwise)
     }
 
     /// The numbers of this architecture.
@@ -208,6 +228,15 @@ impl Architecture {
                 buckets: 1,
                 psqt: 0,
             },
+            Self::HalfKav2 => Shape {
+                features: Features::HalfKav2,
+                l1: 512,
+                ..bucketed
+            },
+            Self::SfnnV3 => Shape {
+                hidden: [8, 32],
+                ..bucketed
+            },
             Self::Sfnn { l1, squares } => Shape {
                 l1,
                 chain: Chain::Pairwise { squares },
@@ -216,11 +245,18 @@ impl Architecture {
         }
     }
 
-    /// The name that Stockfish's authors gave it, if they did.
+    /// The name that Stockfish's authors gave it.
     fn generation(self) -> &'static str {
         match self {
             Self::HalfKp => "SFNNv1",
+            Self::HalfKav2 => "SFNNv2",
+            Self::SfnnV3 => "SFNNv3",
             Self::Sfnn { squares: false, .. } => "SFNNv4",
+            Self::Sfnn { l1: 128, .. } => "SFNN small",
+            Self::Sfnn { l1: 1536, .. } => "SFNNv6",
+            Self::Sfnn { l1: 2048, .. } => "SFNNv7",
+            Self::Sfnn { l1: 2560, .. } => "SFNNv8",
+            Self::Sfnn { l1: 3072, .. } => "SFNNv9",
             Self::Sfnn { .. } => "SFNNv5",
         }
     }
@@ -247,26 +283,22 @@ mod tests {
     use super::*;
 
     /// Architecture, description's length, transformer hash, network hash, file hash, file size.
-    const PUBLISHED: [(Architecture, usize, u32, u32, u32, usize); 2] = [
-        (
-            Architecture::HalfKp,
-            177,
-            0x5D69_D7B8,
-            0x6333_7156,
-            0x3E5A_A6EE,
-            21_022_697,
-        ),
-        (
-            Architecture::Sfnn {
-                l1: 1024,
-                squares: true,
-            },
-            75,
-            0x7F23_44B8,
-            0x6333_6A4A,
-            0x1C10_2EF2,
-            47_001_499,
-        ),
+    /// Architecture, description's length, transformer hash, network hash, file hash, file size.
+    type Published = (Architecture, usize, u32, u32, u32, usize);
+
+    const fn sfnn(l1: usize) -> Architecture {
+        Architecture::Sfnn { l1, squares: true }
+    }
+
+    /// The size is that of the file without compression.
+    #[rustfmt::skip]
+    const PUBLISHED: [Published; 6] = [
+        (Architecture::HalfKp, 177, 0x5D69_D7B8, 0x6333_7156, 0x3E5A_A6EE, 21_022_697),
+        (Architecture::HalfKav2, 75, 0x5F23_48B8, 0x6333_76CA, 0x3C10_3E72, 47_721_371),
+        (Architecture::SfnnV3, 75, 0x7F23_44B8, 0x6333_6A54, 0x1C10_2EEC, 47_001_243),
+        (sfnn(1024), 75, 0x7F23_44B8, 0x6333_6A4A, 0x1C10_2EF2, 47_001_499),
+        (sfnn(1536), 0, 0x7F23_40B8, 0x6333_6BCA, 0x1C10_2B72, 70_136_656),
+        (sfnn(128), 0, 0x7F23_4DB8, 0x6333_712A, 0x1C10_3C92, 6_514_768),
     ];
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use super::leb128::Fault;
+
 /// The reason why a network was refused.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -61,6 +63,13 @@ pub enum NetError {
         length: usize,
         /// The longest that is accepted.
         limit: usize,
+    },
+    /// A compressed block of the feature transformer is damaged.
+    BadCompression {
+        /// The block: biases, weights, or piece-square values.
+        block: &'static str,
+        /// What is wrong with it.
+        fault: Fault,
     },
     /// The file ends too early.
     Truncated {
@@ -122,6 +131,9 @@ impl fmt::Display for NetError {
                     f,
                     "a description of {length} bytes is too long (limit {limit})"
                 )
+            }
+            Self::BadCompression { block, fault } => {
+                write!(f, "the compressed block of the {block} {fault}")
             }
             Self::Truncated { expected, actual } => {
                 write!(f, "truncated: {actual} bytes, expected {expected}")

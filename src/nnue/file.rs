@@ -2,6 +2,7 @@
 
 use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2};
 use super::error::NetError;
+use super::leb128;
 
 /// Bytes before the description: version, file hash, and the description's length.
 pub const HEADER_SIZE: usize = 12;
@@ -44,9 +45,11 @@ impl Header {
         }
         let shown = &reader.rest()[..length.min(reader.remaining())];
         let architecture = recognise(version, file_hash, shown)?;
-        // Everything has a fixed size now; one check serves all the reads that follow.
+        // Without compression everything has a fixed size; one check serves all the reads that follow.
         let expected = architecture.shape().file_size(length);
-        if total < expected {
+        let transformer = reader.rest().get(length + 4..);
+        let compressed = transformer.is_some_and(leb128::is_next);
+        if !compressed && total < expected {
             return Err(NetError::Truncated {
                 expected,
                 actual: total,
@@ -136,29 +139,13 @@ impl<'a> Reader<'a> {
         Ok(u32::from_le_bytes(word))
     }
 
-    /// Fills `out` with 16-bit numbers.
-    pub fn i16s(&mut self, out: &mut [i16]) -> Result<(), NetError> {
-        let (chunks, _) = self.take(2 * out.len())?.as_chunks();
-        out.iter_mut()
-            .zip(chunks)
-            .for_each(|(to, &from)| *to = i16::from_le_bytes(from));
-        Ok(())
-    }
-
-    /// Fills `out` with 32-bit numbers.
-    pub fn fill_i32s(&mut self, out: &mut [i32]) -> Result<(), NetError> {
-        let (chunks, _) = self.take(4 * out.len())?.as_chunks();
-        out.iter_mut()
-            .zip(chunks)
-            .for_each(|(to, &from)| *to = i32::from_le_bytes(from));
-        Ok(())
-    }
-
     /// The next `count` 32-bit numbers.
     pub fn i32s(&mut self, count: usize) -> Result<Vec<i32>, NetError> {
-        let mut numbers = vec![0; count];
-        self.fill_i32s(&mut numbers)?;
-        Ok(numbers)
+        let (chunks, _) = self.take(4 * count)?.as_chunks();
+        Ok(chunks
+            .iter()
+            .map(|&chunk| i32::from_le_bytes(chunk))
+            .collect())
     }
 
     /// The next `count` 8-bit numbers.

@@ -12,6 +12,7 @@ pub mod error;
 pub mod features;
 pub mod file;
 pub mod layers;
+pub mod leb128;
 pub mod network;
 pub mod simd;
 mod sums;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
-use super::architecture::{Architecture, LayerShape, Shape};
+use super::architecture::{Architecture, Shape};
 use super::error::NetError;
 use super::file::{Header, MAX_FILE_SIZE, Reader};
 use super::layers::{Dense, Head};
@@ -35,16 +35,10 @@ pub struct NetInfo {
     pub version: u32,
     /// Hash of the whole architecture, of the feature transformer, and of the dense layers.
     pub hashes: [u32; 3],
-    /// Number of input features of one perspective.
-    pub features: usize,
-    /// Width of the accumulator of one perspective.
-    pub l1: usize,
-    /// The dense layers of a stack.
-    pub layers: Vec<LayerShape>,
-    /// Stacks of dense layers.
-    pub buckets: usize,
-    /// Piece-square values per feature.
-    pub psqt: usize,
+    /// Features, sizes and activations.
+    pub shape: Shape,
+    /// Whether the transformer is compressed in the file.
+    pub compressed: bool,
     /// Size of the file in bytes.
     pub size: usize,
     /// SHA-256 of the file, in hexadecimal.
@@ -110,18 +104,29 @@ impl Network {
         Self::from_bytes(&bytes)
     }
 
-    /// The file again, byte for byte.
+    /// The file again, byte for byte (a compressed one if its numbers took as few bytes as they can,
+    /// as those of all published nets do).
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes_as(self.is_compressed())
+    }
+
+    /// The network as a file whose transformer is compressed or not.
+    pub fn to_bytes_as(&self, compressed: bool) -> Vec<u8> {
         let shape = self.architecture.shape();
         let mut out = Vec::with_capacity(shape.file_size(self.header.description.len()));
         self.header.write(&mut out);
         out.extend(shape.transformer_hash().to_le_bytes());
-        self.transformer.write(&mut out);
+        self.transformer.write(compressed, &mut out);
         for head in &self.heads {
             out.extend(shape.network_hash().to_le_bytes());
             head.write(&mut out);
         }
         out
+    }
+
+    /// Whether the file had a compressed transformer.
+    pub fn is_compressed(&self) -> bool {
+        self.transformer.is_compressed()
     }
 
     /// Everything worth showing. Costs some tens of milliseconds: it hashes the whole network.
@@ -137,16 +142,10 @@ impl Network {
                 shape.transformer_hash(),
                 shape.network_hash(),
             ],
-            features: shape.features.count(),
-            l1: shape.l1,
-            layers: shape.layers().to_vec(),
-            buckets: shape.buckets,
-            psqt: shape.psqt,
+            shape,
+            compressed: self.is_compressed(),
             size: bytes.len(),
-            sha256: Sha256::digest(&bytes)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            sha256: hex_sha256(&bytes),
             ranges: self.ranges(),
         }
     }
@@ -193,6 +192,12 @@ impl Network {
         }
         ranges
     }
+}
+
+/// The SHA-256 of a file's bytes, in hexadecimal.
+pub fn hex_sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The next stack of dense layers, behind its hash.

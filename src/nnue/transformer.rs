@@ -5,6 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::architecture::Shape;
 use super::error::NetError;
 use super::file::Reader;
+use super::leb128;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// One cache line: the unit in which parameters are stored, so that every row starts on its own.
@@ -77,31 +78,99 @@ pub struct Transformer {
     l1: usize,
     features: usize,
     buckets: usize,
+    compressed: bool,
+}
+
+/// The names of the blocks of parameters, in the order of the file.
+const BLOCKS: [&str; 3] = ["biases", "weights", "piece-square values"];
+
+/// The bytes of the blocks of parameters.
+enum Source<'a> {
+    Plain([&'a [u8]; 3]),
+    Compressed([&'a [u8]; 3]),
+}
+
+/// Fills `out` with little-endian numbers of `N` bytes.
+fn plain<T, const N: usize>(bytes: &[u8], out: &mut [T], number: fn([u8; N]) -> T) {
+    let (chunks, _) = bytes.as_chunks();
+    out.iter_mut()
+        .zip(chunks)
+        .for_each(|(to, &from)| *to = number(from));
 }
 
 impl Transformer {
+    /// Reads the parameters; compressed ones are recognised.
     pub(super) fn read(reader: &mut Reader<'_>, shape: &Shape) -> Result<Self, NetError> {
         let (l1, features, buckets) = (shape.l1, shape.features.count(), shape.psqt);
-        let mut biases = Aligned::zeroed(2 * l1);
-        reader.i16s(&mut biases.as_mut_slice()[..l1])?;
-        let mut weights = Aligned::zeroed(2 * l1 * features);
-        reader.i16s(&mut weights.as_mut_slice()[..l1 * features])?;
-        let mut psqt = Aligned::zeroed(4 * buckets * features);
-        reader.fill_i32s(&mut psqt.as_mut_slice()[..buckets * features])?;
-        Ok(Self {
-            biases,
-            weights,
-            psqt,
+        let source = if leb128::is_next(reader.rest()) {
+            let mut block = |name, count| leb128::block(reader, name, count);
+            Source::Compressed([
+                block(BLOCKS[0], l1)?,
+                block(BLOCKS[1], l1 * features)?,
+                if buckets == 0 {
+                    &[]
+                } else {
+                    block(BLOCKS[2], buckets * features)?
+                },
+            ])
+        } else {
+            Source::Plain([
+                reader.take(2 * l1)?,
+                reader.take(2 * l1 * features)?,
+                reader.take(4 * buckets * features)?,
+            ])
+        };
+        let mut this = Self {
+            biases: Aligned::zeroed(2 * l1),
+            weights: Aligned::zeroed(2 * l1 * features),
+            psqt: Aligned::zeroed(4 * buckets * features),
             l1,
             features,
             buckets,
-        })
+            compressed: matches!(source, Source::Compressed(_)),
+        };
+        this.fill(&source)?;
+        Ok(this)
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let numbers = self.biases().iter().chain(self.weights());
-        out.extend(numbers.flat_map(|number| number.to_le_bytes()));
-        out.extend(self.psqt().iter().flat_map(|number| number.to_le_bytes()));
+    fn fill(&mut self, source: &Source<'_>) -> Result<(), NetError> {
+        let biases: &mut [i16] = &mut self.biases.as_mut_slice()[..self.l1];
+        let weights: &mut [i16] = &mut self.weights.as_mut_slice()[..self.l1 * self.features];
+        let psqt: &mut [i32] = &mut self.psqt.as_mut_slice()[..self.buckets * self.features];
+        match source {
+            Source::Plain([from_biases, from_weights, from_psqt]) => {
+                plain(from_biases, biases, i16::from_le_bytes);
+                plain(from_weights, weights, i16::from_le_bytes);
+                plain(from_psqt, psqt, i32::from_le_bytes);
+            }
+            Source::Compressed([from_biases, from_weights, from_psqt]) => {
+                let named = |block| move |fault| NetError::BadCompression { block, fault };
+                leb128::decode(from_biases, biases).map_err(named(BLOCKS[0]))?;
+                leb128::decode(from_weights, weights).map_err(named(BLOCKS[1]))?;
+                leb128::decode(from_psqt, psqt).map_err(named(BLOCKS[2]))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the parameters, compressed or not.
+    pub(super) fn write(&self, compressed: bool, out: &mut Vec<u8>) {
+        if compressed {
+            leb128::encode(self.biases().iter().map(|&number| number.into()), out);
+            leb128::encode(self.weights().iter().map(|&number| number.into()), out);
+            if self.buckets > 0 {
+                leb128::encode(self.psqt().iter().copied(), out);
+            }
+        } else {
+            let numbers = self.biases().iter().chain(self.weights());
+            out.extend(numbers.flat_map(|number| number.to_le_bytes()));
+            out.extend(self.psqt().iter().flat_map(|number| number.to_le_bytes()));
+        }
+    }
+
+    /// Whether the parameters were compressed in their file.
+    pub fn is_compressed(&self) -> bool {
+        self.compressed
     }
 
     /// What an accumulator holds on an empty board.

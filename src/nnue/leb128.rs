@@ -1,0 +1,142 @@
+//! Compressed blocks of parameters: signed LEB128, seven bits a byte, behind a magic text.
+//!
+//! Small numbers are common in a transformer, so that this takes about a third off a file.
+
+use std::fmt;
+
+use super::error::NetError;
+use super::file::Reader;
+
+/// What a compressed block begins with.
+pub const MAGIC: &[u8; 17] = b"COMPRESSED_LEB128";
+
+/// What is wrong with a compressed block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// The magic text is missing, although an earlier block was compressed.
+    NoMagic,
+    /// The block has fewer bytes than numbers.
+    TooShort,
+    /// The block ends before its last number does.
+    EndsEarly,
+    /// A number does not fit its type.
+    OutOfRange,
+    /// Bytes are left behind the last number.
+    LeftOver,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoMagic => "lacks the mark COMPRESSED_LEB128",
+            Self::TooShort => "has fewer bytes than numbers",
+            Self::EndsEarly => "ends inside of its numbers",
+            Self::OutOfRange => "holds a number that is too large",
+            Self::LeftOver => "goes on behind its last number",
+        })
+    }
+}
+
+/// Whether a compressed block comes next.
+pub fn is_next(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// The contents of the next block, which must have room for `count` numbers.
+///
+/// To be called before memory for the numbers is asked for: the length of a file bounds it.
+pub(super) fn block<'a>(
+    reader: &mut Reader<'a>,
+    name: &'static str,
+    count: usize,
+) -> Result<&'a [u8], NetError> {
+    let fail = |fault| Err(NetError::BadCompression { block: name, fault });
+    if !is_next(reader.rest()) {
+        return fail(Fault::NoMagic);
+    }
+    reader.take(MAGIC.len())?;
+    let length = reader.u32()? as usize;
+    let bytes = reader.take(length)?;
+    if bytes.len() < count {
+        return fail(Fault::TooShort);
+    }
+    Ok(bytes)
+}
+
+/// Fills `out` with the numbers in `bytes`.
+pub fn decode<T: TryFrom<i64>>(bytes: &[u8], out: &mut [T]) -> Result<(), Fault> {
+    let mut rest = bytes.iter();
+    for to in out {
+        let number = next(&mut rest)?;
+        *to = T::try_from(number).map_err(|_| Fault::OutOfRange)?;
+    }
+    match rest.next() {
+        None => Ok(()),
+        Some(_) => Err(Fault::LeftOver),
+    }
+}
+
+/// The next number; `OutOfRange` beyond 35 bits, which is all that five bytes hold.
+#[inline]
+fn next(bytes: &mut std::slice::Iter<'_, u8>) -> Result<i64, Fault> {
+    let mut number = 0;
+    for shift in [0, 7, 14, 21, 28] {
+        let byte = *bytes.next().ok_or(Fault::EndsEarly)?;
+        number |= i64::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            // The highest of the seven bits is the sign.
+            let unused = 64 - 7 - shift;
+            return Ok(number << unused >> unused);
+        }
+    }
+    Err(Fault::OutOfRange)
+}
+
+/// Appends a block with `numbers`, each in as few bytes as it takes.
+pub fn encode(numbers: impl IntoIterator<Item = i32>, out: &mut Vec<u8>) {
+    out.extend(MAGIC);
+    let length_at = out.len();
+    out.extend([0; 4]);
+    for mut number in numbers {
+        while !(-64..64).contains(&number) {
+            out.push(number as u8 & 0x7F | 0x80);
+            number >>= 7;
+        }
+        out.push(number as u8 & 0x7F);
+    }
+    let length = (out.len() - length_at - 4) as u32;
+    out[length_at..length_at + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_in_as_few_bytes_as_they_take() {
+        let one_byte = [0, 1, -1, 63, -64];
+        let two_bytes = [64, -65, 127, 8191, -8192];
+        let three_bytes = [8192, -8193, 32767, -32768];
+        let five_bytes = [i32::MAX, i32::MIN];
+        let numbers = [&one_byte[..], &two_bytes, &three_bytes, &five_bytes].concat();
+        let mut block = Vec::new();
+        encode(numbers.iter().copied(), &mut block);
+        let bytes = &block[MAGIC.len() + 4..];
+        assert_eq!(bytes.len(), 5 + 2 * 5 + 3 * 4 + 5 * 2);
+        let mut decoded = vec![0i32; numbers.len()];
+        assert_eq!(decode(bytes, &mut decoded), Ok(()));
+        assert_eq!(decoded, numbers);
+    }
+
+    #[test]
+    fn each_fault_is_told() {
+        let mut one = [0i16];
+        assert_eq!(decode(&[0x7F], &mut one), Ok(()));
+        assert_eq!(one, [-1]);
+        assert_eq!(decode(&[0x80], &mut one), Err(Fault::EndsEarly));
+        assert_eq!(decode(&[1, 1], &mut one), Err(Fault::LeftOver));
+        assert_eq!(decode(&[0xFF, 0xFF, 1], &mut one), Ok(()));
+        assert_eq!(decode(&[0x80, 0x80, 2], &mut one), Err(Fault::OutOfRange));
+        assert_eq!(decode(&[0x80; 9], &mut one), Err(Fault::OutOfRange));
+    }
+}

@@ -1,0 +1,394 @@
+//! Every architecture against a plain evaluation that shares no code with the engine's: each
+//! kernel, fresh and incremental, plain files and compressed ones, and files that are broken.
+
+use std::sync::Arc;
+
+use shakmaty::{Color, Role, Square};
+use zoothera::board::{CastlingMode, Position};
+use zoothera::nnue::architecture::{Architecture, Chain, Features, Shape, WIDTHS};
+use zoothera::nnue::leb128::Fault;
+use zoothera::nnue::synthetic::{self, Recipe};
+use zoothera::nnue::{AccumulatorStack, Kernel, NetError, Network, Output};
+use zoothera::util::rng::SplitMix64;
+
+const STARTS: [&str; 4] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+    "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+];
+
+/// The numbers of an uncompressed file, read one after the other.
+struct Numbers<'a>(&'a [u8]);
+
+impl Numbers<'_> {
+    fn number(&mut self, bytes: usize) -> i64 {
+        let (here, rest) = self.0.split_at(bytes);
+        self.0 = rest;
+        match *here {
+            [a] => i64::from(a as i8),
+            [a, b] => i64::from(i16::from_le_bytes([a, b])),
+            [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+            _ => unreachable!("numbers have one, two or four bytes"),
+        }
+    }
+
+    fn numbers(&mut self, count: usize, bytes: usize) -> Vec<i64> {
+        (0..count).map(|_| self.number(bytes)).collect()
+    }
+}
+
+/// Biases, and one row of weights per output.
+struct Layer {
+    biases: Vec<i64>,
+    rows: Vec<Vec<i64>>,
+}
+
+impl Layer {
+    fn sums(&self, input: &[i64]) -> Vec<i64> {
+        let dot = |row: &Vec<i64>| row.iter().zip(input).map(|(w, x)| w * x).sum::<i64>();
+        self.biases
+            .iter()
+            .zip(&self.rows)
+            .map(|(b, row)| b + dot(row))
+            .collect()
+    }
+}
+
+/// A network as `docs/nnue-formats.md` describes it, in wide numbers and without haste.
+struct Reference<'a> {
+    shape: Shape,
+    biases: Vec<i64>,
+    /// Still bytes: wide numbers would fill the memory.
+    weights: &'a [u8],
+    psqt: &'a [u8],
+    stacks: Vec<Vec<Layer>>,
+}
+
+impl<'a> Reference<'a> {
+    fn new(file: &'a [u8], shape: Shape) -> Self {
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+        let mut rest = Numbers(&file[12 + word(8) + 4..]);
+        let biases = rest.numbers(shape.l1, 2);
+        let features = shape.features.count();
+        let weights = rest.0.split_off(..2 * shape.l1 * features).unwrap();
+        let psqt = rest.0.split_off(..4 * shape.psqt * features).unwrap();
+        let mut stack = || {
+            rest.number(4);
+            let layers = shape.layers().map(|layer| Layer {
+                biases: rest.numbers(layer.outputs, 4),
+                rows: (0..layer.outputs)
+                    .map(|_| rest.numbers(layer.row(), 1))
+                    .collect(),
+            });
+            layers.into_iter().collect()
+        };
+        let stacks = (0..shape.buckets).map(|_| stack()).collect();
+        assert!(rest.0.is_empty());
+        Self {
+            shape,
+            biases,
+            weights,
+            psqt,
+            stacks,
+        }
+    }
+
+    /// The index of a piece; the formulas of the document, with their names.
+    fn index(
+        &self,
+        black: bool,
+        king: Square,
+        (square, role, own): (Square, Role, bool),
+    ) -> Option<usize> {
+        let (sq, king) = (square as usize, king as usize);
+        let kind = 2 * (role as usize - 1) + usize::from(!own);
+        let plane = if role == Role::King { 640 } else { 64 * kind };
+        match self.shape.features {
+            Features::HalfKp if role == Role::King => None,
+            Features::HalfKp => {
+                let x = if black { 63 } else { 0 };
+                Some((sq ^ x) + 1 + 64 * kind + 641 * (king ^ x))
+            }
+            Features::HalfKav2 => {
+                let x = if black { 56 } else { 0 };
+                Some((sq ^ x) + plane + 704 * (king ^ x))
+            }
+            Features::HalfKav2Hm => {
+                let flip = if black { 56 } else { 0 };
+                let m = if king % 8 < 4 { 7 } else { 0 } ^ flip;
+                let k = king ^ flip;
+                let kb = 28 - 4 * (k / 8) + (k % 8).min(7 - k % 8);
+                Some((sq ^ m) + plane + 704 * kb)
+            }
+        }
+    }
+
+    /// One perspective's sums: neurons and piece-square values.
+    fn sums(&self, position: &Position, perspective: Color) -> (Vec<i64>, Vec<i64>) {
+        let (mut neurons, mut psqt) = (self.biases.clone(), vec![0; self.shape.psqt]);
+        for square in position.occupied() {
+            let piece = position.piece_at(square).unwrap();
+            let own = piece.color == perspective;
+            let king = position.king(perspective);
+            let piece = (square, piece.role, own);
+            let Some(index) = self.index(perspective.is_black(), king, piece) else {
+                continue;
+            };
+            let mut row = Numbers(&self.weights[2 * self.shape.l1 * index..]);
+            neurons.iter_mut().for_each(|sum| *sum += row.number(2));
+            let mut row = Numbers(&self.psqt[4 * self.shape.psqt * index..]);
+            psqt.iter_mut().for_each(|sum| *sum += row.number(4));
+        }
+        neurons
+            .iter_mut()
+            .for_each(|sum| *sum = i64::from(*sum as i16));
+        (neurons, psqt)
+    }
+
+    fn evaluate(&self, position: &Position) -> Output {
+        let turn = position.turn();
+        let (own, own_psqt) = self.sums(position, turn);
+        let (other, other_psqt) = self.sums(position, !turn);
+        let bucket = match self.shape.buckets {
+            1 => 0,
+            _ => (position.occupied().count() - 1) / 4,
+        };
+        let psqt = own_psqt
+            .get(bucket)
+            .map_or(0, |own| (own - other_psqt[bucket]) / 2);
+        Output {
+            psqt: psqt as i32,
+            positional: self.positional(&own, &other, &self.stacks[bucket]) as i32,
+            bucket,
+        }
+    }
+
+    fn positional(&self, own: &[i64], other: &[i64], stack: &[Layer]) -> i64 {
+        let half = self.shape.l1 / 2;
+        let clip = |sum: i64| sum.clamp(0, 127);
+        let relu = |sums: &[i64]| sums.iter().map(|sum| clip(sum >> 6)).collect::<Vec<_>>();
+        let input: Vec<i64> = match self.shape.chain {
+            Chain::Clipped => own.iter().chain(other).map(|&sum| clip(sum)).collect(),
+            Chain::Pairwise { .. } => [own, other]
+                .into_iter()
+                .flat_map(|acc| (0..half).map(|i| (clip(acc[i]) * clip(acc[i + half])) >> 7))
+                .collect(),
+        };
+        let y = stack[0].sums(&input);
+        let (z, skip) = match self.shape.chain {
+            Chain::Clipped => (relu(&y), 0),
+            Chain::Pairwise { squares } => {
+                let squared = y[..15].iter().map(|y| ((y * y) >> 19).min(127));
+                let z = if squares {
+                    squared.chain(relu(&y[..15])).collect()
+                } else {
+                    relu(&y)
+                };
+                (z, y[15] * 9600 / 8128)
+            }
+        };
+        let h2 = relu(&stack[1].sums(&z));
+        stack[2].sums(&h2)[0] + skip
+    }
+}
+
+/// Every architecture that we run.
+fn all() -> Vec<Architecture> {
+    let without = Architecture::Sfnn {
+        l1: 1024,
+        squares: false,
+    };
+    Architecture::all().chain([without]).collect()
+}
+
+/// Every kernel on random games, up and down, against the reference.
+fn check_games(architecture: Architecture, recipe: &Recipe) {
+    let file = synthetic::network(architecture, recipe, false);
+    let network = Arc::new(Network::from_bytes(&file).expect("a good network"));
+    assert_eq!(network.architecture(), architecture);
+    assert!(
+        network.to_bytes() == file,
+        "{architecture}: the file comes out as it went in"
+    );
+    let reference = Reference::new(&file, architecture.shape());
+    let mut rng = SplitMix64::new(17);
+    for (game, kernel) in Kernel::available().into_iter().cycle().take(10).enumerate() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        let fen = STARTS[game % STARTS.len()];
+        let mut position = Position::from_fen(fen, CastlingMode::Chess960).expect("a legal FEN");
+        let mut height = 0;
+        for _ in 0..200 {
+            let moves = position.legal_moves();
+            if height > 0 && (moves.is_empty() || rng.below(4) == 0) {
+                position.undo_move();
+                stack.pop();
+                height -= 1;
+            } else if !moves.is_empty() {
+                stack.push(&position.do_move(moves[rng.below(moves.len())]));
+                height += 1;
+            }
+            if rng.below(8) == 0 {
+                let output = stack.evaluate(&position);
+                let expected = reference.evaluate(&position);
+                assert_eq!(
+                    output,
+                    expected,
+                    "{architecture}, {kernel}: {}",
+                    position.fen()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn ordinary_networks_of_every_architecture() {
+    all()
+        .into_iter()
+        .for_each(|architecture| check_games(architecture, &synthetic::A));
+}
+
+#[test]
+fn wild_networks_of_the_smaller_architectures() {
+    all()
+        .into_iter()
+        .filter(|architecture| architecture.shape().l1 <= 1024)
+        .for_each(|architecture| check_games(architecture, &synthetic::B));
+}
+
+/// The smallest architecture: a file of 6 MB.
+const SMALL: Architecture = Architecture::Sfnn {
+    l1: WIDTHS[0],
+    squares: true,
+};
+
+#[test]
+fn compressed_files_hold_the_same_network() {
+    for recipe in [&synthetic::A, &synthetic::B] {
+        let plain = synthetic::network(SMALL, recipe, false);
+        let compressed = synthetic::network(SMALL, recipe, true);
+        let network = Network::from_bytes(&compressed).expect("a compressed network");
+        assert!(network.is_compressed() && network.info().size == compressed.len());
+        assert!(network.to_bytes() == compressed);
+        assert!(network.to_bytes_as(false) == plain);
+        let again = Network::from_bytes(&plain).expect("a network");
+        assert!(!again.is_compressed() && again.to_bytes_as(true) == compressed);
+    }
+}
+
+#[test]
+fn each_failure_of_a_compressed_file_has_its_own_name() {
+    let file = synthetic::network(SMALL, &synthetic::A, true);
+    let fault_of = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut file = file.clone();
+        change(&mut file);
+        match Network::from_bytes(&file).expect_err("a broken network") {
+            NetError::BadCompression { block, fault } => (block, fault),
+            error => panic!("{error}"),
+        }
+    };
+    // Header, description, hash; then magic and length of each block.
+    let biases = 12 + b"synthetic".len() + 4;
+    let length_at = |block: usize| block + 17;
+    let length = |block: usize| {
+        let at = length_at(block);
+        u32::from_le_bytes(file[at..at + 4].try_into().unwrap())
+    };
+    let weights = biases + 21 + length(biases) as usize;
+    let psqt = weights + 21 + length(weights) as usize;
+    let set_length = |block: usize, length: u32| {
+        move |f: &mut Vec<u8>| {
+            f[length_at(block)..length_at(block) + 4].copy_from_slice(&length.to_le_bytes());
+        }
+    };
+    assert_eq!(
+        fault_of(&|f| f[weights] = b'X'),
+        ("weights", Fault::NoMagic)
+    );
+    assert_eq!(
+        fault_of(&|f| f[psqt + 16] = b'7'),
+        ("piece-square values", Fault::NoMagic)
+    );
+    assert_eq!(
+        fault_of(&set_length(biases, 7)),
+        ("biases", Fault::TooShort)
+    );
+    // The last block's numbers are cut off, or its end is not theirs.
+    assert_eq!(
+        fault_of(&set_length(psqt, length(psqt) - 1)),
+        ("piece-square values", Fault::EndsEarly)
+    );
+    assert_eq!(
+        fault_of(&set_length(psqt, length(psqt) + 1)),
+        ("piece-square values", Fault::LeftOver)
+    );
+    assert_eq!(
+        fault_of(&|f| f[weights + 21..weights + 31].fill(0xFF)),
+        ("weights", Fault::OutOfRange)
+    );
+    let message = NetError::BadCompression {
+        block: "weights",
+        fault: Fault::OutOfRange,
+    };
+    assert_eq!(
+        message.to_string(),
+        "the compressed block of the weights holds a number that is too large"
+    );
+    let truncated = Network::from_bytes(&file[..weights + 1000]);
+    assert!(matches!(truncated, Err(NetError::Truncated { .. })));
+}
+
+#[test]
+fn corruptions_are_refused_or_evaluated() {
+    let position = Position::from_fen(STARTS[1], CastlingMode::Standard).expect("a legal FEN");
+    let mut rng = SplitMix64::new(5);
+    for compressed in [false, true] {
+        let file = synthetic::network(SMALL, &synthetic::A, compressed);
+        let (mut accepted, mut refused) = (0, 0);
+        for round in 0..300 {
+            let mut broken = file.clone();
+            let (low, high) = match round % 3 {
+                0 => (0, 400),
+                1 => (file.len() - 30_000, file.len()),
+                _ => (0, file.len()),
+            };
+            for _ in 0..1 + rng.below(3) {
+                broken[low + rng.below(high - low)] = rng.next_u64() as u8;
+            }
+            if round % 10 == 0 {
+                broken.truncate(rng.below(file.len()));
+            }
+            let Ok(network) = Network::from_bytes(&broken) else {
+                refused += 1;
+                continue;
+            };
+            accepted += 1;
+            let network = Arc::new(network);
+            let mut outputs = Kernel::available().into_iter().map(|kernel| {
+                AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&position)
+            });
+            let first = outputs.next();
+            assert!(
+                outputs.all(|output| Some(output) == first),
+                "kernels differ"
+            );
+        }
+        assert!(
+            accepted > 50 && refused > 20,
+            "{accepted} accepted, {refused} refused"
+        );
+    }
+}
+
+#[test]
+fn a_header_of_no_architecture_is_named() {
+    let mut file = synthetic::network(SMALL, &synthetic::A, false);
+    file[4] ^= 0x10;
+    match Network::from_bytes(&file) {
+        Err(NetError::UnknownArchitecture { description, .. }) => {
+            assert_eq!(description, "synthetic");
+        }
+        other => panic!("{:?}", other.err()),
+    }
+}
