@@ -39,7 +39,7 @@ pub enum Command {
     Analyse(AnalyseArgs),
     /// Run test suites in EPD (bm, am, and scored ones as STS)
     Epd(EpdArgs),
-    /// Look into network files
+    /// Look into network files, and write them
     Net(NetArgs),
     /// Write the untrained network of material and piece-square values
     NetMaterial {
@@ -89,6 +89,9 @@ pub struct BenchArgs {
     /// [depth] [threads] [hash in MiB], or fishtest's form: hash threads limit default|file depth|nodes|movetime
     #[arg(num_args = 0..=5, value_name = "WORD")]
     pub words: Vec<String>,
+    /// Network to use in place of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
 }
 
 /// Arguments of `perft`.
@@ -120,7 +123,8 @@ pub struct EvalArgs {
     /// Position, with or without quotation marks; the initial one if absent
     #[arg(value_name = "FEN", conflicts_with = "raw")]
     pub fen: Vec<String>,
-    /// Print `FEN<TAB>raw output` for each line of a file
+    /// Print `FEN<TAB>raw output` for each line of a file; `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
+    /// with buckets
     #[arg(long, requires = "file")]
     pub raw: bool,
     /// File with a FEN a line (further columns after a tab are ignored)
@@ -232,6 +236,20 @@ pub enum NetCommand {
     Verify {
         /// Network file
         file: PathBuf,
+    },
+    /// Write a network to a file, in the form in which it was read
+    Export {
+        /// File to write
+        file: PathBuf,
+        /// Network to write in place of the embedded one
+        #[arg(long, value_name = "FILE")]
+        net: Option<PathBuf>,
+        /// Compress the transformer (LEB128)
+        #[arg(long)]
+        compress: bool,
+        /// Write every number in full
+        #[arg(long, conflicts_with = "compress")]
+        decompress: bool,
     },
 }
 

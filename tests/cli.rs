@@ -327,6 +327,28 @@ fn nets_are_shown_and_verified() {
 }
 
 #[test]
+fn nets_are_exported_byte_for_byte() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (net, copy) = (path("exported.nnue"), path("again.nnue"));
+    let (small, large) = (path("small.nnue"), path("large.nnue"));
+    let bytes = |name: &str| fs::read(name).expect("a net");
+    zoothera(&["net-material", &net]).ok();
+    let run = zoothera(&["net", "export", &copy, "--net", &net]).ok();
+    assert!(run.out.contains("not compressed"));
+    assert!(bytes(&net) == bytes(&copy));
+    zoothera(&["net", "export", &small, "--net", &net, "--compress"]).ok();
+    assert!(bytes(&small).len() < bytes(&net).len() * 2 / 3);
+    let info = zoothera(&["net", "info", &small]).ok();
+    assert!(info.out.contains("Compression   LEB128"));
+    zoothera(&["net", "export", &copy, "--net", &small]).ok();
+    assert!(bytes(&small) == bytes(&copy), "as it was read");
+    zoothera(&["net", "export", &large, "--net", &small, "--decompress"]).ok();
+    assert!(bytes(&large) == bytes(&net));
+    zoothera(&["net", "export", &path("no/such/folder")]).fails_with("no/such/folder");
+}
+
+#[test]
 fn cpu_names_the_kernel() {
     let out = zoothera(&["cpu"]).ok().out;
     assert!(out.contains("Kernels") && out.contains("Chosen"), "{out}");

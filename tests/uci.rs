@@ -3,6 +3,7 @@
 
 mod uci_driver;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use uci_driver::{Driver, best_move, errors};
@@ -600,6 +601,20 @@ fn commands_beyond_uci_answer() {
             "{command}: {lines:?}"
         );
     }
+    let exported = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("export net.nnue");
+    let name = exported.display();
+    engine.send(&format!(
+        "export_net {name}\nsetoption name EvalFile value {name}"
+    ));
+    let answer = engine.ready();
+    assert!(answer.iter().any(|line| line.contains("Network saved to")));
+    assert!(
+        answer
+            .iter()
+            .any(|line| line.contains("info string EvalFile: "))
+    );
+    engine.send("export_net no/such/folder/x.nnue");
+    assert!(engine.ready()[0].contains("no/such/folder/x.nnue"));
     engine.send("position startpos moves e2e4\nflip\nd");
     assert!(
         engine

@@ -16,6 +16,7 @@ use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
+use crate::tools::net::Form;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
 use crate::{data, train, uci};
 
@@ -40,6 +41,7 @@ const UCI_WORDS: &[&str] = &[
     "quit",
     "d",
     "flip",
+    "export_net",
 ];
 
 /// Parses the arguments, runs what they ask, and turns an error into a message and a code.
@@ -111,7 +113,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Bench(args) => {
             bench::run(
                 BenchOptions::from_words(&args.words)?,
-                Network::embedded(),
+                tools::load_network(args.net.as_deref())?,
                 out,
                 err,
             )?;
@@ -124,6 +126,20 @@ fn run_command(command: Command) -> Result<()> {
         Command::Net(args) => match args.command {
             NetCommand::Info { file } => net::info(&file, out),
             NetCommand::Verify { file } => net::verify(&file, out),
+            NetCommand::Export {
+                file,
+                net,
+                compress,
+                decompress,
+            } => {
+                let form = match (compress, decompress) {
+                    (true, _) => Form::Compressed,
+                    (_, true) => Form::Plain,
+                    _ => Form::AsRead,
+                };
+                let network = tools::load_network(net.as_deref())?;
+                Ok(writeln!(out, "{}", net::export(&network, form, &file)?)?)
+            }
         },
         Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
             .with_context(|| format!("cannot write {}", file.display())),

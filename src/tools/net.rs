@@ -1,10 +1,11 @@
-//! Looks into a network file and proves it sound.
+//! Looks into a network file, proves it sound, and writes one.
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::nnue::network::hex_sha256;
 use crate::nnue::{NetInfo, Network};
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
@@ -18,11 +19,33 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
     writeln!(out, "File          {}", path.display())?;
     writeln!(out, "Architecture  {}", info.architecture)?;
-    writeln!(out, "Features      {} per side", info.features)?;
-    writeln!(out, "Accumulator   {} per side", info.l1)?;
-    for layer in &info.layers {
+    let features = info.shape.features;
+    writeln!(
+        out,
+        "Features      {features}, {} per side",
+        features.count()
+    )?;
+    writeln!(out, "Accumulator   {} per side", info.shape.l1)?;
+    writeln!(out, "Activation    {}", info.shape.chain)?;
+    for layer in info.shape.layers() {
         writeln!(out, "Layer         {} -> {}", layer.inputs, layer.outputs)?;
     }
+    match info.shape.buckets {
+        1 => writeln!(out, "Buckets       none: one stack of layers")?,
+        n => writeln!(
+            out,
+            "Buckets       {n} stacks of layers, by number of pieces"
+        )?,
+    }
+    match info.shape.psqt {
+        0 => writeln!(out, "PSQT          none")?,
+        n => writeln!(
+            out,
+            "PSQT          {n} values per feature, one for each bucket"
+        )?,
+    }
+    let form = if info.compressed { "LEB128" } else { "none" };
+    writeln!(out, "Compression   {form}")?;
     writeln!(out, "Description   {}", info.description.escape_debug())?;
     let [file, transformer, layers] = info.hashes;
     writeln!(out, "Version       {:#010x}", info.version)?;
@@ -78,6 +101,72 @@ pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
+/// The form in which a network is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Form {
+    /// As it was in its file.
+    #[default]
+    AsRead,
+    /// With a compressed transformer.
+    Compressed,
+    /// With every number in full.
+    Plain,
+}
+
+/// Writes `network` to a file, all of it or nothing, and says what was written.
+///
+/// # Errors
+/// When the file cannot be written; one that was there before is untouched then.
+pub fn export(network: &Network, form: Form, path: &Path) -> Result<String> {
+    let compressed = match form {
+        Form::AsRead => network.is_compressed(),
+        Form::Compressed => true,
+        Form::Plain => false,
+    };
+    let bytes = network.to_bytes_as(compressed);
+    // Beside the file, because a file can only be renamed within one file system.
+    let mut name = path
+        .file_name()
+        .context("the name of a file is missing")?
+        .to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    std::fs::write(&temporary, &bytes)
+        .and_then(|()| std::fs::rename(&temporary, path))
+        .inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    let form = if compressed {
+        "compressed (LEB128)"
+    } else {
+        "not compressed"
+    };
+    let sha256 = hex_sha256(&bytes);
+    Ok(format!(
+        "{}: {}, {} bytes, {form}, sha256 {sha256}",
+        path.display(),
+        network.architecture(),
+        bytes.len()
+    ))
+}
+
+/// Writes `network` as it was read to the file of this name; an empty one stands for a name that tells the hash.
+///
+/// # Errors
+/// As [`export`].
+pub fn export_named(network: &Network, name: &str) -> Result<String> {
+    let name = match name {
+        "" => canonical_name(network),
+        name => name.to_owned(),
+    };
+    export(network, Form::AsRead, Path::new(&name))
+}
+
+/// The name that says which network it is, as those of published networks do: `nn-<12 digits>.nnue`.
+fn canonical_name(network: &Network) -> String {
+    let sha256 = network.info().sha256;
+    format!("nn-{}.nnue", sha256.get(..NAME_DIGITS).unwrap_or(&sha256))
+}
+
 fn load(path: &Path) -> Result<NetInfo> {
     let network = Network::from_file(path).with_context(|| path.display().to_string())?;
     Ok(network.info())
@@ -105,6 +194,27 @@ mod tests {
         assert_eq!(claim("default.nnue"), None);
         assert_eq!(claim("nn-82215d0fd0.nnue"), None);
         assert_eq!(claim("nn-82215d0fd0xx.nnue"), None);
+    }
+
+    #[test]
+    fn an_export_is_the_file_again_and_its_name_can_be_told() {
+        let network = Network::embedded();
+        let path = std::env::temp_dir().join(format!("zoothera-export-{}.tmp", std::process::id()));
+        let summary = export(&network, Form::AsRead, &path);
+        let written = std::fs::read(&path);
+        let _ = std::fs::remove_file(&path);
+        assert!(summary.is_ok_and(|text| text.contains("not compressed")));
+        assert!(written.is_ok_and(|bytes| bytes == network.to_bytes()));
+        let name = canonical_name(&network);
+        assert!(
+            network
+                .info()
+                .sha256
+                .starts_with(&named_digits(Path::new(&name)).unwrap())
+        );
+        let nowhere = Path::new("no such folder/x.nnue");
+        assert!(export(&network, Form::AsRead, nowhere).is_err());
+        assert!(export(&network, Form::AsRead, Path::new("..")).is_err());
     }
 
     #[test]

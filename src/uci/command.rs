@@ -58,12 +58,14 @@ pub enum Extra {
     Help,
     /// Shows the processor's features and the kernel in use.
     Cpu,
+    /// Writes the network in use to a file.
+    ExportNet,
     /// Generates opening positions for OpenBench.
     GenFens,
 }
 
 /// The names of [`Extra`], and their one-line help.
-pub const EXTRAS: [(&str, Extra, &str); 8] = [
+pub const EXTRAS: [(&str, Extra, &str); 9] = [
     ("d", Extra::Display, "show the board, its FEN and its key"),
     ("eval", Extra::Eval, "explain the static evaluation"),
     (
@@ -82,6 +84,11 @@ pub const EXTRAS: [(&str, Extra, &str); 8] = [
         "genfens",
         Extra::GenFens,
         "N seed S book FILE|None: opening positions for OpenBench",
+    ),
+    (
+        "export_net",
+        Extra::ExportNet,
+        "[FILE]: write the network in use, as it was read",
     ),
     ("help", Extra::Help, "this list"),
 ];

@@ -329,6 +329,13 @@ impl Engine {
                 Some(depth) => self.perft(number, depth),
                 None => self.output.error("perft: expected a depth"),
             },
+            Extra::ExportNet => {
+                let network = self.pool().network();
+                match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
+                    Ok(summary) => self.output.info(&format!("Network saved to {summary}")),
+                    Err(error) => self.output.error(&format!("export_net: {error:#}")),
+                }
+            }
             Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
         }
     }

@@ -29,7 +29,7 @@ pub fn help() -> String {
     lines.extend(
         EXTRAS
             .iter()
-            .map(|(name, _, doc)| format!("  {name:<8} {doc}")),
+            .map(|(name, _, doc)| format!("  {name:<10} {doc}")),
     );
     lines.push("Options (setoption name NAME value VALUE):".into());
     lines.extend(OPTIONS.iter().map(|spec| {
