@@ -19,7 +19,7 @@ export EVALFILE
 endif
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow fmt clippy bench clean
+.PHONY: help build test check-slow fmt clippy bench sprt clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -45,6 +45,9 @@ clippy: ## Lint every target, warnings are errors
 
 bench: build ## Build, then search the bench positions
 	"./$(OUTPUT)" bench
+
+sprt: ## Match against revision BASE; TC, NODES, BOOK, BOUNDS, GAMES, NET, RUNNER: see .ci/sprt
+	@.ci/sprt
 
 clean: ## Remove what was built
 	$(CARGO) clean
