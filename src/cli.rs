@@ -81,6 +81,8 @@ pub enum DataCommand {
 pub enum DatagenCommand {
     /// Sample positions inside the search of a strong network, labelled with its static evaluation
     Sample(crate::data::datagen::sample::SampleArgs),
+    /// Play games of the engine against itself: every position with its score and the game's result
+    Selfplay(crate::data::datagen::selfplay::SelfplayArgs),
 }
 
 /// Arguments of `bench`.

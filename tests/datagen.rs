@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use zoothera::data::{Entry, reader};
+use zoothera::board::{CastlingMode, Position};
+use zoothera::data::entry::NO_SCORE;
+use zoothera::data::{Entry, plain, reader};
+use zoothera::nnue::{AccumulatorStack, Network};
 
 /// A folder of its own for a test, removed when the test has passed.
 struct Folder(PathBuf);
@@ -134,4 +137,80 @@ fn a_finished_file_can_be_made_longer_but_not_mixed() {
         &format!("--positions 9 {rest}"),
     );
     assert!(error.contains("extension"), "{error}");
+}
+
+fn position(entry: &Entry) -> Position {
+    let fen = plain::fen(entry);
+    Position::from_fen(&fen, CastlingMode::Standard).expect("a position")
+}
+
+#[test]
+fn labels_are_the_network_s_own_values() {
+    let folder = Folder::new("labels");
+    let out = folder.path("a.bin");
+    let arguments = "--positions 2000 --nodes 200 --one-in 2 --max-score 2000 --hash 1";
+    generate("sample", &out, arguments);
+    let mut accumulators = AccumulatorStack::new(Network::embedded());
+    for entry in entries(&out) {
+        accumulators.reset();
+        let value = accumulators.evaluate(&position(&entry)).value();
+        assert_eq!(i32::from(entry.score), value);
+        assert!(value.abs() <= 2000);
+    }
+}
+
+const SELFPLAY: &str = "--positions 600 --nodes 200 --hash 1";
+
+#[test]
+fn games_depend_on_the_seed_alone() {
+    let folder = Folder::new("selfplay");
+    for format in ["binpack", "bin", "plain"] {
+        let [one, two, killed] = [1, 2, 3].map(|n| folder.path(&format!("{n}.{format}")));
+        generate("selfplay", &one, &format!("{SELFPLAY} --threads 1"));
+        generate("selfplay", &two, &format!("{SELFPLAY} --threads 3"));
+        generate_with_interruptions("selfplay", &killed, SELFPLAY);
+        let wanted = fs::read(&one).expect("a file");
+        assert!(fs::read(&two).expect("a file") == wanted, "threads matter");
+        assert!(fs::read(&killed).expect("a file") == wanted, "kills matter");
+    }
+    let games = entries(&folder.path("1.bin"));
+    assert!(games.len() >= 600);
+    assert!(entries(&folder.path("1.binpack")) == games);
+    assert!(entries(&folder.path("1.plain")) == games);
+    for pair in games.windows(2) {
+        // Plies follow one another, with the move that was played between them, unless a game begins.
+        let [before, after] = [position(&pair[0]), position(&pair[1])];
+        let mut played = before;
+        played.do_move(pair[0].m.expect("a move"));
+        if pair[1].ply == pair[0].ply + 1 {
+            assert_eq!(played.key(), after.key());
+            assert_eq!(pair[0].result, -pair[1].result);
+        }
+    }
+}
+
+#[test]
+fn filters_leave_out_positions_or_their_scores() {
+    let folder = Folder::new("filters");
+    let [bin, binpack] = ["a.bin", "a.binpack"].map(|name| folder.path(name));
+    let arguments = format!("{SELFPLAY} --quiet --max-score 1000 --min-ply 12");
+    generate("selfplay", &bin, &arguments);
+    generate("selfplay", &binpack, &arguments);
+    let kept = entries(&bin);
+    assert!(kept.iter().all(|e| e.is_quiet() && e.ply >= 12));
+    assert!(kept.iter().all(|e| e.score.abs() <= 1000));
+    let mut all = entries(&binpack);
+    assert!(all.len() > kept.len());
+    all.retain(|e| e.score != NO_SCORE);
+    assert!(all == kept);
+}
+
+#[test]
+fn chess960_games_can_be_read_again() {
+    let folder = Folder::new("chess960");
+    for format in ["bin", "plain", "binpack"] {
+        let out = folder.path(&format!("a.{format}"));
+        generate("selfplay", &out, &format!("{SELFPLAY} --chess960"));
+        assert!(entries(&out).len() >= 590, "{format}");
+    }
 }

@@ -166,6 +166,10 @@ fn run_datagen(command: &DatagenCommand) -> Result<()> {
             let network = tools::load_network(args.net.as_deref())?;
             data::datagen::sample::run(args, &network)
         }
+        DatagenCommand::Selfplay(args) => {
+            let network = tools::load_network(args.net.as_deref())?;
+            data::datagen::selfplay::run(args, &network)
+        }
     }
 }
 

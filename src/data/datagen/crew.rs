@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use crossbeam::channel::{Receiver, Sender, bounded};
 
 use super::store::Store;
-use crate::data::entry::Entry;
+use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::Format;
 use crate::data::writer::EntryWriter;
 use crate::search::solo::STACK_BYTES;
@@ -41,7 +41,7 @@ pub struct OutputArgs {
 
 /// Plays games, each by its number alone.
 pub trait Player {
-    /// The labelled positions of a game; `None` when `stop` was raised before its end.
+    /// The positions of a game, all labelled but those with `NO_SCORE`; `None` when `stop` was raised before its end.
     ///
     /// # Errors
     /// When no game can be begun.
@@ -141,7 +141,7 @@ fn encode(number: u64, entries: &[Entry], format: Format) -> Result<Game> {
     Ok(Game {
         number,
         bytes: writer.finish()?,
-        positions: entries.len() as u64,
+        positions: entries.iter().filter(|e| e.score != NO_SCORE).count() as u64,
     })
 }
 

@@ -1,0 +1,151 @@
+//! Whole games of the engine against itself: every position with the score of its search and the game's result.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+
+use super::crew::{self, OutputArgs, Player, rng_of};
+use super::game::{self, MoveArgs, RuleArgs};
+use super::openings::{OpeningArgs, Openings};
+use crate::board::Position;
+use crate::data::entry::{Entry, NO_SCORE};
+use crate::data::filter::Filter;
+use crate::data::reader::Format;
+use crate::nnue::Network;
+use crate::search::solo::Found;
+use crate::search::{Limits, Solo};
+
+/// Nodes for a move unless told otherwise.
+const DEFAULT_NODES: u64 = 5000;
+
+/// Arguments of `datagen selfplay`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct SelfplayArgs {
+    /// The file and how much goes into it.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Network of both players; the embedded one if absent
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+    /// Where games begin.
+    #[command(flatten)]
+    pub openings: OpeningArgs,
+    /// What a move may cost; 5000 nodes if absent.
+    #[command(flatten)]
+    pub moves: MoveArgs,
+    /// When games end.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+    /// Which positions get a score.
+    #[command(flatten)]
+    pub keep: KeepArgs,
+}
+
+/// Arguments of the filter. A position that is not kept is left out, except from a .binpack, where it stays without
+/// a score: leaving it out would break its game's chain, which costs more.
+#[derive(clap::Args, Clone, Debug)]
+pub struct KeepArgs {
+    /// Keep only positions that are not in check and whose move neither captures nor promotes
+    #[arg(long)]
+    pub quiet: bool,
+    /// Keep only positions with at most this |score|, in engine units
+    #[arg(long, value_name = "UNITS", default_value_t = 32_000)]
+    pub max_score: i16,
+    /// Keep only positions from this ply of the game on
+    #[arg(long, value_name = "PLY", default_value_t = 0)]
+    pub min_ply: u16,
+}
+
+impl SelfplayArgs {
+    /// What the data depend on, in words.
+    fn settings(&self, network: &Network) -> String {
+        format!(
+            "selfplay: net {}, {:?}, {:?}, {:?}, {:?}",
+            network.info().sha256,
+            self.openings,
+            self.moves,
+            self.rules,
+            self.keep
+        )
+    }
+}
+
+/// Plays until the file is full.
+///
+/// # Errors
+/// When the file, the book or the disk is at fault; the error says which.
+pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
+    let openings = Openings::new(&args.openings)?;
+    let limits = args.moves.limits(DEFAULT_NODES);
+    let chains = Format::of(&args.output.out)? == Format::Binpack;
+    crew::run(&args.output, &args.settings(network), || SelfplayPlayer {
+        args,
+        openings: &openings,
+        limits: &limits,
+        solo: Solo::new(network.clone(), args.output.hash as usize),
+        chains,
+    })
+}
+
+/// Plays games on one thread.
+struct SelfplayPlayer<'a> {
+    args: &'a SelfplayArgs,
+    openings: &'a Openings,
+    limits: &'a Limits,
+    solo: Solo,
+    /// Whether the format holds games as chains.
+    chains: bool,
+}
+
+impl Player for SelfplayPlayer<'_> {
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Vec<Entry>>> {
+        let mut rng = rng_of(self.args.output.seed, number);
+        self.solo.clear();
+        let start = self.openings.next(&mut rng, &mut self.solo)?;
+        let mut entries = Vec::new();
+        let rules = (self.limits, &self.args.rules);
+        let result = game::play(&mut self.solo, start, rules, stop, |position, found| {
+            entries.push(label(position, found));
+        });
+        let Some(white) = result else {
+            return Ok(None);
+        };
+        for entry in &mut entries {
+            entry.result = if entry.black_to_move { -white } else { white };
+        }
+        Ok(Some(self.choose(entries)))
+    }
+}
+
+impl SelfplayPlayer<'_> {
+    /// Leaves out what is not to be kept, or its score.
+    fn choose(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let keep = &self.args.keep;
+        let filter = Filter {
+            max_score: keep.max_score,
+            min_ply: keep.min_ply,
+            quiet: keep.quiet,
+        };
+        if !self.chains {
+            entries.retain(|entry| filter.keeps(entry));
+            return entries;
+        }
+        for entry in &mut entries {
+            if !filter.keeps(entry) {
+                entry.score = NO_SCORE;
+            }
+        }
+        entries
+    }
+}
+
+fn label(position: &Position, found: &Found) -> Entry {
+    let score = found.value.clamp(i16::MIN.into(), i16::MAX.into());
+    Entry {
+        m: Some(found.m),
+        score: score as i16,
+        ..Entry::of(position)
+    }
+}
