@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::data::ops;
 use crate::nnue::Kernel;
 use crate::search::limits::Limits;
 
@@ -48,7 +49,7 @@ pub enum Command {
     },
     /// Train a network on files of search-labelled positions
     Train(crate::train::run::TrainArgs),
-    /// Look into files of training data
+    /// Work on files of training data
     Data {
         /// What to do with them.
         #[command(subcommand)]
@@ -72,8 +73,18 @@ pub enum Command {
 /// What `data` can do.
 #[derive(Subcommand, Debug)]
 pub enum DataCommand {
-    /// Count positions, games, scores and results
-    Info(crate::data::info::InfoArgs),
+    /// Count positions, scores, plies, pieces and results
+    Info(ops::info::InfoArgs),
+    /// Write the same positions in another format, or several files as one
+    Convert(ops::convert::ConvertArgs),
+    /// Keep only what is worth learning from
+    Filter(ops::filter::ChooseArgs),
+    /// Put positions into a random order; files may be larger than the memory
+    Shuffle(ops::shuffle::ShuffleArgs),
+    /// Keep only the first of equal positions; files may be larger than the memory
+    Dedupe(ops::dedupe::DedupeArgs),
+    /// Share games out to several files by chance
+    Split(ops::split::SplitArgs),
 }
 
 /// What `datagen` can do.

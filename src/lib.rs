@@ -7,7 +7,7 @@
 //! * [`nnue`]: network files, feature sets, accumulators, and the SIMD forward pass.
 //! * [`search`]: the alpha-beta search, its tables, its clock, and its threads.
 //! * [`train`]: making nets: the training model, its optimiser, the export.
-//! * [`data`]: training data: reading, choosing, packing.
+//! * [`data`]: training data: its formats, work on files, generation.
 //! * [`tools`]: bench, EPD suites, analysis, evaluation traces, net inspection.
 //! * [`uci`]: the protocol: commands, options, the reader thread, the printers.
 //! * [`cli`]: the command line as data.

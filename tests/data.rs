@@ -1,57 +1,13 @@
 //! Training data of every format, against files that other programs wrote.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod folder;
 
+use std::fs;
+
+use folder::{Folder, entries, shared};
 use zoothera::data::reader::{self, Format, read_records};
 use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, bin, binpack, plain};
-
-/// A file of the shared folder, or a loud notice that the test does nothing.
-fn shared(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-        PathBuf::from,
-    );
-    let path = root.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: {} is not there", path.display());
-    }
-    path.exists().then_some(path)
-}
-
-/// A folder of its own for a test, removed when the test has passed.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("zoothera-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for the test");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, bytes).expect("a file for the test");
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn entries(path: &Path) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    let read = reader::for_each(path, |entry| {
-        entries.push(*entry);
-        Ok(())
-    });
-    read.expect("a sound file");
-    entries
-}
 
 fn encode(format: Format, entries: &[Entry]) -> Vec<u8> {
     let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
@@ -183,7 +139,7 @@ fn what_cannot_be_read_is_told_with_its_name() {
         let error = reader::for_each(&path, |_| Ok(())).expect_err(name);
         assert!(format!("{error:#}").contains(name), "{error:#}");
     }
-    assert!(reader::for_each(&folder.0.join("absent.bin"), |_| Ok(())).is_err());
+    assert!(reader::for_each(&folder.path("absent.bin"), |_| Ok(())).is_err());
 }
 
 /// Not a test of the time, but the place to measure it: `--ignored --nocapture`.
@@ -200,7 +156,7 @@ fn rate_of_reading_bin() {
         let filter = Filter {
             quiet,
             max_score,
-            min_ply: 0,
+            ..Filter::default()
         };
         let start = std::time::Instant::now();
         let kept = read_records(&path, &filter).expect("a sound file").len();

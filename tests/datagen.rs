@@ -1,35 +1,17 @@
 //! Data generation through the command line: the same seed gives the same file, whatever happens on the way.
 
+mod folder;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use folder::{Folder, entries};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::data::entry::NO_SCORE;
-use zoothera::data::{Entry, plain, reader};
+use zoothera::data::{Entry, plain};
 use zoothera::nnue::{AccumulatorStack, Network};
-
-/// A folder of its own for a test, removed when the test has passed.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("zoothera-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for the test");
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn start(kind: &str, out: &Path, arguments: &str) -> Child {
     Command::new(env!("CARGO_BIN_EXE_zoothera"))
@@ -53,16 +35,6 @@ fn refused(kind: &str, out: &Path, arguments: &str) -> String {
     let output = child.wait_with_output().expect("the binary ends");
     assert!(!output.status.success(), "{arguments}");
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn entries(path: &Path) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    let read = reader::for_each(path, |entry| {
-        entries.push(*entry);
-        Ok(())
-    });
-    read.expect("a readable file");
-    entries
 }
 
 /// Kills the generator again and again at odd moments, and lets it finish at last.

@@ -12,6 +12,7 @@ use super::{
     PerftArgs,
 };
 use crate::board::{CastlingMode, Position};
+use crate::data::ops;
 use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
@@ -144,9 +145,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
             .with_context(|| format!("cannot write {}", file.display())),
         Command::Train(args) => train::run::run(&args),
-        Command::Data {
-            command: DataCommand::Info(args),
-        } => data::info::run(&args, out),
+        Command::Data { command } => run_data(&command),
         Command::Datagen { command } => run_datagen(&command),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         #[cfg(feature = "tune")]
@@ -157,6 +156,17 @@ fn run_command(command: Command) -> Result<()> {
             Ok(())
         }
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+    }
+}
+
+fn run_data(command: &DataCommand) -> Result<()> {
+    match command {
+        DataCommand::Info(args) => ops::info::run(args, &mut io::stdout()),
+        DataCommand::Convert(args) => ops::convert::run(args),
+        DataCommand::Filter(args) => ops::filter::run(args),
+        DataCommand::Shuffle(args) => ops::shuffle::run(args),
+        DataCommand::Dedupe(args) => ops::dedupe::run(args),
+        DataCommand::Split(args) => ops::split::run(args),
     }
 }
 

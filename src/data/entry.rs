@@ -5,6 +5,7 @@ use shakmaty::Square;
 use super::packed::{PackedBoard, PackedPiece};
 use super::record::Record;
 use crate::board::{Color, Move, Position, Role};
+use crate::util::rng::SplitMix64;
 
 /// The score that generators write for "no score: only carries the game on".
 pub const NO_SCORE: i16 = 32002;
@@ -71,6 +72,16 @@ impl Entry {
         record.ply = self.ply;
         record.result = self.result;
         record
+    }
+
+    /// A key of what can be played on: pieces, side to move, castling rights, en passant square.
+    pub fn key(&self) -> u64 {
+        let ep = self.ep.map_or(64, |square| square as u64);
+        let state = u64::from(self.black_to_move) | u64::from(self.castling) << 1 | ep << 8;
+        let [a, b] = self.board.words();
+        [self.board.occupied(), a, b, state]
+            .iter()
+            .fold(0, |key, word| SplitMix64::new(key ^ word).next_u64())
     }
 
     /// What a move does in this position.

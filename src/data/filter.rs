@@ -14,6 +14,8 @@ pub struct Filter {
     pub min_ply: u16,
     /// Keep only positions whose best move neither captures nor promotes, and that are not in check.
     pub quiet: bool,
+    /// Least number of pieces on the board, kings included.
+    pub min_pieces: u32,
 }
 
 impl Default for Filter {
@@ -22,6 +24,37 @@ impl Default for Filter {
             max_score: 3000,
             min_ply: 0,
             quiet: true,
+            min_pieces: 0,
+        }
+    }
+}
+
+/// A filter as arguments of a command. A position that is not kept is left out, except from a .binpack, where it
+/// stays without a score: leaving it out would break its game's chain, which costs more.
+#[derive(clap::Args, Clone, Debug)]
+pub struct FilterArgs {
+    /// Keep only positions that are not in check and whose move neither captures nor promotes
+    #[arg(long)]
+    pub quiet: bool,
+    /// Keep only positions with at most this |score|, in engine units
+    #[arg(long, value_name = "UNITS", default_value_t = 32_000, value_parser = clap::value_parser!(i16).range(0..))]
+    pub max_score: i16,
+    /// Keep only positions from this ply of the game on
+    #[arg(long, value_name = "PLY", default_value_t = 0)]
+    pub min_ply: u16,
+    /// Keep only positions with at least so many pieces, kings included
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min_pieces: u32,
+}
+
+impl FilterArgs {
+    /// The filter that the arguments describe.
+    pub fn filter(&self) -> Filter {
+        Filter {
+            max_score: self.max_score,
+            min_ply: self.min_ply,
+            quiet: self.quiet,
+            min_pieces: self.min_pieces,
         }
     }
 }
@@ -33,6 +66,19 @@ impl Filter {
         entry.score.unsigned_abs() <= self.max_score.unsigned_abs()
             && entry.score != NO_SCORE
             && entry.ply >= self.min_ply
+            && entry.board.count() >= self.min_pieces
             && (!self.quiet || entry.is_quiet())
+    }
+}
+
+/// What is written of an entry: itself if it is kept; else nothing, or with `chains` the entry without its score.
+pub fn remainder(entry: &Entry, kept: bool, chains: bool) -> Option<Entry> {
+    match (kept, chains) {
+        (true, _) => Some(*entry),
+        (false, false) => None,
+        (false, true) => Some(Entry {
+            score: NO_SCORE,
+            ..*entry
+        }),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`] and [`plain`]
 //! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
-//! * [`filter`], [`info`]: what is worth learning from, and what a file holds
+//! * [`filter`]: what is worth learning from
+//! * [`ops`]: work on files
 //! * [`datagen`]: making it
 
 pub mod bin;
@@ -10,7 +11,7 @@ pub mod binpack;
 pub mod datagen;
 pub mod entry;
 pub mod filter;
-pub mod info;
+pub mod ops;
 pub mod packed;
 pub mod plain;
 pub mod reader;

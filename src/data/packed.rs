@@ -111,6 +111,12 @@ impl PackedBoard {
         self.occupied
     }
 
+    /// The nibbles, sixteen to a word.
+    pub(super) fn words(&self) -> [u64; 2] {
+        let nibbles = u128::from_le_bytes(self.nibbles);
+        [nibbles as u64, (nibbles >> 64) as u64]
+    }
+
     /// How many pieces stand on the board, kings included.
     pub fn count(&self) -> u32 {
         self.occupied.count_ones()

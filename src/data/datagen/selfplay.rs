@@ -10,8 +10,8 @@ use super::crew::{self, OutputArgs, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{OpeningArgs, Openings};
 use crate::board::Position;
-use crate::data::entry::{Entry, NO_SCORE};
-use crate::data::filter::Filter;
+use crate::data::entry::Entry;
+use crate::data::filter::{FilterArgs, remainder};
 use crate::data::reader::Format;
 use crate::nnue::Network;
 use crate::search::solo::Found;
@@ -40,22 +40,7 @@ pub struct SelfplayArgs {
     pub rules: RuleArgs,
     /// Which positions get a score.
     #[command(flatten)]
-    pub keep: KeepArgs,
-}
-
-/// Arguments of the filter. A position that is not kept is left out, except from a .binpack, where it stays without
-/// a score: leaving it out would break its game's chain, which costs more.
-#[derive(clap::Args, Clone, Debug)]
-pub struct KeepArgs {
-    /// Keep only positions that are not in check and whose move neither captures nor promotes
-    #[arg(long)]
-    pub quiet: bool,
-    /// Keep only positions with at most this |score|, in engine units
-    #[arg(long, value_name = "UNITS", default_value_t = 32_000)]
-    pub max_score: i16,
-    /// Keep only positions from this ply of the game on
-    #[arg(long, value_name = "PLY", default_value_t = 0)]
-    pub min_ply: u16,
+    pub keep: FilterArgs,
 }
 
 impl SelfplayArgs {
@@ -115,29 +100,16 @@ impl Player for SelfplayPlayer<'_> {
         for entry in &mut entries {
             entry.result = if entry.black_to_move { -white } else { white };
         }
-        Ok(Some(self.choose(entries)))
+        Ok(Some(self.choose(&entries)))
     }
 }
 
 impl SelfplayPlayer<'_> {
     /// Leaves out what is not to be kept, or its score.
-    fn choose(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
-        let keep = &self.args.keep;
-        let filter = Filter {
-            max_score: keep.max_score,
-            min_ply: keep.min_ply,
-            quiet: keep.quiet,
-        };
-        if !self.chains {
-            entries.retain(|entry| filter.keeps(entry));
-            return entries;
-        }
-        for entry in &mut entries {
-            if !filter.keeps(entry) {
-                entry.score = NO_SCORE;
-            }
-        }
-        entries
+    fn choose(&self, entries: &[Entry]) -> Vec<Entry> {
+        let filter = self.args.keep.filter();
+        let choose = |entry: &Entry| remainder(entry, filter.keeps(entry), self.chains);
+        entries.iter().filter_map(choose).collect()
     }
 }
 

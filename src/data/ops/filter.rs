@@ -1,0 +1,55 @@
+//! `zoothera data filter IN... OUT`: only what is worth learning from.
+
+use anyhow::Result;
+
+use super::output::Output;
+use super::{Paths, for_each};
+use crate::data::filter::{FilterArgs, remainder};
+use crate::data::reader::Format;
+use crate::util::rng::SplitMix64;
+
+/// Arguments of `data filter`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct ChooseArgs {
+    /// The files.
+    #[command(flatten)]
+    pub paths: Paths,
+    /// What is kept.
+    #[command(flatten)]
+    pub keep: FilterArgs,
+    /// Beyond this |score| keep only one in --thin
+    #[arg(long, value_name = "UNITS", default_value_t = 1000)]
+    pub thin_beyond: u16,
+    /// Keep one in so many of the positions beyond --thin-beyond, by chance; 1 keeps all
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub thin: u32,
+    /// Seed of the chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Writes what is kept.
+///
+/// # Errors
+/// When a file is at fault; the error names it.
+pub fn run(args: &ChooseArgs) -> Result<()> {
+    let (inputs, out) = args.paths.split()?;
+    let chains = Format::of(out)? == Format::Binpack;
+    let filter = args.keep.filter();
+    let mut output = Output::create(out)?;
+    let mut rng = SplitMix64::new(args.seed);
+    let mut kept = 0_u64;
+    let count = for_each(inputs, "filter", |entry| {
+        let extreme = entry.score.unsigned_abs() > args.thin_beyond;
+        let thinned = extreme && rng.below(args.thin as usize) != 0;
+        let keeps = !thinned && filter.keeps(entry);
+        kept += u64::from(keeps);
+        match remainder(entry, keeps, chains) {
+            Some(entry) => output.write(&entry),
+            None => Ok(()),
+        }
+    })?;
+    output.finish()?;
+    eprintln!("{kept} of {count} positions kept in {}", out.display());
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Work on files of training data, whatever their size: entries stream from the reader to the writer.
+//!
+//! * [`info`], [`convert`], [`filter`], [`split`]: one pass
+//! * [`shuffle`], [`dedupe`]: two passes over buckets on the disk ([`buckets`]), each of which fits into memory
+//! * [`output`]: files that appear under their name only when they are complete
+
+pub mod buckets;
+pub mod convert;
+pub mod dedupe;
+pub mod filter;
+pub mod info;
+pub mod output;
+pub mod shuffle;
+pub mod split;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use super::entry::Entry;
+use super::reader;
+use crate::util::progress::{Progress, short_number};
+
+/// Files to read, and last the file to write.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Paths {
+    /// Files to read, and last the file to write: .bin, .binpack, .plain or .txt
+    #[arg(required = true, num_args = 2.., value_names = ["IN", "OUT"])]
+    pub files: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// The files to read and the one to write.
+    ///
+    /// # Errors
+    /// When there are fewer than two names.
+    pub fn split(&self) -> Result<(&[PathBuf], &Path)> {
+        let (out, inputs) = self.files.split_last().context("no file is named")?;
+        ensure!(!inputs.is_empty(), "no file to write is named");
+        Ok((inputs, out))
+    }
+}
+
+/// Visits the entries of all files in order, and shows how many there have been.
+fn for_each(
+    inputs: &[PathBuf],
+    what: &str,
+    mut visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<u64> {
+    /// Entries between two looks at the clock.
+    const STRIDE: u64 = 1 << 14;
+    let mut progress = Progress::new();
+    let mut count = 0_u64;
+    let line = |count: u64, seconds: f64| {
+        let rate = count as f64 / seconds.max(1e-9);
+        let positions = short_number(count as f64);
+        format!("{what}: {positions} positions, {}/s", short_number(rate))
+    };
+    for path in inputs {
+        reader::for_each(path, |entry| {
+            count += 1;
+            if count.is_multiple_of(STRIDE) {
+                progress.tick(|seconds| line(count, seconds));
+            }
+            visit(entry)
+        })?;
+    }
+    progress.finish(&line(count, progress.seconds()));
+    Ok(count)
+}

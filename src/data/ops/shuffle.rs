@@ -1,0 +1,54 @@
+//! `zoothera data shuffle IN... OUT`: every order is as likely as any other, whatever the size of the files.
+//!
+//! The first pass throws every entry into a bucket by chance; the second shuffles each bucket in memory and writes one
+//! after the other.
+
+use anyhow::{Context, Result};
+
+use super::buckets::{Buckets, needed};
+use super::output::Output;
+use super::{Paths, for_each};
+use crate::data::bin::{self, RECORD_BYTES};
+use crate::util::rng::SplitMix64;
+
+/// Arguments of `data shuffle`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct ShuffleArgs {
+    /// The files.
+    #[command(flatten)]
+    pub paths: Paths,
+    /// Seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Memory to use, in MiB; more means fewer temporary files
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    pub memory: u32,
+}
+
+/// Shuffles all inputs together.
+///
+/// # Errors
+/// When a file or the disk is at fault; the error names it.
+pub fn run(args: &ShuffleArgs) -> Result<()> {
+    let (inputs, out) = args.paths.split()?;
+    let mut output = Output::create(out)?;
+    let count = needed(inputs, RECORD_BYTES as u64, args.memory)?;
+    let mut buckets = Buckets::new(out, count)?;
+    let mut rng = SplitMix64::new(args.seed);
+    for_each(inputs, "shuffle", |entry| {
+        buckets.put(rng.below(count), &bin::encode(entry)?)
+    })?;
+    for index in 0..count {
+        let mut bytes = buckets.take(index)?;
+        let (records, _) = bytes.as_chunks_mut::<RECORD_BYTES>();
+        for last in (1..records.len()).rev() {
+            records.swap(last, rng.below(last + 1));
+        }
+        for record in records {
+            output.write(&bin::decode(record).context("a temporary file was damaged")?)?;
+        }
+    }
+    let count = output.finish()?;
+    eprintln!("{count} positions in {}", out.display());
+    Ok(())
+}

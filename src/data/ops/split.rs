@@ -1,0 +1,101 @@
+//! `zoothera data split IN... --into A.bin=98 --into B.bin=2`: whole games, by chance, to learn from and to validate.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, ensure};
+
+use super::for_each;
+use super::output::Output;
+use crate::util::rng::SplitMix64;
+
+/// Arguments of `data split`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct SplitArgs {
+    /// Files to read: .bin, .binpack, .plain or .txt
+    #[arg(required = true, value_name = "IN")]
+    pub files: Vec<PathBuf>,
+    /// A file to write and its weight; once for every part
+    #[arg(long, required = true, value_name = "OUT=WEIGHT")]
+    pub into: Vec<Part>,
+    /// Seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// A part: a file and its weight among the weights of all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// Its weight.
+    pub weight: u32,
+}
+
+impl FromStr for Part {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (path, weight) = text
+            .rsplit_once('=')
+            .context("not of the form FILE=WEIGHT")?;
+        let weight = weight
+            .parse()
+            .with_context(|| format!("'{weight}' is no weight"))?;
+        Ok(Self {
+            path: path.into(),
+            weight,
+        })
+    }
+}
+
+/// Shares out the games. A game is what follows ply by ply, so that unrelated positions are shared out singly.
+///
+/// # Errors
+/// When a file is at fault; the error names it.
+pub fn run(args: &SplitArgs) -> Result<()> {
+    let total: usize = args.into.iter().map(|part| part.weight as usize).sum();
+    ensure!(total > 0, "all parts have weight 0");
+    let outputs: Result<Vec<_>> = args.into.iter().map(|p| Output::create(&p.path)).collect();
+    let mut outputs = outputs?;
+    let mut rng = SplitMix64::new(args.seed);
+    let (mut chosen, mut next_ply) = (0, None);
+    for_each(&args.files, "split", |entry| {
+        if next_ply != Some(entry.ply) {
+            chosen = choose(&args.into, rng.below(total));
+        }
+        next_ply = entry.ply.checked_add(1);
+        outputs[chosen].write(entry)
+    })?;
+    for (output, part) in outputs.into_iter().zip(&args.into) {
+        eprintln!("{} positions in {}", output.finish()?, part.path.display());
+    }
+    Ok(())
+}
+
+/// The part in whose share of the weights `number` lies.
+fn choose(parts: &[Part], number: usize) -> usize {
+    let mut end = 0;
+    let within = parts.iter().position(|part| {
+        end += part.weight as usize;
+        number < end
+    });
+    within.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_their_shares() {
+        let parts: Vec<Part> = ["a=b.bin=3", "c.bin=0", "d.bin=1"]
+            .iter()
+            .map(|text| text.parse().expect(text))
+            .collect();
+        assert_eq!(parts[0].path, PathBuf::from("a=b.bin"));
+        let chosen: Vec<_> = (0..4).map(|number| choose(&parts, number)).collect();
+        assert_eq!(chosen, [0, 0, 0, 2]);
+        assert!("a.bin".parse::<Part>().is_err() && "a.bin=x".parse::<Part>().is_err());
+    }
+}

@@ -1,0 +1,254 @@
+//! `zoothera data …` on synthetic games: nothing lost, nothing invented, nothing left behind.
+
+mod folder;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use folder::{Folder, entries};
+use zoothera::board::Position;
+use zoothera::board::openings::random_walk;
+use zoothera::data::entry::NO_SCORE;
+use zoothera::data::reader::Format;
+use zoothera::data::writer::EntryWriter;
+use zoothera::data::{Entry, bin};
+use zoothera::util::rng::SplitMix64;
+
+fn data(arguments: &[&str], paths: &[&Path]) -> Output {
+    let mut words = arguments.iter();
+    Command::new(env!("CARGO_BIN_EXE_zoothera"))
+        .arg("data")
+        .args(words.next())
+        .args(paths)
+        .args(words)
+        .output()
+        .expect("the binary starts")
+}
+
+fn succeed(arguments: &[&str], paths: &[&Path]) -> String {
+    let output = data(arguments, paths);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {err}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Random games with random scores; the first plies of many games are equal.
+fn games(seed: u64, count: usize) -> Vec<Entry> {
+    let mut rng = SplitMix64::new(seed);
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let mut position = random_walk(&Position::startpos(), 1, &mut rng).expect("a position");
+        let mut result = rng.below(3) as i8 - 1;
+        for _ in 0..40 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            let m = moves[rng.below(moves.len())];
+            all.push(Entry {
+                m: Some(m),
+                score: rng.below(6000) as i16 - 3000,
+                result,
+                ..Entry::of(&position)
+            });
+            position.do_move(m);
+            result = -result;
+        }
+    }
+    all
+}
+
+fn encode(format: Format, entries: &[Entry]) -> Vec<u8> {
+    let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
+    for entry in entries {
+        writer.write(entry).expect("a sound entry");
+    }
+    writer.finish().expect("a vector")
+}
+
+/// Something that can be sorted and compared.
+fn sorted(entries: &[Entry]) -> Vec<[u8; bin::RECORD_BYTES]> {
+    let mut records: Vec<_> = entries
+        .iter()
+        .map(|entry| bin::encode(entry).expect("a position"))
+        .collect();
+    records.sort_unstable();
+    records
+}
+
+#[test]
+fn formats_are_converted_there_and_back() {
+    let folder = Folder::new("convert");
+    let games = games(1, 100);
+    let first = folder.file("a.binpack", &encode(Format::Binpack, &games));
+    let names = ["b.bin", "c.plain", "d.bin", "e.binpack"].map(|name| folder.path(name));
+    let mut from = &first;
+    for to in &names {
+        succeed(&["convert"], &[from, to]);
+        assert!(entries(to) == games);
+        from = to;
+    }
+    let bytes = |path: &Path| fs::read(path).expect("a file");
+    assert!(bytes(&names[0]) == bytes(&names[2]));
+    assert!(bytes(&first) == bytes(&names[3]));
+    let both = folder.path("both.bin");
+    let part = ["convert", "--skip", "10", "--limit", "4000"];
+    succeed(&part, &[&names[0], &names[1], &both]);
+    assert_eq!(entries(&both).len(), 4000);
+    assert!(entries(&both)[0] == games[10]);
+}
+
+#[test]
+fn shuffling_keeps_everything_and_depends_on_the_seed() {
+    let folder = Folder::new("shuffle");
+    let games = games(2, 1000);
+    let from = folder.file("a.bin", &encode(Format::Bin, &games));
+    let [one, again, other, large] = ["1.bin", "2.bin", "3.bin", "4.bin"].map(|n| folder.path(n));
+    // One mebibyte is too little for all: there are several buckets.
+    succeed(&["shuffle", "--memory", "1"], &[&from, &one]);
+    succeed(&["shuffle", "--memory", "1"], &[&from, &again]);
+    succeed(
+        &["shuffle", "--memory", "1", "--seed", "2"],
+        &[&from, &other],
+    );
+    succeed(&["shuffle"], &[&from, &large]);
+    assert!(entries(&one) == entries(&again));
+    assert!(entries(&one) != entries(&other));
+    for shuffled in [&one, &other, &large] {
+        let shuffled = entries(shuffled);
+        assert!(sorted(&shuffled) == sorted(&games));
+        // Neighbours are no neighbours any more.
+        let follow = |pair: &[Entry]| pair[1].ply == pair[0].ply + 1;
+        let following = shuffled.windows(2).filter(|pair| follow(pair)).count();
+        assert!(following < games.len() / 20, "{following}");
+        // Every entry is as likely in any half.
+        let half: HashSet<_> = sorted(&shuffled[..games.len() / 2]).into_iter().collect();
+        let stayed = sorted(&games[..games.len() / 2]);
+        let stayed = stayed.iter().filter(|r| half.contains(*r)).count();
+        let share = stayed as f64 / (games.len() / 2) as f64;
+        assert!((0.45..0.55).contains(&share), "{share}");
+    }
+    assert_eq!(
+        folder.names(),
+        ["1.bin", "2.bin", "3.bin", "4.bin", "a.bin"]
+    );
+}
+
+#[test]
+fn of_equal_positions_the_first_stays() {
+    let folder = Folder::new("dedupe");
+    let games = games(3, 1000);
+    let from = folder.file("a.bin", &encode(Format::Bin, &games));
+    let mut seen = HashSet::new();
+    let mut wanted = games.clone();
+    wanted.retain(|e| seen.insert((e.board, e.black_to_move, e.castling, e.ep)));
+    assert!(wanted.len() < games.len());
+    for memory in ["1", "1024"] {
+        let to = folder.path("b.bin");
+        succeed(&["dedupe", "--memory", memory], &[&from, &from, &to]);
+        assert!(entries(&to) == wanted);
+    }
+    assert_eq!(folder.names(), ["a.bin", "b.bin"]);
+}
+
+#[test]
+fn games_are_split_whole() {
+    let folder = Folder::new("split");
+    let games = games(4, 400);
+    let from = folder.file("a.binpack", &encode(Format::Binpack, &games));
+    let [large, small] = ["large.bin", "small.bin"].map(|name| folder.path(name));
+    let into = |path: &Path, weight| format!("--into={}={weight}", path.display());
+    succeed(&["split", &into(&large, 9), &into(&small, 1)], &[&from]);
+    let (large, small) = (entries(&large), entries(&small));
+    assert!(sorted(&[large.clone(), small.clone()].concat()) == sorted(&games));
+    assert!(small.len() > games.len() / 20 && small.len() < games.len() / 5);
+    let starts = |entries: &[Entry]| entries.iter().filter(|entry| entry.ply == 1).count();
+    assert_eq!(starts(&small) + starts(&large), 400);
+    assert!(
+        small
+            .windows(2)
+            .all(|p| p[1].ply == 1 || p[1].ply == p[0].ply + 1)
+    );
+}
+
+#[test]
+fn what_is_filtered_is_left_out_or_loses_its_score() {
+    let folder = Folder::new("filter");
+    let games = games(5, 200);
+    let from = folder.file("a.bin", &encode(Format::Bin, &games));
+    let [bin, binpack, thin] = ["b.bin", "b.binpack", "c.bin"].map(|name| folder.path(name));
+    let arguments = ["filter", "--quiet", "--max-score", "2000", "--min-ply", "5"];
+    let mut wanted = games.clone();
+    wanted.retain(|e| e.is_quiet() && e.score.abs() <= 2000 && e.ply >= 5);
+    succeed(&arguments, &[&from, &bin]);
+    assert!(entries(&bin) == wanted);
+    succeed(&arguments, &[&from, &binpack]);
+    let mut scored = entries(&binpack);
+    assert_eq!(scored.len(), games.len());
+    scored.retain(|entry| entry.score != NO_SCORE);
+    assert!(scored == wanted);
+    succeed(
+        &["filter", "--thin-beyond", "1000", "--thin", "4"],
+        &[&from, &thin],
+    );
+    let within = |e: &&Entry| e.score.abs() <= 1000;
+    let thinned = entries(&thin);
+    let inside = games.iter().filter(within).count();
+    assert_eq!(thinned.iter().filter(within).count(), inside);
+    let share = (thinned.len() - inside) as f64 / (games.len() - inside) as f64;
+    assert!((0.2..0.3).contains(&share), "{share}");
+}
+
+#[test]
+fn info_counts() {
+    let folder = Folder::new("info");
+    let games = games(6, 50);
+    for (name, format) in [("a.bin", Format::Bin), ("a.binpack", Format::Binpack)] {
+        let path = folder.file(name, &encode(format, &games));
+        let text = succeed(&["info"], &[&path]);
+        let line = |name: &str| {
+            let line = text.lines().find(|line| line.trim().starts_with(name));
+            line.and_then(|line| line.split_whitespace().find_map(|w| w.parse().ok()))
+        };
+        assert_eq!(line("positions"), Some(games.len()), "{text}");
+        assert_eq!(line("runs of plies"), Some(50));
+        assert_eq!(
+            line("won"),
+            Some(games.iter().filter(|e| e.result == 1).count())
+        );
+        assert!(text.contains("<= 32"), "{text}");
+    }
+}
+
+#[test]
+fn a_failure_leaves_the_old_file_and_no_other() {
+    let folder = Folder::new("failure");
+    let games = games(7, 20);
+    let mut bytes = encode(Format::Bin, &games);
+    bytes[200] = 255;
+    bytes[201..240].fill(255);
+    let damaged = folder.file("damaged.bin", &bytes);
+    let old = folder.file("old.bin", b"");
+    for command in ["convert", "filter", "shuffle", "dedupe"] {
+        let output = data(&[command], &[&damaged, &old]);
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{command}");
+        assert!(
+            err.contains("damaged.bin") && err.contains("record 5"),
+            "{command}: {err}"
+        );
+        assert!(!err.contains("panicked"), "{command}: {err}");
+        assert_eq!(folder.names(), ["damaged.bin", "old.bin"], "{command}");
+        assert_eq!(fs::metadata(&old).expect("the old file").len(), 0);
+    }
+    let no_move = Entry {
+        m: None,
+        ..games[0]
+    };
+    let positions = folder.file("positions.bin", &encode(Format::Bin, &[no_move]));
+    let output = data(&["convert"], &[&positions, &folder.path("a.binpack")]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("without a move"));
+    assert!(!output.status.success());
+}

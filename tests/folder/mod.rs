@@ -1,0 +1,78 @@
+//! Folders for tests, and the shared one.
+
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use zoothera::data::{Entry, reader};
+
+/// A folder of its own for a test, removed when the test has ended.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A new folder.
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("zoothera-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder for the test");
+        Self(path)
+    }
+
+    /// A name in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// A file in the folder.
+    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, bytes).expect("a file for the test");
+        path
+    }
+
+    /// The names in the folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("the folder");
+        let mut names: Vec<_> = entries
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A file of the shared folder, or a loud notice that the test does nothing.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let path = root.join(name);
+    if !path.exists() {
+        eprintln!("SKIPPED: {} is not there", path.display());
+    }
+    path.exists().then_some(path)
+}
+
+/// All entries of a file.
+pub fn entries(path: &Path) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let read = reader::for_each(path, |entry| {
+        entries.push(*entry);
+        Ok(())
+    });
+    read.expect("a readable file");
+    entries
+}
