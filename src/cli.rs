@@ -48,7 +48,7 @@ pub enum Command {
         file: PathBuf,
     },
     /// Train a network on files of search-labelled positions
-    Train(crate::train::run::TrainArgs),
+    Train(Box<crate::train::run::TrainArgs>),
     /// Work on files of training data
     Data {
         /// What to do with them.

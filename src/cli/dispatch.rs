@@ -144,7 +144,7 @@ fn run_command(command: Command) -> Result<()> {
         },
         Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
             .with_context(|| format!("cannot write {}", file.display())),
-        Command::Train(args) => train::run::run(&args),
+        Command::Train(args) => train::run::run(*args),
         Command::Data { command } => run_data(&command),
         Command::Datagen { command } => run_datagen(&command),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),

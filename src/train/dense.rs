@@ -1,6 +1,6 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use super::quantised::{HIDDEN, L1};
+use super::quantised::{ACTIVATION_ONE, HIDDEN, L1, OUTPUT_ONE, WEIGHT_ONE};
 use super::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
@@ -91,14 +91,14 @@ impl Dense {
         }
     }
 
-    /// Keeps the weights within what the file's bytes can hold.
-    pub fn clip(&mut self) {
-        const HIDDEN_LIMIT: f32 = 127.0 / 64.0;
-        const OUTPUT_LIMIT: f32 = 127.0 * 127.0 / 9600.0;
+    /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
+    pub fn clip(&mut self, output_scale: f32) {
+        const HIDDEN_LIMIT: f32 = 127.0 / WEIGHT_ONE;
+        let output_limit = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
         let limited = [
             (&mut self.l1_weight, HIDDEN_LIMIT),
             (&mut self.l2_weight, HIDDEN_LIMIT),
-            (&mut self.output_weight, OUTPUT_LIMIT),
+            (&mut self.output_weight, output_limit),
         ];
         for (weights, limit) in limited {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));

@@ -1,13 +1,50 @@
-//! From the float model to the integer net: factors folded in, weights rounded, and what was lost on the way.
+//! From the float model to the integer net: factors folded in, weights rounded.
 
-use std::fmt;
+use std::io::Write;
+use std::path::PathBuf;
 
-use super::features::{Active, KINGS, PIECE_ROWS, file_row};
-use super::loss::UNITS;
+use anyhow::Result;
+
+use super::atomic::write_atomically;
+use super::checkpoint;
+use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
 use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
+use super::report::ExportReport;
 use super::transformer::folded;
-use crate::data::Record;
+
+/// Arguments of `train export`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct ExportArgs {
+    /// Checkpoint of a run, also of one that is still going on
+    pub checkpoint: PathBuf,
+    /// File to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Multiplies what the net says [default: as the run was told]
+    #[arg(long)]
+    pub output_scale: Option<f32>,
+}
+
+/// Makes a net of a checkpoint, and tells what the rounding cost.
+///
+/// # Errors
+/// When the checkpoint is none, or the net cannot be written.
+pub fn run(args: &ExportArgs) -> Result<()> {
+    let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
+    let scale = args.output_scale.unwrap_or(state.config.output_scale);
+    let net = quantise(&parameters.model, scale);
+    let bytes = net.to_bytes();
+    write_atomically(&args.out, |file| file.write_all(&bytes))?;
+    eprintln!(
+        "{} after {:.1} M positions\n{}\nwrote {}",
+        args.checkpoint.display(),
+        state.shown as f64 / 1e6,
+        ExportReport::of((&parameters.model, scale), &net, &records),
+        args.out.display()
+    );
+    Ok(())
+}
 
 /// Rounds the model into the file's integers; weights beyond an integer's range are cut off.
 ///
@@ -58,46 +95,6 @@ fn rounded_bytes(weights: &[f32], one: f32) -> Vec<i8> {
     weights.iter().map(|w| (w * one).round() as i8).collect()
 }
 
-/// How far the integer net is from the float model, in engine units.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Parity {
-    /// Mean absolute difference.
-    pub mean: f64,
-    /// Largest absolute difference.
-    pub worst: f64,
-    /// Mean absolute value of the float model, for comparison.
-    pub size: f64,
-}
-
-/// Compares both on `records`, the float model times `output_scale`.
-pub fn parity(
-    (model, output_scale): (&Model, f32),
-    net: &QuantisedNet,
-    records: &[&Record],
-) -> Parity {
-    let mut parity = Parity::default();
-    for record in records {
-        let active = Active::of(record, false);
-        let float = f64::from(model.output(&active) * UNITS * output_scale);
-        let integer = f64::from(net.forward(&active.file_rows(0), &active.file_rows(1))) / 16.0;
-        let difference = (float - integer).abs();
-        parity.mean += difference / records.len() as f64;
-        parity.worst = parity.worst.max(difference);
-        parity.size += float.abs() / records.len() as f64;
-    }
-    parity
-}
-
-impl fmt::Display for Parity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "float versus integer: mean {:.2}, worst {:.1} units (mean |value| {:.0})",
-            self.mean, self.worst, self.size
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -105,7 +102,9 @@ mod tests {
     use shakmaty::{Bitboard, Chess, Color, Position, Role, Square};
 
     use super::*;
+    use crate::data::Record;
     use crate::nnue::{AccumulatorStack, BoardView, Network};
+    use crate::train::features::Active;
     use crate::train::features::record_of;
     use crate::train::material::material_net;
     use crate::util::rng::SplitMix64;
@@ -164,11 +163,7 @@ mod tests {
         }
         let net = quantise(&model, 1.0);
         assert_same(&net.to_bytes(), &net);
-        let report = parity(
-            (&model, 1.0),
-            &net,
-            &some_records().iter().collect::<Vec<_>>(),
-        );
+        let report = ExportReport::of((&model, 1.0), &net, &some_records());
         assert!(report.mean < 5.0, "{report}");
     }
 

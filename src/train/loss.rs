@@ -1,13 +1,19 @@
-//! What the net is asked to say, and how wrong it is: squared error between expected game results.
+//! What the net is asked to say, and how wrong it is, between expected game results.
 
+use super::config::LossKind;
 use crate::data::Record;
 
 /// Engine units that a net output of 1.0 stands for.
 pub const UNITS: f32 = 600.0;
 
+/// The power of `LossKind::Power`.
+const POWER: f32 = 2.5;
+
 /// Compares outputs with labels in the space of expected results, where a pawn matters more near a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
+    /// What is minimised.
+    pub kind: LossKind,
     /// Weight of the search score against the game's result, 0 to 1.
     pub lambda: f32,
     /// Engine units at which the logistic curve of scores stands at 73 %.
@@ -27,11 +33,28 @@ impl Loss {
         let steepness = UNITS / self.scale;
         let expected = sigmoid(output * steepness);
         let error = expected - target;
-        (
-            error * error,
-            2.0 * error * expected * (1.0 - expected) * steepness,
-        )
+        // How fast the expected result rises with the output.
+        let rise = expected * (1.0 - expected) * steepness;
+        match self.kind {
+            LossKind::Mse => (error * error, 2.0 * error * rise),
+            LossKind::Power => {
+                let root = error.abs().powf(POWER - 1.0);
+                (root * error.abs(), POWER * root * error.signum() * rise)
+            }
+            LossKind::Bce => (
+                entropy(target, expected) - entropy(target, target),
+                error * steepness,
+            ),
+        }
     }
+}
+
+/// The cross entropy of two expected results.
+fn entropy(target: f32, expected: f32) -> f32 {
+    // Keeps the logarithm finite where the sigmoid has reached its end.
+    const LEAST: f32 = 1e-7;
+    let log = |x: f32| x.max(LEAST).ln();
+    -(target * log(expected) + (1.0 - target) * log(1.0 - expected))
 }
 
 /// The logistic function.
@@ -45,14 +68,35 @@ mod tests {
 
     #[test]
     fn the_slope_is_the_derivative() {
-        let loss = Loss {
-            lambda: 0.8,
-            scale: 361.0,
-        };
-        for output in [-1.5, -0.2, 0.0, 0.7] {
-            let (step, target) = (1e-2, 0.3);
-            let rise = loss.of(output + step, target).0 - loss.of(output - step, target).0;
-            assert!((rise / (2.0 * step) - loss.of(output, target).1).abs() < 1e-3);
+        for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
+            let loss = Loss {
+                kind,
+                lambda: 0.8,
+                scale: 361.0,
+            };
+            for output in [-1.5, -0.2, 0.0, 0.7] {
+                let (step, target) = (1e-2, 0.3);
+                let rise = loss.of(output + step, target).0 - loss.of(output - step, target).0;
+                let slope = loss.of(output, target).1;
+                assert!(
+                    (rise / (2.0 * step) - slope).abs() < 1e-3,
+                    "{kind:?} {output}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_right_answer_costs_nothing() {
+        for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
+            let loss = Loss {
+                kind,
+                lambda: 1.0,
+                scale: 600.0,
+            };
+            for output in [-2.0, 0.0, 0.5] {
+                assert!(loss.of(output, sigmoid(output)).0.abs() < 1e-6);
+            }
         }
     }
 }

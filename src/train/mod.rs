@@ -1,9 +1,14 @@
 //! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
 
+pub mod atomic;
+pub mod checkpoint;
+pub mod config;
 pub mod dataset;
 pub mod dense;
+pub mod display;
 pub mod export;
 pub mod features;
+pub mod import;
 pub mod index;
 pub mod loss;
 pub mod material;
@@ -11,7 +16,9 @@ pub mod model;
 pub mod optimiser;
 pub mod order;
 pub mod pass;
+pub mod plot;
 pub mod quantised;
+pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod simd;

@@ -19,18 +19,41 @@ pub struct Settings {
     pub real_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
     pub real_decay: f32,
+    /// What the export multiplies the output by: its weights must fit the file's bytes then.
+    pub output_scale: f32,
 }
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// First and second moments of every parameter, and the step counter.
+/// First and second moments of every parameter, and how many steps they come from.
+pub struct Moments {
+    /// Running means of the gradient.
+    pub first: (Table, Dense),
+    /// Running means of its square.
+    pub second: (Table, Dense),
+    /// Steps taken.
+    pub steps: u32,
+}
+
+impl Moments {
+    /// Those of a run that begins.
+    pub fn zeros() -> Self {
+        let zeros = || (transformer::zeros(), Dense::zeros());
+        Self {
+            first: zeros(),
+            second: zeros(),
+            steps: 0,
+        }
+    }
+}
+
+/// Adam.
 pub struct Optimiser {
     settings: Settings,
-    first: (Table, Dense),
-    second: (Table, Dense),
-    steps: i32,
+    /// What it remembers.
+    pub moments: Moments,
 }
 
 /// The gradient of the transformer before it is summed: the slopes of a batch's accumulators, two a position, and
@@ -44,15 +67,9 @@ pub struct SparseGradient<'a> {
 }
 
 impl Optimiser {
-    /// Moments of zero.
-    pub fn new(settings: Settings) -> Self {
-        let zeros = || (transformer::zeros(), Dense::zeros());
-        Self {
-            settings,
-            first: zeros(),
-            second: zeros(),
-            steps: 0,
-        }
+    /// An optimiser that goes on from `moments`.
+    pub fn new(settings: Settings, moments: Moments) -> Self {
+        Self { settings, moments }
     }
 
     /// One step along a batch's gradient, in parallel in the current thread pool.
@@ -64,13 +81,17 @@ impl Optimiser {
         dense: &Dense,
         sparse: SparseGradient,
     ) {
-        self.steps += 1;
-        let step = adam_step(self.steps, rate, 0.0);
+        self.moments.steps += 1;
+        let step = adam_step(self.moments.steps, rate, 0.0);
         self.step_dense(kernels, &step, model, dense);
         let real_rate = rate * self.settings.real_rate;
         let block_step = BlockStep {
             kernels,
-            real: adam_step(self.steps, real_rate, real_rate * self.settings.real_decay),
+            real: adam_step(
+                self.moments.steps,
+                real_rate,
+                real_rate * self.settings.real_decay,
+            ),
             factor: step,
             sparse,
         };
@@ -78,8 +99,8 @@ impl Optimiser {
         model
             .transformer
             .par_chunks_exact_mut(BLOCK)
-            .zip(self.first.0.par_chunks_exact_mut(BLOCK))
-            .zip(self.second.0.par_chunks_exact_mut(BLOCK))
+            .zip(self.moments.first.0.par_chunks_exact_mut(BLOCK))
+            .zip(self.moments.second.0.par_chunks_exact_mut(BLOCK))
             .enumerate()
             .for_each(|(piece_row, ((weights, first), second))| {
                 block_step.run(piece_row, weights, first, second);
@@ -87,13 +108,13 @@ impl Optimiser {
     }
 
     fn step_dense(&mut self, kernels: Kernels, step: &AdamStep, model: &mut Model, dense: &Dense) {
-        let first = self.first.1.tensors_mut().into_iter();
-        let moments = first.zip(self.second.1.tensors_mut());
+        let first = self.moments.first.1.tensors_mut().into_iter();
+        let moments = first.zip(self.moments.second.1.tensors_mut());
         let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
         for ((weights, gradient), (first, second)) in tensors.zip(moments) {
             kernels.adam(step, weights, first, second, gradient);
         }
-        model.dense.clip();
+        model.dense.clip(self.settings.output_scale);
     }
 }
 
@@ -151,7 +172,8 @@ impl BlockStep<'_> {
 }
 
 /// The constants of step `steps`, with Adam's bias corrections folded into rate and epsilon.
-fn adam_step(steps: i32, rate: f32, decay: f32) -> AdamStep {
+fn adam_step(steps: u32, rate: f32, decay: f32) -> AdamStep {
+    let steps = i32::try_from(steps).unwrap_or(i32::MAX);
     let root = (1.0 - BETA2.powi(steps)).sqrt();
     AdamStep {
         rate: rate * root / (1.0 - BETA1.powi(steps)),

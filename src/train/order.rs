@@ -101,4 +101,25 @@ mod tests {
         assert!((distance / LEN as f64 - 1.0 / 3.0).abs() < 0.01);
         assert!(same < 20);
     }
+
+    #[test]
+    fn a_batch_holds_no_more_of_a_game_than_chance_brings() {
+        const LEN: u64 = 3_373_654;
+        const BATCH: u64 = 16_384;
+        const GAME: u64 = 64;
+        let order = Order::new(LEN, 1, 0);
+        let mut pairs = 0;
+        for batch in 0..20 {
+            let mut games = vec![0_u64; (LEN / GAME + 1) as usize];
+            for place in batch * BATCH..(batch + 1) * BATCH {
+                games[(order.at(place) / GAME) as usize] += 1;
+            }
+            pairs += games
+                .iter()
+                .map(|n| n * n.saturating_sub(1) / 2)
+                .sum::<u64>();
+        }
+        let chance = 20.0 * (BATCH * BATCH) as f64 / 2.0 * (GAME - 1) as f64 / LEN as f64;
+        assert!((pairs as f64 / chance - 1.0).abs() < 0.03);
+    }
 }

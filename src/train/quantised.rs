@@ -4,9 +4,9 @@
 //! file is the plain statement of the arithmetic, for tests and for the float-versus-integer report; the engine has
 //! its own, fast one.
 
-use crate::nnue::Architecture;
 use crate::nnue::features::halfkp;
-use crate::nnue::file::Header;
+use crate::nnue::file::{Header, Reader};
+use crate::nnue::{Architecture, NetError, Network};
 
 /// Inputs of one perspective: 64 king squares times 641 (one row of each king is never active).
 pub const FEATURES: usize = halfkp::COUNT;
@@ -84,18 +84,50 @@ impl QuantisedNet {
         out
     }
 
+    /// Reads a file of this architecture, compressed or not, with all checks of the engine's own reader.
+    ///
+    /// # Errors
+    /// The reader's, or `None` inside where the file is sound but of another architecture.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, NetError> {
+        let plain = Network::from_bytes(bytes)?.to_bytes_as(false);
+        let mut reader = Reader::new(&plain);
+        let (_, architecture) = Header::read(&mut reader)?;
+        if architecture != Architecture::HalfKp {
+            return Ok(None);
+        }
+        let mut net = Self::default();
+        reader.u32()?;
+        take_i16s(&mut reader, &mut net.transformer_bias)?;
+        take_i16s(&mut reader, &mut net.transformer_weight)?;
+        reader.u32()?;
+        net.l1_bias = reader.i32s(HIDDEN)?;
+        net.l1_weight = reader.i8s(HIDDEN * 2 * L1)?;
+        net.l2_bias = reader.i32s(HIDDEN)?;
+        net.l2_weight = reader.i8s(HIDDEN * HIDDEN)?;
+        net.output_bias = reader.u32()? as i32;
+        net.output_weight = reader.i8s(HIDDEN)?;
+        Ok(Some(net))
+    }
+
     /// The raw output for the active features of the side to move and of the other side; divide by 16 for engine
     /// units.
     pub fn forward(&self, own: &[u32], other: &[u32]) -> i32 {
-        let mut input = self.transform(own);
-        input.extend(self.transform(other));
-        let hidden = affine(&self.l1_bias, &self.l1_weight, &input);
-        let hidden = affine(&self.l2_bias, &self.l2_weight, &clip_shifted(&hidden));
-        affine(
-            &[self.output_bias],
-            &self.output_weight,
-            &clip_shifted(&hidden),
-        )[0]
+        self.trace(own, other).output
+    }
+
+    /// The same, with what every unit showed on the way.
+    pub fn trace(&self, own: &[u32], other: &[u32]) -> Trace {
+        let mut inputs = self.transform(own);
+        inputs.extend(self.transform(other));
+        let hidden1 = clip_shifted(&affine(&self.l1_bias, &self.l1_weight, &inputs));
+        let hidden2 = clip_shifted(&affine(&self.l2_bias, &self.l2_weight, &hidden1));
+        let output = affine(&[self.output_bias], &self.output_weight, &hidden2)[0];
+        Trace {
+            inputs,
+            hidden1,
+            hidden2,
+            output,
+        }
     }
 
     /// One perspective's clipped accumulator.
@@ -111,6 +143,19 @@ impl QuantisedNet {
             .map(|&sum| i32::from(sum.clamp(0, 127)))
             .collect()
     }
+}
+
+/// What every unit shows for a position, 0 to 127.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Both accumulators, the side to move's first.
+    pub inputs: Vec<i32>,
+    /// First hidden layer.
+    pub hidden1: Vec<i32>,
+    /// Second hidden layer.
+    pub hidden2: Vec<i32>,
+    /// The raw output.
+    pub output: i32,
 }
 
 /// `bias + weight * input`, rows by output.
@@ -130,6 +175,14 @@ fn affine(bias: &[i32], weight: &[i8], input: &[i32]) -> Vec<i32> {
 /// From an affine layer's sums to the next layer's inputs.
 fn clip_shifted(sums: &[i32]) -> Vec<i32> {
     sums.iter().map(|sum| (sum >> 6).clamp(0, 127)).collect()
+}
+
+fn take_i16s(reader: &mut Reader<'_>, out: &mut [i16]) -> Result<(), NetError> {
+    let bytes = reader.take(2 * out.len())?.as_chunks().0;
+    for (out, bytes) in out.iter_mut().zip(bytes) {
+        *out = i16::from_le_bytes(*bytes);
+    }
+    Ok(())
 }
 
 fn put_i16s(out: &mut Vec<u8>, values: &[i16]) {

@@ -1,143 +1,105 @@
 //! `zoothera train`: from files of positions to a `.nnue` file.
 
-use std::io::Write;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use super::atomic::write_atomically;
+use super::checkpoint::{self, Contents, Parameters, Report, State};
+use super::config::{Config, Overrides};
 use super::dataset::{self, Dataset, Selection};
-use super::export::{parity, quantise};
+use super::display::{Display, Moment};
+use super::export::{ExportArgs, quantise};
+use super::import::model_of;
 use super::loss::Loss;
 use super::model::Model;
-use super::optimiser::Settings;
-use super::schedule::Cosine;
+use super::optimiser::{Moments, Optimiser, Settings};
+use super::plot;
+use super::quantised::QuantisedNet;
+use super::report::ExportReport;
+use super::schedule::{self, Place};
 use super::trainer::{Trainer, thread_pool};
 use crate::data::{Filter, Record};
 use crate::util::rng::SplitMix64;
 
 /// Train a HalfKP 256x2-32-32-1 net on labelled positions.
+///
+/// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
+/// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.
 #[derive(clap::Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct TrainArgs {
-    /// The files to learn from: `.bin`, `.binpack` or `.plain`.
-    #[arg(required = true)]
-    pub files: Vec<PathBuf>,
-    /// Where the net goes; written at every validation, so that a run may be ended at any time.
-    #[arg(long, default_value = "trained.nnue")]
-    pub out: PathBuf,
-    /// Positions to show the net, in millions, repetitions counted.
-    #[arg(long, default_value_t = 100.0)]
-    pub millions: f64,
-    /// End after so many minutes at the latest; the learning rate then falls by the clock.
+    /// What to do instead of training.
+    #[command(subcommand)]
+    pub command: Option<TrainCommand>,
+    /// TOML file with settings by the names of the options below, and `files`; the command line goes before it
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Go on from the checkpoint beside the output, if it is there
     #[arg(long)]
-    pub minutes: Option<f64>,
-    /// Positions of a step.
-    #[arg(long, default_value_t = 16_384)]
-    pub batch: usize,
-    /// Learning rate at the start; a cosine brings it down to a hundredth.
-    #[arg(long, default_value_t = 0.004)]
-    pub rate: f32,
-    /// Learning rate of the king-dependent rows, relative to the rest.
-    #[arg(long, default_value_t = 1.0)]
-    pub real_rate: f32,
-    /// Weight decay of the king-dependent rows.
-    #[arg(long, default_value_t = 0.0)]
-    pub real_decay: f32,
-    /// Weight of the search score against the game's result.
-    #[arg(long, default_value_t = 0.8)]
-    pub lambda: f32,
-    /// Engine units at which the expected result is 73 %.
-    #[arg(long, default_value_t = 361.0)]
-    pub scale: f32,
-    /// Multiplies what the written net says, where the labels' units are not the engine's.
-    #[arg(long, default_value_t = 1.0)]
-    pub output_scale: f32,
-    /// Largest |score| to learn from, in engine units.
-    #[arg(long, default_value_t = 3000)]
-    pub max_score: i16,
-    /// Learn also from positions in check and those whose best move captures or promotes: for static labels.
-    #[arg(long)]
-    pub any_position: bool,
-    /// Learn from one in two positions beyond this |score|.
-    #[arg(long, default_value_t = i16::MAX)]
-    pub thin_beyond: i16,
-    /// Share of every file, at its end, that is kept for validation.
-    #[arg(long, default_value_t = 0.02)]
-    pub holdout: f64,
-    /// Millions of positions between validations.
-    #[arg(long, default_value_t = 5.0)]
-    pub every: f64,
-    /// Threads.
-    #[arg(long, default_value_t = 2)]
-    pub threads: usize,
-    /// Seed of everything random.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    pub resume: bool,
+    /// Begin with this net or checkpoint (its weights; fine-tune with a lower `--rate`)
+    #[arg(long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+    /// The settings.
+    #[command(flatten)]
+    pub settings: Overrides,
+}
+
+/// What `train` can do beside training.
+#[derive(clap::Subcommand, Clone, Debug)]
+pub enum TrainCommand {
+    /// Make a net of a checkpoint, and tell what the rounding cost
+    Export(ExportArgs),
 }
 
 /// Span of the factor rows at the start.
 const INITIAL_SPAN: f32 = 0.03;
 /// Most positions held out: more say nothing more, and measuring on them takes time.
 const HOLDOUT_LIMIT: usize = 300_000;
-/// Positions that the export is checked on.
-const PARITY_POSITIONS: usize = 10_000;
+/// Positions that an export is checked on.
+const CHECK_POSITIONS: usize = 10_000;
 
-/// Trains, and writes the net.
-pub fn run(args: &TrainArgs) -> Result<()> {
-    let (training, held_out) = load(args)?;
-    let loss = Loss {
-        lambda: args.lambda,
-        scale: args.scale,
-    };
-    let settings = Settings {
-        real_rate: args.real_rate,
-        real_decay: args.real_decay,
-    };
-    let model = Model::initial(&mut SplitMix64::new(args.seed), INITIAL_SPAN);
-    let mut trainer = Trainer::new(model, settings, loss, (args.threads, args.batch))?;
-    let mut progress = Progress::new(args);
-    while progress.done() < 1.0 {
-        let rate = progress.schedule.rate(progress.done());
-        let first = progress.shown;
-        let show = |at: usize, count: usize, out: &mut _| {
-            training.show(args.seed, first + at as u64, count, out);
-        };
-        let loss = trainer.step(args.batch, &show, rate);
-        if progress.add(args.batch, loss) {
-            progress.report(trainer.validate(&held_out));
-            write_net(&trainer.model, args)?;
-        }
+/// Does what the arguments say.
+///
+/// # Errors
+/// When settings or files are not what they should be, or the disk fails.
+pub fn run(args: TrainArgs) -> Result<()> {
+    if let Some(TrainCommand::Export(export)) = &args.command {
+        return super::export::run(export);
     }
-    if progress.recent.1 > 0 {
-        progress.report(trainer.validate(&held_out));
+    let settings = match &args.config {
+        Some(path) => args.settings.or(Overrides::from_file(path)?),
+        None => args.settings,
+    };
+    if settings.files.is_empty() {
+        bail!("there is nothing to learn from: name files of positions");
     }
-    let net = write_net(&trainer.model, args)?;
-    let checked: Vec<&Record> = held_out.records().take(PARITY_POSITIONS).collect();
-    eprintln!(
-        "{}",
-        parity((&trainer.model, args.output_scale), &net, &checked)
-    );
-    Ok(())
+    let config = settings.resolved();
+    config.check()?;
+    let data = load(&settings.files, &config)?;
+    let mut run = Run::begin(config, data, args.resume, args.init.as_deref())?;
+    run.learn()?;
+    run.finish()
 }
 
-/// The positions to learn from and those held out, as the arguments say.
-fn load(args: &TrainArgs) -> Result<(Dataset, Dataset)> {
-    if args.batch == 0 {
-        bail!("--batch must be at least 1");
-    }
+/// The positions to learn from and those held out, as the settings say.
+fn load(files: &[PathBuf], config: &Config) -> Result<(Dataset, Dataset)> {
     let selection = Selection {
         filter: Filter {
-            max_score: args.max_score,
-            quiet: !args.any_position,
+            max_score: config.max_score,
+            min_ply: config.min_ply,
+            quiet: !config.any_position,
             ..Filter::default()
         },
-        thin_beyond: args.thin_beyond.unsigned_abs(),
-        holdout: args.holdout,
+        thin_beyond: config.thin_beyond.unsigned_abs(),
+        holdout: config.holdout,
         holdout_limit: HOLDOUT_LIMIT,
-        seed: args.seed,
+        seed: config.seed,
     };
-    let pool = thread_pool(args.threads)?;
-    let (training, held_out) = pool.install(|| dataset::load(&args.files, &selection))?;
+    let pool = thread_pool(config.threads)?;
+    let (training, held_out) = pool.install(|| dataset::load(files, &selection))?;
     eprintln!(
         "{} positions to learn from, {} held out",
         training.len(),
@@ -146,83 +108,300 @@ fn load(args: &TrainArgs) -> Result<(Dataset, Dataset)> {
     Ok((training, held_out))
 }
 
-/// Quantises and writes the net beside its name first, so that a reader never sees half of it.
-fn write_net(model: &Model, args: &TrainArgs) -> Result<super::quantised::QuantisedNet> {
-    let path = &args.out;
-    let net = quantise(model, args.output_scale);
-    let beside = path.with_extension("nnue.tmp");
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(&net.to_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(net)
-}
-
-/// How far the run has come.
-struct Progress {
+/// A run: data, trainer, and where it stands.
+struct Run {
+    training: Dataset,
+    held_out: Dataset,
+    /// Some of the held-out positions, which checkpoints carry to check exports on.
+    checked: Vec<Record>,
+    trainer: Trainer,
+    state: State,
+    display: Display,
     started: Instant,
-    limit: Option<Duration>,
-    wanted: f64,
-    shown: u64,
-    every: f64,
-    next_report: f64,
-    schedule: Cosine,
-    recent: (f64, u32),
+    /// Positions that this process has shown.
+    shown_here: u64,
+    /// Seconds of work before this process.
+    seconds_before: f64,
 }
 
-impl Progress {
-    fn new(args: &TrainArgs) -> Self {
-        Self {
+impl Run {
+    /// A run from the beginning, from another net, or from where it was left.
+    fn begin(
+        config: Config,
+        (training, held_out): (Dataset, Dataset),
+        resume: bool,
+        init: Option<&Path>,
+    ) -> Result<Self> {
+        let path = beside(&config.out, "checkpoint");
+        let (state, parameters) = if resume && path.exists() {
+            let found = resumed(&path, &config, training.len())?;
+            eprintln!("going on after {:.1} M positions", millions(found.0.shown));
+            found
+        } else {
+            if resume {
+                eprintln!("there is no {} yet: a new run", path.display());
+            }
+            keep_old(&path)?;
+            (
+                new_state(&config, training.len()),
+                new_parameters(&config, init)?,
+            )
+        };
+        let settings = Settings {
+            real_rate: config.real_rate,
+            real_decay: config.real_decay,
+            output_scale: config.output_scale,
+        };
+        let optimiser = Optimiser::new(settings, parameters.moments);
+        let size = (config.threads, config.batch);
+        let loss = Loss {
+            kind: config.loss,
+            lambda: config.lambda,
+            scale: config.scale,
+        };
+        let checked = held_out.records().take(CHECK_POSITIONS).copied().collect();
+        Ok(Self {
+            trainer: Trainer::new(parameters.model, optimiser, loss, size)?,
+            training,
+            held_out,
+            checked,
+            seconds_before: state.seconds,
+            state,
+            display: Display::new(),
             started: Instant::now(),
-            limit: args
-                .minutes
-                .map(|minutes| Duration::from_secs_f64(60.0 * minutes.max(0.0))),
-            wanted: (args.millions * 1e6).max(1.0),
-            shown: 0,
-            every: (args.every * 1e6).max(1.0),
-            next_report: (args.every * 1e6).max(1.0),
-            schedule: Cosine {
-                first: args.rate,
-                floor: 0.01,
-            },
-            recent: (0.0, 0),
+            shown_here: 0,
+        })
+    }
+
+    /// Shows batch after batch until the end.
+    fn learn(&mut self) -> Result<()> {
+        while self.place().done < 1.0 {
+            let before = self.state.shown;
+            let loss = self.step();
+            self.display.tick(moment(
+                &self.state,
+                self.place(),
+                (self.started, self.shown_here),
+                loss,
+            ));
+            let passed = |period: f64| {
+                let periods = |shown: u64| (millions(shown) / period) as u64;
+                period > 0.0 && periods(before) != periods(self.state.shown)
+            };
+            let (validate, keep) = (
+                passed(self.state.config.every),
+                passed(self.state.config.checkpoint_every),
+            );
+            if validate {
+                self.validate()?;
+            }
+            if keep {
+                self.keep()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One batch.
+    fn step(&mut self) -> f32 {
+        let (config, at) = (&self.state.config, self.place());
+        let rate = schedule::rate(config, at);
+        self.trainer.loss.lambda = schedule::lambda(config, at);
+        let (training, seed, first) = (&self.training, config.seed, self.state.shown);
+        let show = |at: usize, count: usize, out: &mut _| {
+            training.show(seed, first + at as u64, count, out);
+        };
+        let batch = config.batch;
+        let loss = self.trainer.step(batch, &show, rate);
+        self.state.shown += batch as u64;
+        self.shown_here += batch as u64;
+        self.state.recent.0 += f64::from(loss);
+        self.state.recent.1 += 1;
+        self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        loss
+    }
+
+    /// Where the run stands, by positions or by the clock, whichever is further.
+    fn place(&self) -> Place {
+        let config = &self.state.config;
+        let by_clock = if config.minutes > 0.0 {
+            self.state.seconds / (60.0 * config.minutes)
+        } else {
+            0.0
+        };
+        let millions = millions(self.state.shown);
+        Place {
+            done: (millions / config.millions).max(by_clock) as f32,
+            millions,
         }
     }
 
-    /// Share of the run that has passed, by positions or by the clock, whichever is further.
-    fn done(&self) -> f32 {
-        let by_clock = self.limit.map_or(0.0, |limit| {
-            self.started.elapsed().as_secs_f64() / limit.as_secs_f64().max(1e-9)
-        });
-        (self.shown as f64 / self.wanted).max(by_clock) as f32
+    /// Measures on what was held out, and writes net, log and plot.
+    fn validate(&mut self) -> Result<()> {
+        let (place, state) = (self.place(), &mut self.state);
+        self.trainer.loss.lambda = schedule::last_lambda(&state.config);
+        let (sum, count) = std::mem::take(&mut state.recent);
+        let report = Report {
+            shown: state.shown,
+            train: sum / f64::from(count.max(1)),
+            held_out: self.trainer.validate(&self.held_out),
+            rate: schedule::rate(&state.config, place),
+            lambda: schedule::lambda(&state.config, place),
+            seconds: state.seconds,
+        };
+        state.history.push(report);
+        let loss = report.train as f32;
+        let moment = moment(&self.state, place, (self.started, self.shown_here), loss);
+        self.display.report(&report, moment);
+        self.write_net()?;
+        self.write_curves()
     }
 
-    /// Counts a batch; says whether a report is due.
-    fn add(&mut self, positions: usize, loss: f32) -> bool {
-        self.shown += positions as u64;
-        self.recent = (self.recent.0 + f64::from(loss), self.recent.1 + 1);
-        let due = self.shown as f64 >= self.next_report;
-        if due {
-            self.next_report += self.every;
+    fn write_net(&self) -> Result<QuantisedNet> {
+        let config = &self.state.config;
+        let net = quantise(&self.trainer.model, config.output_scale);
+        let bytes = net.to_bytes();
+        write_atomically(&config.out, |file| std::io::Write::write_all(file, &bytes))?;
+        Ok(net)
+    }
+
+    fn write_curves(&self) -> Result<()> {
+        let (out, history) = (&self.state.config.out, &self.state.history);
+        let title = format!("{}: loss by positions shown", out.display());
+        for (extension, text) in [
+            ("tsv", log_of(history)),
+            ("svg", plot::svg(&title, history)),
+        ] {
+            write_atomically(&beside(out, extension), |file| {
+                std::io::Write::write_all(file, text.as_bytes())
+            })?;
         }
-        due
+        Ok(())
     }
 
-    fn report(&mut self, validation: f32) {
-        let seconds = self.started.elapsed().as_secs_f64();
-        let done = f64::from(self.done());
-        eprintln!(
-            "{:7.1} M  {:5.1} %  train {:.6}  held out {validation:.6}  rate {:.6}  {:6.1} k/s  {:5.0} s left",
-            self.shown as f64 / 1e6,
-            100.0 * done,
-            self.recent.0 / f64::from(self.recent.1.max(1)),
-            self.schedule.rate(done as f32),
-            self.shown as f64 / 1e3 / seconds,
-            seconds * (1.0 - done).max(0.0) / done.max(1e-9),
+    /// Writes the checkpoint.
+    fn keep(&self) -> Result<()> {
+        let contents = Contents {
+            state: &self.state,
+            model: &self.trainer.model,
+            moments: &self.trainer.optimiser.moments,
+            records: &self.checked,
+        };
+        checkpoint::write(&beside(&self.state.config.out, "checkpoint"), contents)
+    }
+
+    /// The last validation, the last checkpoint, and what the net is like.
+    fn finish(&mut self) -> Result<()> {
+        if self.state.recent.1 > 0 {
+            self.validate()?;
+        }
+        self.keep()?;
+        let net = self.write_net()?;
+        let scale = self.state.config.output_scale;
+        let report = ExportReport::of((&self.trainer.model, scale), &net, &self.checked);
+        self.display.say(&format!(
+            "{}{report}\nwrote {}",
+            plot::text(&self.state.history),
+            self.state.config.out.display()
+        ));
+        Ok(())
+    }
+}
+
+fn millions(positions: u64) -> f64 {
+    positions as f64 / 1e6
+}
+
+/// The file beside the net that has this extension.
+fn beside(out: &Path, extension: &str) -> PathBuf {
+    out.with_extension(extension)
+}
+
+/// The state of a run that begins.
+fn new_state(config: &Config, positions: u64) -> State {
+    State {
+        config: config.clone(),
+        positions,
+        shown: 0,
+        recent: (0.0, 0),
+        seconds: 0.0,
+        history: Vec::new(),
+    }
+}
+
+/// The parameters of a run that begins, random or from a file.
+fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
+    let model = match init {
+        Some(path) => model_of(path, config.output_scale)?,
+        None => Model::initial(&mut SplitMix64::new(config.seed), INITIAL_SPAN),
+    };
+    Ok(Parameters {
+        model,
+        moments: Moments::zeros(),
+    })
+}
+
+/// Reads the checkpoint of a run, which must be the one that `config` and the data describe.
+fn resumed(path: &Path, config: &Config, positions: u64) -> Result<(State, Parameters)> {
+    let (mut state, parameters, _) = checkpoint::read(path)?;
+    if let Some(difference) = config.difference(&state.config) {
+        bail!(
+            "{} belongs to another run: {difference} (here and there). Give the same settings, or begin a new run \
+             with --init",
+            path.display()
         );
-        self.recent = (0.0, 0);
     }
+    if state.positions != positions {
+        bail!(
+            "{} belongs to a run on {} positions, but the files hold {positions}",
+            path.display(),
+            state.positions
+        );
+    }
+    state.config = config.clone();
+    Ok((state, parameters))
+}
+
+/// A new run does not throw away what an older one has left: its checkpoint gets another name.
+fn keep_old(path: &Path) -> Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let old = beside(path, "checkpoint.old");
+    eprintln!(
+        "{} is there from another run (--resume would go on from it): kept as {}",
+        path.display(),
+        old.display()
+    );
+    std::fs::rename(path, &old).with_context(|| format!("cannot rename {}", path.display()))
+}
+
+/// What the display needs to know.
+fn moment<'a>(
+    state: &'a State,
+    place: Place,
+    (started, shown_here): (Instant, u64),
+    loss: f32,
+) -> Moment<'a> {
+    let done = f64::from(place.done);
+    let here = started.elapsed().as_secs_f64();
+    Moment {
+        done,
+        shown: state.shown,
+        speed: shown_here as f64 / here.max(1e-9),
+        left: state.seconds * (1.0 - done).max(0.0) / done.max(1e-9),
+        loss: f64::from(loss),
+        history: &state.history,
+    }
+}
+
+/// The log: a line per validation.
+fn log_of(history: &[Report]) -> String {
+    let header = "positions\ttrain\theld_out\trate\tlambda\tseconds\n".to_owned();
+    history.iter().fold(header, |log, report| {
+        log + &format!(
+            "{}\t{:.8}\t{:.8}\t{:.8}\t{:.4}\t{:.1}\n",
+            report.shown, report.train, report.held_out, report.rate, report.lambda, report.seconds
+        )
+    })
 }

@@ -9,7 +9,7 @@ use super::dense::Dense;
 use super::index::RowIndex;
 use super::loss::Loss;
 use super::model::Model;
-use super::optimiser::{Optimiser, Settings, SparseGradient};
+use super::optimiser::{Optimiser, SparseGradient};
 use super::pass::{Pass, Sample, Share};
 use super::simd::{Kernels, Slopes};
 use super::snapshot::Snapshot;
@@ -23,8 +23,10 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 pub struct Trainer {
     /// The model as it stands.
     pub model: Model,
-    optimiser: Optimiser,
-    loss: Loss,
+    /// What steps, and what it remembers.
+    pub optimiser: Optimiser,
+    /// What to minimise; it may change from step to step.
+    pub loss: Loss,
     kernels: Kernels,
     pool: ThreadPool,
     snapshot: Snapshot,
@@ -36,14 +38,14 @@ impl Trainer {
     /// A trainer of `model`, for batches of at most `batch` positions.
     pub fn new(
         model: Model,
-        settings: Settings,
+        optimiser: Optimiser,
         loss: Loss,
         (threads, batch): (usize, usize),
     ) -> Result<Self> {
         Ok(Self {
             snapshot: Snapshot::new(&model),
             model,
-            optimiser: Optimiser::new(settings),
+            optimiser,
             loss,
             kernels: Kernels::detect(),
             pool: thread_pool(threads)?,
@@ -163,8 +165,11 @@ fn measure(share: &mut Share, pass: Pass, data: &Dataset, first: u64, size: u64)
 mod tests {
     use super::*;
     use crate::data::Record;
+    use crate::train::config::LossKind;
     use crate::train::features::{Active, record_of};
+    use crate::train::optimiser::{Moments, Settings};
     use crate::train::quantised::L1;
+    use crate::train::report::ExportReport;
     use crate::train::transformer::{BLOCK, FACTOR};
     use crate::util::rng::SplitMix64;
     use shakmaty::{Chess, Position};
@@ -172,8 +177,10 @@ mod tests {
     const SETTINGS: Settings = Settings {
         real_rate: 1.0,
         real_decay: 0.0,
+        output_scale: 1.0,
     };
     const LOSS: Loss = Loss {
+        kind: LossKind::Mse,
         lambda: 0.8,
         scale: 361.0,
     };
@@ -214,7 +221,13 @@ mod tests {
 
     fn trainer(threads: usize) -> Trainer {
         let model = Model::initial(&mut SplitMix64::new(5), 0.05);
-        Trainer::new(model, SETTINGS, LOSS, (threads, 256)).unwrap()
+        Trainer::new(
+            model,
+            Optimiser::new(SETTINGS, Moments::zeros()),
+            LOSS,
+            (threads, 256),
+        )
+        .unwrap()
     }
 
     /// Shows the records one after the other, as they are.
@@ -337,13 +350,9 @@ mod tests {
         let after = trainer.validate(&held_out);
         assert!(after < before / 10.0, "{before} -> {after}");
         let net = crate::train::export::quantise(&trainer.model, 0.6);
-        let parity = crate::train::export::parity(
-            (&trainer.model, 0.6),
-            &net,
-            &records.iter().collect::<Vec<_>>(),
-        );
-        eprintln!("{parity}");
-        assert!(parity.mean < 0.02 * parity.size, "{parity}");
+        let report = ExportReport::of((&trainer.model, 0.6), &net, &records);
+        eprintln!("{report}");
+        assert!(report.mean < 0.02 * report.size, "{report}");
     }
 
     #[test]

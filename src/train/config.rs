@@ -1,0 +1,253 @@
+//! Every setting of a run, declared once: its name on the command line and in a TOML file, its default, its help.
+//!
+//! What the command line says goes before what the file says, and that before the default.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// How the learning rate falls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScheduleKind {
+    /// Half a cosine, from `rate` to `final-rate` times it.
+    Cosine,
+    /// `step-factor` times less after every `step-every` million positions.
+    Step,
+    /// Not at all.
+    Constant,
+}
+
+/// What is minimised, between expected results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// The squared difference.
+    Mse,
+    /// The difference to the power of 2.5: less for small errors, more for large ones.
+    Power,
+    /// The cross entropy, less the label's own.
+    Bce,
+}
+
+/// Declares the settings as `Overrides`, where each may be absent, and `Config`, where each has a value.
+macro_rules! settings {
+    ($($(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr, $shown:literal;)*) => {
+        /// Settings that were given; the others are absent.
+        #[derive(Clone, Debug, Default, clap::Args, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub struct Overrides {
+            /// Files of positions to learn from: `.bin`, `.binpack` or `.plain`
+            #[serde(default)]
+            pub files: Vec<PathBuf>,
+            $(
+                $(#[doc = $help])+
+                #[arg(long, help = concat!($($help,)+ " [default: ", $shown, "]"))]
+                $(#[arg($($extra)*)])?
+                pub $name: Option<$kind>,
+            )*
+        }
+
+        /// The settings of a run.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub struct Config {
+            $($(#[doc = $help])+ pub $name: $kind,)*
+        }
+
+        impl Overrides {
+            /// These settings, and those of `other` that are absent here.
+            pub fn or(self, other: Self) -> Self {
+                let files = if self.files.is_empty() { other.files } else { self.files };
+                Self { files, $($name: self.$name.or(other.$name),)* }
+            }
+
+            /// These settings, and defaults.
+            pub fn resolved(&self) -> Config {
+                Config { $($name: self.$name.clone().unwrap_or($default),)* }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
+    out: PathBuf = "trained.nnue".into(), "trained.nnue";
+    /// Positions to show, in millions, repetitions counted
+    millions: f64 = 100.0, "100";
+    /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for no end
+    minutes: f64 = 0.0, "0";
+    /// Positions of a step
+    batch: usize = 16_384, "16384";
+    /// Learning rate at the start
+    rate: f32 = 0.004, "0.004";
+    /// How the learning rate falls
+    schedule: ScheduleKind = ScheduleKind::Cosine, "cosine";
+    /// Share of the learning rate at which the cosine ends
+    final_rate: f32 = 0.01, "0.01";
+    /// Millions of positions after which the step schedule steps
+    step_every: f64 = 100.0, "100";
+    /// What the step schedule multiplies the learning rate by
+    step_factor: f32 = 0.3, "0.3";
+    /// Millions of positions over which the learning rate rises from nothing
+    warm_up: f64 = 0.0, "0";
+    /// Learning rate of the king-dependent rows, relative to the rest
+    real_rate: f32 = 1.0, "1";
+    /// Weight decay of the king-dependent rows
+    real_decay: f32 = 0.0, "0";
+    /// What is minimised
+    loss: LossKind = LossKind::Mse, "mse";
+    /// Weight of the score against the game's result, at the start
+    lambda: f32 = 0.8, "0.8";
+    /// The same at the end, reached in a straight line; negative for no change
+    #[arg(allow_negative_numbers = true)]
+    lambda_end: f32 = -1.0, "-1";
+    /// Engine units of score at which the expected result is 73 %
+    scale: f32 = 361.0, "361";
+    /// Multiplies what the written net says, where the labels' units are not the engine's
+    output_scale: f32 = 1.0, "1";
+    /// Largest |score| to learn from, in engine units
+    max_score: i16 = 3000, "3000";
+    /// Plies of a game that are left out at its beginning
+    min_ply: u16 = 0, "0";
+    /// Learn also from positions in check and those whose best move captures or promotes: for static labels
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    any_position: bool = false, "false";
+    /// Learn from one in two positions beyond this |score|
+    thin_beyond: i16 = i16::MAX, "32767";
+    /// Share of every file, at its end, that is held out for validation (300,000 positions in all at most)
+    holdout: f64 = 0.02, "0.02";
+    /// Millions of positions between validations
+    every: f64 = 5.0, "5";
+    /// Millions of positions between checkpoints; 0 for one at the end only
+    checkpoint_every: f64 = 25.0, "25";
+    /// Threads
+    threads: usize = default_threads(), "all cores";
+    /// Seed of everything random
+    seed: u64 = 1, "1";
+}
+
+fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Settings that may change when a run is taken up again, because they do not change what it learns.
+const FREE: &[&str] = &["out", "every", "checkpoint-every", "minutes"];
+
+impl Overrides {
+    /// The settings of a TOML file.
+    ///
+    /// # Errors
+    /// When the file cannot be read or holds something that is no setting; the message names the line.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        let text =
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("{} is no configuration", path.display()))
+    }
+}
+
+impl Config {
+    /// Refuses values that cannot be meant.
+    ///
+    /// # Errors
+    /// The first setting that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        let positive = [
+            ("batch", self.batch as f64),
+            ("threads", self.threads as f64),
+            ("millions", self.millions),
+            ("rate", f64::from(self.rate)),
+            ("scale", f64::from(self.scale)),
+            ("output-scale", f64::from(self.output_scale)),
+            ("every", self.every),
+            ("step-every", self.step_every),
+        ];
+        for (name, value) in positive {
+            if !(value > 0.0 && value.is_finite()) {
+                bail!("{name} is {value}, but must be more than 0");
+            }
+        }
+        for (name, value) in [("lambda", self.lambda), ("lambda-end", self.lambda_end)] {
+            if value > 1.0 || value.is_nan() || (name == "lambda" && value < 0.0) {
+                bail!("{name} is {value}, but must be from 0 to 1");
+            }
+        }
+        if !(0.0..1.0).contains(&self.holdout) {
+            bail!("holdout is {}, but must be from 0 to below 1", self.holdout);
+        }
+        Ok(())
+    }
+
+    /// The setting by which a run with these settings would go on otherwise than one with `other`: its name and both
+    /// values.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let values = |config: &Self| match serde_json::to_value(config) {
+            Ok(serde_json::Value::Object(values)) => values,
+            _ => serde_json::Map::new(),
+        };
+        let theirs = values(other);
+        values(self)
+            .into_iter()
+            .filter(|(name, _)| !FREE.contains(&name.as_str()))
+            .find(|(name, value)| theirs.get(name) != Some(value))
+            .map(|(name, value)| {
+                let other = theirs
+                    .get(&name)
+                    .map_or("absent".into(), ToString::to_string);
+                format!("{name} is {value} in one and {other} in the other")
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
+        let file: Overrides = toml::from_str(
+            "files = ['a.bin']\nmillions = 7\nlambda = 0.5\nloss = 'bce'\nany-position = true",
+        )
+        .unwrap();
+        let line = Overrides {
+            lambda: Some(0.9),
+            ..Overrides::default()
+        };
+        let both = line.or(file);
+        let config = both.resolved();
+        assert_eq!(both.files, [PathBuf::from("a.bin")]);
+        assert_eq!((config.millions, config.lambda), (7.0, 0.9));
+        assert_eq!((config.loss, config.any_position), (LossKind::Bce, true));
+        assert_eq!(config.batch, 16_384);
+        assert!(config.check().is_ok());
+    }
+
+    #[test]
+    fn what_is_no_setting_is_refused() {
+        let error = toml::from_str::<Overrides>("milions = 7").unwrap_err();
+        assert!(error.to_string().contains("milions"), "{error}");
+        for (name, text) in [
+            ("batch", "batch = 0"),
+            ("lambda", "lambda = 1.5"),
+            ("holdout", "holdout = 1.0"),
+            ("rate", "rate = nan"),
+        ] {
+            let config = toml::from_str::<Overrides>(text).unwrap().resolved();
+            let error = config.check().unwrap_err().to_string();
+            assert!(error.starts_with(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        let config = Overrides::default().resolved();
+        let mut other = config.clone();
+        other.every = 1.0;
+        assert_eq!(config.difference(&other), None);
+        other.seed = 9;
+        assert!(config.difference(&other).unwrap().contains("seed is 1"));
+    }
+}

@@ -1,0 +1,102 @@
+//! The way back: from a net file or a checkpoint to a float model, to learn on from.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::checkpoint;
+use super::dense::Dense;
+use super::features::{KINGS, PIECE_ROWS, file_row};
+use super::model::Model;
+use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
+use super::transformer::{self, BLOCK, FACTOR};
+
+/// The model of a HalfKP net file or of a checkpoint. A net file was written with its output multiplied by
+/// `output_scale`, which is taken off again.
+///
+/// # Errors
+/// When the file is neither.
+pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
+    if checkpoint::is_checkpoint(path)? {
+        return Ok(checkpoint::read(path)?.1.model);
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let net = QuantisedNet::from_bytes(&bytes)
+        .with_context(|| format!("{} is no checkpoint and no net", path.display()))?
+        .with_context(|| format!("{} is no HalfKP 256x2-32-32-1 net", path.display()))?;
+    Ok(unfold(&net, output_scale))
+}
+
+/// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
+/// what they have in common goes on being learnt in common.
+fn unfold(net: &QuantisedNet, output_scale: f32) -> Model {
+    let mut table = transformer::zeros();
+    for (piece_row, block) in table.chunks_exact_mut(BLOCK).enumerate() {
+        let (real, factor) = block.split_at_mut(FACTOR * L1);
+        for (king, real) in real.chunks_exact_mut(L1).enumerate() {
+            let row = &net.transformer_weight[file_row(piece_row, king) * L1..][..L1];
+            for ((real, factor), &weight) in real.iter_mut().zip(factor.iter_mut()).zip(row) {
+                *real = f32::from(weight) / ACTIVATION_ONE;
+                *factor += *real / KINGS as f32;
+            }
+        }
+        for real in real.chunks_exact_mut(L1) {
+            real.iter_mut()
+                .zip(&*factor)
+                .for_each(|(real, factor)| *real -= factor);
+        }
+    }
+    debug_assert_eq!(table.len(), PIECE_ROWS * BLOCK);
+    Model {
+        transformer: table,
+        dense: dense_of(net, OUTPUT_ONE * output_scale),
+    }
+}
+
+fn dense_of(net: &QuantisedNet, output_one: f32) -> Dense {
+    // What the export adds for rounding.
+    let half = WEIGHT_ONE as i32 / 2;
+    let bias = |biases: &[i32]| -> Vec<f32> {
+        let float = |&bias: &i32| (bias - half) as f32 / (ACTIVATION_ONE * WEIGHT_ONE);
+        biases.iter().map(float).collect()
+    };
+    let weight = |weights: &[i8], one: f32| -> Vec<f32> {
+        weights.iter().map(|&w| f32::from(w) / one).collect()
+    };
+    Dense {
+        transformer_bias: net
+            .transformer_bias
+            .iter()
+            .map(|&bias| f32::from(bias) / ACTIVATION_ONE)
+            .collect(),
+        l1_weight: weight(&net.l1_weight, WEIGHT_ONE),
+        l1_bias: bias(&net.l1_bias),
+        l2_weight: weight(&net.l2_weight, WEIGHT_ONE),
+        l2_bias: bias(&net.l2_bias),
+        output_weight: weight(&net.output_weight, output_one / ACTIVATION_ONE),
+        output_bias: vec![net.output_bias as f32 / output_one],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::export::quantise;
+    use crate::train::transformer::uniform;
+    use crate::util::rng::SplitMix64;
+
+    #[test]
+    fn a_net_that_is_read_and_written_is_the_same() {
+        let mut rng = SplitMix64::new(9);
+        let mut model = Model::initial(&mut rng, 0.5);
+        for weight in model.transformer.iter_mut().step_by(7) {
+            *weight += uniform(&mut rng);
+        }
+        for scale in [1.0, 0.6] {
+            let net = quantise(&model, scale);
+            let read = QuantisedNet::from_bytes(&net.to_bytes()).unwrap().unwrap();
+            assert!(read == net);
+            assert!(quantise(&unfold(&read, scale), scale) == net);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! `zoothera train` end to end: runs that are killed and resumed, checkpoints that are exported, settings from a file.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use shakmaty::fen::Fen;
+use shakmaty::{Chess, EnPassantMode, Position as _};
+use zoothera::board::{CastlingMode, Position};
+use zoothera::data::Entry;
+use zoothera::data::reader::Format;
+use zoothera::data::writer::EntryWriter;
+use zoothera::util::rng::SplitMix64;
+
+/// A folder of its own for a test, with positions in it; removed when the test has passed.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("zoothera-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder for the test");
+        let folder = Self(path);
+        fs::write(folder.path("some.bin"), positions(20_000)).expect("a file for the test");
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// `zoothera train` in this folder.
+    fn train(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+        command
+            .current_dir(&self.0)
+            .arg("train")
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Run {
+        Run::of(&self.train(arguments).output().expect("the program runs"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+struct Run {
+    ok: bool,
+    err: String,
+}
+
+impl Run {
+    fn of(output: &Output) -> Self {
+        Self {
+            ok: output.status.success(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    fn ok(self) -> Self {
+        assert!(self.ok, "{}", self.err);
+        self
+    }
+
+    fn fails_with(self, reason: &str) {
+        assert!(!self.ok && self.err.contains(reason), "{}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+    }
+}
+
+/// Positions of random games as a `.bin` file, labelled with their material.
+fn positions(count: usize) -> Vec<u8> {
+    let mut rng = SplitMix64::new(5);
+    let mut game = Chess::default();
+    let mut writer = EntryWriter::new(Format::Bin, Vec::new()).expect("a writer");
+    for _ in 0..count {
+        let moves = game.legal_moves();
+        if moves.is_empty() || game.fullmoves().get() > 40 {
+            game = Chess::default();
+            continue;
+        }
+        game.play_unchecked(moves[rng.below(moves.len())]);
+        let fen = Fen::from_position(&game, EnPassantMode::Legal).to_string();
+        let position = Position::from_fen(&fen, CastlingMode::Standard).expect("a legal position");
+        let mut entry = Entry::of(&position);
+        entry.score = material(&game);
+        entry.result = entry.score.signum() as i8;
+        writer.write(&entry).expect("a sound entry");
+    }
+    writer.finish().expect("a vector takes everything")
+}
+
+/// The balance from the side to move's view.
+fn material(game: &Chess) -> i16 {
+    let value = |piece: shakmaty::Piece| {
+        let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
+        if piece.color == game.turn() {
+            size
+        } else {
+            -size
+        }
+    };
+    game.board().iter().map(|(_, piece)| value(piece)).sum()
+}
+
+/// A run that is short, but has several checkpoints.
+const SHORT: &str =
+    "some.bin --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
+
+#[test]
+fn a_killed_run_goes_on_as_if_nothing_had_been() {
+    let folder = Folder::new("resume");
+    folder.run(&format!("{SHORT} --out whole.nnue")).ok();
+    let command = format!("{SHORT} --out killed.nnue --resume");
+    let mut kills = 0;
+    for pause in [400, 900, 700, 1200] {
+        let mut child = folder
+            .train(&command)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        sleep(Duration::from_millis(pause));
+        kills += u32::from(matches!(child.try_wait(), Ok(None)));
+        // SIGKILL, wherever it is: loading, learning, writing.
+        let _ = child.kill();
+        child.wait().expect("it ends");
+    }
+    eprintln!("{kills} of 4 runs were killed");
+    folder.run(&command).ok();
+    assert!(folder.bytes("killed.nnue") == folder.bytes("whole.nnue"));
+    let log = |name: &str| -> Vec<String> {
+        let text = String::from_utf8(folder.bytes(name)).expect("a text");
+        let without_time = |line: &str| line.rsplit_once('\t').map(|(left, _)| left.to_owned());
+        text.lines().filter_map(without_time).collect()
+    };
+    assert_eq!(log("killed.tsv"), log("whole.tsv"));
+    assert_eq!(log("whole.tsv").len(), 7);
+
+    // The checkpoint of the end gives the net of the end.
+    let export = folder.run("export whole.checkpoint --out again.nnue").ok();
+    assert!(export.err.contains("dead"), "{}", export.err);
+    assert!(folder.bytes("again.nnue") == folder.bytes("whole.nnue"));
+    assert!(String::from_utf8_lossy(&folder.bytes("whole.svg")).contains("</svg>"));
+}
+
+#[test]
+fn another_run_s_checkpoint_is_neither_taken_nor_lost() {
+    let folder = Folder::new("other");
+    let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
+    folder.run(short).ok();
+    let first = folder.bytes("net.checkpoint");
+    folder
+        .run(&format!("{short} --resume --rate 0.001"))
+        .fails_with("rate is");
+    assert!(folder.bytes("net.checkpoint") == first);
+    // Without --resume it is a new run, and the old one's checkpoint is kept.
+    let again = folder.run(&format!("{short} --seed 2")).ok();
+    assert!(again.err.contains("net.checkpoint.old"), "{}", again.err);
+    assert!(folder.bytes("net.checkpoint.old") == first);
+
+    fs::write(folder.path("net.checkpoint"), &first[..first.len() / 2]).expect("a file");
+    folder
+        .run(&format!("{short} --resume"))
+        .fails_with("no whole checkpoint");
+    folder
+        .run("export some.bin --out x.nnue")
+        .fails_with("no whole checkpoint");
+}
+
+#[test]
+fn settings_may_come_from_a_file_and_weights_from_a_net() {
+    let folder = Folder::new("config");
+    let config = "files = ['some.bin']\nmillions = 0.1\nbatch = 1000\nthreads = 2\nout = 'first.nnue'\n\
+                  loss = 'power'\nlambda = 1.0\nlambda-end = 0.7\nschedule = 'step'\nstep-every = 0.03\n\
+                  warm-up = 0.01\nevery = 0.05\n";
+    fs::write(folder.path("run.toml"), config).expect("a file");
+    folder.run("--config run.toml").ok();
+    let first = held_out(&folder, "first.tsv");
+    // What a net has learnt is there again after a single batch with hardly a step.
+    let tuning = "--config run.toml --init first.nnue --rate 1e-9 --millions 0.001 --every 0.001 --lambda 0.7";
+    folder.run(&format!("{tuning} --out second.nnue")).ok();
+    let second = held_out(&folder, "second.tsv");
+    let (end, begin) = (first[first.len() - 1], second[0]);
+    assert!((begin / end - 1.0).abs() < 0.05, "{first:?} {second:?}");
+
+    fs::write(folder.path("bad.toml"), "batches = 3\n").expect("a file");
+    folder.run("--config bad.toml").fails_with("batches");
+    folder.run("--config none.toml").fails_with("none.toml");
+    folder.run("--millions 1").fails_with("name files");
+    folder.run("some.bin --lambda 2").fails_with("lambda is 2");
+    folder
+        .run("some.bin --init run.toml --millions 0.01")
+        .fails_with("run.toml");
+}
+
+/// The held-out losses of a log.
+fn held_out(folder: &Folder, name: &str) -> Vec<f64> {
+    let text = String::from_utf8(folder.bytes(name)).expect("a text");
+    let loss = |line: &str| line.split('\t').nth(2)?.parse().ok();
+    text.lines().skip(1).filter_map(loss).collect()
+}
