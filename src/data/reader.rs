@@ -3,8 +3,9 @@
 //! A generator may be killed at any moment, so a file may end inside a record; what is whole is read, and a warning
 //! on standard error tells of the rest. Damage anywhere else is an error.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -52,9 +53,21 @@ impl Format {
 /// # Errors
 /// When the file cannot be read or is damaged, or when `visit` says so; the error names the file.
 pub fn for_each(path: &Path, visit: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
+    for_each_counted(path, &Cell::new(0), visit)
+}
+
+/// As [`for_each`], adding to `bytes` what has been read from the disk: how far the file has come.
+///
+/// # Errors
+/// As [`for_each`].
+pub fn for_each_counted(
+    path: &Path,
+    bytes: &Cell<u64>,
+    visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<()> {
     let format = Format::of(path)?;
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let source = BufReader::with_capacity(BUFFER, file);
+    let source = BufReader::with_capacity(BUFFER, Counted { file, bytes });
     let left = match format {
         Format::Bin => bin::for_each(source, visit),
         Format::Binpack => binpack::for_each(source, visit),
@@ -73,6 +86,20 @@ pub fn for_each(path: &Path, visit: impl FnMut(&Entry) -> Result<()>) -> Result<
         );
     }
     Ok(())
+}
+
+/// A file that counts what is read from it.
+struct Counted<'a> {
+    file: File,
+    bytes: &'a Cell<u64>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.bytes.set(self.bytes.get() + count as u64);
+        Ok(count)
+    }
 }
 
 /// The records of the positions that `filter` keeps, in the order of the file.

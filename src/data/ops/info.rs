@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use super::for_each;
 use crate::data::entry::{Entry, NO_SCORE};
-use crate::data::reader;
 
 /// Arguments of `data info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct InfoArgs {
 pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     for path in &args.files {
         let mut summary = Summary::default();
-        reader::for_each(path, |entry| {
+        for_each(std::slice::from_ref(path), "info", |entry| {
             summary.add(entry);
             Ok(())
         })?;

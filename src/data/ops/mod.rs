@@ -13,13 +13,14 @@ pub mod output;
 pub mod shuffle;
 pub mod split;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
 use super::entry::Entry;
 use super::reader;
-use crate::util::progress::{Progress, short_number};
+use crate::util::progress::{Progress, short_number, short_time};
 
 /// Files to read, and last the file to write.
 #[derive(clap::Args, Clone, Debug)]
@@ -41,7 +42,7 @@ impl Paths {
     }
 }
 
-/// Visits the entries of all files in order, and shows how many there have been.
+/// Visits the entries of all files in order, and shows how many there have been and how long the rest will take.
 fn for_each(
     inputs: &[PathBuf],
     what: &str,
@@ -49,15 +50,22 @@ fn for_each(
 ) -> Result<u64> {
     /// Entries between two looks at the clock.
     const STRIDE: u64 = 1 << 14;
+    let sizes = inputs.iter().filter_map(|path| path.metadata().ok());
+    let total: u64 = sizes.map(|metadata| metadata.len()).sum();
     let mut progress = Progress::new();
     let mut count = 0_u64;
+    let bytes = Cell::new(0);
     let line = |count: u64, seconds: f64| {
-        let rate = count as f64 / seconds.max(1e-9);
-        let positions = short_number(count as f64);
-        format!("{what}: {positions} positions, {}/s", short_number(rate))
+        let done = bytes.get() as f64 / total.max(1) as f64;
+        format!(
+            "{what}: {} positions, {}/s, {} left",
+            short_number(count as f64),
+            short_number(count as f64 / seconds.max(1e-9)),
+            short_time(seconds * (1.0 - done).max(0.0) / done)
+        )
     };
     for path in inputs {
-        reader::for_each(path, |entry| {
+        reader::for_each_counted(path, &bytes, |entry| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
                 progress.tick(|seconds| line(count, seconds));
