@@ -12,15 +12,17 @@ const FEWEST_OUTPUTS: usize = 16;
 pub struct Dense {
     shape: LayerShape,
     biases: Vec<i32>,
-    weights: Vec<i8>,
+    weights: Aligned,
     packed: Packed,
 }
 
 impl Dense {
     pub(super) fn read(reader: &mut Reader<'_>, shape: LayerShape) -> Result<Self, NetError> {
         let biases = reader.i32s(shape.outputs)?;
-        let weights = reader.i8s(shape.outputs * shape.row())?;
-        let packed = Packed::new(&biases, &weights, shape);
+        let bytes = reader.take(shape.outputs * shape.row())?;
+        let mut weights = Aligned::zeroed(bytes.len());
+        weights.as_mut_slice()[..bytes.len()].copy_from_slice(bytes);
+        let packed = Packed::new(&biases, &weights.as_slice()[..bytes.len()], shape);
         Ok(Self {
             shape,
             biases,
@@ -31,7 +33,7 @@ impl Dense {
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.biases.iter().flat_map(|number| number.to_le_bytes()));
-        out.extend(self.weights.iter().map(|&number| number as u8));
+        out.extend(self.weights().iter().map(|&number| number as u8));
     }
 
     /// Inputs and outputs.
@@ -45,8 +47,9 @@ impl Dense {
     }
 
     /// One row of weights per output, in file order, [`LayerShape::row`] long.
+    #[inline]
     pub fn weights(&self) -> &[i8] {
-        &self.weights
+        &self.weights.as_slice()[..self.shape.outputs * self.shape.row()]
     }
 
     /// The parameters in the order of the kernels.

@@ -4,6 +4,7 @@ use super::BoardView;
 use super::accumulator::{Line, Output, Stack};
 use super::architecture::{Chain, Features, Shape};
 use super::features::{FeatureSet, HalfKav2, HalfKav2Hm, HalfKp};
+use super::layers::Head;
 use super::network::Network;
 use super::simd::Kernels;
 
@@ -38,9 +39,29 @@ impl AnySums {
     }
 }
 
-/// Declares [`AnyStack`]: a name for each feature set, width, and number of piece-square values.
+/// Returns from a closure with the output of a chain of layers, if it is that of the shape.
+macro_rules! forward {
+    (clipped32, $shape:ident, $kernels:ident, $head:ident, $own:ident, $other:ident) => {
+        if $shape.chain == Chain::Clipped && $shape.hidden[0] > 16 {
+            return $kernels.clipped::<_, 32>($head, $own, $other);
+        }
+    };
+    (clipped16, $shape:ident, $kernels:ident, $head:ident, $own:ident, $other:ident) => {
+        if $shape.chain == Chain::Clipped && $shape.hidden[0] <= 16 {
+            return $kernels.clipped::<_, 16>($head, $own, $other);
+        }
+    };
+    (pairwise, $shape:ident, $kernels:ident, $head:ident, $own:ident, $other:ident) => {
+        if let Chain::Pairwise { squares } = $shape.chain {
+            return $kernels.pairwise($head, $own, $other, squares);
+        }
+    };
+}
+
+/// Declares [`AnyStack`]: a name for each feature set, width, and number of piece-square values,
+/// and the chains of layers behind them.
 macro_rules! stacks {
-    ($($name:ident: $features:ident, $l1:literal, $psqt:literal;)+) => {
+    ($($name:ident: $features:ident, $l1:literal, $psqt:literal, [$($chain:ident)+];)+) => {
         /// A stack of sums; each variant has its sizes in its type.
         enum AnyStack {
             $($name(Stack<$features, $l1, $psqt>),)+
@@ -50,7 +71,7 @@ macro_rules! stacks {
             fn new(shape: &Shape, network: &Network) -> Self {
                 match (shape.features, shape.l1, shape.psqt) {
                     $((Features::$features, $l1, $psqt) => Self::$name(Stack::new(network)),)+
-                    // Every architecture's test makes a stack for it.
+                    // The tests make a stack for every architecture.
                     _ => unreachable!("no stack is declared for {shape:?}"),
                 }
             }
@@ -58,7 +79,12 @@ macro_rules! stacks {
             #[inline]
             fn evaluate(&mut self, shape: &Shape, context: Context<'_, impl BoardView>) -> Output {
                 match self {
-                    $(Self::$name(stack) => evaluate(stack, shape, context),)+
+                    $(Self::$name(stack) => {
+                        evaluate(stack, shape, context, |kernels, head, own, other| {
+                            $(forward!($chain, shape, kernels, head, own, other);)+
+                            unreachable!("no forward pass is declared for {shape:?}")
+                        })
+                    })+
                 }
             }
         }
@@ -66,22 +92,23 @@ macro_rules! stacks {
 }
 
 stacks! {
-    HalfKp256: HalfKp, 256, 0;
-    HalfKav2x512: HalfKav2, 512, 8;
-    Hm128: HalfKav2Hm, 128, 8;
-    Hm1024: HalfKav2Hm, 1024, 8;
-    Hm1536: HalfKav2Hm, 1536, 8;
-    Hm2048: HalfKav2Hm, 2048, 8;
-    Hm2560: HalfKav2Hm, 2560, 8;
-    Hm3072: HalfKav2Hm, 3072, 8;
+    HalfKp256: HalfKp, 256, 0, [clipped32];
+    HalfKav2x512: HalfKav2, 512, 8, [clipped16];
+    Hm128: HalfKav2Hm, 128, 8, [pairwise];
+    Hm1024: HalfKav2Hm, 1024, 8, [clipped16 pairwise];
+    Hm1536: HalfKav2Hm, 1536, 8, [pairwise];
+    Hm2048: HalfKav2Hm, 2048, 8, [pairwise];
+    Hm2560: HalfKav2Hm, 2560, 8, [pairwise];
+    Hm3072: HalfKav2Hm, 3072, 8, [pairwise];
 }
 
-/// See [`AnySums::evaluate`].
+/// See [`AnySums::evaluate`]; `forward` runs the dense layers.
 #[inline]
 fn evaluate<F: FeatureSet, const L1: usize, const P: usize>(
     stack: &mut Stack<F, L1, P>,
     shape: &Shape,
     context: Context<'_, impl BoardView>,
+    forward: impl FnOnce(Kernels, &Head, &[i16; L1], &[i16; L1]) -> i32,
 ) -> Output {
     let Context {
         line,
@@ -92,19 +119,13 @@ fn evaluate<F: FeatureSet, const L1: usize, const P: usize>(
     let [own, other] = stack.up_to_date(line, network, kernels, board);
     let bucket = if shape.buckets > 1 { bucket(board) } else { 0 };
     let head = &network.heads()[bucket];
-    let (x, y) = (&own.neurons, &other.neurons);
-    let positional = match shape.chain {
-        Chain::Clipped if shape.hidden[0] > 16 => kernels.clipped::<L1, 32>(head, x, y),
-        Chain::Clipped => kernels.clipped::<L1, 16>(head, x, y),
-        Chain::Pairwise { squares } => kernels.pairwise(head, x, y, squares),
-    };
     let psqt = match (own.psqt.get(bucket), other.psqt.get(bucket)) {
         (Some(own), Some(other)) => own.wrapping_sub(*other) / 2,
         _ => 0,
     };
     Output {
         psqt,
-        positional,
+        positional: forward(kernels, head, &own.neurons, &other.neurons),
         bucket,
     }
 }

@@ -111,7 +111,7 @@ impl Isa for Avx2 {
 }
 
 /// See [`Kernels::update`](super::Kernels::update).
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "popcnt,bmi1,avx2")]
 pub(super) fn update<const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
     from: &Sums<L1, P>,
@@ -124,7 +124,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
 }
 
 /// See [`Kernels::clipped`](super::Kernels::clipped).
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "popcnt,bmi1,avx2")]
 pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
@@ -135,7 +135,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 }
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "popcnt,bmi1,avx2")]
 pub(super) fn pairwise<const L1: usize>(
     head: &Head,
     own: &[i16; L1],

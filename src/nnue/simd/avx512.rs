@@ -9,6 +9,7 @@ use crate::nnue::transformer::{Rows, Sums};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
+    /// See [`Isa::SPARSE`].
     const SPARSE: bool;
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i;
 }
@@ -50,6 +51,7 @@ impl<D: Dot> Isa for Avx512<D> {
     type V = __m512i;
     const BYTES: usize = 64;
     const SPARSE: bool = D::SPARSE;
+    const BY_ROWS: bool = !D::SPARSE;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m512i {
@@ -125,7 +127,15 @@ impl<D: Dot> Isa for Avx512<D> {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
         unsafe { u64::from(_mm512_test_epi32_mask(v, v)) }
     }
-
+    #[inline(always)]
+    unsafe fn sums_of_rows(rows: [__m512i; 16]) -> __m512i {
+        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        unsafe {
+            let first = quarters(four(&rows, 0), four(&rows, 4));
+            let second = quarters(four(&rows, 8), four(&rows, 12));
+            quarters(first, second)
+        }
+    }
     #[inline(always)]
     unsafe fn sum32(v: __m512i) -> i32 {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
@@ -133,8 +143,36 @@ impl<D: Dot> Isa for Avx512<D> {
     }
 }
 
+/// Sums of four registers inside of each 128 bits: one lane for each register.
+#[inline(always)]
+unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
+    // SAFETY: the caller's function has AVX-512.
+    unsafe {
+        let [a, b, c, d] = [
+            rows[first],
+            rows[first + 1],
+            rows[first + 2],
+            rows[first + 3],
+        ];
+        let ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+        let cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+        _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd))
+    }
+}
+
+/// Adds neighbouring quarters: those of `a` become the lower half, those of `b` the upper one.
+#[inline(always)]
+unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: the caller's function has AVX-512.
+    unsafe {
+        let even = _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
+        let odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
+        _mm512_add_epi32(even, odd)
+    }
+}
+
 /// See [`Kernels::update`](super::Kernels::update).
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
 pub(super) fn update<const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
     from: &Sums<L1, P>,
@@ -147,7 +185,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
 }
 
 /// See [`Kernels::clipped`](super::Kernels::clipped).
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
 pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
@@ -158,7 +196,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 }
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
 pub(super) fn pairwise<const L1: usize>(
     head: &Head,
     own: &[i16; L1],
@@ -170,7 +208,7 @@ pub(super) fn pairwise<const L1: usize>(
 }
 
 /// See [`Kernels::clipped`](super::Kernels::clipped).
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
 pub(super) fn clipped_vnni<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
@@ -181,7 +219,7 @@ pub(super) fn clipped_vnni<const L1: usize, const H1: usize>(
 }
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
 pub(super) fn pairwise_vnni<const L1: usize>(
     head: &Head,
     own: &[i16; L1],

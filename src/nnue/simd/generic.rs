@@ -39,6 +39,14 @@ pub(super) trait Isa {
     const SPARSE: bool;
     /// One bit per i32 lane: set where it is not zero.
     unsafe fn nonzero32(v: Self::V) -> u64;
+    /// Whether [`Self::sums_of_rows`] is there: where sixteen registers hold sums and others are free,
+    /// and a dot product is one instruction.
+    const BY_ROWS: bool = false;
+    /// The wrapping sum of the i32 lanes of each register, in order.
+    unsafe fn sums_of_rows(rows: [Self::V; 16]) -> Self::V {
+        let _ = rows;
+        unreachable!("only backends that multiply by rows call this")
+    }
     /// The wrapping sum of all i32 lanes.
     unsafe fn sum32(v: Self::V) -> i32;
 }
@@ -80,13 +88,21 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     removed: &[u16],
 ) {
     let lanes = I::BYTES / 2;
-    // Eight registers leave room on machines with sixteen; no row has fewer than four.
-    let block = if (L1 / lanes).is_multiple_of(8) { 8 } else { 4 };
+    // Half of the registers: there are sixteen, or thirty-two of 512 bits. No row has fewer than four.
+    let most = if I::BYTES == 64 { 16 } else { 8 };
+    let registers = L1 / lanes;
+    let block = if registers.is_multiple_of(most) {
+        most
+    } else if registers.is_multiple_of(8) {
+        8
+    } else {
+        4
+    };
     const { assert!(L1.is_multiple_of(128)) };
     for start in (0..L1).step_by(block * lanes) {
         // SAFETY: `start + block * lanes <= L1`, because blocks divide the row without a rest.
         unsafe {
-            let mut sums = [I::splat(0); 8];
+            let mut sums = [I::splat(0); 16];
             for (i, sum) in sums.iter_mut().enumerate().take(block) {
                 *sum = I::load(from.neurons.as_ptr().add(start + i * lanes).cast());
             }
@@ -161,7 +177,11 @@ pub(super) unsafe fn pairwise<I: Isa, const L1: usize>(
         let (first, second) = input.0.split_at_mut(L1 / 2);
         multiply_halves::<I, L1>(own, first);
         multiply_halves::<I, L1>(other, second);
-        let sums = affine::<I, 16>(&head.first, input.0.as_ptr(), L1);
+        let sums = if I::BY_ROWS {
+            affine_by_rows::<I, L1>(&head.first, &input)
+        } else {
+            affine::<I, 16>(&head.first, input.0.as_ptr(), L1)
+        };
         let mut hidden = [0i32; 16];
         for (r, &sum) in sums.iter().enumerate().take(64 / I::BYTES) {
             I::store(hidden.as_mut_ptr().cast::<u8>().add(r * I::BYTES), sum);
@@ -251,6 +271,34 @@ unsafe fn affine<I: Isa, const OUT: usize>(
             }
             sums[r] = sum;
         }
+        sums
+    }
+}
+
+/// A dense layer with 16 outputs, row by row: every weight is read once, and no input is broadcast.
+#[inline(always)]
+unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L1>) -> [I::V; 8] {
+    const { assert!(L1.is_multiple_of(64)) };
+    assert!(
+        I::BYTES == 64,
+        "only backends with 512 bits multiply by rows"
+    );
+    assert!(layer.weights().len() == 16 * L1 && layer.biases().len() == 16);
+    let weights = layer.weights().as_ptr().cast::<u8>();
+    // SAFETY: a register holds 64 inputs or weights, of which there are multiples of that, or 16 sums.
+    unsafe {
+        let mut rows = [I::splat(0); 16];
+        for start in (0..L1).step_by(I::BYTES) {
+            let x = I::load(input.0.as_ptr().add(start));
+            for (output, sum) in rows.iter_mut().enumerate() {
+                *sum = I::dot(*sum, x, I::load(weights.add(output * L1 + start)));
+            }
+        }
+        let mut sums = [I::splat(0); 8];
+        sums[0] = I::add32(
+            I::sums_of_rows(rows),
+            I::load(layer.biases().as_ptr().cast()),
+        );
         sums
     }
 }

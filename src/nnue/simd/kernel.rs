@@ -35,11 +35,15 @@ impl Kernel {
     #[cfg(target_arch = "x86_64")]
     pub fn is_available(self) -> bool {
         let sse41 = || is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1");
-        let avx512 = || is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+        let bits = || is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1");
+        let avx2 = || is_x86_feature_detected!("avx2") && bits();
+        let avx512 = || {
+            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && bits()
+        };
         match self {
             Self::Scalar => true,
             Self::Sse41 => sse41(),
-            Self::Avx2 => is_x86_feature_detected!("avx2"),
+            Self::Avx2 => avx2(),
             Self::Avx512 => avx512(),
             Self::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
         }

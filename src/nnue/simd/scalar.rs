@@ -64,19 +64,18 @@ pub(super) fn pairwise<const L1: usize>(
 /// output, which skips the others and counts 600 units (times 16) for 1.0 (127 * 64).
 #[inline(always)]
 pub(super) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
+    let clipped = hidden.map(activate);
     let mut activated = [0; 32];
-    let clipped = if squares {
-        for i in 0..15 {
-            // The smaller of the square and 127 is the same: 2^15 squared is beyond it.
-            let sum = hidden[i].clamp(-0x8000, 0x7FFF);
-            activated[i] = ((sum * sum) >> 19).min(127) as u8;
-        }
-        15
+    if squares {
+        // The smaller of the square and 127 is the same: 2^15 squared is beyond it.
+        let low = hidden.map(|sum| sum.clamp(-0x8000, 0x7FFF));
+        let squared = low.map(|sum| ((sum * sum) >> 19).min(127) as u8);
+        // All sixteen, because that is what registers hold; the last ones are overwritten.
+        activated[..16].copy_from_slice(&squared);
+        activated[15..31].copy_from_slice(&clipped);
+        activated[30] = 0;
     } else {
-        0
-    };
-    for i in 0..15 {
-        activated[clipped + i] = activate(hidden[i]);
+        activated[..16].copy_from_slice(&clipped);
     }
     let skip = i64::from(hidden[15]) * 9600 / 8128;
     (activated, skip as i32)
