@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use shakmaty::{Color, Role, Square};
 use zoothera::board::{CastlingMode, Position};
-use zoothera::nnue::architecture::{Architecture, Chain, Features, Shape, WIDTHS};
+use zoothera::nnue::architecture::{Architecture, Chain, Features, Shape, VERSION_OWN, WIDTHS};
 use zoothera::nnue::leb128::Fault;
+use zoothera::nnue::own::Own;
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{AccumulatorStack, Kernel, NetError, Network, Output};
 use zoothera::util::rng::SplitMix64;
@@ -17,6 +18,9 @@ const STARTS: [&str; 4] = [
     "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
     "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
 ];
+
+/// Bytes of the words by which a net of our own describes itself.
+const WORDS: usize = 24;
 
 /// The numbers of an uncompressed file, read one after the other.
 struct Numbers<'a>(&'a [u8]);
@@ -68,7 +72,12 @@ struct Reference<'a> {
 impl<'a> Reference<'a> {
     fn new(file: &'a [u8], shape: Shape) -> Self {
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
-        let mut rest = Numbers(&file[12 + word(8) + 4..]);
+        let words = if shape.version == VERSION_OWN {
+            WORDS
+        } else {
+            0
+        };
+        let mut rest = Numbers(&file[12 + word(8) + words + 4..]);
         let biases = rest.numbers(shape.l1, 2);
         let features = shape.features.count();
         let weights = rest.0.split_off(..2 * shape.l1 * features).unwrap();
@@ -170,6 +179,11 @@ impl<'a> Reference<'a> {
         let relu = |sums: &[i64]| sums.iter().map(|sum| clip(sum >> 6)).collect::<Vec<_>>();
         let input: Vec<i64> = match self.shape.chain {
             Chain::Clipped => own.iter().chain(other).map(|&sum| clip(sum)).collect(),
+            Chain::Squared => own
+                .iter()
+                .chain(other)
+                .map(|&sum| (clip(sum) * clip(sum)) >> 7)
+                .collect(),
             Chain::Pairwise { .. } => [own, other]
                 .into_iter()
                 .flat_map(|acc| (0..half).map(|i| (clip(acc[i]) * clip(acc[i + half])) >> 7))
@@ -177,7 +191,7 @@ impl<'a> Reference<'a> {
         };
         let y = stack[0].sums(&input);
         let (z, skip) = match self.shape.chain {
-            Chain::Clipped => (relu(&y), 0),
+            Chain::Clipped | Chain::Squared => (relu(&y), 0),
             Chain::Pairwise { squares } => {
                 let squared = y[..15].iter().map(|y| ((y * y) >> 19).min(127));
                 let z = if squares {
@@ -200,6 +214,83 @@ fn all() -> Vec<Architecture> {
         squares: false,
     };
     Architecture::all().chain([without]).collect()
+}
+
+/// Nets of our own: every feature set, width, activation, size of layer, and number of stacks.
+fn our_own() -> Vec<Architecture> {
+    [
+        (0, 128, 1, 16, 1),
+        (0, 256, 1, 32, 8),
+        (0, 256, 0, 16, 1),
+        (0, 512, 0, 32, 1),
+        (2, 256, 1, 32, 1),
+        (2, 512, 0, 16, 8),
+        (2, 1024, 1, 16, 8),
+        (2, 1024, 0, 32, 1),
+    ]
+    .into_iter()
+    .map(|(features, l1, activation, hidden, buckets)| {
+        let own = Own::from_words([features, l1, activation, hidden, 32, buckets]);
+        Architecture::Own(own.expect("a supported shape"))
+    })
+    .collect()
+}
+
+#[test]
+fn nets_of_our_own() {
+    for architecture in our_own() {
+        check_games(architecture, &synthetic::A);
+        check_games(architecture, &synthetic::B);
+    }
+}
+
+#[test]
+fn a_net_of_our_own_that_we_lack_is_refused_by_name() {
+    let mut file = synthetic::network(our_own()[0], &synthetic::A, false);
+    let words = 12 + b"synthetic".len();
+    let mut what = |word: usize, value: u8| {
+        let at = words + 4 * word;
+        let before = std::mem::replace(&mut file[at], value);
+        let error = Network::from_bytes(&file).expect_err("a broken network");
+        file[at] = before;
+        match error {
+            NetError::UnsupportedShape { what, .. } => what,
+            error => panic!("{error}"),
+        }
+    };
+    assert_eq!(what(0, 1), "features");
+    assert_eq!(what(1, 129), "width");
+    assert_eq!(what(2, 2), "activation");
+    assert_eq!(what(3, 17), "first layer");
+    assert_eq!(what(4, 33), "second layer");
+    assert_eq!(what(5, 2), "buckets");
+    let cut = Network::from_bytes(&file[..words + 7]).expect_err("half of the words");
+    assert_eq!(cut.to_string(), "truncated: 28 bytes, expected 45");
+}
+
+#[test]
+fn no_other_words_pass_for_those_of_a_net_of_our_own() {
+    for architecture in our_own() {
+        let mut file = synthetic::network(architecture, &synthetic::A, false);
+        let words = 12 + b"synthetic".len();
+        for at in words..words + WORDS {
+            let before = file[at];
+            for value in (0..=255).filter(|&value| value != before) {
+                file[at] = value;
+                let read = Network::from_bytes(&file);
+                assert!(read.is_err(), "{architecture}: byte {at} is {value}");
+            }
+            file[at] = before;
+        }
+    }
+}
+
+#[test]
+fn a_net_of_our_own_may_be_compressed() {
+    let plain = synthetic::network(our_own()[0], &synthetic::A, false);
+    let compressed = synthetic::network(our_own()[0], &synthetic::A, true);
+    let network = Network::from_bytes(&compressed).expect("a compressed network");
+    assert!(network.to_bytes() == compressed && network.to_bytes_as(false) == plain);
 }
 
 /// Every kernel on random games, up and down, against the reference.
@@ -343,8 +434,8 @@ fn each_failure_of_a_compressed_file_has_its_own_name() {
 fn corruptions_are_refused_or_evaluated() {
     let position = Position::from_fen(STARTS[1], CastlingMode::Standard).expect("a legal FEN");
     let mut rng = SplitMix64::new(5);
-    for compressed in [false, true] {
-        let file = synthetic::network(SMALL, &synthetic::A, compressed);
+    for (architecture, compressed) in [(SMALL, false), (SMALL, true), (our_own()[0], false)] {
+        let file = synthetic::network(architecture, &synthetic::A, compressed);
         let (mut accepted, mut refused) = (0, 0);
         for round in 0..300 {
             let mut broken = file.clone();

@@ -4,6 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use zoothera::nnue::Architecture;
+use zoothera::nnue::own::Own;
+use zoothera::nnue::synthetic;
+
 /// What a run printed and returned.
 struct Run {
     out: String,
@@ -324,6 +328,33 @@ fn nets_are_shown_and_verified() {
         zoothera(&["net", "verify", &truncated.to_string_lossy()]).fails_with("truncated.nnue");
     assert_eq!(run.code, Some(1));
     zoothera(&["net", "info", "no-such-net.nnue"]).fails_with("no-such-net.nnue");
+}
+
+#[test]
+fn a_net_of_our_own_shape_is_shown_and_verified() {
+    let own = Own::from_words([0, 128, 1, 16, 32, 1]).expect("a shape that we run");
+    let bytes = synthetic::network(Architecture::Own(own), &synthetic::A, false);
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("own.nnue");
+    let net = path.to_string_lossy();
+    fs::write(&path, &bytes).expect("the net");
+    let info = zoothera(&["net", "info", &net]).ok().out;
+    for line in [
+        "Architecture  HalfKP 128x2-16-32-1 SCReLU (own)",
+        "Activation    squared clipped ReLU, then clipped ReLU",
+        "Version       0x5a6f6f31",
+    ] {
+        assert!(info.contains(line), "no '{line}' in:\n{info}");
+    }
+    assert!(
+        zoothera(&["net", "verify", &net])
+            .ok()
+            .last_line()
+            .ends_with("is sound")
+    );
+    let mut wider = bytes;
+    wider[12 + b"synthetic".len() + 4] = 64;
+    fs::write(&path, wider).expect("the net");
+    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine runs [128, 256, 512]");
 }
 
 #[test]

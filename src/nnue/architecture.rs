@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::features::{halfka, halfkp};
+use super::own::{self, Own};
 
 /// The input features, by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +51,8 @@ impl fmt::Display for Features {
 pub enum Chain {
     /// Every sum is clipped; three dense layers with clipped ReLUs between them (SFNNv1 to v3).
     Clipped,
+    /// Every sum is clipped and squared (SCReLU); then as above. Only nets of our own have this.
+    Squared,
     /// Each half of an accumulator is multiplied with the other one; the last output of the first
     /// dense layer skips the others (SFNNv4). `squares`: the other outputs go on twice, squared
     /// and clipped (SFNNv5 and later).
@@ -63,6 +66,7 @@ impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Clipped => "clipped ReLU",
+            Self::Squared => "squared clipped ReLU, then clipped ReLU",
             Self::Pairwise { squares: false } => {
                 "pairwise products, then clipped ReLU; one output skips"
             }
@@ -118,7 +122,7 @@ impl Shape {
     pub fn layers(&self) -> [LayerShape; 3] {
         let [h1, h2] = self.hidden;
         let (into_first, into_second) = match self.chain {
-            Chain::Clipped => (2 * self.l1, h1),
+            Chain::Clipped | Chain::Squared => (2 * self.l1, h1),
             Chain::Pairwise { squares: false } => (self.l1, h1 - 1),
             Chain::Pairwise { squares: true } => (self.l1, 2 * (h1 - 1)),
         };
@@ -136,7 +140,13 @@ impl Shape {
         const INPUT_SLICE: u32 = 0xEC42_E90D;
         const AFFINE: u32 = 0xCC03_DAE4;
         const CLIPPED_RELU: u32 = 0x538D_24C7;
-        let mut hash = INPUT_SLICE ^ self.accumulators();
+        // Our own number: the published nets have no squares of sums, so their hashes know none.
+        const SQUARED_SLICE: u32 = 0x7351_0A3D;
+        let slice = match self.chain {
+            Chain::Squared => SQUARED_SLICE,
+            _ => INPUT_SLICE,
+        };
+        let mut hash = slice ^ self.accumulators();
         let layers = self.layers();
         for (i, layer) in layers.iter().enumerate() {
             hash = AFFINE.wrapping_add(layer.outputs as u32) ^ (hash >> 1) ^ (hash << 31);
@@ -161,7 +171,16 @@ impl Shape {
     pub fn file_size(&self, description: usize) -> usize {
         let layers: usize = self.layers().iter().map(|layer| layer.file_size()).sum();
         let transformer = 4 + self.transformer_size();
-        super::file::HEADER_SIZE + description + transformer + self.buckets * (4 + layers)
+        let header = super::file::HEADER_SIZE + description + self.words_size();
+        header + transformer + self.buckets * (4 + layers)
+    }
+
+    /// Bytes of the words behind the description, by which a net of our own describes itself.
+    pub fn words_size(&self) -> usize {
+        match self.version {
+            VERSION_OWN => 4 * own::WORDS,
+            _ => 0,
+        }
     }
 
     /// Both perspectives' accumulators together.
@@ -187,6 +206,8 @@ pub enum Architecture {
         /// SFNNv5 and later; SFNNv4 has the same header but no squares.
         squares: bool,
     },
+    /// A net of our own, whose file describes it.
+    Own(Own),
 }
 
 /// The widths of the architectures with pairwise products that we run.
@@ -196,6 +217,8 @@ pub const WIDTHS: [usize; 6] = [128, 1024, 1536, 2048, 2560, 3072];
 pub const VERSION_1: u32 = 0x7AF3_2F16;
 /// The version of the files of all later engines.
 pub const VERSION_2: u32 = 0x7AF3_2F20;
+/// The version of the files of our own that describe themselves.
+pub const VERSION_OWN: u32 = own::VERSION;
 
 impl Architecture {
     /// Every architecture that a header can announce, in the order in which they are tried.
@@ -242,12 +265,14 @@ impl Architecture {
                 chain: Chain::Pairwise { squares },
                 ..bucketed
             },
+            Self::Own(own) => own.shape(),
         }
     }
 
-    /// The name that Stockfish's authors gave it.
+    /// The name that Stockfish's authors gave it; ours are only said to be ours.
     fn generation(self) -> &'static str {
         match self {
+            Self::Own(_) => "own",
             Self::HalfKp => "SFNNv1",
             Self::HalfKav2 => "SFNNv2",
             Self::SfnnV3 => "SFNNv3",
@@ -269,10 +294,14 @@ impl fmt::Display for Architecture {
         write!(f, "{} {}x2-", shape.features, shape.l1)?;
         match shape.chain {
             Chain::Clipped => write!(f, "{h1}-{h2}-1")?,
+            Chain::Squared => write!(f, "{h1}-{h2}-1 SCReLU")?,
             Chain::Pairwise { .. } => write!(f, "({}+1)-{h2}-1", h1 - 1)?,
         }
         if shape.buckets > 1 {
-            write!(f, " x{} ({})", shape.buckets, self.generation())?;
+            write!(f, " x{}", shape.buckets)?;
+        }
+        if *self != Self::HalfKp {
+            write!(f, " ({})", self.generation())?;
         }
         Ok(())
     }
@@ -282,7 +311,6 @@ impl fmt::Display for Architecture {
 mod tests {
     use super::*;
 
-    /// Architecture, description's length, transformer hash, network hash, file hash, file size.
     /// Architecture, description's length, transformer hash, network hash, file hash, file size.
     type Published = (Architecture, usize, u32, u32, u32, usize);
 

@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use super::leb128::Fault;
+use super::own;
 
 /// The reason why a network was refused.
 #[derive(Debug)]
@@ -35,6 +36,15 @@ pub enum NetError {
         file_hash: u32,
         /// The beginning of the description.
         description: String,
+    },
+    /// A net of our own asks for something that is not supported.
+    UnsupportedShape {
+        /// The word of the file that asks for it.
+        what: &'static str,
+        /// Its value.
+        found: u32,
+        /// The values that are supported.
+        supported: &'static [u32],
     },
     /// The version is right, but the hash of the whole architecture is not.
     WrongFileHash {
@@ -103,7 +113,8 @@ impl fmt::Display for NetError {
             Self::WrongVersion { found } => {
                 write!(
                     f,
-                    "not a known network: version {found:08X}, expected 7AF32F16 or 7AF32F20"
+                    "not a known network: version {found:08X}, expected 7AF32F16, 7AF32F20 or {:08X}",
+                    own::VERSION
                 )
             }
             Self::UnknownArchitecture {
@@ -113,6 +124,14 @@ impl fmt::Display for NetError {
             } => write!(
                 f,
                 "unknown architecture: version {version:08X}, hash {file_hash:08X}, description {description:?}"
+            ),
+            Self::UnsupportedShape {
+                what,
+                found,
+                supported,
+            } => write!(
+                f,
+                "a net of Zoothera's own asks for {what} {found}; this engine runs {supported:?}"
             ),
             Self::WrongFileHash { found, expected } => {
                 write!(f, "wrong file hash {found:08X}, expected {expected:08X}")

@@ -1,8 +1,9 @@
 //! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
 
-use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2};
+use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2, VERSION_OWN};
 use super::error::NetError;
 use super::leb128;
+use super::own::{self, Own};
 
 /// Bytes before the description: version, file hash, and the description's length.
 pub const HEADER_SIZE: usize = 12;
@@ -11,8 +12,8 @@ pub const MAX_DESCRIPTION: usize = 1 << 20;
 /// The largest file that we read, in bytes: a few times the largest published network.
 pub const MAX_FILE_SIZE: u64 = 512 << 20;
 
-/// The versions of the published networks: SF12 and 13, then everything newer.
-const KNOWN_VERSIONS: [u32; 2] = [VERSION_1, VERSION_2];
+/// The versions of the published networks (SF12 and 13, then everything newer), and our own.
+const KNOWN_VERSIONS: [u32; 3] = [VERSION_1, VERSION_2, VERSION_OWN];
 
 /// The beginning of a network file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,11 +44,22 @@ impl Header {
                 limit: MAX_DESCRIPTION,
             });
         }
-        let shown = &reader.rest()[..length.min(reader.remaining())];
-        let architecture = recognise(version, file_hash, shown)?;
+        let (description, behind) = reader.rest().split_at(length.min(reader.remaining()));
+        let architecture = if version == VERSION_OWN {
+            let Some(words) = behind.first_chunk() else {
+                return Err(NetError::Truncated {
+                    expected: HEADER_SIZE + length + 4 * own::WORDS,
+                    actual: total,
+                });
+            };
+            described(file_hash, words)?
+        } else {
+            recognise(version, file_hash, description)?
+        };
         // Without compression everything has a fixed size; one check serves all the reads that follow.
-        let expected = architecture.shape().file_size(length);
-        let transformer = reader.rest().get(length + 4..);
+        let shape = architecture.shape();
+        let expected = shape.file_size(length);
+        let transformer = behind.get(shape.words_size() + 4..);
         let compressed = transformer.is_some_and(leb128::is_next);
         if !compressed && total < expected {
             return Err(NetError::Truncated {
@@ -56,6 +68,7 @@ impl Header {
             });
         }
         let description = reader.take(length)?.to_vec();
+        reader.take(shape.words_size())?;
         Ok((
             Self {
                 version,
@@ -66,12 +79,25 @@ impl Header {
         ))
     }
 
-    /// Appends the header to `out`.
+    /// Appends the header to `out`. The words of a net of our own come behind it.
     pub fn write(&self, out: &mut Vec<u8>) {
         for word in [self.version, self.file_hash, self.description.len() as u32] {
             out.extend(word.to_le_bytes());
         }
         out.extend(&self.description);
+    }
+}
+
+/// The architecture that the words behind a description describe; the hash must agree with them.
+fn described(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Architecture, NetError> {
+    let mut numbers = [0; own::WORDS];
+    for (number, bytes) in numbers.iter_mut().zip(words.as_chunks().0) {
+        *number = u32::from_le_bytes(*bytes);
+    }
+    let architecture = Architecture::Own(Own::from_words(numbers)?);
+    match architecture.shape().file_hash() {
+        expected if expected == found => Ok(architecture),
+        expected => Err(NetError::WrongFileHash { found, expected }),
     }
 }
 

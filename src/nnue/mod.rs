@@ -14,6 +14,7 @@ pub mod file;
 pub mod layers;
 pub mod leb128;
 pub mod network;
+pub mod own;
 pub mod simd;
 mod sums;
 #[doc(hidden)]

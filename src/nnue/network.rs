@@ -115,6 +115,9 @@ impl Network {
         let shape = self.architecture.shape();
         let mut out = Vec::with_capacity(shape.file_size(self.header.description.len()));
         self.header.write(&mut out);
+        if let Architecture::Own(own) = self.architecture {
+            out.extend(own.words().into_iter().flat_map(u32::to_le_bytes));
+        }
         out.extend(shape.transformer_hash().to_le_bytes());
         self.transformer.write(compressed, &mut out);
         for head in &self.heads {

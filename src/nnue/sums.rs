@@ -42,13 +42,15 @@ impl AnySums {
 /// Returns from a closure with the output of a chain of layers, if it is that of the shape.
 macro_rules! forward {
     (clipped32, $shape:ident, $kernels:ident, $head:ident, $own:ident, $other:ident) => {
-        if $shape.chain == Chain::Clipped && $shape.hidden[0] > 16 {
-            return $kernels.clipped::<_, 32>($head, $own, $other);
+        if !matches!($shape.chain, Chain::Pairwise { .. }) && $shape.hidden[0] > 16 {
+            let squared = $shape.chain == Chain::Squared;
+            return $kernels.clipped::<_, 32>($head, $own, $other, squared);
         }
     };
     (clipped16, $shape:ident, $kernels:ident, $head:ident, $own:ident, $other:ident) => {
-        if $shape.chain == Chain::Clipped && $shape.hidden[0] <= 16 {
-            return $kernels.clipped::<_, 16>($head, $own, $other);
+        if !matches!($shape.chain, Chain::Pairwise { .. }) && $shape.hidden[0] <= 16 {
+            let squared = $shape.chain == Chain::Squared;
+            return $kernels.clipped::<_, 16>($head, $own, $other, squared);
         }
     };
     (pairwise, $shape:ident, $kernels:ident, $head:ident, $own:ident, $other:ident) => {
@@ -92,7 +94,9 @@ macro_rules! stacks {
 }
 
 stacks! {
-    HalfKp256: HalfKp, 256, 0, [clipped32];
+    HalfKp128: HalfKp, 128, 0, [clipped32 clipped16];
+    HalfKp256: HalfKp, 256, 0, [clipped32 clipped16];
+    HalfKp512: HalfKp, 512, 0, [clipped32 clipped16];
     HalfKav2x512: HalfKav2, 512, 8, [clipped16];
     Hm128: HalfKav2Hm, 128, 8, [pairwise];
     Hm1024: HalfKav2Hm, 1024, 8, [clipped16 pairwise];
@@ -100,6 +104,9 @@ stacks! {
     Hm2048: HalfKav2Hm, 2048, 8, [pairwise];
     Hm2560: HalfKav2Hm, 2560, 8, [pairwise];
     Hm3072: HalfKav2Hm, 3072, 8, [pairwise];
+    Hm256WithoutPsqt: HalfKav2Hm, 256, 0, [clipped32 clipped16];
+    Hm512WithoutPsqt: HalfKav2Hm, 512, 0, [clipped32 clipped16];
+    Hm1024WithoutPsqt: HalfKav2Hm, 1024, 0, [clipped32 clipped16];
 }
 
 /// See [`AnySums::evaluate`]; `forward` runs the dense layers.

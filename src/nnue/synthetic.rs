@@ -76,6 +76,9 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
         &mut out,
     );
     out.extend(description);
+    if let Architecture::Own(own) = architecture {
+        put_words(&own.words(), &mut out);
+    }
     put_words(&[shape.transformer_hash()], &mut out);
     transformer(&shape, recipe, compressed, &mut draws, &mut out);
     for _ in 0..shape.buckets {

@@ -129,9 +129,10 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
+    squared: bool,
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::clipped::<Avx2, L1, H1>(head, own, other) }
+    unsafe { generic::clipped::<Avx2, L1, H1>(head, own, other, squared) }
 }
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).

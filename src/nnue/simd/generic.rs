@@ -147,12 +147,18 @@ pub(super) unsafe fn clipped<I: Isa, const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
+    squared: bool,
 ) -> i32 {
     // SAFETY: the caller's promise; every function checks the lengths that it relies on.
     unsafe {
         let mut input = [Bytes([0; L1]), Bytes([0; L1])];
-        clip::<I, L1>(own, &mut input[0]);
-        clip::<I, L1>(other, &mut input[1]);
+        if squared {
+            square::<I, L1>(own, &mut input[0]);
+            square::<I, L1>(other, &mut input[1]);
+        } else {
+            clip::<I, L1>(own, &mut input[0]);
+            clip::<I, L1>(other, &mut input[1]);
+        }
         let sums = affine::<I, H1>(&head.first, input[0].0.as_ptr(), 2 * L1);
         let mut hidden = Bytes([0; 32]);
         activate::<I, H1>(&sums, &mut hidden);
@@ -235,6 +241,20 @@ unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
             let low = I::load(sums.as_ptr().add(start).cast());
             let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
             I::store(out.0.as_mut_ptr().add(start), I::clip16(low, high));
+        }
+    }
+}
+
+/// The transformer's activation of squared nets: clipped sums times themselves, divided by 128.
+#[inline(always)]
+unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
+    for start in (0..L1).step_by(I::BYTES) {
+        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector lie inside.
+        unsafe {
+            let low = I::load(sums.as_ptr().add(start).cast());
+            let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
+            let bytes = I::clip16(I::product16(low, low), I::product16(high, high));
+            I::store(out.0.as_mut_ptr().add(start), bytes);
         }
     }
 }

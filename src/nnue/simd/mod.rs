@@ -72,7 +72,8 @@ impl Kernels {
     }
 
     /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
-    /// three layers with clipped ReLUs. `H1` is what the first layer's outputs are filled up to.
+    /// three layers with clipped ReLUs. `H1` is what the first layer's outputs are filled up to;
+    /// `squared` says whether clipped sums are squared (SCReLU).
     ///
     /// # Panics
     /// When `head` is not `2 * L1 -> H1 -> 32 -> 1`.
@@ -82,21 +83,24 @@ impl Kernels {
         head: &Head,
         own: &[i16; L1],
         other: &[i16; L1],
+        squared: bool,
     ) -> i32 {
         match self.0 {
             // SAFETY: a value of this type proves that the processor has the kernel's features.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni => unsafe { avx512::clipped_vnni::<L1, H1>(head, own, other) },
+            Kernel::Avx512Vnni => unsafe {
+                avx512::clipped_vnni::<L1, H1>(head, own, other, squared)
+            },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::clipped::<L1, H1>(head, own, other) },
+            Kernel::Avx512 => unsafe { avx512::clipped::<L1, H1>(head, own, other, squared) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::clipped::<L1, H1>(head, own, other) },
+            Kernel::Avx2 => unsafe { avx2::clipped::<L1, H1>(head, own, other, squared) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::clipped::<L1, H1>(head, own, other) },
-            _ => scalar::clipped::<L1, H1>(head, own, other),
+            Kernel::Sse41 => unsafe { sse41::clipped::<L1, H1>(head, own, other, squared) },
+            _ => scalar::clipped::<L1, H1>(head, own, other, squared),
         }
     }
 

@@ -31,8 +31,14 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
+    squared: bool,
 ) -> i32 {
-    let input = [own, other].map(|sums| sums.map(|sum| sum.clamp(0, 127) as u8));
+    let clip = |sum: i16| sum.clamp(0, 127);
+    let input = if squared {
+        [own, other].map(|sums| sums.map(|sum| ((clip(sum) * clip(sum)) >> 7) as u8))
+    } else {
+        [own, other].map(|sums| sums.map(|sum| clip(sum) as u8))
+    };
     let mut hidden = [0; H1];
     affine(&head.first, input.as_flattened(), &mut hidden);
     let mut activated = [0; 32];
