@@ -63,11 +63,26 @@ pub enum Command {
     },
     /// Show what the processor has and which kernel is used
     Cpu,
-    /// Print the search parameters as OpenBench's SPSA input (builds with the feature `tune` only)
+    /// Print the search parameters as OpenBench's SPSA input, or tune them (builds with the feature `tune` only)
     #[cfg(feature = "tune")]
-    Tune,
+    Tune {
+        /// What else.
+        #[command(subcommand)]
+        command: Option<TuneCommand>,
+    },
     /// Generate random openings in OpenBench's form
     Genfens(GenfensArgs),
+}
+
+/// What `tune` can do.
+#[cfg(feature = "tune")]
+#[derive(Subcommand, Debug)]
+pub enum TuneCommand {
+    /// Tune by games of the engine against itself
+    Spsa(crate::tune::run::SpsaArgs),
+    /// Play the games that `spsa` orders on standard input
+    #[command(hide = true)]
+    Duel(crate::tune::duel::DuelArgs),
 }
 
 /// What `data` can do.

@@ -14,11 +14,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("data", &["util", "board", "nnue", "search"]),
     ("tools", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
+    (
+        "tune",
+        &["util", "board", "nnue", "search", "data", "tools"],
+    ),
     ("uci", &["util", "board", "nnue", "search", "data", "tools"]),
     (
         "cli",
         &[
-            "util", "board", "nnue", "search", "data", "tools", "train", "uci",
+            "util", "board", "nnue", "search", "data", "tools", "train", "tune", "uci",
         ],
     ),
 ];

@@ -7,6 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
+#[cfg(feature = "tune")]
+use super::TuneCommand;
 use super::{
     AnalyseArgs, Cli, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
     PerftArgs,
@@ -19,6 +21,8 @@ use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::net::Form;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
+#[cfg(feature = "tune")]
+use crate::tune;
 use crate::{data, train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
@@ -149,13 +153,29 @@ fn run_command(command: Command) -> Result<()> {
         Command::Datagen { command } => run_datagen(&command),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         #[cfg(feature = "tune")]
-        Command::Tune => {
+        Command::Tune { command } => run_tune(command, out),
+        Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+    }
+}
+
+#[cfg(feature = "tune")]
+fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
+    match command {
+        Some(TuneCommand::Spsa(args)) => tune::run::run(&args, out),
+        Some(TuneCommand::Duel(args)) => std::thread::scope(|scope| {
+            let play = || tune::duel::obey(&args, io::stdin().lock(), io::stdout().lock());
+            std::thread::Builder::new()
+                .stack_size(crate::search::solo::STACK_BYTES)
+                .spawn_scoped(scope, play)?
+                .join()
+                .unwrap_or_else(|_| Err(anyhow::anyhow!("a game failed; this is a bug")))
+        }),
+        None => {
             for parameter in crate::search::params::TABLE {
                 writeln!(out, "{}", parameter.spsa_line())?;
             }
             Ok(())
         }
-        Command::Genfens(args) => run_genfens(&args.words.join(" ")),
     }
 }
 

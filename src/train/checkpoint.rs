@@ -22,13 +22,13 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::atomic::write_atomically;
 use super::config::Config;
 use super::dense::Dense;
 use super::model::Model;
 use super::optimiser::Moments;
 use super::transformer;
 use crate::data::Record;
+use crate::util::atomic::write_atomically;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
 const VERSION: u32 = 1;

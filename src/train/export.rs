@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::atomic::write_atomically;
 use super::checkpoint;
 use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
 use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
 use super::report::ExportReport;
 use super::transformer::folded;
+use crate::util::atomic::write_atomically;
 
 /// Arguments of `train export`.
 #[derive(clap::Args, Clone, Debug)]

@@ -1,6 +1,5 @@
 //! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
 
-pub mod atomic;
 pub mod checkpoint;
 pub mod config;
 pub mod dataset;

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::atomic::write_atomically;
 use super::checkpoint::{self, Contents, Parameters, Report, State};
 use super::config::{Config, Overrides};
 use super::dataset::{self, Dataset, Selection};
@@ -21,6 +20,7 @@ use super::report::ExportReport;
 use super::schedule::{self, Place};
 use super::trainer::{Trainer, thread_pool};
 use crate::data::{Filter, Record};
+use crate::util::atomic::write_atomically;
 use crate::util::rng::SplitMix64;
 
 /// Train a HalfKP 256x2-32-32-1 net on labelled positions.

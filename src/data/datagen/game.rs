@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::board::{Color, Position};
 use crate::search::Limits;
 use crate::search::score::Value;
-use crate::search::solo::{Found, Solo};
+use crate::search::solo::Found;
 
 /// How many times the soft limit a search may spend when an iteration does not end.
 const HARD_OVER_SOFT: u64 = 8;
@@ -124,14 +124,13 @@ fn result_of(position: &Position) -> Option<i8> {
     position.is_draw(0).then_some(0)
 }
 
-/// Plays a game to its end and returns white's result: -1, 0, 1. `each` sees every position with what the search
-/// found there. `None` when `stop` was raised.
+/// Plays a game to its end and returns white's result: -1, 0, 1. `find` searches a position, for either side. `None`
+/// when `stop` was raised, or nothing was found.
 pub fn play(
-    solo: &mut Solo,
     start: Position,
-    (limits, rules): (&Limits, &RuleArgs),
+    rules: &RuleArgs,
     stop: &AtomicBool,
-    mut each: impl FnMut(&Position, &Found),
+    mut find: impl FnMut(&Position) -> Option<Found>,
 ) -> Option<i8> {
     let mut position = start;
     let mut referee = Referee::new(rules);
@@ -139,8 +138,7 @@ pub fn play(
         if let Some(result) = result_of(&position) {
             return Some(result);
         }
-        let found = solo.search(&position, limits)?;
-        each(&position, &found);
+        let found = find(&position)?;
         let white_to_move = position.turn() == Color::White;
         if let Some(result) = referee.verdict(white_to_move, found.value) {
             return Some(result);
@@ -155,6 +153,7 @@ mod tests {
     use super::*;
     use crate::board::CastlingMode;
     use crate::nnue::Network;
+    use crate::search::Solo;
 
     fn rules() -> RuleArgs {
         RuleArgs {
@@ -207,8 +206,9 @@ mod tests {
         };
         let mut plies = 0;
         let stop = AtomicBool::new(false);
-        let result = play(&mut solo, position, (&limits, &rules), &stop, |_, _| {
-            plies += 1
+        let result = play(position, &rules, &stop, |position| {
+            plies += 1;
+            solo.search(position, &limits)
         });
         assert_eq!(result, Some(1));
         assert!(plies < 10);

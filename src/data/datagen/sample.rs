@@ -106,8 +106,9 @@ impl Player for SamplePlayer<'_> {
         self.basket.lock().clear();
         let picker = Picker::new(self.args, rng, self.basket.clone());
         self.solo.set_sampler(Some(Box::new(picker)));
-        let rules = (self.limits, &self.args.rules);
-        let result = game::play(&mut self.solo, start, rules, stop, |_, _| {});
+        let result = game::play(start, &self.args.rules, stop, |position| {
+            self.solo.search(position, self.limits)
+        });
         self.solo.set_sampler(None);
         let mut entries = std::mem::take(&mut *self.basket.lock());
         let Some(white) = result else {

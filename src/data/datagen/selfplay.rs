@@ -90,9 +90,10 @@ impl Player for SelfplayPlayer<'_> {
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
         let mut entries = Vec::new();
-        let rules = (self.limits, &self.args.rules);
-        let result = game::play(&mut self.solo, start, rules, stop, |position, found| {
-            entries.push(label(position, found));
+        let result = game::play(start, &self.args.rules, stop, |position| {
+            let found = self.solo.search(position, self.limits)?;
+            entries.push(label(position, &found));
+            Some(found)
         });
         let Some(white) = result else {
             return Ok(None);

@@ -1,0 +1,161 @@
+//! The games of a contest, in a process of their own: a line of JSON in, a line of JSON out.
+
+use std::io::{BufRead, Write};
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::board::{Color, Position};
+use crate::data::datagen::game::{self, MoveArgs, RuleArgs};
+use crate::data::datagen::openings::{OpeningArgs, Openings};
+use crate::search::{Limits, Solo, params};
+use crate::tools::load_network;
+use crate::util::rng::SplitMix64;
+
+/// Nodes a move, where no limit is given.
+const NODES: u64 = 5000;
+
+/// How games are played.
+#[derive(clap::Args, Clone, Debug)]
+pub struct DuelArgs {
+    /// Net to play with; the embedded one if absent
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<std::path::PathBuf>,
+    /// Transposition table of each player in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 8)]
+    pub hash: u16,
+    /// Limits of a move: 5000 nodes if absent.
+    #[command(flatten)]
+    pub moves: MoveArgs,
+    /// Where games begin.
+    #[command(flatten)]
+    pub openings: OpeningArgs,
+    /// When games end.
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// What is to be played.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// Names of the parameters.
+    pub names: Vec<String>,
+    /// Values of one player.
+    pub plus: Vec<i32>,
+    /// Values of the other.
+    pub minus: Vec<i32>,
+    /// Pairs of games, each opening with both colours.
+    pub pairs: u32,
+    /// Seed of the openings.
+    pub seed: u64,
+}
+
+/// How it ended, for the plus player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Games won.
+    pub won: u32,
+    /// Games drawn.
+    pub drawn: u32,
+    /// Games lost.
+    pub lost: u32,
+}
+
+impl Tally {
+    /// Counts a result of the plus player: -1, 0, 1.
+    fn count(&mut self, result: i8) {
+        *match result {
+            1 => &mut self.won,
+            0 => &mut self.drawn,
+            _ => &mut self.lost,
+        } += 1;
+    }
+
+    /// Adds another tally.
+    pub fn add(&mut self, other: Self) {
+        self.won += other.won;
+        self.drawn += other.drawn;
+        self.lost += other.lost;
+    }
+}
+
+/// Obeys orders from `input` until it ends. The caller's thread needs a searcher's stack.
+///
+/// # Errors
+/// When the net or the book is unusable, or an order makes no sense.
+pub fn obey(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Result<()> {
+    let network = load_network(args.net.as_deref())?;
+    let hash = usize::from(args.hash.max(1));
+    let mut arena = Arena {
+        openings: Openings::new(&args.openings)?,
+        players: [(); 2].map(|()| Solo::new(network.clone(), hash)),
+        limits: args.moves.limits(NODES),
+        rules: &args.rules,
+    };
+    for line in input.lines() {
+        let order: Order = serde_json::from_str(&line?).context("this is no order")?;
+        let tally = arena.play(&order)?;
+        writeln!(output, "{}", serde_json::to_string(&tally)?)?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// Everything that a process needs to play.
+struct Arena<'a> {
+    openings: Openings,
+    /// The plus player and the minus player.
+    players: [Solo; 2],
+    limits: Limits,
+    rules: &'a RuleArgs,
+}
+
+impl Arena<'_> {
+    fn play(&mut self, order: &Order) -> Result<Tally> {
+        let mut rng = SplitMix64::new(order.seed);
+        let mut tally = Tally::default();
+        for _ in 0..order.pairs {
+            let start = self.openings.next(&mut rng, &mut self.players[0])?;
+            for plus_is in [Color::White, Color::Black] {
+                let white = self.game(start.clone(), order, plus_is)?;
+                tally.count(if plus_is == Color::White {
+                    white
+                } else {
+                    -white
+                });
+            }
+        }
+        Ok(tally)
+    }
+
+    /// White's result.
+    fn game(&mut self, start: Position, order: &Order, plus_is: Color) -> Result<i8> {
+        self.players.iter_mut().for_each(Solo::clear);
+        let never = AtomicBool::new(false);
+        let mut failed = None;
+        let result = game::play(start, self.rules, &never, |position| {
+            let plus = position.turn() == plus_is;
+            let values = if plus { &order.plus } else { &order.minus };
+            failed = adopt(&order.names, values).err();
+            let player = &mut self.players[usize::from(!plus)];
+            player
+                .search(position, &self.limits)
+                .filter(|_| failed.is_none())
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => result.context("a game without an end"),
+        }
+    }
+}
+
+/// Makes `values` those that this process searches with.
+fn adopt(names: &[String], values: &[i32]) -> Result<()> {
+    for (name, &value) in names.iter().zip(values) {
+        if !params::set(name, value) {
+            bail!("no parameter {name} that could be {value}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! A run of SPSA: orders to the processes that play, and a state file that a killed run goes on from.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::duel::{DuelArgs, Order, Tally};
+use super::spsa::{Spsa, Tuned};
+use crate::search::params;
+use crate::util::atomic::write_atomically;
+use crate::util::progress::{Progress, short_time};
+use crate::util::rng::SplitMix64;
+
+/// Parameters that games at a fixed number of nodes say nothing of, and the one that a table is made of at start.
+const NOT_TUNED: [&str; 3] = ["red_factor", "time_falling_score", "time_stability"];
+
+/// Arguments of a run.
+#[derive(clap::Args, Clone, Debug)]
+pub struct SpsaArgs {
+    /// File that keeps the state, written after every iteration; a run goes on from what it holds
+    #[arg(long, value_name = "FILE")]
+    pub state: PathBuf,
+    /// Iterations of the whole run
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: u64,
+    /// Pairs of games in an iteration, for each process
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    pub pairs: u32,
+    /// Processes that play; one for each core if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub processes: Option<u16>,
+    /// Names of the parameters, or beginnings of names; all if absent
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How games are played.
+    #[command(flatten)]
+    pub duel: DuelArgs,
+}
+
+/// Runs to the last iteration, then prints each parameter's new value.
+///
+/// # Errors
+/// When the state file is unusable, or a process that plays fails.
+pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
+    let mut spsa = load(args)?;
+    let mut players = start_players(args)?;
+    let mut progress = Progress::new();
+    let (before, mut all) = (spsa.done, Tally::default());
+    while spsa.done < spsa.iterations {
+        let tally = contest(&spsa, args, &mut players)?;
+        spsa.learn(f64::from(tally.won) - f64::from(tally.lost));
+        all.add(tally);
+        save(&args.state, &spsa)?;
+        progress.tick(|seconds| line(&spsa, before, &all, seconds));
+    }
+    progress.finish(&line(&spsa, before, &all, progress.seconds()));
+    for t in &spsa.parameters {
+        let default = params::TABLE.iter().find(|p| p.name == t.name);
+        let default = default.map_or(0, |p| p.default);
+        writeln!(out, "{} {:.0} (was {default})", t.name, t.value)?;
+    }
+    Ok(())
+}
+
+/// The state of the file, or a new one.
+fn load(args: &SpsaArgs) -> Result<Spsa> {
+    if !args.state.exists() {
+        let parameters = chosen(&args.only)?;
+        return Ok(Spsa::new(parameters, args.iterations, args.seed));
+    }
+    let text = fs::read_to_string(&args.state);
+    let text = text.with_context(|| format!("cannot read {}", args.state.display()))?;
+    let spsa: Spsa = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no state of a run", args.state.display()))?;
+    ensure!(
+        spsa.iterations == args.iterations,
+        "{} is of a run of {} iterations, not {}; its schedule depends on them",
+        args.state.display(),
+        spsa.iterations,
+        args.iterations
+    );
+    Ok(spsa)
+}
+
+/// The parameters whose names begin with one of `only`.
+fn chosen(only: &[String]) -> Result<Vec<Tuned>> {
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
+    let chosen: Vec<Tuned> = params::TABLE
+        .iter()
+        .filter(|p| !NOT_TUNED.contains(&p.name) && wanted(p.name))
+        .map(Tuned::new)
+        .collect();
+    if chosen.is_empty() {
+        bail!("no parameter's name begins with {}", only.join(" or "));
+    }
+    Ok(chosen)
+}
+
+fn save(path: &Path, spsa: &Spsa) -> Result<()> {
+    let text = serde_json::to_string_pretty(spsa)?;
+    write_atomically(path, |file| file.write_all(text.as_bytes()))
+}
+
+fn line(spsa: &Spsa, before: u64, all: &Tally, seconds: f64) -> String {
+    let rate = (spsa.done - before) as f64 / seconds.max(1e-9);
+    let left = (spsa.iterations - spsa.done) as f64 / rate;
+    format!(
+        "iteration {} of {}, games +{} ={} -{}, {} left",
+        spsa.done,
+        spsa.iterations,
+        all.won,
+        all.drawn,
+        all.lost,
+        short_time(left)
+    )
+}
+
+/// A process that plays. It ends when its input does.
+struct Player {
+    child: Child,
+    orders: ChildStdin,
+    tallies: BufReader<ChildStdout>,
+}
+
+/// This very program, with the same arguments but for the word that says what to do.
+fn start_players(args: &SpsaArgs) -> Result<Vec<Player>> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let processes = args.processes.map_or_else(cores, usize::from);
+    (0..processes).map(|_| start_player(&args.duel)).collect()
+}
+
+fn start_player(args: &DuelArgs) -> Result<Player> {
+    let program = std::env::current_exe().context("cannot tell where this program is")?;
+    let mut child = Command::new(program)
+        .args(["tune", "duel"])
+        .args(words(args))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start a process that plays")?;
+    let orders = child.stdin.take().context("a process without input")?;
+    let tallies = child.stdout.take().context("a process without output")?;
+    Ok(Player {
+        child,
+        orders,
+        tallies: BufReader::new(tallies),
+    })
+}
+
+/// The arguments as they were given.
+fn words(args: &DuelArgs) -> Vec<String> {
+    let (m, o, r) = (&args.moves, &args.openings, &args.rules);
+    let path = |p: &PathBuf| p.display().to_string();
+    let optional = [
+        ("--net", args.net.as_ref().map(path)),
+        ("--nodes", m.nodes.map(|n| n.to_string())),
+        ("--soft-nodes", m.soft_nodes.map(|n| n.to_string())),
+        ("--depth", m.depth.map(|n| n.to_string())),
+        ("--book", o.book.as_ref().map(path)),
+        ("--random-plies", o.random_plies.map(|n| n.to_string())),
+        ("--hash", Some(args.hash.to_string())),
+        ("--max-opening", Some(o.max_opening.to_string())),
+        ("--win-score", Some(r.win_score.to_string())),
+        ("--win-plies", Some(r.win_plies.to_string())),
+        ("--draw-score", Some(r.draw_score.to_string())),
+        ("--draw-plies", Some(r.draw_plies.to_string())),
+        ("--draw-from", Some(r.draw_from.to_string())),
+        ("--max-plies", Some(r.max_plies.to_string())),
+    ];
+    let given = optional
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+    let flag = o.chess960.then(|| "--chess960".to_string());
+    given.chain(flag).collect()
+}
+
+/// The games of an iteration, shared out to all processes: the same whatever their number of cores.
+fn contest(spsa: &Spsa, args: &SpsaArgs, players: &mut [Player]) -> Result<Tally> {
+    let contest = spsa.contest();
+    let mut seeds = SplitMix64::new(args.seed.rotate_left(32) ^ spsa.done);
+    for player in players.iter_mut() {
+        let order = Order {
+            names: spsa.parameters.iter().map(|t| t.name.clone()).collect(),
+            plus: contest.plus.clone(),
+            minus: contest.minus.clone(),
+            pairs: args.pairs,
+            seed: seeds.next_u64(),
+        };
+        writeln!(player.orders, "{}", serde_json::to_string(&order)?)
+            .context("a process that plays has ended")?;
+    }
+    let mut sum = Tally::default();
+    for player in players {
+        let mut text = String::new();
+        player.tallies.read_line(&mut text)?;
+        if text.is_empty() {
+            let status = player.child.wait()?;
+            bail!("a process that plays has ended with {status}");
+        }
+        sum.add(serde_json::from_str(&text).context("a process that plays answers nonsense")?);
+    }
+    Ok(sum)
+}
