@@ -370,4 +370,25 @@ mod tests {
         };
         assert!(run() == run());
     }
+
+    #[test]
+    fn every_kind_of_machine_learns_the_same() {
+        let records = positions(1000);
+        let learnt = |kernels: Kernels| {
+            let mut trainer = trainer(2);
+            trainer.kernels = kernels;
+            for batch in records.chunks(250).cycle().take(12) {
+                trainer.step(batch.len(), &plainly(batch), 0.004);
+            }
+            trainer.validate(&Dataset::new(vec![records.clone()]))
+        };
+        let wanted = learnt(Kernels::portable());
+        for kernels in Kernels::all() {
+            let loss = learnt(kernels);
+            assert!(
+                (loss / wanted - 1.0).abs() < 0.01,
+                "{kernels:?}: {loss} {wanted}"
+            );
+        }
+    }
 }
