@@ -151,10 +151,17 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
     assert_eq!(log("whole.tsv").len(), 7);
 
     // The checkpoint of the end gives the net of the end.
-    let export = folder.run("export whole.checkpoint --out again.nnue").ok();
+    let export = folder
+        .run("export whole.checkpoint --out again.nnue --plot again.svg")
+        .ok();
     assert!(export.err.contains("dead"), "{}", export.err);
     assert!(folder.bytes("again.nnue") == folder.bytes("whole.nnue"));
-    assert!(String::from_utf8_lossy(&folder.bytes("whole.svg")).contains("</svg>"));
+    for name in ["whole", "again"] {
+        let picture = folder.bytes(&format!("{name}.svg"));
+        let picture = String::from_utf8_lossy(&picture);
+        let title = format!(">{name}.nnue: loss");
+        assert!(picture.contains(&title) && picture.ends_with("</svg>\n"));
+    }
 }
 
 #[test]

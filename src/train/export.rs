@@ -8,8 +8,11 @@ use anyhow::Result;
 use super::checkpoint;
 use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
+use super::picture;
+use super::plot;
 use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
 use super::report::ExportReport;
+use super::run::picture_title;
 use super::transformer::folded;
 use crate::util::atomic::write_atomically;
 
@@ -24,6 +27,9 @@ pub struct ExportArgs {
     /// Multiplies what the net says [default: as the run was told]
     #[arg(long)]
     pub output_scale: Option<f32>,
+    /// Draw the run's loss curves into this file too, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
 }
 
 /// Makes a net of a checkpoint, and tells what the rounding cost.
@@ -36,10 +42,15 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     let net = quantise(&parameters.model, scale);
     let bytes = net.to_bytes();
     write_atomically(&args.out, |file| file.write_all(&bytes))?;
+    if let Some(path) = &args.plot {
+        let picture = picture::svg(&picture_title(&args.out), &state.history);
+        write_atomically(path, |file| file.write_all(picture.as_bytes()))?;
+    }
     eprintln!(
-        "{} after {:.1} M positions\n{}\nwrote {}",
+        "{} after {:.1} M positions\n{}{}\nwrote {}",
         args.checkpoint.display(),
         state.shown as f64 / 1e6,
+        plot::text(&state.history),
         ExportReport::of((&parameters.model, scale), &net, &records),
         args.out.display()
     );
@@ -169,6 +180,8 @@ mod tests {
 
     #[test]
     fn the_engine_reads_the_material_net() {
-        assert!(Network::from_bytes(&material_net()).is_ok());
+        for squares in [false, true] {
+            assert!(Network::from_bytes(&material_net(squares)).is_ok());
+        }
     }
 }

@@ -15,6 +15,7 @@ pub mod model;
 pub mod optimiser;
 pub mod order;
 pub mod pass;
+pub mod picture;
 pub mod plot;
 pub mod quantised;
 pub mod report;

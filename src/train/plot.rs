@@ -1,4 +1,4 @@
-//! The loss curves as text for the terminal and as a picture for the browser.
+//! The loss curves as text, for the terminal; [`picture`](super::picture) draws them for the browser.
 
 use std::fmt::Write;
 
@@ -7,14 +7,6 @@ use super::checkpoint::Report;
 /// Columns and rows of the plot in the terminal.
 const COLUMNS: usize = 64;
 const ROWS: usize = 10;
-
-/// Width, height and margins of the picture, in its own units.
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 45.0;
 
 /// The last losses on held-out positions as a line of blocks, for a progress line.
 pub fn sparkline(history: &[Report], width: usize) -> String {
@@ -66,35 +58,11 @@ pub fn text(history: &[Report]) -> String {
     out
 }
 
-/// Both curves as an SVG picture, on a logarithmic scale.
-pub fn svg(title: &str, history: &[Report]) -> String {
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{}</text>\n",
-        escaped(title)
-    );
-    if let (Some(range), Some(end)) = (both_range(history), history.last()) {
-        let frame = Frame {
-            range,
-            end: millions(end).max(1e-9),
-        };
-        frame.axes(&mut out);
-        let train = history.iter().map(|r| (millions(r), r.train));
-        frame.curve(&mut out, "#999999", "training", train, 0);
-        let held_out = history.iter().map(|r| (millions(r), f64::from(r.held_out)));
-        frame.curve(&mut out, "#1f5fbf", "held out", held_out, 1);
-    }
-    out.push_str("</svg>\n");
-    out
-}
-
-fn millions(report: &Report) -> f64 {
+pub(super) fn millions(report: &Report) -> f64 {
     report.shown as f64 / 1e6
 }
 
-fn both_range(history: &[Report]) -> Option<Range> {
+pub(super) fn both_range(history: &[Report]) -> Option<Range> {
     let values = history
         .iter()
         .flat_map(|report| [report.train, f64::from(report.held_out)]);
@@ -103,14 +71,14 @@ fn both_range(history: &[Report]) -> Option<Range> {
 
 /// What an axis of losses spans, in logarithms.
 #[derive(Clone, Copy)]
-struct Range {
+pub(super) struct Range {
     low: f64,
     high: f64,
 }
 
 impl Range {
     /// The span of the positive values, if there are any.
-    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let logs = values.filter(|value| value.is_finite() && *value > 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for log in logs.map(f64::ln) {
@@ -125,7 +93,7 @@ impl Range {
     }
 
     /// Where a value lies, 0 to 1.
-    fn place(&self, value: f64) -> f64 {
+    pub(super) fn place(&self, value: f64) -> f64 {
         if value > 0.0 {
             ((value.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
         } else {
@@ -134,78 +102,9 @@ impl Range {
     }
 
     /// The value at a place.
-    fn value(&self, place: f64) -> f64 {
+    pub(super) fn value(&self, place: f64) -> f64 {
         (self.low + place * (self.high - self.low)).exp()
     }
-}
-
-/// The picture's coordinates.
-struct Frame {
-    range: Range,
-    /// Millions of positions at the right end.
-    end: f64,
-}
-
-impl Frame {
-    fn x(&self, millions: f64) -> f64 {
-        LEFT + millions / self.end * (WIDTH - LEFT - RIGHT)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        TOP + (1.0 - self.range.place(value)) * (HEIGHT - TOP - BOTTOM)
-    }
-
-    /// Four lines across, with what they stand for, and the positions below.
-    fn axes(&self, out: &mut String) {
-        const LINES: usize = 4;
-        for line in 0..=LINES {
-            let share = line as f64 / LINES as f64;
-            let value = self.range.value(share);
-            let (y, x) = (self.y(value), self.x(share * self.end));
-            let _ = writeln!(
-                out,
-                "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"#dddddd\"/>\n\
-                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value:.5}</text>\n\
-                 <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{:.0}</text>",
-                WIDTH - RIGHT,
-                LEFT - 6.0,
-                y + 4.0,
-                HEIGHT - BOTTOM + 18.0,
-                share * self.end
-            );
-        }
-        let _ = writeln!(
-            out,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">million positions</text>",
-            f64::midpoint(LEFT, WIDTH - RIGHT),
-            HEIGHT - 8.0
-        );
-    }
-
-    fn curve(
-        &self,
-        out: &mut String,
-        colour: &str,
-        name: &str,
-        values: impl Iterator<Item = (f64, f64)>,
-        number: usize,
-    ) {
-        let points: Vec<String> = values
-            .map(|(millions, value)| format!("{:.1},{:.1}", self.x(millions), self.y(value)))
-            .collect();
-        let _ = writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\n\
-             <text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{colour}\">{name}</text>",
-            points.join(" "),
-            WIDTH - RIGHT - 4.0,
-            TOP + 14.0 + 16.0 * number as f64
-        );
-    }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 #[cfg(test)]
@@ -242,10 +141,6 @@ mod tests {
     fn nothing_and_nonsense_draw_nothing() {
         assert_eq!(sparkline(&[], 10), "");
         assert_eq!(text(&[]), "");
-        let mut history = history();
-        history[3].train = f64::NAN;
-        history[4].train = 0.0;
-        assert!(!svg("a < b", &history).contains("NaN"));
-        assert!(svg("a < b", &[]).contains("a &lt; b"));
+        assert_eq!(text(&history()[..1]), "");
     }
 }

@@ -14,6 +14,7 @@ use super::import::model_of;
 use super::loss::Loss;
 use super::model::Model;
 use super::optimiser::{Moments, Optimiser, Settings};
+use super::picture;
 use super::plot;
 use super::quantised::QuantisedNet;
 use super::report::ExportReport;
@@ -267,10 +268,9 @@ impl Run {
 
     fn write_curves(&self) -> Result<()> {
         let (out, history) = (&self.state.config.out, &self.state.history);
-        let title = format!("{}: loss by positions shown", out.display());
         for (extension, text) in [
             ("tsv", log_of(history)),
-            ("svg", plot::svg(&title, history)),
+            ("svg", picture::svg(&picture_title(out), history)),
         ] {
             write_atomically(&beside(out, extension), |file| {
                 std::io::Write::write_all(file, text.as_bytes())
@@ -374,6 +374,12 @@ fn keep_old(path: &Path) -> Result<()> {
         old.display()
     );
     std::fs::rename(path, &old).with_context(|| format!("cannot rename {}", path.display()))
+}
+
+/// Names the net, but not the folder where it happens to lie.
+pub fn picture_title(net: &Path) -> String {
+    let name = net.file_name().unwrap_or_default();
+    format!("{}: loss by positions shown", name.display())
 }
 
 /// What the display needs to know.
