@@ -19,7 +19,7 @@ export EVALFILE
 endif
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow fmt clippy bench sprt clean
+.PHONY: help build test check-slow train-smoke fmt clippy bench sprt clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -36,6 +36,9 @@ test: ## Run all tests but the slow ones
 
 check-slow: ## Run the slow tests: deep perft, long fuzzing
 	$(CARGO) test --locked -- --ignored
+
+train-smoke: ## Make positions, train and export a net, play it against material (minutes)
+	$(CARGO) test --locked --test smoke -- --ignored --nocapture
 
 fmt: ## Format the source
 	$(CARGO) fmt

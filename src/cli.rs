@@ -46,6 +46,9 @@ pub enum Command {
     NetMaterial {
         /// File to write
         file: PathBuf,
+        /// Material alone: a piece is worth the same on every square
+        #[arg(long)]
+        no_squares: bool,
     },
     /// Train a network on files of search-labelled positions
     Train(Box<crate::train::run::TrainArgs>),

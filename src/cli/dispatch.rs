@@ -146,8 +146,10 @@ fn run_command(command: Command) -> Result<()> {
                 Ok(writeln!(out, "{}", net::export(&network, form, &file)?)?)
             }
         },
-        Command::NetMaterial { file } => std::fs::write(&file, train::material_net())
-            .with_context(|| format!("cannot write {}", file.display())),
+        Command::NetMaterial { file, no_squares } => {
+            std::fs::write(&file, train::material_net(!no_squares))
+                .with_context(|| format!("cannot write {}", file.display()))
+        }
         Command::Train(args) => train::run::run(*args),
         Command::Data { command } => run_data(&command),
         Command::Datagen { command } => run_datagen(&command),

@@ -1,7 +1,7 @@
-//! A net without training: material and piece-square values, carried through the clipped layers.
+//! A net without training: material, with or without piece-square values, carried through the clipped layers.
 //!
 //! It exists so that the engine has a net before the trainer has data, and as the weakest opponent that a trained net
-//! must beat. A clipped unit passes only 0..=127, so a number that spans thousands is written as a *thermometer*: a
+//! must beat; without the squares it knows nothing that a trainer has to be praised for. A clipped unit passes only 0..=127, so a number that spans thousands is written as a *thermometer*: a
 //! column of units, each showing the next slice of 127, whose sum is the number again. Both layer boundaries use it:
 //!
 //! ```text
@@ -21,19 +21,27 @@ const COLUMN: usize = 64;
 /// Half of what a column spans, in engine units.
 const HALF_SPAN: i32 = 64 * 127 / 2;
 
-/// The material and piece-square net as a `.nnue` file.
-pub fn material_net() -> Vec<u8> {
-    build().to_bytes()
+/// The value in engine units of an own piece (0 pawn .. 4 queen) on a square seen from its own side.
+type Values = fn(role: usize, square: usize) -> i16;
+
+/// The material net as a `.nnue` file, with piece-square values if `squares` matter.
+pub fn material_net(squares: bool) -> Vec<u8> {
+    let values: Values = if squares {
+        piece_square
+    } else {
+        piece_anywhere
+    };
+    build(values).to_bytes()
 }
 
 /// The net's parameters.
-fn build() -> QuantisedNet {
+fn build(values: Values) -> QuantisedNet {
     let mut net = QuantisedNet::default();
     for unit in 0..COLUMN {
         net.transformer_bias[unit] = (HALF_SPAN - 127 * unit as i32) as i16;
     }
     for (row, weights) in net.transformer_weight.chunks_exact_mut(L1).enumerate() {
-        weights[..COLUMN].fill(row_value(row % FILE_ROWS_PER_KING));
+        weights[..COLUMN].fill(row_value(values, row % FILE_ROWS_PER_KING));
     }
     for (unit, weights) in net.l1_weight.chunks_exact_mut(2 * L1).enumerate() {
         weights[..COLUMN].fill(16);
@@ -47,20 +55,25 @@ fn build() -> QuantisedNet {
 }
 
 /// What a piece in this row of a king's block is worth to the perspective: own pieces count for it, enemies against.
-fn row_value(row: usize) -> i16 {
+fn row_value(values: Values, row: usize) -> i16 {
     let Some(row) = row.checked_sub(1) else {
         return 0; // the row that is never active
     };
     let (kind, square) = (row / 64, row % 64);
     debug_assert!(kind < KINDS);
     if kind % 2 == 0 {
-        piece_square(kind / 2, square)
+        values(kind / 2, square)
     } else {
-        -piece_square(kind / 2, square ^ 63)
+        -values(kind / 2, square ^ 63)
     }
 }
 
-/// The value in engine units of an own piece (0 pawn .. 4 queen) on a square seen from its own side.
+/// Material alone.
+fn piece_anywhere(role: usize, _square: usize) -> i16 {
+    [208, 780, 830, 1270, 2520][role]
+}
+
+/// Material and where it stands.
 ///
 /// The numbers are hand-made: common exchange values, centralisation for the minor pieces, and pawns that grow as
 /// they advance. They mirror left to right, as the rotated view of black requires.
@@ -97,14 +110,14 @@ mod tests {
     use shakmaty::{Board, Chess, Color, Position, Role};
 
     /// The same score straight from the tables, without a net.
-    fn direct(board: &Board, us: Color) -> i32 {
+    fn direct(values: Values, board: &Board, us: Color) -> i32 {
         board
             .iter()
             .filter(|(_, piece)| piece.role != Role::King)
             .map(|(square, piece)| {
                 let role = piece.role as usize - Role::Pawn as usize;
                 let turn = if piece.color.is_white() { 0 } else { 63 };
-                let value = i32::from(piece_square(role, usize::from(square) ^ turn));
+                let value = i32::from(values(role, usize::from(square) ^ turn));
                 if piece.color == us { value } else { -value }
             })
             .sum()
@@ -118,7 +131,12 @@ mod tests {
 
     #[test]
     fn the_net_says_what_the_tables_say() {
-        let net = build();
+        says_what_the_tables_say(piece_square);
+        says_what_the_tables_say(piece_anywhere);
+    }
+
+    fn says_what_the_tables_say(values: Values) {
+        let net = build(values);
         let mut rng = SplitMix64::new(7);
         for _ in 0..40 {
             let mut game = Chess::default();
@@ -130,7 +148,7 @@ mod tests {
                 game.play_unchecked(moves[rng.below(moves.len())]);
                 let (board, us) = (game.board(), game.turn());
                 let value = evaluate(&net, board, us);
-                let wanted = direct(board, us).clamp(-HALF_SPAN, HALF_SPAN);
+                let wanted = direct(values, board, us).clamp(-HALF_SPAN, HALF_SPAN);
                 assert!((value - wanted).abs() <= 2, "{value} for {wanted}: {board}");
             }
         }
@@ -138,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_span_covers_a_queen_and_more() {
-        let net = build();
+        let net = build(piece_square);
         let lone_queen = "4k3/8/8/8/8/8/8/QQ2K3";
         let board = Board::from_ascii_board_fen(lone_queen.as_bytes()).unwrap();
         let us = Color::White;

@@ -1,0 +1,190 @@
+//! A net from nothing: positions are made, a net is trained on them and exported, and it must beat material in games.
+//!
+//! The short form runs with all tests; `make train-smoke` runs the long one and shows what it does.
+
+mod folder;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use folder::Folder;
+use zoothera::board::{Color, Position};
+use zoothera::nnue::Network;
+use zoothera::search::{Limits, Solo, solo};
+use zoothera::util::rng::SplitMix64;
+
+/// How much of everything. Numbers of threads are given: with them the whole is the same wherever the kernels are.
+struct Size {
+    name: &'static str,
+    /// For `datagen sample`.
+    sample: &'static str,
+    /// For `train`.
+    train: &'static str,
+    /// For `net-material`, and the least score against that net in per cent: far below what it is.
+    opponents: &'static [(&'static str, usize)],
+    /// Pairs of games against each.
+    pairs: usize,
+    /// Nodes a move.
+    nodes: u64,
+    /// Whether to show what the program shows, as it comes.
+    live: bool,
+}
+
+#[test]
+fn a_net_from_nothing_beats_material() {
+    smoke(&Size {
+        name: "short",
+        sample: "--positions 200000 --soft-nodes 60 --one-in 6 --random-plies 16 --max-opening 1500 --threads 2",
+        train: "--millions 0.5 --every 0.1 --batch 1024 --rate 0.008 --real-rate 0.02 --threads 1",
+        opponents: &[("--no-squares", 60)],
+        pairs: 50,
+        nodes: 100,
+        live: false,
+    });
+}
+
+#[test]
+#[ignore = "minutes; make train-smoke"]
+fn the_long_form() {
+    smoke(&Size {
+        name: "long",
+        sample: "--positions 2000000 --soft-nodes 200 --one-in 6 --threads 2",
+        train: "--millions 8 --every 1 --batch 4096 --real-rate 0.1 --threads 2",
+        opponents: &[("--no-squares", 75), ("", 60)],
+        pairs: 50,
+        nodes: 1000,
+        live: true,
+    });
+}
+
+/// Makes, trains, exports, plays.
+fn smoke(size: &Size) {
+    let folder = Folder::new(&format!("smoke-{}", size.name));
+    let run = |arguments: &str| run(&folder.path(""), arguments, size.live);
+    run(&format!("datagen sample --out some.bin {}", size.sample));
+    run(&format!(
+        "train some.bin --any-position --lambda 1 --scale 600 --real-decay 4 {} --out trained.nnue",
+        size.train
+    ));
+    assert_loss_falls(&folder.path("trained.tsv"));
+    run("train export trained.checkpoint --out net.nnue");
+    run("net verify net.nnue");
+    for (opponent, wanted) in size.opponents {
+        run(&format!("net-material material.nnue {opponent}"));
+        let nets = ["net.nnue", "material.nnue"].map(|name| network(&folder.path(name)));
+        let (won, drawn, lost) = play_match(nets, size.pairs, size.nodes);
+        eprintln!(
+            "against it: +{won} ={drawn} -{lost}, {} nodes a move",
+            size.nodes
+        );
+        let score = 50 * (2 * won + drawn) / (won + drawn + lost);
+        assert!(score >= *wanted, "{score} %, not {wanted}");
+    }
+}
+
+/// Runs the program in `folder`; it must succeed.
+fn run(folder: &Path, arguments: &str, live: bool) {
+    eprintln!("$ zoothera {arguments}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    command
+        .current_dir(folder)
+        .args(arguments.split_whitespace())
+        .stdin(Stdio::null());
+    if live {
+        command.stderr(Stdio::inherit());
+    }
+    let output = command.output().expect("the program runs");
+    // What is not shown live is shown if the test fails.
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments}: {}", output.status);
+}
+
+/// The last held-out loss of a log must be well below the first.
+fn assert_loss_falls(log: &Path) {
+    let text = fs::read_to_string(log).expect("a log");
+    let losses: Vec<f64> = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split('\t').nth(2)?.parse().ok())
+        .collect();
+    let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
+        panic!("no losses in:\n{text}");
+    };
+    assert!(*last < 0.8 * first, "{losses:?}");
+}
+
+fn network(path: &Path) -> Arc<Network> {
+    let bytes = fs::read(path).expect("a net");
+    Arc::new(Network::from_bytes(&bytes).expect("a sound net"))
+}
+
+/// Won, drawn and lost games of the first net against the second, each opening with both colours.
+fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usize, usize) {
+    let play = || {
+        let mut players = nets.map(|net| Solo::new(net, 4));
+        let mut rng = SplitMix64::new(1);
+        let mut results = [0; 3];
+        for _ in 0..pairs {
+            let opening = opening(&mut rng);
+            for net_is_white in [true, false] {
+                let white = game(&mut players, opening.clone(), net_is_white, nodes);
+                let result = if net_is_white { white } else { -white };
+                results[(1 - result) as usize] += 1;
+            }
+        }
+        results.into()
+    };
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(solo::STACK_BYTES)
+            .spawn_scoped(scope, play)
+            .expect("a thread")
+            .join()
+            .expect("games that end")
+    })
+}
+
+/// Eight random plies after which there are moves.
+fn opening(rng: &mut SplitMix64) -> Position {
+    loop {
+        let mut position = Position::startpos();
+        for _ in 0..8 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.do_move(moves[rng.below(moves.len())]);
+        }
+        if !position.legal_moves().is_empty() {
+            return position;
+        }
+    }
+}
+
+/// White's result. A game of three hundred plies is a draw.
+fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64) -> i32 {
+    let limits = Limits {
+        nodes: Some(nodes),
+        ..Limits::default()
+    };
+    players.iter_mut().for_each(Solo::clear);
+    let mut position = start;
+    for _ in 0..300 {
+        let white = position.turn() == Color::White;
+        let player = usize::from(white != net_is_white);
+        let Some(found) = players[player].search(&position, &limits) else {
+            return match (position.in_check(), white) {
+                (false, _) => 0,
+                (true, true) => -1,
+                (true, false) => 1,
+            };
+        };
+        if position.is_draw(0) {
+            return 0;
+        }
+        position.do_move(found.m);
+    }
+    0
+}
