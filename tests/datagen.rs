@@ -5,9 +5,8 @@ mod folder;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-use folder::{Folder, entries};
+use folder::{Folder, entries, pauses};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::{Entry, plain};
@@ -37,19 +36,44 @@ fn refused(kind: &str, out: &Path, arguments: &str) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Kills the generator again and again at odd moments, and lets it finish at last.
-fn generate_with_interruptions(kind: &str, out: &Path, arguments: &str) {
+/// Kills the generator again and again, and lets it finish at last. What it leaves each time must be the beginning of
+/// the file `whole`, and may not lose a game that its state speaks of.
+fn generate_with_kills(kind: &str, (out, whole): (&Path, &Path), arguments: &str, kills: usize) {
     let arguments = format!("{arguments} --resume");
-    for pause in [5, 130, 310, 70, 450] {
+    let wanted = entries(whole);
+    let mut recorded = 0;
+    for pause in pauses(kills, 600) {
         let mut child = start(kind, out, &arguments);
-        std::thread::sleep(Duration::from_millis(pause));
+        std::thread::sleep(pause);
         let _ = child.kill();
         let _ = child.wait();
+        let now = recorded_positions(out);
+        assert!(now >= recorded, "{now} positions after {recorded}");
+        recorded = now;
         if out.exists() {
-            entries(out);
+            let left = entries(out);
+            assert!(left.len() >= recorded, "{} of {recorded}", left.len());
+            assert!(wanted.starts_with(&left), "other games");
         }
     }
+    eprintln!(
+        "{recorded} of {} positions in spite of {kills} kills",
+        wanted.len()
+    );
     generate(kind, out, &arguments);
+    let same = fs::read(out).expect("a file") == fs::read(whole).expect("a file");
+    assert!(same, "kills matter");
+}
+
+/// The positions that are in a file for good, by the state beside it.
+fn recorded_positions(out: &Path) -> usize {
+    let mut path = out.as_os_str().to_owned();
+    path.push(".state");
+    let Ok(text) = fs::read_to_string(path) else {
+        return 0;
+    };
+    let state: serde_json::Value = serde_json::from_str(&text).expect("a whole state");
+    state["positions"].as_u64().expect("a number") as usize
 }
 
 const SAMPLE: &str = "--positions 12000 --nodes 300 --one-in 4 --hash 1";
@@ -60,10 +84,14 @@ fn samples_depend_on_the_seed_alone() {
     let [one, two, killed] = ["1.bin", "2.bin", "3.bin"].map(|name| folder.path(name));
     generate("sample", &one, &format!("{SAMPLE} --threads 1"));
     generate("sample", &two, &format!("{SAMPLE} --threads 3"));
-    generate_with_interruptions("sample", &killed, &format!("{SAMPLE} --threads 2"));
+    generate_with_kills(
+        "sample",
+        (&killed, &one),
+        &format!("{SAMPLE} --threads 2"),
+        5,
+    );
     let wanted = fs::read(&one).expect("a file");
     assert!(fs::read(&two).expect("a file") == wanted, "threads matter");
-    assert!(fs::read(&killed).expect("a file") == wanted, "kills matter");
     let samples = entries(&one);
     assert!(samples.len() >= 12_000 && samples.len() < 20_000);
     assert!(
@@ -140,10 +168,9 @@ fn games_depend_on_the_seed_alone() {
         let [one, two, killed] = [1, 2, 3].map(|n| folder.path(&format!("{n}.{format}")));
         generate("selfplay", &one, &format!("{SELFPLAY} --threads 1"));
         generate("selfplay", &two, &format!("{SELFPLAY} --threads 3"));
-        generate_with_interruptions("selfplay", &killed, SELFPLAY);
+        generate_with_kills("selfplay", (&killed, &one), SELFPLAY, 5);
         let wanted = fs::read(&one).expect("a file");
         assert!(fs::read(&two).expect("a file") == wanted, "threads matter");
-        assert!(fs::read(&killed).expect("a file") == wanted, "kills matter");
     }
     let games = entries(&folder.path("1.bin"));
     assert!(games.len() >= 600);
@@ -184,5 +211,38 @@ fn chess960_games_can_be_read_again() {
         let out = folder.path(&format!("a.{format}"));
         generate("selfplay", &out, &format!("{SELFPLAY} --chess960"));
         assert!(entries(&out).len() >= 590, "{format}");
+    }
+}
+
+#[test]
+#[ignore = "minutes"]
+fn many_kills_lose_nothing() {
+    let folder = Folder::new("many-kills");
+    for (kind, name, arguments) in [
+        (
+            "sample",
+            "a.bin",
+            "--positions 300000 --nodes 300 --one-in 4 --hash 1",
+        ),
+        (
+            "selfplay",
+            "b.bin",
+            "--positions 15000 --nodes 400 --hash 1",
+        ),
+        (
+            "selfplay",
+            "c.binpack",
+            "--positions 15000 --nodes 400 --hash 1",
+        ),
+        (
+            "selfplay",
+            "d.plain",
+            "--positions 15000 --nodes 400 --hash 1",
+        ),
+    ] {
+        let [whole, killed] =
+            ["whole", "killed"].map(|form| folder.path(&format!("{form}-{name}")));
+        generate(kind, &whole, arguments);
+        generate_with_kills(kind, (&killed, &whole), arguments, 30);
     }
 }

@@ -1,11 +1,14 @@
 //! `zoothera train` end to end: runs that are killed and resumed, checkpoints that are exported, settings from a file.
 
+mod folder;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use folder::pauses;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position as _};
 use zoothera::board::{CastlingMode, Position};
@@ -121,25 +124,29 @@ fn material(game: &Chess) -> i16 {
 const SHORT: &str =
     "some.bin --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
 
-#[test]
-fn a_killed_run_goes_on_as_if_nothing_had_been() {
-    let folder = Folder::new("resume");
-    folder.run(&format!("{SHORT} --out whole.nnue")).ok();
-    let command = format!("{SHORT} --out killed.nnue --resume");
+/// Runs with `settings`, once in peace and once killed again and again; the same net and log must come of both.
+fn kill_and_compare(folder: &Folder, settings: &str, pauses: &[Duration]) {
+    folder.run(&format!("{settings} --out whole.nnue")).ok();
+    let command = format!("{settings} --out killed.nnue --resume");
     let mut kills = 0;
-    for pause in [400, 900, 700, 1200] {
+    for &pause in pauses {
         let mut child = folder
             .train(&command)
             .stderr(Stdio::null())
             .spawn()
             .expect("the program runs");
-        sleep(Duration::from_millis(pause));
+        sleep(pause);
         kills += u32::from(matches!(child.try_wait(), Ok(None)));
         // SIGKILL, wherever it is: loading, learning, writing.
         let _ = child.kill();
         child.wait().expect("it ends");
     }
-    eprintln!("{kills} of 4 runs were killed");
+    let log = fs::read_to_string(folder.path("killed.tsv")).unwrap_or_default();
+    let reports = log.lines().count().saturating_sub(1);
+    eprintln!(
+        "{kills} of {} runs were killed; {reports} validations done",
+        pauses.len()
+    );
     folder.run(&command).ok();
     assert!(folder.bytes("killed.nnue") == folder.bytes("whole.nnue"));
     let log = |name: &str| -> Vec<String> {
@@ -149,6 +156,12 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
     };
     assert_eq!(log("killed.tsv"), log("whole.tsv"));
     assert_eq!(log("whole.tsv").len(), 7);
+}
+
+#[test]
+fn a_killed_run_goes_on_as_if_nothing_had_been() {
+    let folder = Folder::new("resume");
+    kill_and_compare(&folder, SHORT, &pauses(4, 1500));
 
     // The checkpoint of the end gives the net of the end.
     let export = folder
@@ -162,6 +175,15 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
         let title = format!(">{name}.nnue: loss");
         assert!(picture.contains(&title) && picture.ends_with("</svg>\n"));
     }
+}
+
+#[test]
+#[ignore = "a minute"]
+fn many_kills_change_nothing() {
+    let folder = Folder::new("many-kills");
+    let settings =
+        "some.bin --millions 0.6 --batch 500 --threads 2 --every 0.1 --checkpoint-every 0.02";
+    kill_and_compare(&folder, settings, &pauses(25, 2500));
 }
 
 #[test]

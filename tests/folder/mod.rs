@@ -4,8 +4,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use zoothera::data::{Entry, reader};
+use zoothera::util::rng::SplitMix64;
 
 /// A folder of its own for a test, removed when the test has ended.
 pub struct Folder(PathBuf);
@@ -51,6 +53,16 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Random times of at most so many milliseconds, other ones in every run of the test.
+pub fn pauses(count: usize, longest: usize) -> Vec<Duration> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seed = now.map_or(0, |time| time.as_nanos() as u64);
+    let mut rng = SplitMix64::new(seed);
+    (0..count)
+        .map(|_| Duration::from_millis(rng.below(longest) as u64))
+        .collect()
 }
 
 /// A file of the shared folder, or a loud notice that the test does nothing.
