@@ -15,6 +15,7 @@ use zoothera::board::{CastlingMode, Position};
 use zoothera::data::Entry;
 use zoothera::data::reader::Format;
 use zoothera::data::writer::EntryWriter;
+use zoothera::nnue::Network;
 use zoothera::util::rng::SplitMix64;
 
 /// A folder of its own for a test, with positions in it; removed when the test has passed.
@@ -234,6 +235,26 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
     folder
         .run("some.bin --init run.toml --millions 0.01")
         .fails_with("run.toml");
+}
+
+#[test]
+fn a_net_with_squares_is_trained_and_read() {
+    let folder = Folder::new("squares");
+    let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
+    folder
+        .run(&format!("{short} --activation screlu --out net.nnue"))
+        .ok();
+    let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+    let name = network.architecture().to_string();
+    assert_eq!(name, "HalfKP 256x2-32-32-1 SCReLU (own)");
+    folder.run("export net.checkpoint --out again.nnue").ok();
+    assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+    // Learning goes on from it, but not with another activation.
+    let on = format!("{short} --init net.nnue --out on.nnue");
+    folder
+        .run(&on)
+        .fails_with("has the activation screlu, but the run was told crelu");
+    folder.run(&format!("{on} --activation screlu")).ok();
 }
 
 /// The held-out losses of a log.

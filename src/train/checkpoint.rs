@@ -160,9 +160,10 @@ fn read_from(file: impl Read) -> Result<(State, Parameters, Vec<Record>)> {
     }
     let mut state = vec![0; length];
     file.read_exact(&mut state)?;
-    let state = serde_json::from_slice(&state).context("its state cannot be read")?;
+    let state: State = serde_json::from_slice(&state).context("its state cannot be read")?;
 
     let mut model = Model {
+        activation: state.config.activation,
         transformer: transformer::zeros(),
         dense: Dense::zeros(),
     };

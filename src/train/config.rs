@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use super::activation::Activation;
+
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -53,9 +55,16 @@ macro_rules! settings {
 
         /// The settings of a run.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
+        #[serde(rename_all = "kebab-case", default)]
         pub struct Config {
             $($(#[doc = $help])+ pub $name: $kind,)*
+        }
+
+        impl Default for Config {
+            /// Also what a checkpoint means that is older than a setting.
+            fn default() -> Self {
+                Overrides::default().resolved()
+            }
         }
 
         impl Overrides {
@@ -76,6 +85,8 @@ macro_rules! settings {
 settings! {
     /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
     out: PathBuf = "trained.nnue".into(), "trained.nnue";
+    /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
+    activation: Activation = Activation::Crelu, "crelu";
     /// Positions to show, in millions, repetitions counted
     millions: f64 = 100.0, "100";
     /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for no end

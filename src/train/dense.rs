@@ -1,5 +1,6 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
+use super::activation::Activation;
 use super::quantised::{ACTIVATION_ONE, HIDDEN, L1, OUTPUT_ONE, WEIGHT_ONE};
 use super::transformer::uniform;
 use crate::util::rng::SplitMix64;
@@ -92,11 +93,12 @@ impl Dense {
     }
 
     /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
-    pub fn clip(&mut self, output_scale: f32) {
+    pub fn clip(&mut self, activation: Activation, output_scale: f32) {
         const HIDDEN_LIMIT: f32 = 127.0 / WEIGHT_ONE;
+        let first_limit = HIDDEN_LIMIT * activation.one() / ACTIVATION_ONE;
         let output_limit = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
         let limited = [
-            (&mut self.l1_weight, HIDDEN_LIMIT),
+            (&mut self.l1_weight, first_limit),
             (&mut self.l2_weight, HIDDEN_LIMIT),
             (&mut self.output_weight, output_limit),
         ];

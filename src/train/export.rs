@@ -64,10 +64,12 @@ pub fn run(args: &ExportArgs) -> Result<()> {
 pub fn quantise(model: &Model, output_scale: f32) -> QuantisedNet {
     let dense = &model.dense;
     let output_one = OUTPUT_ONE * output_scale;
+    let first_one = WEIGHT_ONE * ACTIVATION_ONE / model.activation.one();
     let mut net = QuantisedNet {
+        activation: model.activation,
         transformer_bias: rounded(&dense.transformer_bias, ACTIVATION_ONE),
         l1_bias: hidden_bias(&dense.l1_bias),
-        l1_weight: rounded_bytes(&dense.l1_weight, WEIGHT_ONE),
+        l1_weight: rounded_bytes(&dense.l1_weight, first_one),
         l2_bias: hidden_bias(&dense.l2_bias),
         l2_weight: rounded_bytes(&dense.l2_weight, WEIGHT_ONE),
         output_bias: (dense.output_bias[0] * output_one).round() as i32,
@@ -115,6 +117,7 @@ mod tests {
     use super::*;
     use crate::data::Record;
     use crate::nnue::{AccumulatorStack, BoardView, Network};
+    use crate::train::activation::Activation;
     use crate::train::features::Active;
     use crate::train::features::record_of;
     use crate::train::material::material_net;
@@ -167,12 +170,19 @@ mod tests {
 
     #[test]
     fn trainer_file_and_engine_agree() {
+        Activation::ALL.into_iter().for_each(check_export);
+    }
+
+    fn check_export(activation: Activation) {
         let mut rng = SplitMix64::new(4);
         let mut model = Model::initial(&mut rng, 0.1);
+        model.activation = activation;
         for weight in model.transformer.iter_mut().step_by(3) {
             *weight += 0.1 * super::super::transformer::uniform(&mut rng);
         }
         let net = quantise(&model, 1.0);
+        let read = QuantisedNet::from_bytes(&net.to_bytes()).unwrap();
+        assert!(read.is_some_and(|read| read == net));
         assert_same(&net.to_bytes(), &net);
         let report = ExportReport::of((&model, 1.0), &net, &some_records());
         assert!(report.mean < 5.0, "{report}");

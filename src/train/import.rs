@@ -11,7 +11,7 @@ use super::model::Model;
 use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
 use super::transformer::{self, BLOCK, FACTOR};
 
-/// The model of a HalfKP net file or of a checkpoint. A net file was written with its output multiplied by
+/// The model of a HalfKP 256x2-32-32-1 net file or of a checkpoint. A net file was written with its output multiplied by
 /// `output_scale`, which is taken off again.
 ///
 /// # Errors
@@ -23,7 +23,12 @@ pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let net = QuantisedNet::from_bytes(&bytes)
         .with_context(|| format!("{} is no checkpoint and no net", path.display()))?
-        .with_context(|| format!("{} is no HalfKP 256x2-32-32-1 net", path.display()))?;
+        .with_context(|| {
+            format!(
+                "{} is no HalfKP 256x2-32-32-1 net, with or without squares",
+                path.display()
+            )
+        })?;
     Ok(unfold(&net, output_scale))
 }
 
@@ -48,6 +53,7 @@ fn unfold(net: &QuantisedNet, output_scale: f32) -> Model {
     }
     debug_assert_eq!(table.len(), PIECE_ROWS * BLOCK);
     Model {
+        activation: net.activation,
         transformer: table,
         dense: dense_of(net, OUTPUT_ONE * output_scale),
     }
@@ -69,7 +75,10 @@ fn dense_of(net: &QuantisedNet, output_one: f32) -> Dense {
             .iter()
             .map(|&bias| f32::from(bias) / ACTIVATION_ONE)
             .collect(),
-        l1_weight: weight(&net.l1_weight, WEIGHT_ONE),
+        l1_weight: weight(
+            &net.l1_weight,
+            WEIGHT_ONE * ACTIVATION_ONE / net.activation.one(),
+        ),
         l1_bias: bias(&net.l1_bias),
         l2_weight: weight(&net.l2_weight, WEIGHT_ONE),
         l2_bias: bias(&net.l2_bias),
@@ -81,6 +90,7 @@ fn dense_of(net: &QuantisedNet, output_one: f32) -> Dense {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::activation::Activation;
     use crate::train::export::quantise;
     use crate::train::transformer::uniform;
     use crate::util::rng::SplitMix64;
@@ -92,7 +102,8 @@ mod tests {
         for weight in model.transformer.iter_mut().step_by(7) {
             *weight += uniform(&mut rng);
         }
-        for scale in [1.0, 0.6] {
+        for (activation, scale) in [(Activation::Crelu, 1.0), (Activation::Screlu, 0.6)] {
+            model.activation = activation;
             let net = quantise(&model, scale);
             let read = QuantisedNet::from_bytes(&net.to_bytes()).unwrap().unwrap();
             assert!(read == net);

@@ -1,5 +1,6 @@
 //! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
 
+pub mod activation;
 pub mod checkpoint;
 pub mod config;
 pub mod dataset;

@@ -1,5 +1,6 @@
 //! The float model, and its plain forward pass: the statement of what the fast passes approximate.
 
+use super::activation::Activation;
 use super::dense::Dense;
 use super::features::Active;
 use super::transformer::{self, Table, folded};
@@ -11,14 +12,17 @@ pub struct Model {
     pub transformer: Table,
     /// Everything else.
     pub dense: Dense,
+    /// What becomes of the accumulators.
+    pub activation: Activation,
 }
 
 impl Model {
-    /// A fresh model, factor rows uniform within `span`.
+    /// A fresh model with clipped ReLUs, factor rows uniform within `span`.
     pub fn initial(rng: &mut SplitMix64, span: f32) -> Self {
         Self {
             transformer: transformer::initial(rng, span),
             dense: Dense::initial(rng),
+            activation: Activation::Crelu,
         }
     }
 
@@ -32,7 +36,7 @@ impl Model {
         affine(&dense.output_weight, &dense.output_bias, &hidden)[0]
     }
 
-    /// One perspective's clipped accumulator.
+    /// One perspective's accumulator, activated.
     fn accumulator(&self, rows: &[u16]) -> Vec<f32> {
         let mut sums = self.dense.transformer_bias.clone();
         for &row in rows {
@@ -44,7 +48,9 @@ impl Model {
                 *sum += weight;
             }
         }
-        clipped(sums)
+        sums.iter_mut()
+            .for_each(|sum| *sum = self.activation.of(*sum));
+        sums
     }
 }
 

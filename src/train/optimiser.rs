@@ -114,7 +114,9 @@ impl Optimiser {
         for ((weights, gradient), (first, second)) in tensors.zip(moments) {
             kernels.adam(step, weights, first, second, gradient);
         }
-        model.dense.clip(self.settings.output_scale);
+        model
+            .dense
+            .clip(model.activation, self.settings.output_scale);
     }
 }
 

@@ -155,8 +155,13 @@ impl Buffers {
         let snapshot = pass.snapshot;
         for (active, inputs) in actives.iter().zip(&mut self.inputs) {
             for (side, half) in inputs.as_chunks_mut::<L1>().0.iter_mut().enumerate() {
-                pass.kernels
-                    .accumulate(&snapshot.bias, &snapshot.rows, active.side(side), half);
+                pass.kernels.accumulate(
+                    snapshot.activation,
+                    &snapshot.bias,
+                    &snapshot.rows,
+                    active.side(side),
+                    half,
+                );
             }
         }
         pass.kernels.first_layer(
@@ -185,6 +190,7 @@ impl Buffers {
             &mut self.slopes,
         );
         pass.kernels.first_layer_back(
+            pass.snapshot.activation,
             &self.inputs,
             &self.slopes,
             &pass.snapshot.l1_tiles,

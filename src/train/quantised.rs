@@ -1,9 +1,11 @@
-//! The integer network as it stands in a HalfKP 256x2-32-32-1 `.nnue` file, and its writer.
+//! The integer network as it stands in a HalfKP 256x2-32-32-1 `.nnue` file (a published one, or with squares one of
+//! our own), and its writer.
 //!
 //! Everything that makes a net, whether by training or by construction, ends here. The forward pass in this
 //! file is the plain statement of the arithmetic, for tests and for the float-versus-integer report; the engine has
 //! its own, fast one.
 
+use super::activation::Activation;
 use crate::nnue::features::halfkp;
 use crate::nnue::file::{Header, Reader};
 use crate::nnue::{Architecture, NetError, Network};
@@ -22,13 +24,15 @@ pub const WEIGHT_ONE: f32 = 64.0;
 /// Raw output that stands for a float output of 1.0: 600 engine units times 16.
 pub const OUTPUT_ONE: f32 = 9600.0;
 
-/// The text that Stockfish's own nets carry.
+/// The text that Stockfish's own nets carry; a net with squares tells the rest in words of its own.
 const DESCRIPTION: &str = "Features=HalfKP(Friend)[41024->256x2],Network=AffineTransform[1<-32](ClippedReLU[32]\
 (AffineTransform[32<-32](ClippedReLU[32](AffineTransform[32<-512](InputSlice[512(0:512)])))))";
 
 /// Quantised parameters, each in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantisedNet {
+    /// What becomes of the accumulators.
+    pub activation: Activation,
     /// `[L1]`.
     pub transformer_bias: Vec<i16>,
     /// `[FEATURES][L1]`, row by feature.
@@ -48,9 +52,10 @@ pub struct QuantisedNet {
 }
 
 impl Default for QuantisedNet {
-    /// All zero.
+    /// All zero, with clipped ReLUs.
     fn default() -> Self {
         Self {
+            activation: Activation::Crelu,
             transformer_bias: vec![0; L1],
             transformer_weight: vec![0; FEATURES * L1],
             l1_bias: vec![0; HIDDEN],
@@ -66,7 +71,8 @@ impl Default for QuantisedNet {
 impl QuantisedNet {
     /// The file, ready to be written: header, transformer block, network block, nothing after.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let shape = Architecture::HalfKp.shape();
+        let architecture = self.activation.architecture();
+        let shape = architecture.shape();
         let header = Header {
             version: shape.version,
             file_hash: shape.file_hash(),
@@ -74,6 +80,9 @@ impl QuantisedNet {
         };
         let mut out = Vec::with_capacity(shape.file_size(DESCRIPTION.len()));
         header.write(&mut out);
+        if let Architecture::Own(own) = architecture {
+            out.extend(own.words().into_iter().flat_map(u32::to_le_bytes));
+        }
         out.extend(shape.transformer_hash().to_le_bytes());
         put_i16s(&mut out, &self.transformer_bias);
         put_i16s(&mut out, &self.transformer_weight);
@@ -84,7 +93,7 @@ impl QuantisedNet {
         out
     }
 
-    /// Reads a file of this architecture, compressed or not, with all checks of the engine's own reader.
+    /// Reads a file of these architectures, compressed or not, with all checks of the engine's own reader.
     ///
     /// # Errors
     /// The reader's, or `None` inside where the file is sound but of another architecture.
@@ -92,10 +101,13 @@ impl QuantisedNet {
         let plain = Network::from_bytes(bytes)?.to_bytes_as(false);
         let mut reader = Reader::new(&plain);
         let (_, architecture) = Header::read(&mut reader)?;
-        if architecture != Architecture::HalfKp {
+        let Some(activation) = Activation::of_architecture(architecture) else {
             return Ok(None);
-        }
-        let mut net = Self::default();
+        };
+        let mut net = Self {
+            activation,
+            ..Self::default()
+        };
         reader.u32()?;
         take_i16s(&mut reader, &mut net.transformer_bias)?;
         take_i16s(&mut reader, &mut net.transformer_weight)?;
@@ -130,7 +142,7 @@ impl QuantisedNet {
         }
     }
 
-    /// One perspective's clipped accumulator.
+    /// One perspective's accumulator, activated.
     fn transform(&self, features: &[u32]) -> Vec<i32> {
         let mut sums = self.transformer_bias.clone();
         for &feature in features {
@@ -140,7 +152,7 @@ impl QuantisedNet {
             }
         }
         sums.iter()
-            .map(|&sum| i32::from(sum.clamp(0, 127)))
+            .map(|&sum| self.activation.of_integer(sum))
             .collect()
     }
 }

@@ -31,6 +31,8 @@ pub struct ExportReport {
 #[derive(Clone, Debug)]
 pub struct LayerReport {
     name: &'static str,
+    /// The most that a unit can show.
+    most: i32,
     /// Times that a unit showed something, and that it showed the most that it can.
     counts: Vec<(usize, usize)>,
     positions: usize,
@@ -48,7 +50,11 @@ impl ExportReport {
             mean: 0.0,
             worst: 0.0,
             size: 0.0,
-            layers: ["transformer", "layer 1", "layer 2"].map(LayerReport::new),
+            layers: [
+                LayerReport::new("transformer", net.activation.of_integer(i16::MAX)),
+                LayerReport::new("layer 1", 127),
+                LayerReport::new("layer 2", 127),
+            ],
             limited: limited_weights(net),
             transformer_range: range(&net.transformer_weight),
         };
@@ -74,9 +80,10 @@ impl ExportReport {
 }
 
 impl LayerReport {
-    fn new(name: &'static str) -> Self {
+    fn new(name: &'static str, most: i32) -> Self {
         Self {
             name,
+            most,
             counts: Vec::new(),
             positions: 0,
         }
@@ -86,7 +93,7 @@ impl LayerReport {
         self.counts.resize(units.len(), (0, 0));
         for (count, &unit) in self.counts.iter_mut().zip(units) {
             count.0 += usize::from(unit > 0);
-            count.1 += usize::from(unit == 127);
+            count.1 += usize::from(unit == self.most);
         }
         self.positions += 1;
     }

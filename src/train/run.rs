@@ -24,7 +24,7 @@ use crate::data::{Filter, Record};
 use crate::util::atomic::write_atomically;
 use crate::util::rng::SplitMix64;
 
-/// Train a HalfKP 256x2-32-32-1 net on labelled positions.
+/// Train a HalfKP 256x2-32-32-1 net on labelled positions, with clipped ReLUs or with their squares.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
 /// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.
@@ -333,8 +333,18 @@ fn new_state(config: &Config, positions: u64) -> State {
 fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     let model = match init {
         Some(path) => model_of(path, config.output_scale)?,
-        None => Model::initial(&mut SplitMix64::new(config.seed), INITIAL_SPAN),
+        None => Model {
+            activation: config.activation,
+            ..Model::initial(&mut SplitMix64::new(config.seed), INITIAL_SPAN)
+        },
     };
+    if model.activation != config.activation {
+        bail!(
+            "the net to begin with has the activation {}, but the run was told {}: give `--activation {0}`",
+            model.activation,
+            config.activation
+        );
+    }
     Ok(Parameters {
         model,
         moments: Moments::zeros(),

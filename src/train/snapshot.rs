@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use super::activation::Activation;
 use super::features::{KINGS, PIECE_ROWS};
 use super::index::RowIndex;
 use super::model::Model;
@@ -16,6 +17,8 @@ use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Everything that the passes read.
 pub struct Snapshot {
+    /// What becomes of the accumulators.
+    pub activation: Activation,
     /// `[PIECE_ROWS][KINGS][L1]`, real plus factor.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
@@ -34,6 +37,7 @@ impl Snapshot {
     /// Room for a snapshot, and the dense tensors of `model`.
     pub fn new(model: &Model) -> Self {
         let mut snapshot = Self {
+            activation: model.activation,
             rows: zeroed_slice_or_abort(PIECE_ROWS * KINGS * L1),
             bias: [0; L1],
             l1: Box::new([[0.0; HIDDEN]; 2 * L1]),

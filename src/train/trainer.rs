@@ -165,6 +165,7 @@ fn measure(share: &mut Share, pass: Pass, data: &Dataset, first: u64, size: u64)
 mod tests {
     use super::*;
     use crate::data::Record;
+    use crate::train::activation::Activation;
     use crate::train::config::LossKind;
     use crate::train::features::{Active, record_of};
     use crate::train::optimiser::{Moments, Settings};
@@ -219,8 +220,16 @@ mod tests {
         game.board().iter().map(|(_, piece)| value(piece)).sum()
     }
 
-    fn trainer(threads: usize) -> Trainer {
-        let model = Model::initial(&mut SplitMix64::new(5), 0.05);
+    fn trainer(threads: usize, activation: Activation) -> Trainer {
+        // Squares of sums that are small have slopes that are too small to be seen.
+        let span = match activation {
+            Activation::Crelu => 0.05,
+            Activation::Screlu => 0.15,
+        };
+        let model = Model {
+            activation,
+            ..Model::initial(&mut SplitMix64::new(5), span)
+        };
         Trainer::new(
             model,
             Optimiser::new(SETTINGS, Moments::zeros()),
@@ -278,7 +287,11 @@ mod tests {
 
     #[test]
     fn dense_gradients_are_the_derivatives() {
-        let mut trainer = trainer(2);
+        Activation::ALL.into_iter().for_each(check_dense_gradients);
+    }
+
+    fn check_dense_gradients(activation: Activation) {
+        let mut trainer = trainer(2, activation);
         let batch = positions(64);
         let (_, gradient) = trainer.gradient(batch.len(), &plainly(&batch));
         let mut largest = 0.0_f32;
@@ -299,12 +312,18 @@ mod tests {
                 largest = largest.max(wanted.abs());
             }
         }
-        assert!(largest > 1e-2, "the check must see real slopes");
+        assert!(largest > 1e-2, "the check must see real slopes: {largest}");
     }
 
     #[test]
     fn transformer_gradients_are_the_derivatives() {
-        let mut trainer = trainer(1);
+        Activation::ALL
+            .into_iter()
+            .for_each(check_transformer_gradients);
+    }
+
+    fn check_transformer_gradients(activation: Activation) {
+        let mut trainer = trainer(1, activation);
         let batch = positions(64);
         trainer.gradient(batch.len(), &plainly(&batch));
         let index = &trainer.shares[0].index;
@@ -320,6 +339,7 @@ mod tests {
             .collect();
         let mut factor = [0.0; L1];
         trainer.kernels.add_rows(slopes, &factor_users, &mut factor);
+        let mut largest = 0.0_f32;
         for (block_row, slopes) in [(king, row), (FACTOR, factor)] {
             for unit in (0..L1).step_by(37) {
                 let at = piece_row * BLOCK + block_row * L1 + unit;
@@ -331,14 +351,20 @@ mod tests {
                     slopes[unit],
                     wanted,
                 );
+                largest = largest.max(wanted.abs());
             }
         }
+        assert!(largest > 1e-3, "the check must see real slopes: {largest}");
     }
 
     #[test]
     fn the_loss_falls_and_the_export_agrees() {
+        Activation::ALL.into_iter().for_each(check_learning);
+    }
+
+    fn check_learning(activation: Activation) {
         let records = positions(5000);
-        let mut trainer = trainer(2);
+        let mut trainer = trainer(2, activation);
         let held_out = Dataset::new(vec![records.clone()]);
         let before = trainer.validate(&held_out);
         assert!((before - exact_loss(&trainer.model, &records)).abs() < 1e-4);
@@ -351,7 +377,7 @@ mod tests {
         assert!(after < before / 10.0, "{before} -> {after}");
         let net = crate::train::export::quantise(&trainer.model, 0.6);
         let report = ExportReport::of((&trainer.model, 0.6), &net, &records);
-        eprintln!("{report}");
+        eprintln!("{activation}: {before} -> {after}\n{report}");
         assert!(report.mean < 0.02 * report.size, "{report}");
     }
 
@@ -359,7 +385,7 @@ mod tests {
     fn a_seed_and_a_thread_count_give_one_result() {
         let records = positions(600);
         let run = || {
-            let mut trainer = trainer(2);
+            let mut trainer = trainer(2, Activation::Crelu);
             records.chunks(200).for_each(|batch| {
                 trainer.step(batch.len(), &plainly(batch), 0.004);
             });
@@ -373,9 +399,13 @@ mod tests {
 
     #[test]
     fn every_kind_of_machine_learns_the_same() {
+        Activation::ALL.into_iter().for_each(check_machines);
+    }
+
+    fn check_machines(activation: Activation) {
         let records = positions(1000);
         let learnt = |kernels: Kernels| {
-            let mut trainer = trainer(2);
+            let mut trainer = trainer(2, activation);
             trainer.kernels = kernels;
             for batch in records.chunks(250).cycle().take(12) {
                 trainer.step(batch.len(), &plainly(batch), 0.004);
@@ -387,7 +417,7 @@ mod tests {
             let loss = learnt(kernels);
             assert!(
                 (loss / wanted - 1.0).abs() < 0.01,
-                "{kernels:?}: {loss} {wanted}"
+                "{activation}, {kernels:?}: {loss} {wanted}"
             );
         }
     }

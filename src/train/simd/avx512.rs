@@ -82,7 +82,13 @@ pub fn fold(real: &Row, factor: &Row, out: &mut FixedRow) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn accumulate(bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row) {
+pub fn accumulate(
+    activation: Activation,
+    bias: &FixedRow,
+    table: &[i16],
+    rows: &[u16],
+    out: &mut Row,
+) {
     let row_of = |row: u16| &table[usize::from(row) * L1..][..L1];
     let mut sums = [_mm512_setzero_si512(); FIXED_REGISTERS];
     for (sum, bias) in sums.iter_mut().zip(bias.as_chunks().0) {
@@ -100,7 +106,11 @@ pub fn accumulate(bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row) {
     let scale = _mm512_set1_ps(1.0 / FIXED_ONE);
     let widened = |half: __m256i| {
         let number = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(half));
-        _mm512_mul_ps(number, scale)
+        let clipped = _mm512_mul_ps(number, scale);
+        match activation {
+            Activation::Crelu => clipped,
+            Activation::Screlu => _mm512_mul_ps(clipped, clipped),
+        }
     };
     for (out, sum) in out.as_chunks_mut::<32>().0.iter_mut().zip(sums) {
         let clipped = _mm512_min_epi16(_mm512_max_epi16(sum, zero), one);
@@ -140,6 +150,7 @@ pub fn first_layer(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn first_layer_back(
+    activation: Activation,
     inputs: &[Inputs; GROUP],
     slopes: &[Hidden; GROUP],
     weights: &Tiles,
@@ -167,6 +178,13 @@ pub fn first_layer_back(
                 *chain = _mm512_fmadd_ps(slope, x[position], *chain);
             }
             store(gradient, _mm512_add_ps(chains[0], chains[1]));
+        }
+        if activation == Activation::Screlu {
+            // The square of x has the slope 2 x, and its root is at hand.
+            for (sum, x) in sums.iter_mut().zip(x) {
+                let root = _mm512_sqrt_ps(x);
+                *sum = _mm512_mul_ps(*sum, _mm512_add_ps(root, root));
+            }
         }
         let mut total = load(bias);
         for ((out, sum), x) in out.iter_mut().zip(sums).zip(x) {

@@ -13,6 +13,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
+use super::activation::Activation;
 use super::quantised::{HIDDEN, L1};
 use super::tail::{TailGradient, TailPass, TailWeights};
 
@@ -23,7 +24,7 @@ pub const GROUP: usize = 8;
 pub type Row = [f32; L1];
 /// A row of the transformer in fixed point, as the forward pass reads it.
 pub type FixedRow = [i16; L1];
-/// The clipped accumulators of a position: side to move, then the other.
+/// The activated accumulators of a position: side to move, then the other.
 pub type Inputs = [f32; 2 * L1];
 /// The slopes of a position's accumulators, in bfloat16.
 pub type Slopes = [u16; 2 * L1];
@@ -131,10 +132,17 @@ impl Kernels {
         dispatch!(self, fold(real, factor, out));
     }
 
-    /// `out = clamp(bias + sum of the table's `rows`, 0, 1)`.
+    /// `out = activation(bias + sum of the table's `rows`)`.
     #[inline]
-    pub fn accumulate(self, bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row) {
-        dispatch!(self, accumulate(bias, table, rows, out));
+    pub fn accumulate(
+        self,
+        activation: Activation,
+        bias: &FixedRow,
+        table: &[i16],
+        rows: &[u16],
+        out: &mut Row,
+    ) {
+        dispatch!(self, accumulate(activation, bias, table, rows, out));
     }
 
     /// `out = bias + weights * inputs` for each position of a group.
@@ -150,11 +158,12 @@ impl Kernels {
     }
 
     /// The way back through the first layer: adds `slopes x inputs` to `gradient` and the slopes of the accumulators
-    /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group. Places of the group beyond
-    /// `out` are empty: their slopes must be zero.
+    /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group.
+    /// Places of the group beyond `out` are empty: their slopes must be zero.
     #[inline]
     pub fn first_layer_back(
         self,
+        activation: Activation,
         inputs: &[Inputs; GROUP],
         slopes: &[Hidden; GROUP],
         weights: &Tiles,
@@ -163,7 +172,7 @@ impl Kernels {
     ) {
         dispatch!(
             self,
-            first_layer_back(inputs, slopes, weights, gradient, bias, out)
+            first_layer_back(activation, inputs, slopes, weights, gradient, bias, out)
         );
     }
 
@@ -227,10 +236,10 @@ mod avx2 {
 
     compiled_for! { "avx2,fma":
         fn fold(real: &Row, factor: &Row, out: &mut FixedRow);
-        fn accumulate(bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row);
+        fn accumulate(activation: Activation, bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row);
         fn first_layer(inputs: &[Inputs; GROUP], weights: &InputMajor, bias: &Hidden, out: &mut [Hidden; GROUP]);
-        fn first_layer_back(inputs: &[Inputs; GROUP], slopes: &[Hidden; GROUP], weights: &Tiles,
-            gradient: &mut Tiles, bias: &mut Inputs, out: &mut [Slopes]);
+        fn first_layer_back(activation: Activation, inputs: &[Inputs; GROUP], slopes: &[Hidden; GROUP],
+            weights: &Tiles, gradient: &mut Tiles, bias: &mut Inputs, out: &mut [Slopes]);
         fn tail(weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]);
         fn tail_back(weights: &TailWeights, passes: &[TailPass; GROUP], slopes: &[f32; GROUP],
             gradient: &mut TailGradient, out: &mut [Hidden; GROUP]);

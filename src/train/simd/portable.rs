@@ -40,7 +40,13 @@ pub fn fold<const FMA: bool>(real: &Row, factor: &Row, out: &mut FixedRow) {
 }
 
 #[inline(always)]
-pub fn accumulate<const FMA: bool>(bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row) {
+pub fn accumulate<const FMA: bool>(
+    activation: Activation,
+    bias: &FixedRow,
+    table: &[i16],
+    rows: &[u16],
+    out: &mut Row,
+) {
     let mut sums = *bias;
     for &row in rows {
         let row = &table[usize::from(row) * L1..][..L1];
@@ -50,6 +56,9 @@ pub fn accumulate<const FMA: bool>(bias: &FixedRow, table: &[i16], rows: &[u16],
     }
     for (out, sum) in out.iter_mut().zip(sums) {
         *out = f32::from(sum.clamp(0, FIXED_ONE as i16)) * (1.0 / FIXED_ONE);
+    }
+    if activation == Activation::Screlu {
+        out.iter_mut().for_each(|out| *out *= *out);
     }
 }
 
@@ -72,6 +81,7 @@ pub fn first_layer<const FMA: bool>(
 
 #[inline(always)]
 pub fn first_layer_back<const FMA: bool>(
+    activation: Activation,
     inputs: &[Inputs; GROUP],
     slopes: &[Hidden; GROUP],
     weights: &Tiles,
@@ -89,6 +99,12 @@ pub fn first_layer_back<const FMA: bool>(
                 if slope != 0.0 {
                     add_scaled::<FMA>(&mut sums, slope, &weights[tile][output]);
                     add_scaled::<FMA>(&mut gradient[tile][output], slope, inputs);
+                }
+            }
+            if activation == Activation::Screlu {
+                // The square of x has the slope 2 x, and its root is at hand.
+                for (sum, &input) in sums.iter_mut().zip(inputs) {
+                    *sum *= 2.0 * input.sqrt();
                 }
             }
             for lane in 0..LANES {

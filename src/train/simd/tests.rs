@@ -51,8 +51,10 @@ fn the_transformer_is_the_same_everywhere() {
         kernels.fold(&real, &factor, &mut fixed);
         let mut all: Vec<f32> = fixed.map(f32::from).into();
         let mut row = [0.0; L1];
-        kernels.accumulate(&bias, &table, &rows, &mut row);
-        all.extend(row);
+        for activation in Activation::ALL {
+            kernels.accumulate(activation, &bias, &table, &rows, &mut row);
+            all.extend(row);
+        }
         kernels.add_rows(&halves, &[3, 19, 0, 3, 7], &mut row);
         all.extend(row);
         all
@@ -75,13 +77,15 @@ fn the_first_layer_is_the_same_everywhere() {
         let mut sums = [[0.0; HIDDEN]; GROUP];
         kernels.first_layer(&inputs, &weights, &[0.25; HIDDEN], &mut sums);
         let mut all = sums.as_flattened().to_vec();
-        let mut gradient = Box::new([[[0.5; LANES]; HIDDEN]; TILES]);
-        let (mut bias, mut out) = ([0.25; 2 * L1], [[0; 2 * L1]; GROUP - 1]);
-        let sums = (&mut *gradient, &mut bias);
-        kernels.first_layer_back(&inputs, &slopes, &tiles, sums, &mut out);
-        all.extend(gradient.as_flattened().as_flattened());
-        all.extend(bias);
-        all.extend(coarse(out.as_flattened()));
+        for activation in Activation::ALL {
+            let mut gradient = Box::new([[[0.5; LANES]; HIDDEN]; TILES]);
+            let (mut bias, mut out) = ([0.25; 2 * L1], [[0; 2 * L1]; GROUP - 1]);
+            let sums = (&mut *gradient, &mut bias);
+            kernels.first_layer_back(activation, &inputs, &slopes, &tiles, sums, &mut out);
+            all.extend(gradient.as_flattened().as_flattened());
+            all.extend(bias);
+            all.extend(coarse(out.as_flattened()));
+        }
         all
     });
 }
