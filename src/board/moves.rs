@@ -4,6 +4,16 @@ use std::num::NonZeroU16;
 
 use shakmaty::{Role, Square};
 
+/// The role that each promotion code stands for: a table, because moves are asked very often.
+const PROMOTIONS: [Option<Role>; 16] = {
+    let mut roles = [None; 16];
+    roles[1] = Some(Role::Knight);
+    roles[2] = Some(Role::Bishop);
+    roles[3] = Some(Role::Rook);
+    roles[4] = Some(Role::Queen);
+    roles
+};
+
 /// A move in 16 bits: `from | to << 6 | promotion << 12`.
 ///
 /// `promotion` is 0 for none, then knight 1, bishop 2, rook 3, queen 4. Castling is written as king takes own
@@ -70,13 +80,7 @@ impl Move {
     /// The role a pawn becomes; `None` also for the unused codes 5 to 15.
     #[inline]
     pub fn promotion(self) -> Option<Role> {
-        match self.bits() >> 12 {
-            1 => Some(Role::Knight),
-            2 => Some(Role::Bishop),
-            3 => Some(Role::Rook),
-            4 => Some(Role::Queen),
-            _ => None,
-        }
+        PROMOTIONS[usize::from(self.bits() >> 12)]
     }
 
     /// Whether the code carries a promotion to a queen.

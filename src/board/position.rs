@@ -327,7 +327,7 @@ impl Position {
     /// Whether the move captures, en passant included.
     #[inline]
     pub fn is_capture(&self, m: Move) -> bool {
-        self.captured(m).is_some()
+        self.by_color(!self.turn).contains(m.to()) || self.is_en_passant(m)
     }
 
     /// Whether [`Position::generate_noisy`] yields the move: captures, en passant and queen

@@ -206,6 +206,7 @@ impl MovePicker {
         }
     }
 
+    #[inline(never)]
     fn make_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) {
         let Scratch { list, scored } = scratch;
         list.clear();
@@ -242,6 +243,7 @@ impl MovePicker {
         None
     }
 
+    #[inline(never)]
     fn make_quiet(&mut self, guide: &Guide, scratch: &mut Scratch) {
         self.quiet_start = self.end;
         self.quiet_end = self.end;
@@ -280,6 +282,7 @@ impl MovePicker {
         None
     }
 
+    #[inline(never)]
     fn make_evasions(&mut self, guide: &Guide, scratch: &mut Scratch) {
         let Scratch { list, scored } = scratch;
         list.clear();
