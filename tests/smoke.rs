@@ -36,10 +36,10 @@ struct Size {
 fn a_net_from_nothing_beats_material() {
     smoke(&Size {
         name: "short",
-        sample: "--positions 200000 --soft-nodes 60 --one-in 6 --random-plies 16 --max-opening 1500 --threads 2",
-        train: "--millions 0.5 --every 0.1 --batch 1024 --rate 0.008 --real-rate 0.02 --threads 1",
+        sample: "--positions 300000 --soft-nodes 60 --one-in 12 --random-plies 16 --max-opening 1500 --threads 2",
+        train: "--millions 1.5 --every 0.3 --batch 1024 --rate 0.004 --real-rate 0.1 --threads 2",
         opponents: &[("--no-squares", 60)],
-        pairs: 50,
+        pairs: 100,
         nodes: 100,
         live: false,
     });
