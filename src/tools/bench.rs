@@ -86,7 +86,10 @@ impl BenchOptions {
     }
 
     /// The positions to search.
-    fn positions(&self) -> Result<Vec<Position>> {
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a line is no position.
+    pub fn positions(&self) -> Result<Vec<Position>> {
         let Some(path) = &self.file else {
             return parse_positions(POSITIONS).context("bench.epd");
         };
