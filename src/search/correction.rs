@@ -10,7 +10,6 @@ use super::params;
 use super::score::{Value, clamp_eval};
 use crate::board::{Color, Position};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
-use crate::util::prefetch::prefetch;
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
@@ -114,16 +113,6 @@ impl Corrections {
                 * (at(&self.continuation, keys.continuation[0])
                     + at(&self.continuation, keys.continuation[1]));
         sum / 1024
-    }
-
-    /// Brings the entries of `position` into the cache, but for those that depend on the moves before.
-    #[inline]
-    pub fn prefetch(&self, position: &Position) {
-        let keys = Keys::new(position, None, [None; 2]);
-        prefetch(&self.pawn[keys.pawn]);
-        prefetch(&self.minor[keys.minor]);
-        prefetch(&self.non_pawn[0][keys.non_pawn[0]]);
-        prefetch(&self.non_pawn[1][keys.non_pawn[1]]);
     }
 
     /// Learns that a search of `depth` gave a result `difference` above the static evaluation.

@@ -271,7 +271,6 @@ impl Worker {
         frame.context = Context::new(frame.in_check, noisy, piece, m);
         self.nodes += 1;
         let dirty = self.position.do_move(m);
-        self.corrections.prefetch(&self.position);
         self.accumulators.push(&dirty);
         self.ply += 1;
     }
