@@ -74,6 +74,7 @@ impl Worker {
                 continue;
             }
             count += 1;
+            self.prefetch(m);
             let candidate = self.candidate(&node, m, &checks, count);
             self.frame_mut().move_count = count;
             if KIND == ROOT {

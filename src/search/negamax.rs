@@ -165,6 +165,9 @@ impl Worker {
                 .and_then(|e| e.best)
                 .filter(|&m| self.position.pseudo_legal(m))
         };
+        if let Some(m) = tt_move {
+            self.prefetch(m);
+        }
         let pv = KIND != NULL_WINDOW;
         let frame = self.frame_mut();
         frame.tt_hit = entry.is_some();

@@ -220,6 +220,7 @@ impl Worker {
             if !self.position.legal(m) {
                 continue;
             }
+            self.prefetch(m);
             let cut_node = !node.cut_node;
             let value = self.child(m, |w| {
                 let value = -w.quiesce::<false>(-beta, -beta + 1)?;

@@ -145,6 +145,7 @@ impl Worker {
                 continue;
             }
             count += 1;
+            self.prefetch(m);
             if !score::is_loss(node.best) {
                 let noisy = self.position.is_noisy(m);
                 if in_check && !noisy {

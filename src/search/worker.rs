@@ -259,9 +259,14 @@ impl Worker {
         result
     }
 
+    /// Brings what the table knows of the position after `m` near: as soon as it is likely that `m` will be made.
+    #[inline]
+    pub(super) fn prefetch(&self, m: Move) {
+        self.job.table.prefetch(self.position.key_after(m));
+    }
+
     #[inline]
     fn make(&mut self, m: Move) {
-        self.job.table.prefetch(self.position.key_after(m));
         let piece = self.position.moved_piece(m);
         let noisy = self.position.is_noisy(m);
         let frame = self.frame_mut();
