@@ -257,6 +257,41 @@ fn a_net_with_squares_is_trained_and_read() {
     folder.run(&format!("{on} --activation screlu")).ok();
 }
 
+#[test]
+fn nets_of_other_widths_are_trained_and_read() {
+    let folder = Folder::new("widths");
+    let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
+    for (width, name) in [
+        (128, "HalfKP 128x2-32-32-1 (own)"),
+        (512, "HalfKP 512x2-32-32-1 (own)"),
+    ] {
+        folder
+            .run(&format!("{short} --l1 {width} --out net.nnue"))
+            .ok();
+        let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+        assert_eq!(network.architecture().to_string(), name);
+        folder.run("export net.checkpoint --out again.nnue").ok();
+        assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+        // Another width neither begins with it nor goes on from it.
+        folder
+            .run(&format!("{short} --resume --out net.nnue"))
+            .fails_with("l1 is 256 in one");
+        for init in ["net.nnue", "net.checkpoint"] {
+            folder
+                .run(&format!("{short} --init {init} --out on.nnue"))
+                .fails_with(&format!("has accumulators of width {width}"));
+        }
+        folder
+            .run(&format!(
+                "{short} --l1 {width} --init net.nnue --out on.nnue"
+            ))
+            .ok();
+    }
+    folder
+        .run("some.bin --l1 300")
+        .fails_with("l1 is 300, but must be 128, 256 or 512");
+}
+
 /// The held-out losses of a log.
 fn held_out(folder: &Folder, name: &str) -> Vec<f64> {
     let text = String::from_utf8(folder.bytes(name)).expect("a text");

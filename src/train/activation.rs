@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::quantised::{ACTIVATION_ONE, HIDDEN, L1};
+use super::quantised::{ACTIVATION_ONE, HIDDEN};
+use super::width::{self, PUBLISHED};
 use crate::nnue::Architecture;
 use crate::nnue::architecture::Features;
 use crate::nnue::own::Own;
@@ -13,7 +14,7 @@ use crate::nnue::own::Own;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// Clipped between 0 and 1: the architecture of Stockfish 12, which other engines read too.
+    /// Clipped between 0 and 1: at the default width the architecture of Stockfish 12, which other engines read too.
     #[default]
     Crelu,
     /// The square of that: a net of our own, which only Zoothera reads.
@@ -53,25 +54,29 @@ impl Activation {
         }
     }
 
-    /// The architecture of the nets that are trained with it.
-    pub fn architecture(self) -> Architecture {
+    /// The architecture of the nets that are trained with it and accumulators of width `l1`: the published one where
+    /// it fits, so that other engines read the net too, or else one of our own.
+    pub fn architecture(self, l1: usize) -> Architecture {
         match self {
-            Self::Crelu => Architecture::HalfKp,
-            Self::Screlu => Architecture::Own(Own {
+            Self::Crelu if l1 == PUBLISHED => Architecture::HalfKp,
+            _ => Architecture::Own(Own {
                 features: Features::HalfKp,
-                l1: L1,
-                squared: true,
+                l1,
+                squared: self == Self::Screlu,
                 hidden: HIDDEN,
                 buckets: 1,
             }),
         }
     }
 
-    /// The activation with which nets of this architecture are trained, if they are.
-    pub fn of_architecture(architecture: Architecture) -> Option<Self> {
+    /// The activation and the width with which nets of this architecture are trained, if they are.
+    pub fn of_architecture(architecture: Architecture) -> Option<(Self, usize)> {
+        let l1 = architecture.shape().l1;
         Self::ALL
             .into_iter()
-            .find(|activation| activation.architecture() == architecture)
+            .filter(|_| width::check(l1).is_ok())
+            .find(|activation| activation.architecture(l1) == architecture)
+            .map(|activation| (activation, l1))
     }
 }
 

@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
+use super::width;
 
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -87,6 +88,8 @@ settings! {
     out: PathBuf = "trained.nnue".into(), "trained.nnue";
     /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
     activation: Activation = Activation::Crelu, "crelu";
+    /// Width of an accumulator: 128, 256 or 512; a net of a width other than 256 is of our own kind as well
+    l1: usize = width::PUBLISHED, "256";
     /// Positions to show, in millions, repetitions counted
     millions: f64 = 100.0, "100";
     /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for no end
@@ -166,6 +169,7 @@ impl Config {
     /// # Errors
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<()> {
+        width::check(self.l1)?;
         let positive = [
             ("batch", self.batch as f64),
             ("threads", self.threads as f64),
@@ -245,6 +249,7 @@ mod tests {
             ("lambda", "lambda = 1.5"),
             ("holdout", "holdout = 1.0"),
             ("rate", "rate = nan"),
+            ("l1", "l1 = 300"),
         ] {
             let config = toml::from_str::<Overrides>(text).unwrap().resolved();
             let error = config.check().unwrap_err().to_string();

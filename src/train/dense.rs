@@ -1,11 +1,11 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
 use super::activation::Activation;
-use super::quantised::{ACTIVATION_ONE, HIDDEN, L1, OUTPUT_ONE, WEIGHT_ONE};
+use super::quantised::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
 use super::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
-/// One number per dense parameter.
+/// One number per dense parameter. `L1` stands for the width of an accumulator.
 #[derive(Clone, Debug)]
 pub struct Dense {
     /// `[L1]`: the transformer's bias.
@@ -28,11 +28,11 @@ pub struct Dense {
 pub const TENSORS: usize = 7;
 
 impl Dense {
-    /// All zero.
-    pub fn zeros() -> Self {
+    /// All zero, for accumulators of width `l1`.
+    pub fn zeros(l1: usize) -> Self {
         Self {
-            transformer_bias: vec![0.0; L1],
-            l1_weight: vec![0.0; HIDDEN * 2 * L1],
+            transformer_bias: vec![0.0; l1],
+            l1_weight: vec![0.0; HIDDEN * 2 * l1],
             l1_bias: vec![0.0; HIDDEN],
             l2_weight: vec![0.0; HIDDEN * HIDDEN],
             l2_bias: vec![0.0; HIDDEN],
@@ -42,19 +42,24 @@ impl Dense {
     }
 
     /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
-    pub fn initial(rng: &mut SplitMix64) -> Self {
-        let mut dense = Self::zeros();
+    pub fn initial(rng: &mut SplitMix64, l1: usize) -> Self {
+        let mut dense = Self::zeros(l1);
         let mut fill = |weights: &mut [f32], inputs: usize| {
             let span = (inputs as f32).sqrt().recip();
             weights.fill_with(|| span * uniform(rng));
         };
-        fill(&mut dense.l1_weight, 2 * L1);
+        fill(&mut dense.l1_weight, 2 * l1);
         fill(&mut dense.l2_weight, HIDDEN);
         fill(&mut dense.output_weight, HIDDEN);
         dense.l1_bias.fill(0.1);
         dense.l2_bias.fill(0.1);
         dense.output_bias.fill(0.0);
         dense
+    }
+
+    /// Width of one perspective's accumulator.
+    pub fn l1(&self) -> usize {
+        self.transformer_bias.len()
     }
 
     /// Every tensor, in a fixed order.

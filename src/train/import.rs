@@ -8,11 +8,11 @@ use super::checkpoint;
 use super::dense::Dense;
 use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
-use super::quantised::{ACTIVATION_ONE, L1, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
-use super::transformer::{self, BLOCK, FACTOR};
+use super::quantised::{ACTIVATION_ONE, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
+use super::transformer::{self, FACTOR, block};
 
-/// The model of a HalfKP 256x2-32-32-1 net file or of a checkpoint. A net file was written with its output multiplied by
-/// `output_scale`, which is taken off again.
+/// The model of a HalfKP net file of a shape that can be trained, or of a checkpoint. A net file was written with its
+/// output multiplied by `output_scale`, which is taken off again.
 ///
 /// # Errors
 /// When the file is neither.
@@ -25,7 +25,7 @@ pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
         .with_context(|| format!("{} is no checkpoint and no net", path.display()))?
         .with_context(|| {
             format!(
-                "{} is no HalfKP 256x2-32-32-1 net, with or without squares",
+                "{} is no HalfKP net of width 128, 256 or 512 with two layers of 32",
                 path.display()
             )
         })?;
@@ -35,23 +35,24 @@ pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
 /// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
 /// what they have in common goes on being learnt in common.
 fn unfold(net: &QuantisedNet, output_scale: f32) -> Model {
-    let mut table = transformer::zeros();
-    for (piece_row, block) in table.chunks_exact_mut(BLOCK).enumerate() {
-        let (real, factor) = block.split_at_mut(FACTOR * L1);
-        for (king, real) in real.chunks_exact_mut(L1).enumerate() {
-            let row = &net.transformer_weight[file_row(piece_row, king) * L1..][..L1];
+    let l1 = net.l1();
+    let mut table = transformer::zeros(l1);
+    for (piece_row, block) in table.chunks_exact_mut(block(l1)).enumerate() {
+        let (real, factor) = block.split_at_mut(FACTOR * l1);
+        for (king, real) in real.chunks_exact_mut(l1).enumerate() {
+            let row = &net.transformer_weight[file_row(piece_row, king) * l1..][..l1];
             for ((real, factor), &weight) in real.iter_mut().zip(factor.iter_mut()).zip(row) {
                 *real = f32::from(weight) / ACTIVATION_ONE;
                 *factor += *real / KINGS as f32;
             }
         }
-        for real in real.chunks_exact_mut(L1) {
+        for real in real.chunks_exact_mut(l1) {
             real.iter_mut()
                 .zip(&*factor)
                 .for_each(|(real, factor)| *real -= factor);
         }
     }
-    debug_assert_eq!(table.len(), PIECE_ROWS * BLOCK);
+    debug_assert_eq!(table.len(), PIECE_ROWS * block(l1));
     Model {
         activation: net.activation,
         transformer: table,
@@ -93,12 +94,19 @@ mod tests {
     use crate::train::activation::Activation;
     use crate::train::export::quantise;
     use crate::train::transformer::uniform;
+    use crate::train::width;
     use crate::util::rng::SplitMix64;
 
     #[test]
     fn a_net_that_is_read_and_written_is_the_same() {
+        for l1 in width::ALL {
+            check_round_trip(l1);
+        }
+    }
+
+    fn check_round_trip(l1: usize) {
         let mut rng = SplitMix64::new(9);
-        let mut model = Model::initial(&mut rng, 0.5);
+        let mut model = Model::initial(&mut rng, l1, 0.5);
         for weight in model.transformer.iter_mut().step_by(7) {
             *weight += uniform(&mut rng);
         }

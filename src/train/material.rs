@@ -13,8 +13,10 @@
 //! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
 //! units, the span +-4064.
 
+use super::activation::Activation;
 use super::features::{FILE_ROWS_PER_KING, KINDS};
-use super::quantised::{HIDDEN, L1, QuantisedNet};
+use super::quantised::{HIDDEN, QuantisedNet};
+use super::width::PUBLISHED as L1;
 
 /// Units in a perspective's thermometer.
 const COLUMN: usize = 64;
@@ -36,7 +38,7 @@ pub fn material_net(squares: bool) -> Vec<u8> {
 
 /// The net's parameters.
 fn build(values: Values) -> QuantisedNet {
-    let mut net = QuantisedNet::default();
+    let mut net = QuantisedNet::zeros(Activation::Crelu, L1);
     for unit in 0..COLUMN {
         net.transformer_bias[unit] = (HALF_SPAN - 127 * unit as i32) as i16;
     }

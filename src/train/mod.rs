@@ -27,5 +27,6 @@ pub mod snapshot;
 pub mod tail;
 pub mod trainer;
 pub mod transformer;
+pub mod width;
 
 pub use material::material_net;

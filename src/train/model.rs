@@ -3,7 +3,7 @@
 use super::activation::Activation;
 use super::dense::Dense;
 use super::features::Active;
-use super::transformer::{self, Table, folded};
+use super::transformer::{self, Table};
 use crate::util::rng::SplitMix64;
 
 /// All parameters. Activations of 1.0 stand for 127 in the integer net, an output of 1.0 for 600 engine units.
@@ -17,13 +17,23 @@ pub struct Model {
 }
 
 impl Model {
-    /// A fresh model with clipped ReLUs, factor rows uniform within `span`.
-    pub fn initial(rng: &mut SplitMix64, span: f32) -> Self {
+    /// A fresh model of width `l1` with clipped ReLUs, factor rows uniform within `span`.
+    pub fn initial(rng: &mut SplitMix64, l1: usize, span: f32) -> Self {
         Self {
-            transformer: transformer::initial(rng, span),
-            dense: Dense::initial(rng),
+            transformer: transformer::initial(rng, l1, span),
+            dense: Dense::initial(rng, l1),
             activation: Activation::Crelu,
         }
+    }
+
+    /// Width of one perspective's accumulator.
+    pub fn l1(&self) -> usize {
+        self.dense.l1()
+    }
+
+    /// A row of the transformer as the engine will see it: real plus factor.
+    pub fn row(&self, piece_row: usize, king: usize) -> impl Iterator<Item = f32> + '_ {
+        transformer::folded(&self.transformer, self.l1(), piece_row, king)
     }
 
     /// The net's output, side to move's view, without any rounding but that of the floats.
@@ -41,10 +51,7 @@ impl Model {
         let mut sums = self.dense.transformer_bias.clone();
         for &row in rows {
             let (piece_row, king) = (usize::from(row >> 6), usize::from(row & 63));
-            for (sum, weight) in sums
-                .iter_mut()
-                .zip(folded(&self.transformer, piece_row, king))
-            {
+            for (sum, weight) in sums.iter_mut().zip(self.row(piece_row, king)) {
                 *sum += weight;
             }
         }

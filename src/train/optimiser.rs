@@ -8,9 +8,8 @@ use super::dense::Dense;
 use super::features::KINGS;
 use super::index::RowIndex;
 use super::model::Model;
-use super::quantised::L1;
 use super::simd::{AdamStep, Kernels, Slopes};
-use super::transformer::{self, BLOCK, FACTOR, Table};
+use super::transformer::{self, FACTOR, Table, block};
 
 /// What stays the same from step to step.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +37,9 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Those of a run that begins.
-    pub fn zeros() -> Self {
-        let zeros = || (transformer::zeros(), Dense::zeros());
+    /// Those of a run that begins, for a model of width `l1`.
+    pub fn zeros(l1: usize) -> Self {
+        let zeros = || (transformer::zeros(l1), Dense::zeros(l1));
         Self {
             first: zeros(),
             second: zeros(),
@@ -59,9 +58,9 @@ pub struct Optimiser {
 /// The gradient of the transformer before it is summed: the slopes of a batch's accumulators, two a position, and
 /// who used which row.
 #[derive(Clone, Copy)]
-pub struct SparseGradient<'a> {
+pub struct SparseGradient<'a, const L1: usize> {
     /// Slopes of every position's accumulators.
-    pub slopes: &'a [Slopes],
+    pub slopes: &'a [Slopes<L1>],
     /// The index of each share of the batch, in order.
     pub indices: &'a [&'a RowIndex],
 }
@@ -73,13 +72,13 @@ impl Optimiser {
     }
 
     /// One step along a batch's gradient, in parallel in the current thread pool.
-    pub fn step(
+    pub fn step<const L1: usize>(
         &mut self,
         kernels: Kernels,
         model: &mut Model,
         rate: f32,
         dense: &Dense,
-        sparse: SparseGradient,
+        sparse: SparseGradient<L1>,
     ) {
         self.moments.steps += 1;
         let step = adam_step(self.moments.steps, rate, 0.0);
@@ -98,9 +97,9 @@ impl Optimiser {
         // Who takes a block does not matter: a row's sum has one order.
         model
             .transformer
-            .par_chunks_exact_mut(BLOCK)
-            .zip(self.moments.first.0.par_chunks_exact_mut(BLOCK))
-            .zip(self.moments.second.0.par_chunks_exact_mut(BLOCK))
+            .par_chunks_exact_mut(block(L1))
+            .zip(self.moments.first.0.par_chunks_exact_mut(block(L1)))
+            .zip(self.moments.second.0.par_chunks_exact_mut(block(L1)))
             .enumerate()
             .for_each(|(piece_row, ((weights, first), second))| {
                 block_step.run(piece_row, weights, first, second);
@@ -121,14 +120,14 @@ impl Optimiser {
 }
 
 /// The step of the rows that share a factor row.
-struct BlockStep<'a> {
+struct BlockStep<'a, const L1: usize> {
     kernels: Kernels,
     real: AdamStep,
     factor: AdamStep,
-    sparse: SparseGradient<'a>,
+    sparse: SparseGradient<'a, L1>,
 }
 
-impl BlockStep<'_> {
+impl<const L1: usize> BlockStep<'_, L1> {
     fn run(&self, piece_row: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
         let (mut total, mut gradient) = ([0.0; L1], [0.0; L1]);
         let mut touched = false;
@@ -156,7 +155,7 @@ impl BlockStep<'_> {
 
     /// The gradient of a row; whether anything used it.
     fn sum(&self, row: usize, gradient: &mut [f32; L1]) -> bool {
-        let slopes = self.sparse.slopes.as_flattened();
+        let slopes = self.sparse.slopes.as_flattened().as_flattened();
         let mut used = false;
         for index in self.sparse.indices {
             let users = index.users(row);

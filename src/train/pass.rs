@@ -4,8 +4,8 @@ use super::dense::Dense;
 use super::features::Active;
 use super::index::RowIndex;
 use super::loss::Loss;
-use super::quantised::{HIDDEN, L1};
-use super::simd::{GROUP, Hidden, Inputs, Kernels, LANES, Slopes, TILES, Tiles};
+use super::quantised::HIDDEN;
+use super::simd::{GROUP, Hidden, Inputs, Kernels, LANES, Slopes, Tile};
 use super::snapshot::Snapshot;
 use super::tail::{TailGradient, TailPass};
 use crate::data::Record;
@@ -20,45 +20,47 @@ pub struct Sample {
 }
 
 /// A thread's share of a batch, and the room for what it computes.
-pub struct Share {
+pub struct Share<const L1: usize> {
     /// The positions.
     pub samples: Vec<Sample>,
     /// Who of them used which row.
     pub index: RowIndex,
     actives: Vec<Active>,
-    buffers: Box<Buffers>,
-    gradient: Box<Gradient>,
+    buffers: Box<Buffers<L1>>,
+    gradient: Box<Gradient<L1>>,
     loss: f64,
 }
 
-/// What a group of positions needs on its way.
-struct Buffers {
-    inputs: [Inputs; GROUP],
+/// What a group of positions needs on its way. The inputs begin with a cache line, as the kernels' vectors do.
+#[repr(C, align(64))]
+struct Buffers<const L1: usize> {
+    inputs: [Inputs<L1>; GROUP],
     sums: [Hidden; GROUP],
     slopes: [Hidden; GROUP],
     passes: [TailPass; GROUP],
 }
 
 /// Sums over a share, in the layouts of the kernels.
-struct Gradient {
-    l1: Tiles,
+#[repr(C, align(64))]
+struct Gradient<const L1: usize> {
     /// Slopes of the accumulators: their halves add up to the transformer bias's.
-    accumulators: Inputs,
+    accumulators: Inputs<L1>,
+    l1: Vec<Tile>,
     tail: TailGradient,
 }
 
 /// What every thread of a batch knows.
 #[derive(Clone, Copy)]
-pub struct Pass<'a> {
+pub struct Pass<'a, const L1: usize> {
     /// The model.
-    pub snapshot: &'a Snapshot,
+    pub snapshot: &'a Snapshot<L1>,
     /// What to minimise.
     pub loss: Loss,
     /// How to compute.
     pub kernels: Kernels,
 }
 
-impl Share {
+impl<const L1: usize> Share<L1> {
     /// An empty share.
     pub fn new() -> Self {
         Self {
@@ -66,7 +68,7 @@ impl Share {
             index: RowIndex::default(),
             actives: Vec::new(),
             buffers: Box::new(Buffers {
-                inputs: [[0.0; 2 * L1]; GROUP],
+                inputs: [[[0.0; L1]; 2]; GROUP],
                 sums: [[0.0; HIDDEN]; GROUP],
                 slopes: [[0.0; HIDDEN]; GROUP],
                 passes: [TailPass::default(); GROUP],
@@ -91,8 +93,8 @@ impl Share {
 
     /// Forward and back: puts the accumulators' slopes into `rows`, and keeps loss and dense gradient. Each position
     /// counts `weight`.
-    pub fn learn(&mut self, pass: Pass, weight: f32, rows: &mut [Slopes]) {
-        *self.gradient = Gradient::zeros();
+    pub fn learn(&mut self, pass: Pass<L1>, weight: f32, rows: &mut [Slopes<L1>]) {
+        self.gradient.clear();
         self.loss = 0.0;
         let groups = self.samples.chunks(GROUP).zip(self.actives.chunks(GROUP));
         for ((samples, actives), rows) in groups.zip(rows.chunks_mut(GROUP)) {
@@ -109,7 +111,7 @@ impl Share {
     }
 
     /// The sum of the samples' losses, without learning.
-    pub fn measure(&mut self, pass: Pass) -> f64 {
+    pub fn measure(&mut self, pass: Pass<L1>) -> f64 {
         self.activate();
         let mut total = 0.0;
         let groups = self.samples.chunks(GROUP).zip(self.actives.chunks(GROUP));
@@ -126,12 +128,12 @@ impl Share {
     /// Adds the dense gradient of the last `learn` to `total`, and returns its loss.
     pub fn collect(&self, total: &mut Dense) -> f64 {
         let gradient = &*self.gradient;
-        for half in gradient.accumulators.as_chunks::<L1>().0 {
+        for half in &gradient.accumulators {
             add(&mut total.transformer_bias, half);
         }
         for (output, sums) in total.l1_weight.chunks_exact_mut(2 * L1).enumerate() {
             for (sums, tile) in sums.chunks_exact_mut(LANES).zip(&gradient.l1) {
-                add(sums, &tile[output]);
+                add(sums, &tile.0[output]);
             }
         }
         add(&mut total.l1_bias, &gradient.tail.l1_bias);
@@ -143,18 +145,18 @@ impl Share {
     }
 }
 
-impl Default for Share {
+impl<const L1: usize> Default for Share<L1> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Buffers {
+impl<const L1: usize> Buffers<L1> {
     /// From features to outputs. Places of the group beyond `actives` keep what was there, which is harmless.
-    fn forward(&mut self, pass: Pass, actives: &[Active]) {
+    fn forward(&mut self, pass: Pass<L1>, actives: &[Active]) {
         let snapshot = pass.snapshot;
         for (active, inputs) in actives.iter().zip(&mut self.inputs) {
-            for (side, half) in inputs.as_chunks_mut::<L1>().0.iter_mut().enumerate() {
+            for (side, half) in inputs.iter_mut().enumerate() {
                 pass.kernels.accumulate(
                     snapshot.activation,
                     &snapshot.bias,
@@ -177,10 +179,10 @@ impl Buffers {
     /// From the outputs' slopes, zero for empty places, to those of everything else.
     fn back(
         &mut self,
-        pass: Pass,
+        pass: Pass<L1>,
         slopes: &[f32; GROUP],
-        gradient: &mut Gradient,
-        rows: &mut [Slopes],
+        gradient: &mut Gradient<L1>,
+        rows: &mut [Slopes<L1>],
     ) {
         pass.kernels.tail_back(
             &pass.snapshot.tail,
@@ -200,13 +202,20 @@ impl Buffers {
     }
 }
 
-impl Gradient {
+impl<const L1: usize> Gradient<L1> {
     fn zeros() -> Self {
         Self {
-            l1: [[[0.0; LANES]; HIDDEN]; TILES],
-            accumulators: [0.0; 2 * L1],
+            l1: vec![Tile::ZERO; Tile::count(L1)],
+            accumulators: [[0.0; L1]; 2],
             tail: TailGradient::default(),
         }
+    }
+
+    /// Makes everything zero again, in its place.
+    fn clear(&mut self) {
+        self.l1.fill(Tile::ZERO);
+        self.accumulators = [[0.0; L1]; 2];
+        self.tail = TailGradient::default();
     }
 }
 

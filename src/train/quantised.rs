@@ -1,5 +1,5 @@
-//! The integer network as it stands in a HalfKP 256x2-32-32-1 `.nnue` file (a published one, or with squares one of
-//! our own), and its writer.
+//! The integer network as it stands in a HalfKP `.nnue` file with two hidden layers of 32 (a published one, or with
+//! squares or of another width one of our own), and its writer.
 //!
 //! Everything that makes a net, whether by training or by construction, ends here. The forward pass in this
 //! file is the plain statement of the arithmetic, for tests and for the float-versus-integer report; the engine has
@@ -12,8 +12,6 @@ use crate::nnue::{Architecture, NetError, Network};
 
 /// Inputs of one perspective: 64 king squares times 641 (one row of each king is never active).
 pub const FEATURES: usize = halfkp::COUNT;
-/// Width of one perspective's accumulator.
-pub const L1: usize = 256;
 /// Width of both hidden layers.
 pub const HIDDEN: usize = 32;
 
@@ -25,10 +23,15 @@ pub const WEIGHT_ONE: f32 = 64.0;
 pub const OUTPUT_ONE: f32 = 9600.0;
 
 /// The text that Stockfish's own nets carry; a net with squares tells the rest in words of its own.
-const DESCRIPTION: &str = "Features=HalfKP(Friend)[41024->256x2],Network=AffineTransform[1<-32](ClippedReLU[32]\
-(AffineTransform[32<-32](ClippedReLU[32](AffineTransform[32<-512](InputSlice[512(0:512)])))))";
+fn description(l1: usize) -> String {
+    let inputs = 2 * l1;
+    format!(
+        "Features=HalfKP(Friend)[{FEATURES}->{l1}x2],Network=AffineTransform[1<-32](ClippedReLU[32]\
+        (AffineTransform[32<-32](ClippedReLU[32](AffineTransform[32<-{inputs}](InputSlice[{inputs}(0:{inputs})])))))"
+    )
+}
 
-/// Quantised parameters, each in the order of the file.
+/// Quantised parameters, each in the order of the file. `L1` stands for the width of an accumulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantisedNet {
     /// What becomes of the accumulators.
@@ -51,34 +54,38 @@ pub struct QuantisedNet {
     pub output_weight: Vec<i8>,
 }
 
-impl Default for QuantisedNet {
-    /// All zero, with clipped ReLUs.
-    fn default() -> Self {
+impl QuantisedNet {
+    /// All zero, for accumulators of width `l1`.
+    pub fn zeros(activation: Activation, l1: usize) -> Self {
         Self {
-            activation: Activation::Crelu,
-            transformer_bias: vec![0; L1],
-            transformer_weight: vec![0; FEATURES * L1],
+            activation,
+            transformer_bias: vec![0; l1],
+            transformer_weight: vec![0; FEATURES * l1],
             l1_bias: vec![0; HIDDEN],
-            l1_weight: vec![0; HIDDEN * 2 * L1],
+            l1_weight: vec![0; HIDDEN * 2 * l1],
             l2_bias: vec![0; HIDDEN],
             l2_weight: vec![0; HIDDEN * HIDDEN],
             output_bias: 0,
             output_weight: vec![0; HIDDEN],
         }
     }
-}
 
-impl QuantisedNet {
+    /// Width of one perspective's accumulator.
+    pub fn l1(&self) -> usize {
+        self.transformer_bias.len()
+    }
+
     /// The file, ready to be written: header, transformer block, network block, nothing after.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let architecture = self.activation.architecture();
+        let architecture = self.activation.architecture(self.l1());
         let shape = architecture.shape();
+        let description = description(self.l1());
+        let mut out = Vec::with_capacity(shape.file_size(description.len()));
         let header = Header {
             version: shape.version,
             file_hash: shape.file_hash(),
-            description: DESCRIPTION.into(),
+            description: description.into(),
         };
-        let mut out = Vec::with_capacity(shape.file_size(DESCRIPTION.len()));
         header.write(&mut out);
         if let Architecture::Own(own) = architecture {
             out.extend(own.words().into_iter().flat_map(u32::to_le_bytes));
@@ -101,19 +108,16 @@ impl QuantisedNet {
         let plain = Network::from_bytes(bytes)?.to_bytes_as(false);
         let mut reader = Reader::new(&plain);
         let (_, architecture) = Header::read(&mut reader)?;
-        let Some(activation) = Activation::of_architecture(architecture) else {
+        let Some((activation, l1)) = Activation::of_architecture(architecture) else {
             return Ok(None);
         };
-        let mut net = Self {
-            activation,
-            ..Self::default()
-        };
+        let mut net = Self::zeros(activation, l1);
         reader.u32()?;
         take_i16s(&mut reader, &mut net.transformer_bias)?;
         take_i16s(&mut reader, &mut net.transformer_weight)?;
         reader.u32()?;
         net.l1_bias = reader.i32s(HIDDEN)?;
-        net.l1_weight = reader.i8s(HIDDEN * 2 * L1)?;
+        net.l1_weight = reader.i8s(HIDDEN * 2 * l1)?;
         net.l2_bias = reader.i32s(HIDDEN)?;
         net.l2_weight = reader.i8s(HIDDEN * HIDDEN)?;
         net.output_bias = reader.u32()? as i32;
@@ -146,7 +150,7 @@ impl QuantisedNet {
     fn transform(&self, features: &[u32]) -> Vec<i32> {
         let mut sums = self.transformer_bias.clone();
         for &feature in features {
-            let row = &self.transformer_weight[feature as usize * L1..][..L1];
+            let row = &self.transformer_weight[feature as usize * self.l1()..][..self.l1()];
             for (sum, weight) in sums.iter_mut().zip(row) {
                 *sum = sum.wrapping_add(*weight);
             }
@@ -209,10 +213,11 @@ fn put_affine(out: &mut Vec<u8>, bias: &[i32], weight: &[i8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::width;
 
     #[test]
     fn the_file_has_the_published_size_and_hashes() {
-        let bytes = QuantisedNet::default().to_bytes();
+        let bytes = QuantisedNet::zeros(Activation::Crelu, width::PUBLISHED).to_bytes();
         assert_eq!(bytes.len(), 21_022_697);
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(word(0), 0x7AF3_2F16);

@@ -24,7 +24,8 @@ use crate::data::{Filter, Record};
 use crate::util::atomic::write_atomically;
 use crate::util::rng::SplitMix64;
 
-/// Train a HalfKP 256x2-32-32-1 net on labelled positions, with clipped ReLUs or with their squares.
+/// Train a HalfKP 256x2-32-32-1 net on labelled positions, with clipped ReLUs or with their squares, or a net of
+/// another width.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
 /// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.
@@ -80,7 +81,23 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let config = settings.resolved();
     config.check()?;
     let data = load(&settings.files, &config)?;
-    let mut run = Run::begin(config, data, args.resume, args.init.as_deref())?;
+    let train = match config.l1 {
+        128 => train::<128>,
+        256 => train::<256>,
+        512 => train::<512>,
+        other => bail!("there are no loops for accumulators of width {other}"),
+    };
+    train(config, data, args.resume, args.init.as_deref())
+}
+
+/// The whole of a run whose width is settled.
+fn train<const L1: usize>(
+    config: Config,
+    data: (Dataset, Dataset),
+    resume: bool,
+    init: Option<&Path>,
+) -> Result<()> {
+    let mut run = Run::<L1>::begin(config, data, resume, init)?;
     run.learn()?;
     run.finish()
 }
@@ -110,12 +127,12 @@ fn load(files: &[PathBuf], config: &Config) -> Result<(Dataset, Dataset)> {
 }
 
 /// A run: data, trainer, and where it stands.
-struct Run {
+struct Run<const L1: usize> {
     training: Dataset,
     held_out: Dataset,
     /// Some of the held-out positions, which checkpoints carry to check exports on.
     checked: Vec<Record>,
-    trainer: Trainer,
+    trainer: Trainer<L1>,
     state: State,
     display: Display,
     started: Instant,
@@ -125,7 +142,7 @@ struct Run {
     seconds_before: f64,
 }
 
-impl Run {
+impl<const L1: usize> Run<L1> {
     /// A run from the beginning, from another net, or from where it was left.
     fn begin(
         config: Config,
@@ -335,7 +352,7 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
         Some(path) => model_of(path, config.output_scale)?,
         None => Model {
             activation: config.activation,
-            ..Model::initial(&mut SplitMix64::new(config.seed), INITIAL_SPAN)
+            ..Model::initial(&mut SplitMix64::new(config.seed), config.l1, INITIAL_SPAN)
         },
     };
     if model.activation != config.activation {
@@ -345,9 +362,16 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
             config.activation
         );
     }
+    if model.l1() != config.l1 {
+        bail!(
+            "the net to begin with has accumulators of width {}, but the run was told {}: give `--l1 {0}`",
+            model.l1(),
+            config.l1
+        );
+    }
     Ok(Parameters {
         model,
-        moments: Moments::zeros(),
+        moments: Moments::zeros(config.l1),
     })
 }
 

@@ -9,39 +9,39 @@ use super::activation::Activation;
 use super::features::{KINGS, PIECE_ROWS};
 use super::index::RowIndex;
 use super::model::Model;
-use super::quantised::{HIDDEN, L1};
-use super::simd::{FIXED_ONE, FixedRow, Hidden, InputMajor, Kernels, LANES, Row, TILES, Tiles};
+use super::quantised::HIDDEN;
+use super::simd::{FIXED_ONE, FixedRow, Hidden, InputMajor, Kernels, LANES, Row, Tile};
 use super::tail::TailWeights;
-use super::transformer::{BLOCK, FACTOR};
+use super::transformer::{FACTOR, block};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Everything that the passes read.
-pub struct Snapshot {
+pub struct Snapshot<const L1: usize> {
     /// What becomes of the accumulators.
     pub activation: Activation,
     /// `[PIECE_ROWS][KINGS][L1]`, real plus factor.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
-    pub bias: FixedRow,
+    pub bias: FixedRow<L1>,
     /// First layer, for the way forward.
-    pub l1: Box<InputMajor>,
+    pub l1: Box<InputMajor<L1>>,
     /// First layer, for the way back.
-    pub l1_tiles: Box<Tiles>,
+    pub l1_tiles: Box<[Tile]>,
     /// First layer.
     pub l1_bias: Hidden,
     /// The layers after it.
     pub tail: TailWeights,
 }
 
-impl Snapshot {
+impl<const L1: usize> Snapshot<L1> {
     /// Room for a snapshot, and the dense tensors of `model`.
     pub fn new(model: &Model) -> Self {
         let mut snapshot = Self {
             activation: model.activation,
             rows: zeroed_slice_or_abort(PIECE_ROWS * KINGS * L1),
             bias: [0; L1],
-            l1: Box::new([[0.0; HIDDEN]; 2 * L1]),
-            l1_tiles: Box::new([[[0.0; LANES]; HIDDEN]; TILES]),
+            l1: Box::new([[[0.0; HIDDEN]; L1]; 2]),
+            l1_tiles: vec![Tile::ZERO; Tile::count(L1)].into(),
             l1_bias: [0.0; HIDDEN],
             tail: TailWeights::of(&model.dense),
         };
@@ -54,11 +54,11 @@ impl Snapshot {
         self.take_dense(model);
         self.rows
             .par_chunks_mut(KINGS * L1)
-            .zip(model.transformer.par_chunks(BLOCK))
+            .zip(model.transformer.par_chunks(block(L1)))
             .enumerate()
             .for_each(|(piece_row, (out, block))| {
                 let out = out.as_chunks_mut::<L1>().0;
-                let rows: &[Row] = block.as_chunks::<L1>().0;
+                let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
                 for (king, out) in out.iter_mut().enumerate() {
                     if wanted(KINGS * piece_row + king) {
                         kernels.fold(&rows[king], &rows[FACTOR], out);
@@ -81,9 +81,9 @@ impl Snapshot {
         self.l1_bias.copy_from_slice(&dense.l1_bias);
         for (output, weights) in dense.l1_weight.chunks_exact(2 * L1).enumerate() {
             for (tile, weights) in weights.as_chunks::<LANES>().0.iter().enumerate() {
-                self.l1_tiles[tile][output] = *weights;
+                self.l1_tiles[tile].0[output] = *weights;
             }
-            for (row, &weight) in self.l1.iter_mut().zip(weights) {
+            for (row, &weight) in self.l1.as_flattened_mut().iter_mut().zip(weights) {
                 row[output] = weight;
             }
         }

@@ -5,9 +5,23 @@ use std::arch::x86_64::*;
 
 use super::*;
 
-/// Registers that hold a row of floats, and those that hold a row in fixed point.
-const REGISTERS: usize = L1 / LANES;
-const FIXED_REGISTERS: usize = L1 / 32;
+/// Registers that hold a part of a row of floats, and those that hold it in fixed point.
+const REGISTERS: usize = PART / LANES;
+const FIXED_REGISTERS: usize = PART / 32;
+
+/// Most numbers of a row that are summed at a time: what leaves half of the registers free.
+const PART: usize = 256;
+
+/// Where the parts of a row begin that is summed part by part. Each has `PART` numbers, or the whole narrower row.
+fn parts<const L1: usize>() -> impl Iterator<Item = usize> {
+    (0..L1).step_by(part::<L1>())
+}
+
+/// Numbers in a part.
+const fn part<const L1: usize>() -> usize {
+    assert!(L1.is_multiple_of(32) && (L1 < PART || L1.is_multiple_of(PART)));
+    if L1 < PART { L1 } else { PART }
+}
 
 compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
     fn tail(weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]);
@@ -70,7 +84,7 @@ fn prefetch<T>(row: &[T]) {
 const AHEAD: usize = 4;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn fold(real: &Row, factor: &Row, out: &mut FixedRow) {
+pub fn fold<const L1: usize>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
     let scale = _mm512_set1_ps(FIXED_ONE);
     let terms = real.as_chunks().0.iter().zip(factor.as_chunks().0);
     for ((real, factor), out) in terms.zip(out.as_chunks_mut::<LANES>().0) {
@@ -82,14 +96,32 @@ pub fn fold(real: &Row, factor: &Row, out: &mut FixedRow) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn accumulate(
+pub fn accumulate<const L1: usize>(
     activation: Activation,
-    bias: &FixedRow,
+    bias: &FixedRow<L1>,
     table: &[i16],
     rows: &[u16],
-    out: &mut Row,
+    out: &mut Row<L1>,
 ) {
-    let row_of = |row: u16| &table[usize::from(row) * L1..][..L1];
+    for first in parts::<L1>() {
+        accumulate_part::<L1>(activation, bias, table, rows, out, first);
+    }
+}
+
+/// The part of a row that begins at number `first`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn accumulate_part<const L1: usize>(
+    activation: Activation,
+    bias: &FixedRow<L1>,
+    table: &[i16],
+    rows: &[u16],
+    out: &mut Row<L1>,
+    first: usize,
+) {
+    let part = const { part::<L1>() };
+    let row_of = |row: u16| &table[usize::from(row) * L1 + first..][..part];
+    let (bias, out) = (&bias[first..][..part], &mut out[first..][..part]);
     let mut sums = [_mm512_setzero_si512(); FIXED_REGISTERS];
     for (sum, bias) in sums.iter_mut().zip(bias.as_chunks().0) {
         *sum = load_fixed(bias);
@@ -124,21 +156,23 @@ pub fn accumulate(
 }
 
 #[target_feature(enable = "avx512f")]
-pub fn first_layer(
-    inputs: &[Inputs; GROUP],
-    weights: &InputMajor,
+pub fn first_layer<const L1: usize>(
+    inputs: &[Inputs<L1>; GROUP],
+    weights: &InputMajor<L1>,
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
     let bias = bias.as_chunks().0;
     let mut sums = [[load(&bias[0]), load(&bias[1])]; GROUP];
-    for (input, weights) in weights.iter().enumerate() {
-        let weights = weights.as_chunks().0;
-        let (low, high) = (load(&weights[0]), load(&weights[1]));
-        for (sums, inputs) in sums.iter_mut().zip(inputs) {
-            let input = _mm512_set1_ps(inputs[input]);
-            sums[0] = _mm512_fmadd_ps(input, low, sums[0]);
-            sums[1] = _mm512_fmadd_ps(input, high, sums[1]);
+    for (side, weights) in weights.iter().enumerate() {
+        for (input, weights) in weights.iter().enumerate() {
+            let weights = weights.as_chunks().0;
+            let (low, high) = (load(&weights[0]), load(&weights[1]));
+            for (sums, inputs) in sums.iter_mut().zip(inputs) {
+                let input = _mm512_set1_ps(inputs[side][input]);
+                sums[0] = _mm512_fmadd_ps(input, low, sums[0]);
+                sums[1] = _mm512_fmadd_ps(input, high, sums[1]);
+            }
         }
     }
     for (out, sums) in out.iter_mut().zip(sums) {
@@ -149,25 +183,25 @@ pub fn first_layer(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn first_layer_back(
+pub fn first_layer_back<const L1: usize>(
     activation: Activation,
-    inputs: &[Inputs; GROUP],
+    inputs: &[Inputs<L1>; GROUP],
     slopes: &[Hidden; GROUP],
-    weights: &Tiles,
-    gradient: &mut Tiles,
-    bias: &mut Inputs,
-    out: &mut [Slopes],
+    weights: &[Tile],
+    gradient: &mut [Tile],
+    bias: &mut Inputs<L1>,
+    out: &mut [Slopes<L1>],
 ) {
     let (zero, one) = (_mm512_setzero_ps(), _mm512_set1_ps(1.0));
     let tiles = weights.iter().zip(gradient);
-    let bias = bias.as_chunks_mut().0;
+    let bias = bias.as_flattened_mut().as_chunks_mut().0;
     for (tile, ((weights, gradient), bias)) in tiles.zip(bias).enumerate() {
         let mut x = [zero; GROUP];
         for (x, inputs) in x.iter_mut().zip(inputs) {
-            *x = load(&inputs.as_chunks().0[tile]);
+            *x = load(&inputs.as_flattened().as_chunks().0[tile]);
         }
         let mut sums = [zero; GROUP];
-        for (output, (weights, gradient)) in weights.iter().zip(gradient).enumerate() {
+        for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
             let weights = load(weights);
             // Two chains, because each waits for its own last term.
             let mut chains = [load(gradient), zero];
@@ -192,15 +226,26 @@ pub fn first_layer_back(
                 & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
             let slope = _mm512_maskz_mov_ps(open, sum);
             total = _mm512_add_ps(total, slope);
-            store_bf16(&mut out.as_chunks_mut().0[tile], slope);
+            store_bf16(&mut out.as_flattened_mut().as_chunks_mut().0[tile], slope);
         }
         store(bias, total);
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn add_rows(table: &[u16], picks: &[u32], out: &mut Row) {
-    let row_of = |pick: u32| &table[pick as usize * L1..][..L1];
+pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], out: &mut Row<L1>) {
+    for first in parts::<L1>() {
+        add_parts::<L1>(table, picks, out, first);
+    }
+}
+
+/// The part of the rows that begins at number `first`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn add_parts<const L1: usize>(table: &[u16], picks: &[u32], out: &mut Row<L1>, first: usize) {
+    let part = const { part::<L1>() };
+    let row_of = |pick: u32| &table[pick as usize * L1 + first..][..part];
+    let out = &mut out[first..][..part];
     let mut sums = [_mm512_setzero_ps(); REGISTERS];
     for (sum, out) in sums.iter_mut().zip(out.as_chunks().0) {
         *sum = load(out);

@@ -14,31 +14,42 @@ mod portable;
 mod tests;
 
 use super::activation::Activation;
-use super::quantised::{HIDDEN, L1};
+use super::quantised::HIDDEN;
 use super::tail::{TailGradient, TailPass, TailWeights};
 
 /// Positions that go through the layers together.
 pub const GROUP: usize = 8;
 
 /// A row of the transformer.
-pub type Row = [f32; L1];
+pub type Row<const L1: usize> = [f32; L1];
 /// A row of the transformer in fixed point, as the forward pass reads it.
-pub type FixedRow = [i16; L1];
+pub type FixedRow<const L1: usize> = [i16; L1];
 /// The activated accumulators of a position: side to move, then the other.
-pub type Inputs = [f32; 2 * L1];
+pub type Inputs<const L1: usize> = [[f32; L1]; 2];
 /// The slopes of a position's accumulators, in bfloat16.
-pub type Slopes = [u16; 2 * L1];
+pub type Slopes<const L1: usize> = [[u16; L1]; 2];
 /// Weights of the first layer, one row per input: for the way forward.
-pub type InputMajor = [[f32; HIDDEN]; 2 * L1];
-/// Weights or gradient of the first layer in tiles of sixteen inputs, in a tile one row per output: for the way back.
-pub type Tiles = [[[f32; LANES]; HIDDEN]; TILES];
+pub type InputMajor<const L1: usize> = [[[f32; HIDDEN]; L1]; 2];
+/// Weights or gradient of the first layer for sixteen inputs, one row per output, each a cache line; `2 * L1 / LANES`
+/// tiles are the layer, for the way back.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Tile(pub [[f32; LANES]; HIDDEN]);
 /// One number per unit of a hidden layer.
 pub type Hidden = [f32; HIDDEN];
 
 /// Inputs in a tile.
 pub const LANES: usize = 16;
-/// Tiles of the first layer.
-pub const TILES: usize = 2 * L1 / LANES;
+
+impl Tile {
+    /// A tile of zeros.
+    pub const ZERO: Self = Self([[0.0; LANES]; HIDDEN]);
+
+    /// How many of them a first layer has above accumulators of width `l1`.
+    pub const fn count(l1: usize) -> usize {
+        2 * l1 / LANES
+    }
+}
 
 /// What 1.0 is in a fixed-point row: 32 times finer than in the exported net, which leaves a span of +-8. (Half of
 /// that costs one per cent of the held-out loss.)
@@ -74,9 +85,9 @@ pub struct Kernels(Level);
 
 /// Calls the version of a kernel that `self` stands for.
 macro_rules! dispatch {
-    ($self:ident, $name:ident($($argument:expr),*)) => {
+    ($self:ident, $name:ident $(<$width:ident>)? ($($argument:expr),*)) => {
         match $self.0 {
-            Level::Portable => portable::$name::<false>($($argument),*),
+            Level::Portable => portable::$name::<false $(, $width)?>($($argument),*),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
             Level::Avx2 => unsafe { avx2::$name($($argument),*) },
@@ -128,51 +139,51 @@ impl Kernels {
 
     /// `out = real + factor`, in fixed point.
     #[inline]
-    pub fn fold(self, real: &Row, factor: &Row, out: &mut FixedRow) {
-        dispatch!(self, fold(real, factor, out));
+    pub fn fold<const L1: usize>(self, real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
+        dispatch!(self, fold<L1>(real, factor, out));
     }
 
     /// `out = activation(bias + sum of the table's `rows`)`.
     #[inline]
-    pub fn accumulate(
+    pub fn accumulate<const L1: usize>(
         self,
         activation: Activation,
-        bias: &FixedRow,
+        bias: &FixedRow<L1>,
         table: &[i16],
         rows: &[u16],
-        out: &mut Row,
+        out: &mut Row<L1>,
     ) {
-        dispatch!(self, accumulate(activation, bias, table, rows, out));
+        dispatch!(self, accumulate<L1>(activation, bias, table, rows, out));
     }
 
     /// `out = bias + weights * inputs` for each position of a group.
     #[inline]
-    pub fn first_layer(
+    pub fn first_layer<const L1: usize>(
         self,
-        inputs: &[Inputs; GROUP],
-        weights: &InputMajor,
+        inputs: &[Inputs<L1>; GROUP],
+        weights: &InputMajor<L1>,
         bias: &Hidden,
         out: &mut [Hidden; GROUP],
     ) {
-        dispatch!(self, first_layer(inputs, weights, bias, out));
+        dispatch!(self, first_layer<L1>(inputs, weights, bias, out));
     }
 
     /// The way back through the first layer: adds `slopes x inputs` to `gradient` and the slopes of the accumulators
     /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group.
     /// Places of the group beyond `out` are empty: their slopes must be zero.
     #[inline]
-    pub fn first_layer_back(
+    pub fn first_layer_back<const L1: usize>(
         self,
         activation: Activation,
-        inputs: &[Inputs; GROUP],
+        inputs: &[Inputs<L1>; GROUP],
         slopes: &[Hidden; GROUP],
-        weights: &Tiles,
-        (gradient, bias): (&mut Tiles, &mut Inputs),
-        out: &mut [Slopes],
+        weights: &[Tile],
+        (gradient, bias): (&mut [Tile], &mut Inputs<L1>),
+        out: &mut [Slopes<L1>],
     ) {
         dispatch!(
             self,
-            first_layer_back(activation, inputs, slopes, weights, gradient, bias, out)
+            first_layer_back<L1>(activation, inputs, slopes, weights, gradient, bias, out)
         );
     }
 
@@ -197,8 +208,8 @@ impl Kernels {
 
     /// Adds the rows `picks` of a table of bfloat16 rows to `out`.
     #[inline]
-    pub fn add_rows(self, table: &[u16], picks: &[u32], out: &mut Row) {
-        dispatch!(self, add_rows(table, picks, out));
+    pub fn add_rows<const L1: usize>(self, table: &[u16], picks: &[u32], out: &mut Row<L1>) {
+        dispatch!(self, add_rows<L1>(table, picks, out));
     }
 
     /// One Adam step on a run of weights.
@@ -218,11 +229,11 @@ impl Kernels {
 /// Declares the portable kernels once more, compiled for a feature set.
 #[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
-    ($features:literal: $(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
+    ($features:literal: $(fn $name:ident $(<$width:ident>)? ($($argument:ident: $type:ty),* $(,)?);)*) => {
         $(
             #[target_feature(enable = $features)]
-            pub fn $name($($argument: $type),*) {
-                portable::$name::<true>($($argument),*)
+            pub fn $name $(<const $width: usize>)? ($($argument: $type),*) {
+                portable::$name::<true $(, $width)?>($($argument),*)
             }
         )*
     };
@@ -235,15 +246,17 @@ mod avx2 {
     use super::*;
 
     compiled_for! { "avx2,fma":
-        fn fold(real: &Row, factor: &Row, out: &mut FixedRow);
-        fn accumulate(activation: Activation, bias: &FixedRow, table: &[i16], rows: &[u16], out: &mut Row);
-        fn first_layer(inputs: &[Inputs; GROUP], weights: &InputMajor, bias: &Hidden, out: &mut [Hidden; GROUP]);
-        fn first_layer_back(activation: Activation, inputs: &[Inputs; GROUP], slopes: &[Hidden; GROUP],
-            weights: &Tiles, gradient: &mut Tiles, bias: &mut Inputs, out: &mut [Slopes]);
+        fn fold<L1>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>);
+        fn accumulate<L1>(activation: Activation, bias: &FixedRow<L1>, table: &[i16], rows: &[u16],
+            out: &mut Row<L1>);
+        fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &InputMajor<L1>, bias: &Hidden,
+            out: &mut [Hidden; GROUP]);
+        fn first_layer_back<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], slopes: &[Hidden; GROUP],
+            weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Slopes<L1>]);
         fn tail(weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]);
         fn tail_back(weights: &TailWeights, passes: &[TailPass; GROUP], slopes: &[f32; GROUP],
             gradient: &mut TailGradient, out: &mut [Hidden; GROUP]);
-        fn add_rows(table: &[u16], picks: &[u32], out: &mut Row);
+        fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
         fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
     }
 }

@@ -29,7 +29,11 @@ fn open(activation: f32) -> bool {
 }
 
 #[inline(always)]
-pub fn fold<const FMA: bool>(real: &Row, factor: &Row, out: &mut FixedRow) {
+pub fn fold<const FMA: bool, const L1: usize>(
+    real: &Row<L1>,
+    factor: &Row<L1>,
+    out: &mut FixedRow<L1>,
+) {
     for ((out, real), factor) in out.iter_mut().zip(real).zip(factor) {
         // Adding this pushes the fraction out of the mantissa, which rounds to the nearest, ties to even, as the
         // processor's own conversion does.
@@ -40,12 +44,12 @@ pub fn fold<const FMA: bool>(real: &Row, factor: &Row, out: &mut FixedRow) {
 }
 
 #[inline(always)]
-pub fn accumulate<const FMA: bool>(
+pub fn accumulate<const FMA: bool, const L1: usize>(
     activation: Activation,
-    bias: &FixedRow,
+    bias: &FixedRow<L1>,
     table: &[i16],
     rows: &[u16],
-    out: &mut Row,
+    out: &mut Row<L1>,
 ) {
     let mut sums = *bias;
     for &row in rows {
@@ -63,15 +67,15 @@ pub fn accumulate<const FMA: bool>(
 }
 
 #[inline(always)]
-pub fn first_layer<const FMA: bool>(
-    inputs: &[Inputs; GROUP],
-    weights: &InputMajor,
+pub fn first_layer<const FMA: bool, const L1: usize>(
+    inputs: &[Inputs<L1>; GROUP],
+    weights: &InputMajor<L1>,
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
     for (inputs, sums) in inputs.iter().zip(out) {
         *sums = *bias;
-        for (&input, weights) in inputs.iter().zip(weights) {
+        for (&input, weights) in inputs.as_flattened().iter().zip(weights.as_flattened()) {
             if input != 0.0 {
                 add_scaled::<FMA>(sums, input, weights);
             }
@@ -80,25 +84,26 @@ pub fn first_layer<const FMA: bool>(
 }
 
 #[inline(always)]
-pub fn first_layer_back<const FMA: bool>(
+pub fn first_layer_back<const FMA: bool, const L1: usize>(
     activation: Activation,
-    inputs: &[Inputs; GROUP],
+    inputs: &[Inputs<L1>; GROUP],
     slopes: &[Hidden; GROUP],
-    weights: &Tiles,
-    gradient: &mut Tiles,
-    bias: &mut Inputs,
-    out: &mut [Slopes],
+    weights: &[Tile],
+    gradient: &mut [Tile],
+    bias: &mut Inputs<L1>,
+    out: &mut [Slopes<L1>],
 ) {
+    let bias = bias.as_flattened_mut();
     for ((inputs, slopes), out) in inputs.iter().zip(slopes).zip(out) {
-        for tile in 0..TILES {
+        let (inputs, out) = (inputs.as_flattened(), out.as_flattened_mut());
+        for tile in 0..Tile::count(L1) {
             let at = tile * LANES;
             let inputs = &inputs[at..][..LANES];
             let mut sums = [0.0; LANES];
-            for output in 0..HIDDEN {
-                let slope = slopes[output];
+            for (output, &slope) in slopes.iter().enumerate() {
                 if slope != 0.0 {
-                    add_scaled::<FMA>(&mut sums, slope, &weights[tile][output]);
-                    add_scaled::<FMA>(&mut gradient[tile][output], slope, inputs);
+                    add_scaled::<FMA>(&mut sums, slope, &weights[tile].0[output]);
+                    add_scaled::<FMA>(&mut gradient[tile].0[output], slope, inputs);
                 }
             }
             if activation == Activation::Screlu {
@@ -177,7 +182,7 @@ pub fn tail_back<const FMA: bool>(
 }
 
 #[inline(always)]
-pub fn add_rows<const FMA: bool>(table: &[u16], picks: &[u32], out: &mut Row) {
+pub fn add_rows<const FMA: bool, const L1: usize>(table: &[u16], picks: &[u32], out: &mut Row<L1>) {
     for &pick in picks {
         let row = &table[pick as usize * L1..][..L1];
         for (sum, &half) in out.iter_mut().zip(row) {

@@ -36,12 +36,18 @@ fn coarse(halves: &[u16]) -> impl Iterator<Item = f32> + '_ {
 
 #[test]
 fn the_transformer_is_the_same_everywhere() {
+    check_transformer::<128>();
+    check_transformer::<256>();
+    check_transformer::<512>();
+}
+
+fn check_transformer<const L1: usize>() {
     let mut rng = SplitMix64::new(3);
-    let (real, factor): (Row, Row) = (noise(&mut rng, 3.0), noise(&mut rng, 15.0));
+    let (real, factor): (Row<L1>, Row<L1>) = (noise(&mut rng, 3.0), noise(&mut rng, 15.0));
     let table: Vec<i16> = (0..20 * L1)
         .map(|_| rng.below(9001) as i16 - 4500)
         .collect();
-    let bias: FixedRow = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
+    let bias: FixedRow<L1> = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
     let rows: Vec<u16> = (0..17).map(|_| rng.below(20) as u16).collect();
     let halves: Vec<u16> = (0..20 * L1)
         .map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16)
@@ -63,28 +69,36 @@ fn the_transformer_is_the_same_everywhere() {
 
 #[test]
 fn the_first_layer_is_the_same_everywhere() {
+    check_first_layer::<128>();
+    check_first_layer::<256>();
+    check_first_layer::<512>();
+}
+
+fn check_first_layer<const L1: usize>() {
     let mut rng = SplitMix64::new(4);
-    let inputs: [Inputs; GROUP] =
-        group(&mut rng, 1.5).map(|row: Inputs| row.map(|x| x.clamp(0.0, 1.0)));
+    let inputs: [Inputs<L1>; GROUP] = std::array::from_fn(|_| {
+        std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0)))
+    });
     let mut slopes: [Hidden; GROUP] = group(&mut rng, 1.0);
     // The group's last place is empty.
     slopes[GROUP - 1] = [0.0; HIDDEN];
-    let weights: Box<InputMajor> = Box::new(std::array::from_fn(|_| noise(&mut rng, 0.3)));
-    let tiles: Box<Tiles> = Box::new(std::array::from_fn(|_| {
+    let weights: Box<InputMajor<L1>> = Box::new(std::array::from_fn(|_| {
         std::array::from_fn(|_| noise(&mut rng, 0.3))
     }));
+    let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
+    let tiles: Vec<Tile> = (0..Tile::count(L1)).map(tile).collect();
     compare(|kernels| {
         let mut sums = [[0.0; HIDDEN]; GROUP];
         kernels.first_layer(&inputs, &weights, &[0.25; HIDDEN], &mut sums);
         let mut all = sums.as_flattened().to_vec();
         for activation in Activation::ALL {
-            let mut gradient = Box::new([[[0.5; LANES]; HIDDEN]; TILES]);
-            let (mut bias, mut out) = ([0.25; 2 * L1], [[0; 2 * L1]; GROUP - 1]);
+            let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
+            let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
             let sums = (&mut *gradient, &mut bias);
             kernels.first_layer_back(activation, &inputs, &slopes, &tiles, sums, &mut out);
-            all.extend(gradient.as_flattened().as_flattened());
-            all.extend(bias);
-            all.extend(coarse(out.as_flattened()));
+            all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
+            all.extend(bias.as_flattened());
+            all.extend(coarse(out.as_flattened().as_flattened()));
         }
         all
     });
