@@ -34,7 +34,7 @@ build: ## Build the engine and copy it to ./EXE (the default target)
 test: ## Run all tests but the slow ones
 	$(CARGO) test --locked
 
-check-slow: ## Run the slow tests: deep perft, long fuzzing
+check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net from nothing
 	$(CARGO) test --locked -- --ignored
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)

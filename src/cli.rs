@@ -83,9 +83,6 @@ pub enum Command {
 pub enum TuneCommand {
     /// Tune by games of the engine against itself
     Spsa(crate::tune::run::SpsaArgs),
-    /// Play the games that `spsa` orders on standard input
-    #[command(hide = true)]
-    Duel(crate::tune::duel::DuelArgs),
 }
 
 /// What `data` can do.

@@ -6,8 +6,8 @@
 //! * [`board`]: the position and its rules over shakmaty's types and tables.
 //! * [`nnue`]: network files, feature sets, accumulators, and the SIMD forward pass.
 //! * [`search`]: the alpha-beta search, its tables, its clock, and its threads.
-//! * [`train`]: making nets: the training model, its optimiser, the export.
 //! * [`data`]: training data: its formats, work on files, generation.
+//! * [`train`]: making nets: the training model, its optimiser, the export.
 //! * [`tools`]: bench, EPD suites, analysis, evaluation traces, net inspection.
 //! * [`tune`]: tuning the search's parameters by games.
 //! * [`uci`]: the protocol: commands, options, the reader thread, the printers.

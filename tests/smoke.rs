@@ -8,9 +8,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use folder::Folder;
+use zoothera::board::openings::random_walk;
 use zoothera::board::{Color, Position};
+use zoothera::data::datagen::game::{self, RuleArgs};
 use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::util::rng::SplitMix64;
@@ -127,7 +130,8 @@ fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usiz
         let mut rng = SplitMix64::new(1);
         let mut results = [0; 3];
         for _ in 0..pairs {
-            let opening = opening(&mut rng);
+            let walk = || random_walk(&Position::startpos(), 8, &mut rng);
+            let opening = std::iter::repeat_with(walk).flatten().next().unwrap();
             for net_is_white in [true, false] {
                 let white = game(&mut players, opening.clone(), net_is_white, nodes);
                 let result = if net_is_white { white } else { -white };
@@ -146,45 +150,24 @@ fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usiz
     })
 }
 
-/// Eight random plies after which there are moves.
-fn opening(rng: &mut SplitMix64) -> Position {
-    loop {
-        let mut position = Position::startpos();
-        for _ in 0..8 {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            position.do_move(moves[rng.below(moves.len())]);
-        }
-        if !position.legal_moves().is_empty() {
-            return position;
-        }
-    }
-}
-
-/// White's result. A game of three hundred plies is a draw.
-fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64) -> i32 {
+/// White's result. A game of three hundred plies is a draw; no score ends one before the rules do.
+fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64) -> i8 {
     let limits = Limits {
         nodes: Some(nodes),
         ..Limits::default()
     };
+    let rules = RuleArgs {
+        win_score: i32::MAX,
+        win_plies: u32::MAX,
+        draw_score: 0,
+        draw_plies: u32::MAX,
+        draw_from: u32::MAX,
+        max_plies: 300,
+    };
     players.iter_mut().for_each(Solo::clear);
-    let mut position = start;
-    for _ in 0..300 {
+    let result = game::play(start, &rules, &AtomicBool::new(false), |position| {
         let white = position.turn() == Color::White;
-        let player = usize::from(white != net_is_white);
-        let Some(found) = players[player].search(&position, &limits) else {
-            return match (position.in_check(), white) {
-                (false, _) => 0,
-                (true, true) => -1,
-                (true, false) => 1,
-            };
-        };
-        if position.is_draw(0) {
-            return 0;
-        }
-        position.do_move(found.m);
-    }
-    0
+        players[usize::from(white != net_is_white)].search(position, &limits)
+    });
+    result.expect("nobody stops the game")
 }

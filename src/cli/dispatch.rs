@@ -164,14 +164,6 @@ fn run_command(command: Command) -> Result<()> {
 fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
     match command {
         Some(TuneCommand::Spsa(args)) => tune::run::run(&args, out),
-        Some(TuneCommand::Duel(args)) => std::thread::scope(|scope| {
-            let play = || tune::duel::obey(&args, io::stdin().lock(), io::stdout().lock());
-            std::thread::Builder::new()
-                .stack_size(crate::search::solo::STACK_BYTES)
-                .spawn_scoped(scope, play)?
-                .join()
-                .unwrap_or_else(|_| Err(anyhow::anyhow!("a game failed; this is a bug")))
-        }),
         None => {
             for parameter in crate::search::params::TABLE {
                 writeln!(out, "{}", parameter.spsa_line())?;

@@ -47,6 +47,11 @@ pub enum MoveKind {
 }
 
 impl Entry {
+    /// Labels the entry with white's result of its game: -1, 0, 1.
+    pub fn set_result(&mut self, white: i8) {
+        self.result = if self.black_to_move { -white } else { white };
+    }
+
     /// An unlabelled entry of a position: no move, score 0, drawn.
     pub fn of(position: &Position) -> Self {
         let black_to_move = position.turn() == Color::Black;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::nnue::network::hex_sha256;
 use crate::nnue::{NetInfo, Network};
+use crate::util::atomic::write_atomically;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
 const NAME_DIGITS: usize = 12;
@@ -124,17 +125,7 @@ pub fn export(network: &Network, form: Form, path: &Path) -> Result<String> {
         Form::Plain => false,
     };
     let bytes = network.to_bytes_as(compressed);
-    // Beside the file, because a file can only be renamed within one file system.
-    let mut name = path
-        .file_name()
-        .context("the name of a file is missing")?
-        .to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    std::fs::write(&temporary, &bytes)
-        .and_then(|()| std::fs::rename(&temporary, path))
-        .inspect_err(|_| drop(std::fs::remove_file(&temporary)))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    write_atomically(path, |file| file.write_all(&bytes))?;
     let form = if compressed {
         "compressed (LEB128)"
     } else {

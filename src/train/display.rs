@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::Report;
 use super::plot::sparkline;
+use crate::util::progress::short_time;
 
 /// How often the moving line is drawn.
 const PERIOD: Duration = Duration::from_millis(250);
@@ -60,7 +61,7 @@ impl Display {
             100.0 * moment.done,
             moment.shown as f64 / 1e6,
             moment.speed / 1e3,
-            clock(moment.left),
+            short_time(moment.left),
             moment.loss,
             sparkline(moment.history, SPARKS)
         );
@@ -85,7 +86,7 @@ impl Display {
             report.held_out,
             report.rate,
             moment.speed / 1e3,
-            clock(moment.left)
+            short_time(moment.left)
         ));
     }
 }
@@ -101,26 +102,12 @@ fn bar(done: f64) -> String {
     format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
 }
 
-/// Hours, minutes and seconds.
-fn clock(seconds: f64) -> String {
-    let seconds = seconds.clamp(0.0, 1e6) as u64;
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 {
-        format!("{hours}:{minutes:02}:{seconds:02}")
-    } else {
-        format!("{minutes}:{seconds:02}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_and_bars_are_readable() {
-        assert_eq!(clock(59.6), "0:59");
-        assert_eq!(clock(3725.0), "1:02:05");
-        assert_eq!(clock(f64::NAN), "0:00");
+    fn bars_are_of_one_length() {
         assert_eq!(bar(0.5), "[############------------]");
         assert_eq!(bar(7.0).len(), BAR + 2);
     }

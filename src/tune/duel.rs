@@ -1,6 +1,6 @@
 //! The games of a contest, in a process of their own: a line of JSON in, a line of JSON out.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Write, stdin, stdout};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::board::{Color, Position};
 use crate::data::datagen::game::{self, MoveArgs, RuleArgs};
 use crate::data::datagen::openings::{OpeningArgs, Openings};
+use crate::search::solo::STACK_BYTES;
 use crate::search::{Limits, Solo, params};
 use crate::tools::load_network;
 use crate::util::rng::SplitMix64;
@@ -78,6 +79,20 @@ impl Tally {
         self.drawn += other.drawn;
         self.lost += other.lost;
     }
+}
+
+/// Obeys orders from standard input until it ends, on a thread with a searcher's stack.
+///
+/// # Errors
+/// As [`obey`], or when the system refuses a thread.
+pub fn obey_on_its_own_stack(args: &DuelArgs) -> Result<()> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || obey(args, stdin().lock(), stdout().lock()))?
+            .join()
+            .unwrap_or_else(|_| bail!("a game failed; this is a bug, please report it"))
+    })
 }
 
 /// Obeys orders from `input` until it ends. The caller's thread needs a searcher's stack.

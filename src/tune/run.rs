@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::duel::{DuelArgs, Order, Tally};
+use super::duel::{self, DuelArgs, Order, Tally};
 use super::spsa::{Spsa, Tuned};
 use crate::search::params;
 use crate::util::atomic::write_atomically;
@@ -35,9 +35,12 @@ pub struct SpsaArgs {
     /// Names of the parameters, or beginnings of names; all if absent
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Seed of everything random
+    /// Seed of everything random; a run that goes on keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Play the games that are ordered on standard input
+    #[arg(long, hide = true)]
+    pub obey: bool,
     /// How games are played.
     #[command(flatten)]
     pub duel: DuelArgs,
@@ -48,12 +51,15 @@ pub struct SpsaArgs {
 /// # Errors
 /// When the state file is unusable, or a process that plays fails.
 pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
+    if args.obey {
+        return duel::obey_on_its_own_stack(&args.duel);
+    }
     let mut spsa = load(args)?;
     let mut players = start_players(args)?;
     let mut progress = Progress::new();
     let (before, mut all) = (spsa.done, Tally::default());
     while spsa.done < spsa.iterations {
-        let tally = contest(&spsa, args, &mut players)?;
+        let tally = contest(&spsa, args.pairs, &mut players)?;
         spsa.learn(f64::from(tally.won) - f64::from(tally.lost));
         all.add(tally);
         save(&args.state, &spsa)?;
@@ -128,18 +134,18 @@ struct Player {
     tallies: BufReader<ChildStdout>,
 }
 
-/// This very program, with the same arguments but for the word that says what to do.
+/// This very program, with the same arguments and the one that makes it play.
 fn start_players(args: &SpsaArgs) -> Result<Vec<Player>> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let processes = args.processes.map_or_else(cores, usize::from);
-    (0..processes).map(|_| start_player(&args.duel)).collect()
+    (0..processes).map(|_| start_player()).collect()
 }
 
-fn start_player(args: &DuelArgs) -> Result<Player> {
+fn start_player() -> Result<Player> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let mut child = Command::new(program)
-        .args(["tune", "duel"])
-        .args(words(args))
+        .args(std::env::args_os().skip(1))
+        .arg("--obey")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -153,43 +159,16 @@ fn start_player(args: &DuelArgs) -> Result<Player> {
     })
 }
 
-/// The arguments as they were given.
-fn words(args: &DuelArgs) -> Vec<String> {
-    let (m, o, r) = (&args.moves, &args.openings, &args.rules);
-    let path = |p: &PathBuf| p.display().to_string();
-    let optional = [
-        ("--net", args.net.as_ref().map(path)),
-        ("--nodes", m.nodes.map(|n| n.to_string())),
-        ("--soft-nodes", m.soft_nodes.map(|n| n.to_string())),
-        ("--depth", m.depth.map(|n| n.to_string())),
-        ("--book", o.book.as_ref().map(path)),
-        ("--random-plies", o.random_plies.map(|n| n.to_string())),
-        ("--hash", Some(args.hash.to_string())),
-        ("--max-opening", Some(o.max_opening.to_string())),
-        ("--win-score", Some(r.win_score.to_string())),
-        ("--win-plies", Some(r.win_plies.to_string())),
-        ("--draw-score", Some(r.draw_score.to_string())),
-        ("--draw-plies", Some(r.draw_plies.to_string())),
-        ("--draw-from", Some(r.draw_from.to_string())),
-        ("--max-plies", Some(r.max_plies.to_string())),
-    ];
-    let given = optional
-        .into_iter()
-        .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-    let flag = o.chess960.then(|| "--chess960".to_string());
-    given.chain(flag).collect()
-}
-
-/// The games of an iteration, shared out to all processes: the same whatever their number of cores.
-fn contest(spsa: &Spsa, args: &SpsaArgs, players: &mut [Player]) -> Result<Tally> {
+/// The games of an iteration: `--pairs` for every process, each with openings of its own.
+fn contest(spsa: &Spsa, pairs: u32, players: &mut [Player]) -> Result<Tally> {
     let contest = spsa.contest();
-    let mut seeds = SplitMix64::new(args.seed.rotate_left(32) ^ spsa.done);
+    let mut seeds = SplitMix64::new(spsa.seed().rotate_left(32) ^ spsa.done);
     for player in players.iter_mut() {
         let order = Order {
             names: spsa.parameters.iter().map(|t| t.name.clone()).collect(),
             plus: contest.plus.clone(),
             minus: contest.minus.clone(),
-            pairs: args.pairs,
+            pairs,
             seed: seeds.next_u64(),
         };
         writeln!(player.orders, "{}", serde_json::to_string(&order)?)

@@ -79,6 +79,11 @@ impl Spsa {
         }
     }
 
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// The versions that the next iteration compares: the same at every call until [`Spsa::learn`].
     pub fn contest(&self) -> Contest {
         let mut rng = self.rng();

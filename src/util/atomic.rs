@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// Writes a file beside its name and gives it the name when all of it has reached the disk, so that a reader never
-/// sees half of it, and what was there before is lost only when the new one is safe.
+/// sees half of it, and what was there before is lost only when the new one is safe. A failure leaves nothing behind.
 ///
 /// # Errors
 /// When `fill` fails, or the disk does.
@@ -25,5 +25,6 @@ pub fn write_atomically(
         file.get_ref().sync_all()?;
         std::fs::rename(&beside, path)
     };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    let written = write().inspect_err(|_| drop(std::fs::remove_file(&beside)));
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

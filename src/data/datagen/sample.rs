@@ -114,9 +114,7 @@ impl Player for SamplePlayer<'_> {
         let Some(white) = result else {
             return Ok(None);
         };
-        for entry in &mut entries {
-            entry.result = if entry.black_to_move { -white } else { white };
-        }
+        entries.iter_mut().for_each(|entry| entry.set_result(white));
         Ok(Some(entries))
     }
 }

@@ -61,16 +61,11 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
 /// Sets the bits of those whose key an earlier place has too.
 fn mark_later(bytes: &[u8], later: &mut [u64]) {
     let (pairs, _) = bytes.as_chunks::<BYTES>();
-    let word = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .rev()
-            .fold(0, |sum, &b| sum << 8 | u64::from(b))
+    let key_and_place = |&pair: &[u8; BYTES]| {
+        let both = u128::from_le_bytes(pair);
+        (both as u64, (both >> 64) as u64)
     };
-    let mut pairs: Vec<(u64, u64)> = pairs
-        .iter()
-        .map(|pair| (word(&pair[..8]), word(&pair[8..])))
-        .collect();
+    let mut pairs: Vec<(u64, u64)> = pairs.iter().map(key_and_place).collect();
     pairs.sort_unstable();
     for pair in pairs.windows(2) {
         if pair[0].0 == pair[1].0 {
