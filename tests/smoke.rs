@@ -68,7 +68,7 @@ fn smoke(size: &Size) {
     let run = |arguments: &str| run(&folder.path(""), arguments, size.live);
     run(&format!("datagen sample --out some.bin {}", size.sample));
     run(&format!(
-        "train some.bin --any-position --lambda 1 --scale 600 --real-decay 4 {} --out trained.nnue",
+        "train --sampled some.bin --scale 600 --real-decay 4 {} --out trained.nnue",
         size.train
     ));
     assert_loss_falls(&folder.path("trained.tsv"));

@@ -238,6 +238,23 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
 }
 
 #[test]
+fn results_of_sampled_positions_do_not_count() {
+    let folder = Folder::new("sampled");
+    let short = "--millions 0.05 --batch 1000 --threads 1";
+    for (out, what) in [
+        ("scores.nnue", "--sampled some.bin --lambda 1"),
+        ("results.nnue", "--sampled some.bin --lambda 0"),
+        ("games.nnue", "some.bin --any-position --lambda 0"),
+        ("mixed.nnue", "some.bin --sampled some.bin --lambda 0"),
+    ] {
+        folder.run(&format!("{what} {short} --out {out}")).ok();
+    }
+    assert!(folder.bytes("results.nnue") == folder.bytes("scores.nnue"));
+    assert!(folder.bytes("results.nnue") != folder.bytes("games.nnue"));
+    assert!(folder.bytes("mixed.nnue") != folder.bytes("games.nnue"));
+}
+
+#[test]
 fn a_net_with_squares_is_trained_and_read() {
     let folder = Folder::new("squares");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";

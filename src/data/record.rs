@@ -12,7 +12,7 @@ pub use super::packed::PackedPiece;
 ///       24..26  score in engine units, side to move's view
 ///       26..28  ply of the game
 ///       28      result, side to move's view: -1, 0, 1
-///       29      flags: bit 0 black to move, bit 1 somebody may still castle
+///       29      flags: bit 0 black to move, bit 1 somebody may still castle, bit 2 the result says nothing
 ///       30..32  zero
 /// ```
 #[repr(C)]
@@ -31,6 +31,7 @@ pub struct Record {
 
 const BLACK_TO_MOVE: u8 = 1;
 const CAN_CASTLE: u8 = 2;
+const SCORE_ALONE: u8 = 4;
 
 impl Record {
     /// An unlabelled record.
@@ -76,6 +77,17 @@ impl Record {
     #[inline]
     pub fn can_castle(&self) -> bool {
         self.flags & CAN_CASTLE != 0
+    }
+
+    /// Declares that the result says nothing of this position: it was met inside a search, not in the game.
+    pub fn trust_score_alone(&mut self) {
+        self.flags |= SCORE_ALONE;
+    }
+
+    /// Whether the score alone is the label.
+    #[inline]
+    pub fn has_score_alone(&self) -> bool {
+        self.flags & SCORE_ALONE != 0
     }
 }
 

@@ -46,6 +46,11 @@ macro_rules! settings {
             /// Files of positions to learn from: `.bin`, `.binpack` or `.plain`
             #[serde(default)]
             pub files: Vec<PathBuf>,
+            /// File of positions whose score alone is the label, met inside a search as `datagen sample` writes them:
+            /// any position is learned from, and the result is not looked at. May be given several times
+            #[arg(long = "sampled", value_name = "FILE")]
+            #[serde(default)]
+            pub sampled: Vec<PathBuf>,
             $(
                 $(#[doc = $help])+
                 #[arg(long, help = concat!($($help,)+ " [default: ", $shown, "]"))]
@@ -71,8 +76,10 @@ macro_rules! settings {
         impl Overrides {
             /// These settings, and those of `other` that are absent here.
             pub fn or(self, other: Self) -> Self {
-                let files = if self.files.is_empty() { other.files } else { self.files };
-                Self { files, $($name: self.$name.or(other.$name),)* }
+                let or = |mine: Vec<PathBuf>, theirs| if mine.is_empty() { theirs } else { mine };
+                let files = or(self.files, other.files);
+                let sampled = or(self.sampled, other.sampled);
+                Self { files, sampled, $($name: self.$name.or(other.$name),)* }
             }
 
             /// These settings, and defaults.
@@ -224,7 +231,7 @@ mod tests {
     #[test]
     fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
         let file: Overrides = toml::from_str(
-            "files = ['a.bin']\nmillions = 7\nlambda = 0.5\nloss = 'bce'\nany-position = true",
+            "files = ['a.bin']\nsampled = ['b.bin']\nmillions = 7\nlambda = 0.5\nloss = 'bce'\nany-position = true",
         )
         .unwrap();
         let line = Overrides {
@@ -234,6 +241,7 @@ mod tests {
         let both = line.or(file);
         let config = both.resolved();
         assert_eq!(both.files, [PathBuf::from("a.bin")]);
+        assert_eq!(both.sampled, [PathBuf::from("b.bin")]);
         assert_eq!((config.millions, config.lambda), (7.0, 0.9));
         assert_eq!((config.loss, config.any_position), (LossKind::Bce, true));
         assert_eq!(config.batch, 16_384);

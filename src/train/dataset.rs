@@ -12,6 +12,30 @@ use crate::data::{Filter, Record, read_records};
 use crate::util::prefetch::prefetch;
 use crate::util::rng::SplitMix64;
 
+/// A file to load.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether its positions were met inside searches, so that their scores alone are labels, whatever the position.
+    pub sampled: bool,
+}
+
+impl Source {
+    fn read(&self, filter: &Filter) -> Result<Vec<Record>> {
+        if !self.sampled {
+            return read_records(&self.path, filter);
+        }
+        let any = Filter {
+            quiet: false,
+            ..*filter
+        };
+        let mut records = read_records(&self.path, &any)?;
+        records.iter_mut().for_each(Record::trust_score_alone);
+        Ok(records)
+    }
+}
+
 /// What to load, and what of it.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -131,16 +155,16 @@ impl Epochs {
 }
 
 /// Reads the files, several at a time, in the current thread pool: the positions to learn from, and those held out.
-pub fn load(files: &[PathBuf], selection: &Selection) -> Result<(Dataset, Dataset)> {
+pub fn load(sources: &[Source], selection: &Selection) -> Result<(Dataset, Dataset)> {
     let started = Instant::now();
-    let mut parts: Vec<Vec<Record>> = files
+    let mut parts: Vec<Vec<Record>> = sources
         .par_iter()
-        .map(|path| {
-            let records = read_records(path, &selection.filter)?;
+        .map(|source| {
+            let records = source.read(&selection.filter)?;
             let seconds = started.elapsed().as_secs_f64();
             eprintln!(
                 "{seconds:6.1} s  {}: {} positions",
-                path.display(),
+                source.path.display(),
                 records.len()
             );
             Ok(records)

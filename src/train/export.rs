@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use super::calibrate::calibrate;
 use super::checkpoint;
 use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
@@ -13,6 +14,7 @@ use super::plot;
 use super::quantised::{ACTIVATION_ONE, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
 use super::report::ExportReport;
 use super::run::picture_title;
+use crate::data::Record;
 use crate::util::atomic::write_atomically;
 
 /// Arguments of `train export`.
@@ -38,7 +40,7 @@ pub struct ExportArgs {
 pub fn run(args: &ExportArgs) -> Result<()> {
     let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
     let scale = args.output_scale.unwrap_or(state.config.output_scale);
-    let net = quantise(&parameters.model, scale);
+    let net = export(&parameters.model, scale, &records);
     let bytes = net.to_bytes();
     write_atomically(&args.out, |file| file.write_all(&bytes))?;
     if let Some(path) = &args.plot {
@@ -54,6 +56,13 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         args.out.display()
     );
     Ok(())
+}
+
+/// The integer net of a model, as near to it on `records` as integers come.
+pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> QuantisedNet {
+    let mut net = quantise(model, output_scale);
+    calibrate(&mut net, model, output_scale, records);
+    net
 }
 
 /// Rounds the model into the file's integers; weights beyond an integer's range are cut off.
@@ -189,6 +198,10 @@ mod tests {
         // The roundings of more inputs add up to more.
         let most = 5.0 * (l1 as f64 / 256.0).sqrt().max(1.0);
         assert!(report.mean < most, "{report}");
+        let fitted = export(&model, 1.0, &some_records());
+        let after = ExportReport::of((&model, 1.0), &fitted, &some_records());
+        assert!(after.mean < report.mean, "{after} {report}");
+        assert_same(&fitted.to_bytes(), &fitted);
     }
 
     #[test]

@@ -24,6 +24,9 @@ impl Loss {
     /// The expected result, 0 to 1, that the record's labels give the side to move.
     pub fn target(&self, record: &Record) -> f32 {
         let expected = sigmoid(f32::from(record.score) / self.scale);
+        if record.has_score_alone() {
+            return expected;
+        }
         let result = (f32::from(record.result) + 1.0) / 2.0;
         self.lambda * expected + (1.0 - self.lambda) * result
     }
@@ -84,6 +87,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_result_counts_only_where_it_says_something() {
+        let loss = Loss {
+            kind: LossKind::Mse,
+            lambda: 0.75,
+            scale: 600.0,
+        };
+        let board = shakmaty::Board::new();
+        let mut record = crate::train::features::record_of(&board, false);
+        record.result = 1;
+        assert!((loss.target(&record) - 0.625).abs() < 1e-6);
+        record.trust_score_alone();
+        assert!((loss.target(&record) - 0.5).abs() < 1e-6);
     }
 
     #[test]

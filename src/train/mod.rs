@@ -1,6 +1,7 @@
 //! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
 
 pub mod activation;
+pub mod calibrate;
 pub mod checkpoint;
 pub mod config;
 pub mod dataset;

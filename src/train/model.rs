@@ -3,6 +3,7 @@
 use super::activation::Activation;
 use super::dense::Dense;
 use super::features::Active;
+use super::quantised::HIDDEN;
 use super::transformer::{self, Table};
 use crate::util::rng::SplitMix64;
 
@@ -38,12 +39,22 @@ impl Model {
 
     /// The net's output, side to move's view, without any rounding but that of the floats.
     pub fn output(&self, active: &Active) -> f32 {
+        self.sums(active).output
+    }
+
+    /// The sums of the layers after the transformer.
+    pub fn sums(&self, active: &Active) -> Sums {
         let mut inputs = self.accumulator(active.side(0));
         inputs.extend(self.accumulator(active.side(1)));
         let dense = &self.dense;
-        let hidden = clipped(affine(&dense.l1_weight, &dense.l1_bias, &inputs));
-        let hidden = clipped(affine(&dense.l2_weight, &dense.l2_bias, &hidden));
-        affine(&dense.output_weight, &dense.output_bias, &hidden)[0]
+        let hidden1 = affine(&dense.l1_weight, &dense.l1_bias, &inputs);
+        let hidden2 = affine(&dense.l2_weight, &dense.l2_bias, &clipped(hidden1));
+        let [output] = affine(&dense.output_weight, &dense.output_bias, &clipped(hidden2));
+        Sums {
+            hidden1,
+            hidden2,
+            output,
+        }
     }
 
     /// One perspective's accumulator, activated.
@@ -61,15 +72,23 @@ impl Model {
     }
 }
 
-fn affine(weights: &[f32], bias: &[f32], inputs: &[f32]) -> Vec<f32> {
-    let dot = |row: &[f32]| -> f32 { row.iter().zip(inputs).map(|(w, x)| w * x).sum() };
-    bias.iter()
-        .zip(weights.chunks_exact(inputs.len()))
-        .map(|(bias, row)| bias + dot(row))
-        .collect()
+/// What the layers after the transformer say of a position, before clipping.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums {
+    /// First hidden layer.
+    pub hidden1: [f32; HIDDEN],
+    /// Second hidden layer.
+    pub hidden2: [f32; HIDDEN],
+    /// The net's output.
+    pub output: f32,
 }
 
-fn clipped(mut sums: Vec<f32>) -> Vec<f32> {
-    sums.iter_mut().for_each(|sum| *sum = sum.clamp(0.0, 1.0));
-    sums
+fn affine<const OUTPUTS: usize>(weights: &[f32], bias: &[f32], inputs: &[f32]) -> [f32; OUTPUTS] {
+    let dot = |row: &[f32]| -> f32 { row.iter().zip(inputs).map(|(w, x)| w * x).sum() };
+    let mut rows = weights.chunks_exact(inputs.len());
+    std::array::from_fn(|output| bias[output] + rows.next().map_or(0.0, dot))
+}
+
+fn clipped(sums: [f32; HIDDEN]) -> [f32; HIDDEN] {
+    sums.map(|sum| sum.clamp(0.0, 1.0))
 }

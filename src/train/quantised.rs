@@ -133,10 +133,9 @@ impl QuantisedNet {
 
     /// The same, with what every unit showed on the way.
     pub fn trace(&self, own: &[u32], other: &[u32]) -> Trace {
-        let mut inputs = self.transform(own);
-        inputs.extend(self.transform(other));
-        let hidden1 = clip_shifted(&affine(&self.l1_bias, &self.l1_weight, &inputs));
-        let hidden2 = clip_shifted(&affine(&self.l2_bias, &self.l2_weight, &hidden1));
+        let inputs = self.inputs(own, other);
+        let hidden1 = clip_shifted(&self.sums1(&inputs));
+        let hidden2 = clip_shifted(&self.sums2(&hidden1));
         let output = affine(&[self.output_bias], &self.output_weight, &hidden2)[0];
         Trace {
             inputs,
@@ -144,6 +143,23 @@ impl QuantisedNet {
             hidden2,
             output,
         }
+    }
+
+    /// Both accumulators, activated, the side to move's first.
+    pub fn inputs(&self, own: &[u32], other: &[u32]) -> Vec<i32> {
+        let mut inputs = self.transform(own);
+        inputs.extend(self.transform(other));
+        inputs
+    }
+
+    /// The sums of the first hidden layer, before they are cut off and clipped.
+    pub fn sums1(&self, inputs: &[i32]) -> Vec<i32> {
+        affine(&self.l1_bias, &self.l1_weight, inputs)
+    }
+
+    /// The sums of the second hidden layer.
+    pub fn sums2(&self, hidden1: &[i32]) -> Vec<i32> {
+        affine(&self.l2_bias, &self.l2_weight, hidden1)
     }
 
     /// One perspective's accumulator, activated.
@@ -189,7 +205,7 @@ fn affine(bias: &[i32], weight: &[i8], input: &[i32]) -> Vec<i32> {
 }
 
 /// From an affine layer's sums to the next layer's inputs.
-fn clip_shifted(sums: &[i32]) -> Vec<i32> {
+pub fn clip_shifted(sums: &[i32]) -> Vec<i32> {
     sums.iter().map(|sum| (sum >> 6).clamp(0, 127)).collect()
 }
 

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail};
 
 use super::checkpoint::{self, Contents, Parameters, Report, State};
 use super::config::{Config, Overrides};
-use super::dataset::{self, Dataset, Selection};
+use super::dataset::{self, Dataset, Selection, Source};
 use super::display::{Display, Moment};
-use super::export::{ExportArgs, quantise};
+use super::export::{ExportArgs, export};
 use super::import::model_of;
 use super::loss::Loss;
 use super::model::Model;
@@ -75,12 +75,13 @@ pub fn run(args: TrainArgs) -> Result<()> {
         Some(path) => args.settings.or(Overrides::from_file(path)?),
         None => args.settings,
     };
-    if settings.files.is_empty() {
+    let sources = sources(&settings);
+    if sources.is_empty() {
         bail!("there is nothing to learn from: name files of positions");
     }
     let config = settings.resolved();
     config.check()?;
-    let data = load(&settings.files, &config)?;
+    let data = load(&sources, &config)?;
     let train = match config.l1 {
         128 => train::<128>,
         256 => train::<256>,
@@ -102,8 +103,20 @@ fn train<const L1: usize>(
     run.finish()
 }
 
+/// The files that the settings name, of either kind.
+fn sources(settings: &Overrides) -> Vec<Source> {
+    let of = |paths: &[PathBuf], sampled| {
+        let source = |path: &PathBuf| Source {
+            path: path.clone(),
+            sampled,
+        };
+        paths.iter().map(source).collect::<Vec<_>>()
+    };
+    [of(&settings.sampled, true), of(&settings.files, false)].concat()
+}
+
 /// The positions to learn from and those held out, as the settings say.
-fn load(files: &[PathBuf], config: &Config) -> Result<(Dataset, Dataset)> {
+fn load(sources: &[Source], config: &Config) -> Result<(Dataset, Dataset)> {
     let selection = Selection {
         filter: Filter {
             max_score: config.max_score,
@@ -117,7 +130,7 @@ fn load(files: &[PathBuf], config: &Config) -> Result<(Dataset, Dataset)> {
         seed: config.seed,
     };
     let pool = thread_pool(config.threads)?;
-    let (training, held_out) = pool.install(|| dataset::load(files, &selection))?;
+    let (training, held_out) = pool.install(|| dataset::load(sources, &selection))?;
     eprintln!(
         "{} positions to learn from, {} held out",
         training.len(),
@@ -277,7 +290,7 @@ impl<const L1: usize> Run<L1> {
 
     fn write_net(&self) -> Result<QuantisedNet> {
         let config = &self.state.config;
-        let net = quantise(&self.trainer.model, config.output_scale);
+        let net = export(&self.trainer.model, config.output_scale, &self.checked);
         let bytes = net.to_bytes();
         write_atomically(&config.out, |file| std::io::Write::write_all(file, &bytes))?;
         Ok(net)

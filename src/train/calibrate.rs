@@ -1,0 +1,181 @@
+//! After rounding: what it did to a layer on average goes back into the layer's biases, and the output layer is fitted
+//! anew.
+//!
+//! Rounding errors do not cancel where units stand at the same value most of the time: 32 weights of saturated units,
+//! each off by a quarter, move every output the same way. So each hidden unit's bias takes back the mean error of its
+//! sum, one layer after the other, and the output's integers become those that come nearest to the float model's outputs.
+// CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
+// correcting biases layer by layer, there for image networks.
+
+use super::features::Active;
+use super::model::{Model, Sums};
+use super::quantised::{
+    ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE, clip_shifted,
+};
+use crate::data::Record;
+
+/// Passes over the output's weights each time; more change nothing that a rounding would show.
+const PASSES: usize = 200;
+/// The output's weights and, last, its bias.
+const TERMS: usize = HIDDEN + 1;
+
+/// A position, as both nets see it.
+struct Case {
+    float: Sums,
+    inputs: Vec<i32>,
+}
+
+/// Moves the biases and the output layer of `net` towards `model` times `output_scale`, as both are on `records`.
+pub fn calibrate(net: &mut QuantisedNet, model: &Model, output_scale: f32, records: &[Record]) {
+    if records.is_empty() {
+        return;
+    }
+    let cases: Vec<Case> = records
+        .iter()
+        .map(|record| {
+            let active = Active::of(record, false);
+            Case {
+                float: model.sums(&active),
+                inputs: net.inputs(&active.file_rows(0), &active.file_rows(1)),
+            }
+        })
+        .collect();
+    let of_case = |case: &Case| (case.float.hidden1, net.sums1(&case.inputs));
+    let errors = mean_errors(cases.iter().map(of_case));
+    shift(&mut net.l1_bias, &errors);
+    let hidden1 = |net: &QuantisedNet, case: &Case| clip_shifted(&net.sums1(&case.inputs));
+    let of_case = |case: &Case| (case.float.hidden2, net.sums2(&hidden1(net, case)));
+    let errors = mean_errors(cases.iter().map(of_case));
+    shift(&mut net.l2_bias, &errors);
+    let of_case = |case: &Case| {
+        let wanted = f64::from(case.float.output * OUTPUT_ONE * output_scale);
+        (clip_shifted(&net.sums2(&hidden1(net, case))), wanted)
+    };
+    let fit = Fit::of(cases.iter().map(of_case));
+    fit.improve(&mut net.output_weight, &mut net.output_bias);
+}
+
+/// How far each unit's integer sum lies below the float one on average, where the unit is neither off nor saturated:
+/// elsewhere it does not matter.
+fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], Vec<i32>)>) -> [f64; HIDDEN] {
+    // Half a step on top, because the engine cuts off: see `hidden_bias` in `export.rs`.
+    const HALF: f32 = WEIGHT_ONE / 2.0;
+    let mut errors = [(0.0, 0.0); HIDDEN];
+    for (floats, integers) in cases {
+        for ((error, float), integer) in errors.iter_mut().zip(floats).zip(integers) {
+            if (0.0..1.0).contains(&float) {
+                error.0 +=
+                    f64::from(float * ACTIVATION_ONE * WEIGHT_ONE + HALF) - f64::from(integer);
+                error.1 += 1.0;
+            }
+        }
+    }
+    errors.map(|(sum, count)| if count > 0.0 { sum / count } else { 0.0 })
+}
+
+fn shift(biases: &mut [i32], errors: &[f64; HIDDEN]) {
+    for (bias, error) in biases.iter_mut().zip(errors) {
+        *bias += error.round() as i32;
+    }
+}
+
+/// The squared error of the output layer, as a function of its integers: all that their choice depends on.
+struct Fit {
+    /// Sums of products of two inputs.
+    inputs: [[f64; TERMS]; TERMS],
+    /// Sums of products of an input and the wanted output.
+    wanted: [f64; TERMS],
+}
+
+impl Fit {
+    fn of(cases: impl Iterator<Item = (Vec<i32>, f64)>) -> Self {
+        let mut fit = Self {
+            inputs: [[0.0; TERMS]; TERMS],
+            wanted: [0.0; TERMS],
+        };
+        for (hidden, wanted) in cases {
+            let mut inputs = [1.0; TERMS];
+            for (input, unit) in inputs.iter_mut().zip(hidden) {
+                *input = f64::from(unit);
+            }
+            for (i, row) in fit.inputs.iter_mut().enumerate() {
+                for (sum, input) in row.iter_mut().zip(inputs) {
+                    *sum += inputs[i] * input;
+                }
+                fit.wanted[i] += inputs[i] * wanted;
+            }
+        }
+        fit
+    }
+
+    /// Sets the weights and the bias to integers of little error: each is rounded in turn, and those after it take up what
+    /// its rounding did.
+    // CITE: the order of rounding and taking up is that of "optimal brain quantisation", E. Frantar, D. Alistarh (2022).
+    fn improve(&self, weights: &mut [i8], bias: &mut i32) {
+        let mut terms = [f64::from(*bias); TERMS];
+        for (term, weight) in terms.iter_mut().zip(weights.iter()) {
+            *term = f64::from(*weight);
+        }
+        for next in 0..TERMS {
+            self.descend(&mut terms, next);
+            terms[next] = terms[next].round();
+        }
+        for (weight, term) in weights.iter_mut().zip(terms) {
+            *weight = term as i8;
+        }
+        *bias = terms[HIDDEN] as i32;
+    }
+
+    /// Sets one term after the other, from `first` on, to its best real value, the others given: the error falls with
+    /// every step.
+    fn descend(&self, terms: &mut [f64; TERMS], first: usize) {
+        for _ in 0..PASSES {
+            for i in first..TERMS {
+                // A unit that is always off has no best weight.
+                if self.inputs[i][i] > 0.0 {
+                    let said: f64 = self.inputs[i].iter().zip(*terms).map(|(a, b)| a * b).sum();
+                    let step = (self.wanted[i] - said) / self.inputs[i][i];
+                    let limit = if i < HIDDEN {
+                        127.0
+                    } else {
+                        f64::from(i32::MAX)
+                    };
+                    terms[i] = (terms[i] + step).clamp(-limit, limit);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fit_finds_the_integers_that_were_there() {
+        let weights: Vec<i32> = (0..HIDDEN as i32).map(|i| 7 * i - 100).collect();
+        let mut rng = crate::util::rng::SplitMix64::new(3);
+        let cases: Vec<(Vec<i32>, f64)> = (0..2000)
+            .map(|_| {
+                let hidden: Vec<i32> = (0..HIDDEN).map(|_| rng.below(128) as i32).collect();
+                let dot: i32 = hidden.iter().zip(&weights).map(|(a, b)| a * b).sum();
+                (hidden, f64::from(dot + 4321))
+            })
+            .collect();
+        let mut found: Vec<i8> = weights.iter().map(|w| (w + 1) as i8).collect();
+        let mut bias = 0;
+        Fit::of(cases.into_iter()).improve(&mut found, &mut bias);
+        let found: Vec<i32> = found.into_iter().map(i32::from).collect();
+        assert_eq!((found, bias), (weights, 4321));
+    }
+
+    #[test]
+    fn mean_errors_are_those_of_open_units() {
+        let mut floats = [0.5; HIDDEN];
+        floats[1] = 1.5;
+        let cases = [(floats, vec![4000; HIDDEN]), (floats, vec![4100; HIDDEN])];
+        let errors = mean_errors(cases.into_iter());
+        assert_eq!(errors[0], 4064.0 + 32.0 - 4050.0);
+        assert_eq!(errors[1], 0.0);
+    }
+}
