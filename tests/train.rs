@@ -275,6 +275,24 @@ fn a_net_with_squares_is_trained_and_read() {
 }
 
 #[test]
+fn nets_of_other_features_and_with_buckets_are_trained_and_read() {
+    let folder = Folder::new("features");
+    let short = "some.bin --millions 0.05 --batch 1000 --threads 2";
+    let form = "--features half-kav2-hm --buckets 8";
+    folder.run(&format!("{short} {form} --out net.nnue")).ok();
+    let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+    let name = network.architecture().to_string();
+    assert!(name.starts_with("HalfKAv2_hm 256x2-32-32-1"), "{name}");
+    folder.run("export net.checkpoint --out again.nnue").ok();
+    assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+    let on = format!("{short} --init net.nnue --out on.nnue");
+    folder.run(&on).fails_with("--features");
+    folder.run(&format!("{on} {form}")).ok();
+    let narrow = format!("{short} {form} --l1 128 --out no.nnue");
+    folder.run(&narrow).fails_with("l1 is 128");
+}
+
+#[test]
 fn nets_of_other_widths_are_trained_and_read() {
     let folder = Folder::new("widths");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";

@@ -4,11 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::quantised::{ACTIVATION_ONE, HIDDEN};
-use super::width::{self, PUBLISHED};
-use crate::nnue::Architecture;
-use crate::nnue::architecture::Features;
-use crate::nnue::own::Own;
+use super::quantised::ACTIVATION_ONE;
 
 /// The activation of the accumulators; the hidden layers always have clipped ReLUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -52,31 +48,6 @@ impl Activation {
             // Before the cut to an integer, which takes half a unit more on average.
             Self::Screlu => ACTIVATION_ONE * ACTIVATION_ONE / 128.0,
         }
-    }
-
-    /// The architecture of the nets that are trained with it and accumulators of width `l1`: the published one where
-    /// it fits, so that other engines read the net too, or else one of our own.
-    pub fn architecture(self, l1: usize) -> Architecture {
-        match self {
-            Self::Crelu if l1 == PUBLISHED => Architecture::HalfKp,
-            _ => Architecture::Own(Own {
-                features: Features::HalfKp,
-                l1,
-                squared: self == Self::Screlu,
-                hidden: HIDDEN,
-                buckets: 1,
-            }),
-        }
-    }
-
-    /// The activation and the width with which nets of this architecture are trained, if they are.
-    pub fn of_architecture(architecture: Architecture) -> Option<(Self, usize)> {
-        let l1 = architecture.shape().l1;
-        Self::ALL
-            .into_iter()
-            .filter(|_| width::check(l1).is_ok())
-            .find(|activation| activation.architecture(l1) == architecture)
-            .map(|activation| (activation, l1))
     }
 }
 

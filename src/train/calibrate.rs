@@ -7,7 +7,6 @@
 // CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
 // correcting biases layer by layer, there for image networks.
 
-use super::features::Active;
 use super::model::{Model, Sums};
 use super::quantised::{
     ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE, clip_shifted,
@@ -25,39 +24,45 @@ struct Case {
     inputs: Vec<i32>,
 }
 
-/// Moves the biases and the output layer of `net` towards `model` times `output_scale`, as both are on `records`.
+/// Moves the biases and the output layers of `net` towards `model` times `output_scale`, as both are on `records`.
 pub fn calibrate(net: &mut QuantisedNet, model: &Model, output_scale: f32, records: &[Record]) {
-    if records.is_empty() {
+    for stack in 0..net.form.buckets {
+        let seen = |record: &&Record| net.form.bucket(record.piece_count()) == stack;
+        let case = |record: &Record| Case {
+            float: model.sums(record),
+            inputs: net.inputs(record),
+        };
+        let cases: Vec<Case> = records.iter().filter(seen).map(case).collect();
+        calibrate_stack(net, stack, output_scale, &cases);
+    }
+}
+
+/// The same for one stack of layers, whose positions are `cases`.
+fn calibrate_stack(net: &mut QuantisedNet, stack: usize, output_scale: f32, cases: &[Case]) {
+    if cases.is_empty() {
         return;
     }
-    let cases: Vec<Case> = records
-        .iter()
-        .map(|record| {
-            let active = Active::of(record, false);
-            Case {
-                float: model.sums(&active),
-                inputs: net.inputs(&active.file_rows(0), &active.file_rows(1)),
-            }
-        })
-        .collect();
-    let of_case = |case: &Case| (case.float.hidden1, net.sums1(&case.inputs));
+    let units = HIDDEN * stack..HIDDEN * (stack + 1);
+    let of_case = |case: &Case| (case.float.hidden1, net.sums1(stack, &case.inputs));
     let errors = mean_errors(cases.iter().map(of_case));
-    shift(&mut net.l1_bias, &errors);
-    let hidden1 = |net: &QuantisedNet, case: &Case| clip_shifted(&net.sums1(&case.inputs));
-    let of_case = |case: &Case| (case.float.hidden2, net.sums2(&hidden1(net, case)));
+    shift(&mut net.l1_bias[units.clone()], &errors);
+    let sums2 = |net: &QuantisedNet, case: &Case| {
+        net.sums2(stack, &clip_shifted(&net.sums1(stack, &case.inputs)))
+    };
+    let of_case = |case: &Case| (case.float.hidden2, sums2(net, case));
     let errors = mean_errors(cases.iter().map(of_case));
-    shift(&mut net.l2_bias, &errors);
+    shift(&mut net.l2_bias[units.clone()], &errors);
     let of_case = |case: &Case| {
         let wanted = f64::from(case.float.output * OUTPUT_ONE * output_scale);
-        (clip_shifted(&net.sums2(&hidden1(net, case))), wanted)
+        (clip_shifted(&sums2(net, case)), wanted)
     };
     let fit = Fit::of(cases.iter().map(of_case));
-    fit.improve(&mut net.output_weight, &mut net.output_bias);
+    fit.improve(&mut net.output_weight[units], &mut net.output_bias[stack]);
 }
 
 /// How far each unit's integer sum lies below the float one on average, where the unit is neither off nor saturated:
 /// elsewhere it does not matter.
-fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], Vec<i32>)>) -> [f64; HIDDEN] {
+fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], [i32; HIDDEN])>) -> [f64; HIDDEN] {
     // Half a step on top, because the engine cuts off: see `hidden_bias` in `export.rs`.
     const HALF: f32 = WEIGHT_ONE / 2.0;
     let mut errors = [(0.0, 0.0); HIDDEN];
@@ -88,7 +93,7 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(cases: impl Iterator<Item = (Vec<i32>, f64)>) -> Self {
+    fn of(cases: impl Iterator<Item = ([i32; HIDDEN], f64)>) -> Self {
         let mut fit = Self {
             inputs: [[0.0; TERMS]; TERMS],
             wanted: [0.0; TERMS],
@@ -155,9 +160,9 @@ mod tests {
     fn the_fit_finds_the_integers_that_were_there() {
         let weights: Vec<i32> = (0..HIDDEN as i32).map(|i| 7 * i - 100).collect();
         let mut rng = crate::util::rng::SplitMix64::new(3);
-        let cases: Vec<(Vec<i32>, f64)> = (0..2000)
+        let cases: Vec<([i32; HIDDEN], f64)> = (0..2000)
             .map(|_| {
-                let hidden: Vec<i32> = (0..HIDDEN).map(|_| rng.below(128) as i32).collect();
+                let hidden: [i32; HIDDEN] = std::array::from_fn(|_| rng.below(128) as i32);
                 let dot: i32 = hidden.iter().zip(&weights).map(|(a, b)| a * b).sum();
                 (hidden, f64::from(dot + 4321))
             })
@@ -173,7 +178,7 @@ mod tests {
     fn mean_errors_are_those_of_open_units() {
         let mut floats = [0.5; HIDDEN];
         floats[1] = 1.5;
-        let cases = [(floats, vec![4000; HIDDEN]), (floats, vec![4100; HIDDEN])];
+        let cases = [(floats, [4000; HIDDEN]), (floats, [4100; HIDDEN])];
         let errors = mean_errors(cases.into_iter());
         assert_eq!(errors[0], 4064.0 + 32.0 - 4050.0);
         assert_eq!(errors[1], 0.0);

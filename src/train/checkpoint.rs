@@ -6,7 +6,7 @@
 //! 12..16  length of the state
 //!         the state: JSON
 //!         every tensor, f32, little endian: the transformer's weights, first and second moments; then for each of the
-//!         three the dense tensors, in the order of `Dense::tensors`; their sizes follow from the state's `l1`
+//!         three the dense tensors, in the order of `Dense::tensors`; their sizes follow from the state's settings
 //!         positions to check an export on: records of 32 bytes
 //! last 32 SHA-256 of all before
 //! ```
@@ -23,11 +23,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::config::Config;
-use super::dense::Dense;
 use super::model::Model;
 use super::optimiser::Moments;
-use super::transformer;
-use super::width;
 use crate::data::Record;
 use crate::util::atomic::write_atomically;
 
@@ -163,14 +160,10 @@ fn read_from(file: impl Read) -> Result<(State, Parameters, Vec<Record>)> {
     file.read_exact(&mut state)?;
     let state: State = serde_json::from_slice(&state).context("its state cannot be read")?;
 
-    let l1 = state.config.l1;
-    width::check(l1)?;
-    let mut model = Model {
-        activation: state.config.activation,
-        transformer: transformer::zeros(l1),
-        dense: Dense::zeros(l1),
-    };
-    let mut moments = Moments::zeros(l1);
+    let form = state.config.form();
+    form.check()?;
+    let mut model = Model::zeros(form);
+    let mut moments = Moments::zeros(form);
     moments.steps = file.word()?;
     for table in [
         &mut model.transformer,
@@ -272,28 +265,45 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::train::features::FeatureSet;
+    use crate::train::form::{Form, WIDTHS};
     use crate::util::rng::SplitMix64;
 
     #[test]
     fn what_was_written_is_read_and_damage_is_refused() {
-        for l1 in width::ALL {
-            check_round_trip(l1);
+        for l1 in WIDTHS {
+            check_round_trip(Form::of_width(l1));
         }
+        check_round_trip(Form {
+            features: FeatureSet::HalfKav2Hm,
+            buckets: 8,
+            ..Form::PUBLISHED
+        });
     }
 
-    fn check_round_trip(l1: usize) {
-        let folder =
-            std::env::temp_dir().join(format!("zoothera-checkpoint-{l1}-{}", std::process::id()));
+    fn check_round_trip(form: Form) {
+        let Form {
+            features,
+            l1,
+            buckets,
+            ..
+        } = form;
+        let folder = std::env::temp_dir().join(format!(
+            "zoothera-checkpoint-{l1}-{buckets}-{}",
+            std::process::id()
+        ));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("run.checkpoint");
-        let model = Model::initial(&mut SplitMix64::new(1), l1, 0.1);
-        let mut moments = Moments::zeros(l1);
+        let model = Model::initial(&mut SplitMix64::new(1), form, 0.1);
+        let mut moments = Moments::zeros(form);
         moments.steps = 77;
         moments.first.0[5] = 0.5;
         moments.second.1.l1_bias[3] = -0.25;
         let state = State {
             config: Config {
                 l1,
+                features,
+                buckets,
                 ..Config::default()
             },
             positions: 1000,

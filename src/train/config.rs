@@ -10,7 +10,8 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
-use super::width;
+use super::features::FeatureSet;
+use super::form::{Form, PUBLISHED};
 
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -96,7 +97,11 @@ settings! {
     /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
     activation: Activation = Activation::Crelu, "crelu";
     /// Width of an accumulator: 128, 256 or 512; a net of a width other than 256 is of our own kind as well
-    l1: usize = width::PUBLISHED, "256";
+    l1: usize = PUBLISHED, "256";
+    /// What the net sees of a position; with half-kav2-hm it is of our own kind as well
+    features: FeatureSet = FeatureSet::HalfKp, "half-kp";
+    /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as well
+    buckets: usize = 1, "1";
     /// Positions to show, in millions, repetitions counted
     millions: f64 = 100.0, "100";
     /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for no end
@@ -171,12 +176,22 @@ impl Overrides {
 }
 
 impl Config {
+    /// The shape of the net.
+    pub fn form(&self) -> Form {
+        Form {
+            features: self.features,
+            l1: self.l1,
+            activation: self.activation,
+            buckets: self.buckets,
+        }
+    }
+
     /// Refuses values that cannot be meant.
     ///
     /// # Errors
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<()> {
-        width::check(self.l1)?;
+        self.form().check()?;
         let positive = [
             ("batch", self.batch as f64),
             ("threads", self.threads as f64),

@@ -1,26 +1,26 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use super::activation::Activation;
+use super::form::Form;
 use super::quantised::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
 use super::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
-/// One number per dense parameter. `L1` stands for the width of an accumulator.
+/// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks.
 #[derive(Clone, Debug)]
 pub struct Dense {
     /// `[L1]`: the transformer's bias.
     pub transformer_bias: Vec<f32>,
-    /// `[HIDDEN][2 * L1]`, row by output.
+    /// `[B][HIDDEN][2 * L1]`, row by output.
     pub l1_weight: Vec<f32>,
-    /// `[HIDDEN]`.
+    /// `[B][HIDDEN]`.
     pub l1_bias: Vec<f32>,
-    /// `[HIDDEN][HIDDEN]`, row by output.
+    /// `[B][HIDDEN][HIDDEN]`, row by output.
     pub l2_weight: Vec<f32>,
-    /// `[HIDDEN]`.
+    /// `[B][HIDDEN]`.
     pub l2_bias: Vec<f32>,
-    /// `[HIDDEN]`.
+    /// `[B][HIDDEN]`.
     pub output_weight: Vec<f32>,
-    /// `[1]`.
+    /// `[B]`.
     pub output_bias: Vec<f32>,
 }
 
@@ -28,38 +28,39 @@ pub struct Dense {
 pub const TENSORS: usize = 7;
 
 impl Dense {
-    /// All zero, for accumulators of width `l1`.
-    pub fn zeros(l1: usize) -> Self {
+    /// All zero.
+    pub fn zeros(form: Form) -> Self {
+        let Form { l1, buckets, .. } = form;
         Self {
             transformer_bias: vec![0.0; l1],
-            l1_weight: vec![0.0; HIDDEN * 2 * l1],
-            l1_bias: vec![0.0; HIDDEN],
-            l2_weight: vec![0.0; HIDDEN * HIDDEN],
-            l2_bias: vec![0.0; HIDDEN],
-            output_weight: vec![0.0; HIDDEN],
-            output_bias: vec![0.0; 1],
+            l1_weight: vec![0.0; buckets * HIDDEN * 2 * l1],
+            l1_bias: vec![0.0; buckets * HIDDEN],
+            l2_weight: vec![0.0; buckets * HIDDEN * HIDDEN],
+            l2_bias: vec![0.0; buckets * HIDDEN],
+            output_weight: vec![0.0; buckets * HIDDEN],
+            output_bias: vec![0.0; buckets],
         }
     }
 
     /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
-    pub fn initial(rng: &mut SplitMix64, l1: usize) -> Self {
-        let mut dense = Self::zeros(l1);
+    /// The stacks begin as one and the same.
+    pub fn initial(rng: &mut SplitMix64, form: Form) -> Self {
+        let mut dense = Self::zeros(form);
         let mut fill = |weights: &mut [f32], inputs: usize| {
             let span = (inputs as f32).sqrt().recip();
-            weights.fill_with(|| span * uniform(rng));
+            let (first, others) = weights.split_at_mut(weights.len() / form.buckets);
+            first.fill_with(|| span * uniform(rng));
+            others
+                .chunks_exact_mut(first.len())
+                .for_each(|other| other.copy_from_slice(first));
         };
-        fill(&mut dense.l1_weight, 2 * l1);
+        fill(&mut dense.l1_weight, 2 * form.l1);
         fill(&mut dense.l2_weight, HIDDEN);
         fill(&mut dense.output_weight, HIDDEN);
         dense.l1_bias.fill(0.1);
         dense.l2_bias.fill(0.1);
         dense.output_bias.fill(0.0);
         dense
-    }
-
-    /// Width of one perspective's accumulator.
-    pub fn l1(&self) -> usize {
-        self.transformer_bias.len()
     }
 
     /// Every tensor, in a fixed order.
@@ -98,9 +99,9 @@ impl Dense {
     }
 
     /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
-    pub fn clip(&mut self, activation: Activation, output_scale: f32) {
+    pub fn clip(&mut self, form: Form, output_scale: f32) {
         const HIDDEN_LIMIT: f32 = 127.0 / WEIGHT_ONE;
-        let first_limit = HIDDEN_LIMIT * activation.one() / ACTIVATION_ONE;
+        let first_limit = HIDDEN_LIMIT * form.activation.one() / ACTIVATION_ONE;
         let output_limit = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
         let limited = [
             (&mut self.l1_weight, first_limit),

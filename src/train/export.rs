@@ -7,7 +7,6 @@ use anyhow::Result;
 
 use super::calibrate::calibrate;
 use super::checkpoint;
-use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
 use super::picture;
 use super::plot;
@@ -72,21 +71,24 @@ pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Quantised
 pub fn quantise(model: &Model, output_scale: f32) -> QuantisedNet {
     let dense = &model.dense;
     let output_one = OUTPUT_ONE * output_scale;
-    let first_one = WEIGHT_ONE * ACTIVATION_ONE / model.activation.one();
+    let first_one = WEIGHT_ONE * ACTIVATION_ONE / model.form.activation.one();
     let mut net = QuantisedNet {
         transformer_bias: rounded(&dense.transformer_bias, ACTIVATION_ONE),
         l1_bias: hidden_bias(&dense.l1_bias),
         l1_weight: rounded_bytes(&dense.l1_weight, first_one),
         l2_bias: hidden_bias(&dense.l2_bias),
         l2_weight: rounded_bytes(&dense.l2_weight, WEIGHT_ONE),
-        output_bias: (dense.output_bias[0] * output_one).round() as i32,
+        output_bias: (dense.output_bias.iter())
+            .map(|bias| (bias * output_one).round() as i32)
+            .collect(),
         output_weight: rounded_bytes(&dense.output_weight, output_one / ACTIVATION_ONE),
-        ..QuantisedNet::zeros(model.activation, model.l1())
+        ..QuantisedNet::zeros(model.form)
     };
-    let l1 = model.l1();
-    for king in 0..KINGS {
-        for piece_row in 0..PIECE_ROWS {
-            let row = &mut net.transformer_weight[file_row(piece_row, king) * l1..][..l1];
+    let (l1, features) = (model.form.l1, model.form.features);
+    for king in 0..features.kings() {
+        for piece_row in 0..features.piece_rows() {
+            let at = features.file_row(piece_row, king) * l1;
+            let row = &mut net.transformer_weight[at..][..l1];
             for (out, weight) in row.iter_mut().zip(model.row(piece_row, king)) {
                 *out = (weight * ACTIVATION_ONE).round() as i16;
             }
@@ -123,10 +125,9 @@ mod tests {
     use crate::data::Record;
     use crate::nnue::{AccumulatorStack, BoardView, Network};
     use crate::train::activation::Activation;
-    use crate::train::features::Active;
-    use crate::train::features::record_of;
+    use crate::train::features::{FeatureSet, record_of};
+    use crate::train::form::{Form, WIDTHS};
     use crate::train::material::material_net;
-    use crate::train::width;
     use crate::util::rng::SplitMix64;
 
     /// A record as the engine's networks see a board.
@@ -167,8 +168,7 @@ mod tests {
         assert_eq!(network.to_bytes(), bytes);
         let mut stack = AccumulatorStack::new(Arc::new(network));
         for record in some_records() {
-            let active = Active::of(&record, false);
-            let plain = net.forward(&active.file_rows(0), &active.file_rows(1));
+            let plain = net.forward(&record);
             stack.reset();
             assert_eq!(stack.evaluate(&Seen(record)).raw(), plain);
         }
@@ -176,17 +176,29 @@ mod tests {
 
     #[test]
     fn trainer_file_and_engine_agree() {
-        for l1 in width::ALL {
+        for l1 in WIDTHS {
             for activation in Activation::ALL {
-                check_export(l1, activation);
+                check_export(Form {
+                    activation,
+                    ..Form::of_width(l1)
+                });
             }
         }
+        check_export(Form {
+            features: FeatureSet::HalfKav2Hm,
+            l1: 512,
+            activation: Activation::Crelu,
+            buckets: 8,
+        });
     }
 
-    fn check_export(l1: usize, activation: Activation) {
+    fn check_export(form: Form) {
         let mut rng = SplitMix64::new(4);
-        let mut model = Model::initial(&mut rng, l1, 0.1);
-        model.activation = activation;
+        let mut model = Model::initial(&mut rng, form, 0.1);
+        // Every stack its own.
+        for weight in model.dense.l1_weight.iter_mut().step_by(5) {
+            *weight += 0.02 * super::super::transformer::uniform(&mut rng);
+        }
         for weight in model.transformer.iter_mut().step_by(3) {
             *weight += 0.1 * super::super::transformer::uniform(&mut rng);
         }
@@ -196,7 +208,7 @@ mod tests {
         assert_same(&net.to_bytes(), &net);
         let report = ExportReport::of((&model, 1.0), &net, &some_records());
         // The roundings of more inputs add up to more.
-        let most = 5.0 * (l1 as f64 / 256.0).sqrt().max(1.0);
+        let most = 5.0 * (form.l1 as f64 / 256.0).sqrt().max(1.0);
         assert!(report.mean < most, "{report}");
         let fitted = export(&model, 1.0, &some_records());
         let after = ExportReport::of((&model, 1.0), &fitted, &some_records());

@@ -6,10 +6,9 @@ use anyhow::{Context, Result};
 
 use super::checkpoint;
 use super::dense::Dense;
-use super::features::{KINGS, PIECE_ROWS, file_row};
 use super::model::Model;
 use super::quantised::{ACTIVATION_ONE, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
-use super::transformer::{self, FACTOR, block};
+use super::transformer::{block, factor};
 
 /// The model of a HalfKP net file of a shape that can be trained, or of a checkpoint. A net file was written with its
 /// output multiplied by `output_scale`, which is taken off again.
@@ -25,7 +24,7 @@ pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
         .with_context(|| format!("{} is no checkpoint and no net", path.display()))?
         .with_context(|| {
             format!(
-                "{} is no HalfKP net of width 128, 256 or 512 with two layers of 32",
+                "{} is no net that can be trained: HalfKP or HalfKAv2_hm of width 128, 256 or 512 with two layers of 32",
                 path.display()
             )
         })?;
@@ -35,15 +34,19 @@ pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
 /// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
 /// what they have in common goes on being learnt in common.
 fn unfold(net: &QuantisedNet, output_scale: f32) -> Model {
-    let l1 = net.l1();
-    let mut table = transformer::zeros(l1);
-    for (piece_row, block) in table.chunks_exact_mut(block(l1)).enumerate() {
-        let (real, factor) = block.split_at_mut(FACTOR * l1);
+    let form = net.form;
+    let (l1, features) = (form.l1, form.features);
+    let mut model = Model::zeros(form);
+    model.dense = dense_of(net, OUTPUT_ONE * output_scale);
+    let blocks = model.transformer.chunks_exact_mut(block(form));
+    for (piece_row, block) in blocks.enumerate() {
+        let (real, factor) = block.split_at_mut(factor(features) * l1);
         for (king, real) in real.chunks_exact_mut(l1).enumerate() {
-            let row = &net.transformer_weight[file_row(piece_row, king) * l1..][..l1];
+            let at = features.file_row(piece_row, king) * l1;
+            let row = &net.transformer_weight[at..][..l1];
             for ((real, factor), &weight) in real.iter_mut().zip(factor.iter_mut()).zip(row) {
                 *real = f32::from(weight) / ACTIVATION_ONE;
-                *factor += *real / KINGS as f32;
+                *factor += *real / features.kings() as f32;
             }
         }
         for real in real.chunks_exact_mut(l1) {
@@ -52,12 +55,7 @@ fn unfold(net: &QuantisedNet, output_scale: f32) -> Model {
                 .for_each(|(real, factor)| *real -= factor);
         }
     }
-    debug_assert_eq!(table.len(), PIECE_ROWS * block(l1));
-    Model {
-        activation: net.activation,
-        transformer: table,
-        dense: dense_of(net, OUTPUT_ONE * output_scale),
-    }
+    model
 }
 
 fn dense_of(net: &QuantisedNet, output_one: f32) -> Dense {
@@ -78,13 +76,15 @@ fn dense_of(net: &QuantisedNet, output_one: f32) -> Dense {
             .collect(),
         l1_weight: weight(
             &net.l1_weight,
-            WEIGHT_ONE * ACTIVATION_ONE / net.activation.one(),
+            WEIGHT_ONE * ACTIVATION_ONE / net.form.activation.one(),
         ),
         l1_bias: bias(&net.l1_bias),
         l2_weight: weight(&net.l2_weight, WEIGHT_ONE),
         l2_bias: bias(&net.l2_bias),
         output_weight: weight(&net.output_weight, output_one / ACTIVATION_ONE),
-        output_bias: vec![net.output_bias as f32 / output_one],
+        output_bias: (net.output_bias.iter())
+            .map(|&bias| bias as f32 / output_one)
+            .collect(),
     }
 }
 
@@ -93,29 +93,44 @@ mod tests {
     use super::*;
     use crate::train::activation::Activation;
     use crate::train::export::quantise;
+    use crate::train::features::FeatureSet;
+    use crate::train::form::{Form, WIDTHS};
     use crate::train::transformer::uniform;
-    use crate::train::width;
     use crate::util::rng::SplitMix64;
 
     #[test]
     fn a_net_that_is_read_and_written_is_the_same() {
-        for l1 in width::ALL {
-            check_round_trip(l1);
+        let crelu = Activation::Crelu;
+        for l1 in WIDTHS {
+            check_round_trip(Form::of_width(l1), 1.0);
         }
+        check_round_trip(
+            Form {
+                activation: Activation::Screlu,
+                ..Form::PUBLISHED
+            },
+            0.6,
+        );
+        let features = FeatureSet::HalfKav2Hm;
+        let (l1, buckets) = (256, 8);
+        let form = Form {
+            features,
+            l1,
+            activation: crelu,
+            buckets,
+        };
+        check_round_trip(form, 1.0);
     }
 
-    fn check_round_trip(l1: usize) {
+    fn check_round_trip(form: Form, scale: f32) {
         let mut rng = SplitMix64::new(9);
-        let mut model = Model::initial(&mut rng, l1, 0.5);
+        let mut model = Model::initial(&mut rng, form, 0.5);
         for weight in model.transformer.iter_mut().step_by(7) {
             *weight += uniform(&mut rng);
         }
-        for (activation, scale) in [(Activation::Crelu, 1.0), (Activation::Screlu, 0.6)] {
-            model.activation = activation;
-            let net = quantise(&model, scale);
-            let read = QuantisedNet::from_bytes(&net.to_bytes()).unwrap().unwrap();
-            assert!(read == net);
-            assert!(quantise(&unfold(&read, scale), scale) == net);
-        }
+        let net = quantise(&model, scale);
+        let read = QuantisedNet::from_bytes(&net.to_bytes()).unwrap().unwrap();
+        assert!(read == net);
+        assert!(quantise(&unfold(&read, scale), scale) == net);
     }
 }

@@ -1,8 +1,8 @@
 //! Who used which row of the transformer: what makes the optimiser's step cost what the batch touched.
 
-use super::features::{Active, KINGS, PIECE_ROWS};
+use super::features::Active;
 
-/// For every transformer row, the accumulators of a run of positions that used it.
+/// For every transformer row (there are `rows` of them), the accumulators of a run of positions that used it.
 #[derive(Default)]
 pub struct RowIndex {
     /// Where each row's users begin; one entry more than rows.
@@ -13,11 +13,11 @@ pub struct RowIndex {
 impl RowIndex {
     /// Sorts the accumulators of `positions`, the first of which is position `first` of its batch, by the rows that
     /// they used. An accumulator is `2 * position + side`.
-    pub fn fill(&mut self, positions: &[Active], first: usize) {
+    pub fn fill(&mut self, rows: usize, positions: &[Active], first: usize) {
         // Counted two places further on, so that after the sums a row's entry is where its next user goes, and in
         // the end where the next row begins.
         self.starts.clear();
-        self.starts.resize(PIECE_ROWS * KINGS + 2, 0);
+        self.starts.resize(rows + 2, 0);
         let mut total = 0;
         for active in positions {
             for side in 0..2 {
@@ -55,7 +55,7 @@ impl RowIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::record_of;
+    use crate::train::features::{FeatureSet, record_of};
 
     #[test]
     fn every_use_is_found_in_order() {
@@ -66,12 +66,13 @@ mod tests {
         ];
         let actives = boards.map(|board| {
             let board = shakmaty::Board::from_ascii_board_fen(board.as_bytes()).unwrap();
-            Active::of(&record_of(&board, false), false)
+            Active::of(FeatureSet::HalfKp, &record_of(&board, false), false)
         });
         let mut index = RowIndex::default();
-        index.fill(&[Active::default()], 0);
-        index.fill(&actives, 7);
-        let mut wanted = vec![Vec::new(); PIECE_ROWS * KINGS];
+        let rows = FeatureSet::HalfKp.rows();
+        index.fill(rows, &[Active::default()], 0);
+        index.fill(rows, &actives, 7);
+        let mut wanted = vec![Vec::new(); rows];
         for (position, active) in actives.iter().enumerate() {
             for side in 0..2 {
                 for &row in active.side(side) {

@@ -13,10 +13,9 @@
 //! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
 //! units, the span +-4064.
 
-use super::activation::Activation;
 use super::features::{FILE_ROWS_PER_KING, KINDS};
+use super::form::{Form, PUBLISHED as L1};
 use super::quantised::{HIDDEN, QuantisedNet};
-use super::width::PUBLISHED as L1;
 
 /// Units in a perspective's thermometer.
 const COLUMN: usize = 64;
@@ -38,7 +37,7 @@ pub fn material_net(squares: bool) -> Vec<u8> {
 
 /// The net's parameters.
 fn build(values: Values) -> QuantisedNet {
-    let mut net = QuantisedNet::zeros(Activation::Crelu, L1);
+    let mut net = QuantisedNet::zeros(Form::PUBLISHED);
     for unit in 0..COLUMN {
         net.transformer_bias[unit] = (HALF_SPAN - 127 * unit as i32) as i16;
     }
@@ -52,7 +51,7 @@ fn build(values: Values) -> QuantisedNet {
         net.l2_weight[unit * HIDDEN + unit] = 64;
         net.output_weight[unit] = 32;
     }
-    net.output_bias = -16 * HALF_SPAN;
+    net.output_bias[0] = -16 * HALF_SPAN;
     net
 }
 
@@ -107,7 +106,7 @@ fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::{Active, record_of};
+    use crate::train::features::record_of;
     use crate::util::rng::SplitMix64;
     use shakmaty::{Board, Chess, Color, Position, Role};
 
@@ -127,8 +126,7 @@ mod tests {
 
     /// What the net says, in engine units.
     fn evaluate(net: &QuantisedNet, board: &Board, us: Color) -> i32 {
-        let active = Active::of(&record_of(board, us.is_black()), false);
-        net.forward(&active.file_rows(0), &active.file_rows(1)) / 16
+        net.forward(&record_of(board, us.is_black())) / 16
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod dense;
 pub mod display;
 pub mod export;
 pub mod features;
+pub mod form;
 pub mod import;
 pub mod index;
 pub mod loss;
@@ -28,6 +29,5 @@ pub mod snapshot;
 pub mod tail;
 pub mod trainer;
 pub mod transformer;
-pub mod width;
 
 pub use material::material_net;

@@ -5,11 +5,11 @@
 use rayon::prelude::*;
 
 use super::dense::Dense;
-use super::features::KINGS;
+use super::form::Form;
 use super::index::RowIndex;
 use super::model::Model;
 use super::simd::{AdamStep, Kernels, Slopes};
-use super::transformer::{self, FACTOR, Table, block};
+use super::transformer::{self, Table, block, factor};
 
 /// What stays the same from step to step.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,9 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Those of a run that begins, for a model of width `l1`.
-    pub fn zeros(l1: usize) -> Self {
-        let zeros = || (transformer::zeros(l1), Dense::zeros(l1));
+    /// Those of a run that begins.
+    pub fn zeros(form: Form) -> Self {
+        let zeros = || (transformer::zeros(form), Dense::zeros(form));
         Self {
             first: zeros(),
             second: zeros(),
@@ -84,8 +84,10 @@ impl Optimiser {
         let step = adam_step(self.moments.steps, rate, 0.0);
         self.step_dense(kernels, &step, model, dense);
         let real_rate = rate * self.settings.real_rate;
+        let size = block(model.form);
         let block_step = BlockStep {
             kernels,
+            form: model.form,
             real: adam_step(
                 self.moments.steps,
                 real_rate,
@@ -97,9 +99,9 @@ impl Optimiser {
         // Who takes a block does not matter: a row's sum has one order.
         model
             .transformer
-            .par_chunks_exact_mut(block(L1))
-            .zip(self.moments.first.0.par_chunks_exact_mut(block(L1)))
-            .zip(self.moments.second.0.par_chunks_exact_mut(block(L1)))
+            .par_chunks_exact_mut(size)
+            .zip(self.moments.first.0.par_chunks_exact_mut(size))
+            .zip(self.moments.second.0.par_chunks_exact_mut(size))
             .enumerate()
             .for_each(|(piece_row, ((weights, first), second))| {
                 block_step.run(piece_row, weights, first, second);
@@ -113,15 +115,14 @@ impl Optimiser {
         for ((weights, gradient), (first, second)) in tensors.zip(moments) {
             kernels.adam(step, weights, first, second, gradient);
         }
-        model
-            .dense
-            .clip(model.activation, self.settings.output_scale);
+        model.dense.clip(model.form, self.settings.output_scale);
     }
 }
 
 /// The step of the rows that share a factor row.
 struct BlockStep<'a, const L1: usize> {
     kernels: Kernels,
+    form: Form,
     real: AdamStep,
     factor: AdamStep,
     sparse: SparseGradient<'a, L1>,
@@ -137,8 +138,9 @@ impl<const L1: usize> BlockStep<'_, L1> {
             self.kernels
                 .adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
-        for king in 0..KINGS {
-            if !self.sum(KINGS * piece_row + king, &mut gradient) {
+        let features = self.form.features;
+        for king in 0..features.kings() {
+            if !self.sum(features.kings() * piece_row + king, &mut gradient) {
                 continue;
             }
             touched = true;
@@ -149,7 +151,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
                 .for_each(|(sum, term)| *sum += term);
         }
         if touched {
-            adam(&self.factor, FACTOR, &total);
+            adam(&self.factor, factor(features), &total);
         }
     }
 

@@ -1,7 +1,10 @@
 //! What one thread does with its share of a batch: forward, loss, and back.
 
+use std::ops::Range;
+
 use super::dense::Dense;
 use super::features::Active;
+use super::form::Form;
 use super::index::RowIndex;
 use super::loss::Loss;
 use super::quantised::HIDDEN;
@@ -26,6 +29,8 @@ pub struct Share<const L1: usize> {
     /// Who of them used which row.
     pub index: RowIndex,
     actives: Vec<Active>,
+    /// Where the positions of each stack of layers end.
+    ends: Vec<usize>,
     buffers: Box<Buffers<L1>>,
     gradient: Box<Gradient<L1>>,
     loss: f64,
@@ -45,6 +50,11 @@ struct Buffers<const L1: usize> {
 struct Gradient<const L1: usize> {
     /// Slopes of the accumulators: their halves add up to the transformer bias's.
     accumulators: Inputs<L1>,
+    stacks: Vec<StackGradient>,
+}
+
+/// What belongs to one stack of layers.
+struct StackGradient {
     l1: Vec<Tile>,
     tail: TailGradient,
 }
@@ -61,34 +71,55 @@ pub struct Pass<'a, const L1: usize> {
 }
 
 impl<const L1: usize> Share<L1> {
-    /// An empty share.
-    pub fn new() -> Self {
+    /// An empty share, for nets of `form`.
+    pub fn new(form: Form) -> Self {
         Self {
             samples: Vec::new(),
             index: RowIndex::default(),
             actives: Vec::new(),
+            ends: Vec::new(),
             buffers: Box::new(Buffers {
                 inputs: [[[0.0; L1]; 2]; GROUP],
                 sums: [[0.0; HIDDEN]; GROUP],
                 slopes: [[0.0; HIDDEN]; GROUP],
                 passes: [TailPass::default(); GROUP],
             }),
-            gradient: Box::new(Gradient::zeros()),
+            gradient: Box::new(Gradient::zeros(form.buckets)),
             loss: 0.0,
         }
     }
 
-    /// Finds the features of the samples, the first of which is number `first` of the batch.
-    pub fn prepare(&mut self, first: usize) {
-        self.activate();
-        self.index.fill(&self.actives, first);
+    /// Sorts the samples by their stacks and finds their features; the first of them is number `first` of the batch.
+    pub fn prepare(&mut self, form: Form, first: usize) {
+        self.activate(form);
+        self.index.fill(form.features.rows(), &self.actives, first);
     }
 
-    /// Finds the features of the samples.
-    fn activate(&mut self) {
-        let active = |sample: &Sample| Active::of(&sample.record, sample.mirrored);
+    /// Sorts the samples by their stacks, because a group goes through one, and finds their features.
+    fn activate(&mut self, form: Form) {
+        let bucket = |sample: &Sample| form.bucket(sample.record.piece_count());
+        self.samples.sort_by_key(bucket);
+        let end = |number| {
+            self.samples
+                .partition_point(|sample| bucket(sample) <= number)
+        };
+        self.ends.clear();
+        self.ends.extend((0..form.buckets).map(end));
+        let active = |sample: &Sample| Active::of(form.features, &sample.record, sample.mirrored);
         self.actives.clear();
         self.actives.extend(self.samples.iter().map(active));
+    }
+
+    /// The groups of positions that go through the layers together: the stack of each, and the positions.
+    fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<L1> {
+        let mut start = 0;
+        let mut groups = Vec::new();
+        for (stack, &end) in self.ends.iter().enumerate() {
+            let group = |first: usize| (stack, first..(first + GROUP).min(end));
+            groups.extend((start..end).step_by(GROUP).map(group));
+            start = end;
+        }
+        groups.into_iter()
     }
 
     /// Forward and back: puts the accumulators' slopes into `rows`, and keeps loss and dense gradient. Each position
@@ -96,28 +127,29 @@ impl<const L1: usize> Share<L1> {
     pub fn learn(&mut self, pass: Pass<L1>, weight: f32, rows: &mut [Slopes<L1>]) {
         self.gradient.clear();
         self.loss = 0.0;
-        let groups = self.samples.chunks(GROUP).zip(self.actives.chunks(GROUP));
-        for ((samples, actives), rows) in groups.zip(rows.chunks_mut(GROUP)) {
-            self.buffers.forward(pass, actives);
+        for (stack, group) in self.groups() {
+            self.buffers
+                .forward(pass, stack, &self.actives[group.clone()]);
             let mut slopes = [0.0; GROUP];
-            for (at, sample) in samples.iter().enumerate() {
+            for (at, sample) in self.samples[group.clone()].iter().enumerate() {
                 let output = self.buffers.passes[at].output;
                 let (loss, slope) = pass.loss.of(output, pass.loss.target(&sample.record));
                 self.loss += f64::from(loss * weight);
                 slopes[at] = slope * weight;
             }
-            self.buffers.back(pass, &slopes, &mut self.gradient, rows);
+            self.buffers
+                .back(pass, stack, &slopes, &mut self.gradient, &mut rows[group]);
         }
     }
 
     /// The sum of the samples' losses, without learning.
     pub fn measure(&mut self, pass: Pass<L1>) -> f64 {
-        self.activate();
+        self.activate(pass.snapshot.form);
         let mut total = 0.0;
-        let groups = self.samples.chunks(GROUP).zip(self.actives.chunks(GROUP));
-        for (samples, actives) in groups {
-            self.buffers.forward(pass, actives);
-            for (sample, at) in samples.iter().zip(&self.buffers.passes) {
+        for (stack, group) in self.groups() {
+            self.buffers
+                .forward(pass, stack, &self.actives[group.clone()]);
+            for (sample, at) in self.samples[group].iter().zip(&self.buffers.passes) {
                 let target = pass.loss.target(&sample.record);
                 total += f64::from(pass.loss.of(at.output, target).0);
             }
@@ -131,34 +163,47 @@ impl<const L1: usize> Share<L1> {
         for half in &gradient.accumulators {
             add(&mut total.transformer_bias, half);
         }
-        for (output, sums) in total.l1_weight.chunks_exact_mut(2 * L1).enumerate() {
-            for (sums, tile) in sums.chunks_exact_mut(LANES).zip(&gradient.l1) {
-                add(sums, &tile.0[output]);
-            }
+        for (number, stack) in gradient.stacks.iter().enumerate() {
+            stack.collect::<L1>(number, total);
         }
-        add(&mut total.l1_bias, &gradient.tail.l1_bias);
-        add(&mut total.l2_weight, gradient.tail.l2_weight.as_flattened());
-        add(&mut total.l2_bias, &gradient.tail.l2_bias);
-        add(&mut total.output_weight, &gradient.tail.output_weight);
-        total.output_bias[0] += gradient.tail.output_bias;
         self.loss
     }
 }
 
-impl<const L1: usize> Default for Share<L1> {
-    fn default() -> Self {
-        Self::new()
+impl StackGradient {
+    fn zeros(l1: usize) -> Self {
+        Self {
+            l1: vec![Tile::ZERO; Tile::count(l1)],
+            tail: TailGradient::default(),
+        }
+    }
+
+    /// Adds it to what `total` has for the stack of that number.
+    fn collect<const L1: usize>(&self, number: usize, total: &mut Dense) {
+        let units = HIDDEN * number..HIDDEN * (number + 1);
+        let first = &mut total.l1_weight[2 * L1 * units.start..2 * L1 * units.end];
+        for (output, sums) in first.chunks_exact_mut(2 * L1).enumerate() {
+            for (sums, tile) in sums.chunks_exact_mut(LANES).zip(&self.l1) {
+                add(sums, &tile.0[output]);
+            }
+        }
+        let second = &mut total.l2_weight[HIDDEN * units.start..HIDDEN * units.end];
+        add(second, self.tail.l2_weight.as_flattened());
+        add(&mut total.l1_bias[units.clone()], &self.tail.l1_bias);
+        add(&mut total.l2_bias[units.clone()], &self.tail.l2_bias);
+        add(&mut total.output_weight[units], &self.tail.output_weight);
+        total.output_bias[number] += self.tail.output_bias;
     }
 }
 
 impl<const L1: usize> Buffers<L1> {
-    /// From features to outputs. Places of the group beyond `actives` keep what was there, which is harmless.
-    fn forward(&mut self, pass: Pass<L1>, actives: &[Active]) {
+    /// From features to outputs, through the stack of that number. Places of the group beyond `actives` keep what was there, which is harmless.
+    fn forward(&mut self, pass: Pass<L1>, stack: usize, actives: &[Active]) {
         let snapshot = pass.snapshot;
         for (active, inputs) in actives.iter().zip(&mut self.inputs) {
             for (side, half) in inputs.iter_mut().enumerate() {
                 pass.kernels.accumulate(
-                    snapshot.activation,
+                    snapshot.form.activation,
                     &snapshot.bias,
                     &snapshot.rows,
                     active.side(side),
@@ -166,56 +211,59 @@ impl<const L1: usize> Buffers<L1> {
                 );
             }
         }
-        pass.kernels.first_layer(
-            &self.inputs,
-            &snapshot.l1,
-            &snapshot.l1_bias,
-            &mut self.sums,
-        );
+        let stack = &snapshot.stacks[stack];
         pass.kernels
-            .tail(&snapshot.tail, &self.sums, &mut self.passes);
+            .first_layer(&self.inputs, &stack.l1, &stack.l1_bias, &mut self.sums);
+        pass.kernels.tail(&stack.tail, &self.sums, &mut self.passes);
     }
 
     /// From the outputs' slopes, zero for empty places, to those of everything else.
     fn back(
         &mut self,
         pass: Pass<L1>,
+        stack: usize,
         slopes: &[f32; GROUP],
         gradient: &mut Gradient<L1>,
         rows: &mut [Slopes<L1>],
     ) {
+        let Gradient {
+            accumulators,
+            stacks,
+        } = gradient;
+        let (weights, sums) = (&pass.snapshot.stacks[stack], &mut stacks[stack]);
         pass.kernels.tail_back(
-            &pass.snapshot.tail,
+            &weights.tail,
             &self.passes,
             slopes,
-            &mut gradient.tail,
+            &mut sums.tail,
             &mut self.slopes,
         );
         pass.kernels.first_layer_back(
-            pass.snapshot.activation,
+            pass.snapshot.form.activation,
             &self.inputs,
             &self.slopes,
-            &pass.snapshot.l1_tiles,
-            (&mut gradient.l1, &mut gradient.accumulators),
+            &weights.l1_tiles,
+            (&mut sums.l1, accumulators),
             rows,
         );
     }
 }
 
 impl<const L1: usize> Gradient<L1> {
-    fn zeros() -> Self {
+    fn zeros(buckets: usize) -> Self {
         Self {
-            l1: vec![Tile::ZERO; Tile::count(L1)],
             accumulators: [[0.0; L1]; 2],
-            tail: TailGradient::default(),
+            stacks: (0..buckets).map(|_| StackGradient::zeros(L1)).collect(),
         }
     }
 
     /// Makes everything zero again, in its place.
     fn clear(&mut self) {
-        self.l1.fill(Tile::ZERO);
         self.accumulators = [[0.0; L1]; 2];
-        self.tail = TailGradient::default();
+        for stack in &mut self.stacks {
+            stack.l1.fill(Tile::ZERO);
+            stack.tail = TailGradient::default();
+        }
     }
 }
 

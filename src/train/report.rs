@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::features::Active;
 use super::loss::UNITS;
 use super::model::Model;
 use super::quantised::{QuantisedNet, Trace};
@@ -51,7 +50,7 @@ impl ExportReport {
             worst: 0.0,
             size: 0.0,
             layers: [
-                LayerReport::new("transformer", net.activation.of_integer(i16::MAX)),
+                LayerReport::new("transformer", net.form.activation.of_integer(i16::MAX)),
                 LayerReport::new("layer 1", 127),
                 LayerReport::new("layer 2", 127),
             ],
@@ -59,9 +58,8 @@ impl ExportReport {
             transformer_range: range(&net.transformer_weight),
         };
         for record in records {
-            let active = Active::of(record, false);
-            let trace = net.trace(&active.file_rows(0), &active.file_rows(1));
-            let float = f64::from(model.output(&active) * UNITS * output_scale);
+            let trace = net.trace(record);
+            let float = f64::from(model.output(record) * UNITS * output_scale);
             report.add(float, &trace);
         }
         report
@@ -72,7 +70,7 @@ impl ExportReport {
         self.mean += difference / self.positions as f64;
         self.worst = self.worst.max(difference);
         self.size += float.abs() / self.positions as f64;
-        let shown = [&trace.inputs, &trace.hidden1, &trace.hidden2];
+        let shown: [&[i32]; 3] = [&trace.inputs, &trace.hidden1, &trace.hidden2];
         for (layer, units) in self.layers.iter_mut().zip(shown) {
             layer.add(units);
         }

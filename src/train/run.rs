@@ -24,8 +24,8 @@ use crate::data::{Filter, Record};
 use crate::util::atomic::write_atomically;
 use crate::util::rng::SplitMix64;
 
-/// Train a HalfKP 256x2-32-32-1 net on labelled positions, with clipped ReLUs or with their squares, or a net of
-/// another width.
+/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs, with
+/// HalfKAv2_hm features, or with eight stacks of layers.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
 /// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.
@@ -363,28 +363,39 @@ fn new_state(config: &Config, positions: u64) -> State {
 fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     let model = match init {
         Some(path) => model_of(path, config.output_scale)?,
-        None => Model {
-            activation: config.activation,
-            ..Model::initial(&mut SplitMix64::new(config.seed), config.l1, INITIAL_SPAN)
-        },
+        None => Model::initial(
+            &mut SplitMix64::new(config.seed),
+            config.form(),
+            INITIAL_SPAN,
+        ),
     };
-    if model.activation != config.activation {
+    let (found, told) = (model.form, config.form());
+    if found.activation != told.activation {
         bail!(
             "the net to begin with has the activation {}, but the run was told {}: give `--activation {0}`",
-            model.activation,
-            config.activation
+            found.activation,
+            told.activation
         );
     }
-    if model.l1() != config.l1 {
+    if found.l1 != told.l1 {
         bail!(
             "the net to begin with has accumulators of width {}, but the run was told {}: give `--l1 {0}`",
-            model.l1(),
-            config.l1
+            found.l1,
+            told.l1
+        );
+    }
+    if found != told {
+        bail!(
+            "the net to begin with is {:?} with {} stacks, but the run was told {:?} with {}: give other `--features` or `--buckets`",
+            found.features,
+            found.buckets,
+            told.features,
+            told.buckets
         );
     }
     Ok(Parameters {
         model,
-        moments: Moments::zeros(config.l1),
+        moments: Moments::zeros(told),
     })
 }
 

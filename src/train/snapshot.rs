@@ -5,24 +5,30 @@
 
 use rayon::prelude::*;
 
-use super::activation::Activation;
-use super::features::{KINGS, PIECE_ROWS};
+use super::dense::Dense;
+use super::form::Form;
 use super::index::RowIndex;
 use super::model::Model;
 use super::quantised::HIDDEN;
 use super::simd::{FIXED_ONE, FixedRow, Hidden, InputMajor, Kernels, LANES, Row, Tile};
 use super::tail::TailWeights;
-use super::transformer::{FACTOR, block};
+use super::transformer::{block, factor};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Everything that the passes read.
 pub struct Snapshot<const L1: usize> {
-    /// What becomes of the accumulators.
-    pub activation: Activation,
-    /// `[PIECE_ROWS][KINGS][L1]`, real plus factor.
+    /// The model's shape.
+    pub form: Form,
+    /// `[piece rows][kings][L1]`, real plus factor.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
     pub bias: FixedRow<L1>,
+    /// The layers after it.
+    pub stacks: Vec<Stack<L1>>,
+}
+
+/// The layers after the transformer.
+pub struct Stack<const L1: usize> {
     /// First layer, for the way forward.
     pub l1: Box<InputMajor<L1>>,
     /// First layer, for the way back.
@@ -36,32 +42,32 @@ pub struct Snapshot<const L1: usize> {
 impl<const L1: usize> Snapshot<L1> {
     /// Room for a snapshot, and the dense tensors of `model`.
     pub fn new(model: &Model) -> Self {
+        let form = model.form;
         let mut snapshot = Self {
-            activation: model.activation,
-            rows: zeroed_slice_or_abort(PIECE_ROWS * KINGS * L1),
+            form,
+            rows: zeroed_slice_or_abort(form.features.rows() * L1),
             bias: [0; L1],
-            l1: Box::new([[[0.0; HIDDEN]; L1]; 2]),
-            l1_tiles: vec![Tile::ZERO; Tile::count(L1)].into(),
-            l1_bias: [0.0; HIDDEN],
-            tail: TailWeights::of(&model.dense),
+            stacks: (0..form.buckets).map(|_| Stack::zeros()).collect(),
         };
-        snapshot.take_dense(model);
+        snapshot.take_dense(&model.dense);
         snapshot
     }
 
     /// Takes the dense tensors, and the rows for which `wanted` is true (in parallel, in the current thread pool).
     pub fn take(&mut self, kernels: Kernels, model: &Model, wanted: impl Fn(usize) -> bool + Sync) {
-        self.take_dense(model);
+        self.take_dense(&model.dense);
+        let form = self.form;
+        let kings = form.features.kings();
         self.rows
-            .par_chunks_mut(KINGS * L1)
-            .zip(model.transformer.par_chunks(block(L1)))
+            .par_chunks_mut(kings * L1)
+            .zip(model.transformer.par_chunks(block(form)))
             .enumerate()
             .for_each(|(piece_row, (out, block))| {
                 let out = out.as_chunks_mut::<L1>().0;
                 let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
                 for (king, out) in out.iter_mut().enumerate() {
-                    if wanted(KINGS * piece_row + king) {
-                        kernels.fold(&rows[king], &rows[FACTOR], out);
+                    if wanted(kings * piece_row + king) {
+                        kernels.fold(&rows[king], &rows[factor(form.features)], out);
                     }
                 }
             });
@@ -73,13 +79,32 @@ impl<const L1: usize> Snapshot<L1> {
         self.take(kernels, model, used);
     }
 
-    fn take_dense(&mut self, model: &Model) {
-        let dense = &model.dense;
+    fn take_dense(&mut self, dense: &Dense) {
         for (out, bias) in self.bias.iter_mut().zip(&dense.transformer_bias) {
             *out = (bias * FIXED_ONE).round() as i16;
         }
-        self.l1_bias.copy_from_slice(&dense.l1_bias);
-        for (output, weights) in dense.l1_weight.chunks_exact(2 * L1).enumerate() {
+        for (number, stack) in self.stacks.iter_mut().enumerate() {
+            stack.take(dense, number);
+        }
+    }
+}
+
+impl<const L1: usize> Stack<L1> {
+    fn zeros() -> Self {
+        Self {
+            l1: Box::new([[[0.0; HIDDEN]; L1]; 2]),
+            l1_tiles: vec![Tile::ZERO; Tile::count(L1)].into(),
+            l1_bias: [0.0; HIDDEN],
+            tail: TailWeights::default(),
+        }
+    }
+
+    /// Takes the stack of that number.
+    fn take(&mut self, dense: &Dense, number: usize) {
+        let rows = HIDDEN * number..HIDDEN * (number + 1);
+        self.l1_bias.copy_from_slice(&dense.l1_bias[rows.clone()]);
+        let weights = &dense.l1_weight[2 * L1 * rows.start..2 * L1 * rows.end];
+        for (output, weights) in weights.chunks_exact(2 * L1).enumerate() {
             for (tile, weights) in weights.as_chunks::<LANES>().0.iter().enumerate() {
                 self.l1_tiles[tile].0[output] = *weights;
             }
@@ -87,6 +112,6 @@ impl<const L1: usize> Snapshot<L1> {
                 row[output] = weight;
             }
         }
-        self.tail = TailWeights::of(dense);
+        self.tail = TailWeights::of(dense, number);
     }
 }

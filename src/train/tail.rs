@@ -5,7 +5,7 @@ use super::quantised::HIDDEN;
 use super::simd::Hidden;
 
 /// The parameters as a pass reads them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TailWeights {
     /// Second layer, one row per output.
     pub l2_weight: [Hidden; HIDDEN],
@@ -20,18 +20,20 @@ pub struct TailWeights {
 }
 
 impl TailWeights {
-    /// A copy of the dense parameters of these layers.
-    pub fn of(dense: &Dense) -> Self {
+    /// A copy of the parameters of these layers in the stack of that number.
+    pub fn of(dense: &Dense, number: usize) -> Self {
+        let units = HIDDEN * number..HIDDEN * (number + 1);
         let mut weights = Self {
-            l2_weight: [[0.0; HIDDEN]; HIDDEN],
-            l2_input_major: [[0.0; HIDDEN]; HIDDEN],
-            l2_bias: [0.0; HIDDEN],
-            output_weight: [0.0; HIDDEN],
-            output_bias: dense.output_bias[0],
+            output_bias: dense.output_bias[number],
+            ..Self::default()
         };
-        weights.l2_bias.copy_from_slice(&dense.l2_bias);
-        weights.output_weight.copy_from_slice(&dense.output_weight);
-        let rows = dense.l2_weight.chunks_exact(HIDDEN);
+        weights
+            .l2_bias
+            .copy_from_slice(&dense.l2_bias[units.clone()]);
+        let last = &dense.output_weight[units.clone()];
+        weights.output_weight.copy_from_slice(last);
+        let second = &dense.l2_weight[HIDDEN * units.start..HIDDEN * units.end];
+        let rows = second.chunks_exact(HIDDEN);
         for (output, (to, from)) in weights.l2_weight.iter_mut().zip(rows).enumerate() {
             to.copy_from_slice(from);
             for (input, &weight) in from.iter().enumerate() {

@@ -1,37 +1,38 @@
-//! The feature transformer while it learns: real HalfKP rows and the virtual rows that they share.
+//! The feature transformer while it learns: real rows and the virtual rows that they share.
 //!
 //! Few positions are seen with a given king square, all of them with some: so what a piece on a square is worth is
 //! learnt once in a *factor* row that takes part whatever the king does, and the real row learns only what the king
 //! adds. The export adds the two; the engine never knows.
 // CITE: factorised features, Yu Nasu's shogi NNUE (2018) and nnue-pytorch's feature factoriser.
 
-use super::features::{KINGS, PIECE_ROWS};
+use super::features::FeatureSet;
+use super::form::Form;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::rng::SplitMix64;
 
-/// Rows of a block: one per king, and the factor row.
-pub const BLOCK_ROWS: usize = KINGS + 1;
-/// Where the factor row stands in its block.
-pub const FACTOR: usize = KINGS;
-
-/// Floats of a block whose rows are `l1` wide.
-pub const fn block(l1: usize) -> usize {
-    BLOCK_ROWS * l1
+/// Floats of a block: a row per king and, last, the factor row, each `l1` wide.
+pub const fn block(form: Form) -> usize {
+    (form.features.kings() + 1) * form.l1
 }
 
-/// A table of `PIECE_ROWS` blocks, on large pages: weights, or a moment of the optimiser.
+/// Where the factor row stands in its block.
+pub const fn factor(features: FeatureSet) -> usize {
+    features.kings()
+}
+
+/// A table of a block per piece row, on large pages: weights, or a moment of the optimiser.
 pub type Table = Zeroed<f32>;
 
-/// A table of zeros, its rows `l1` wide.
-pub fn zeros(l1: usize) -> Table {
-    zeroed_slice_or_abort(PIECE_ROWS * block(l1))
+/// A table of zeros.
+pub fn zeros(form: Form) -> Table {
+    zeroed_slice_or_abort(form.features.piece_rows() * block(form))
 }
 
 /// Weights to begin with: all knowledge starts in the factor rows, uniform within `span`; the real rows are zero.
-pub fn initial(rng: &mut SplitMix64, l1: usize, span: f32) -> Table {
-    let mut table = zeros(l1);
-    for block in table.chunks_exact_mut(block(l1)) {
-        for weight in &mut block[FACTOR * l1..] {
+pub fn initial(rng: &mut SplitMix64, form: Form, span: f32) -> Table {
+    let mut table = zeros(form);
+    for block in table.chunks_exact_mut(block(form)) {
+        for weight in &mut block[factor(form.features) * form.l1..] {
             *weight = span * uniform(rng);
         }
     }
@@ -43,15 +44,16 @@ pub fn uniform(rng: &mut SplitMix64) -> f32 {
     (rng.next_u64() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
 }
 
-/// A row of `l1` weights as the engine will see it: real plus factor.
+/// A row of weights as the engine will see it: real plus factor.
 pub fn folded(
     table: &[f32],
-    l1: usize,
+    form: Form,
     piece_row: usize,
     king: usize,
 ) -> impl Iterator<Item = f32> + '_ {
-    let block = &table[piece_row * block(l1)..][..block(l1)];
+    let l1 = form.l1;
+    let block = &table[piece_row * block(form)..][..block(form)];
     let real = &block[king * l1..][..l1];
-    let factor = &block[FACTOR * l1..][..l1];
+    let factor = &block[factor(form.features) * l1..][..l1];
     real.iter().zip(factor).map(|(real, factor)| real + factor)
 }
