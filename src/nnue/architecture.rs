@@ -183,9 +183,25 @@ impl Shape {
         }
     }
 
+    /// The stack of dense layers for a board with so many pieces, kings included.
+    #[inline]
+    pub fn bucket(&self, pieces: usize) -> usize {
+        bucket(self.buckets, pieces)
+    }
+
     /// Both perspectives' accumulators together.
     fn accumulators(&self) -> u32 {
         2 * self.l1 as u32
+    }
+}
+
+/// The stack of dense layers for a board with so many pieces, kings included, where there are so many stacks (1 or 8).
+#[inline]
+pub fn bucket(buckets: usize, pieces: usize) -> usize {
+    if buckets > 1 {
+        pieces.clamp(1, 32).div_ceil(4) - 1
+    } else {
+        0
     }
 }
 

@@ -124,7 +124,7 @@ fn evaluate<F: FeatureSet, const L1: usize, const P: usize>(
         board,
     } = context;
     let [own, other] = stack.up_to_date(line, network, kernels, board);
-    let bucket = if shape.buckets > 1 { bucket(board) } else { 0 };
+    let bucket = shape.bucket(board.count());
     let head = &network.heads()[bucket];
     let psqt = match (own.psqt.get(bucket), other.psqt.get(bucket)) {
         (Some(own), Some(other)) => own.wrapping_sub(*other) / 2,
@@ -135,10 +135,4 @@ fn evaluate<F: FeatureSet, const L1: usize, const P: usize>(
         positional: forward(kernels, head, &own.neurons, &other.neurons),
         bucket,
     }
-}
-
-/// The stack of dense layers for this number of pieces.
-#[inline]
-fn bucket(board: &impl BoardView) -> usize {
-    board.count().clamp(1, 32).div_ceil(4) - 1
 }

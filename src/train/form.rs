@@ -10,6 +10,7 @@ use super::activation::Activation;
 use super::features::FeatureSet;
 use super::quantised::HIDDEN;
 use crate::nnue::Architecture;
+use crate::nnue::architecture;
 use crate::nnue::own::Own;
 
 /// The widths that can be trained.
@@ -69,11 +70,7 @@ impl Form {
     /// The stack for a position of so many pieces, kings included.
     #[inline]
     pub fn bucket(self, pieces: u32) -> usize {
-        if self.buckets == 1 {
-            0
-        } else {
-            (pieces.max(1) as usize - 1) / 4
-        }
+        architecture::bucket(self.buckets, pieces as usize)
     }
 
     /// The architecture of the nets of this form: the published one where it fits, so that other engines read the net
@@ -98,11 +95,9 @@ impl Form {
             Architecture::Own(own) if own.hidden == HIDDEN => own,
             _ => return None,
         };
-        let features = FeatureSet::ALL.into_iter();
+        let mut sets = FeatureSet::ALL.into_iter();
         let form = Self {
-            features: features
-                .into_iter()
-                .find(|set| set.engine() == own.features)?,
+            features: sets.find(|set| set.engine() == own.features)?,
             l1: own.l1,
             activation: if own.squared {
                 Activation::Screlu

@@ -111,7 +111,7 @@ impl<const L1: usize> Share<L1> {
     }
 
     /// The groups of positions that go through the layers together: the stack of each, and the positions.
-    fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>)> + use<L1> {
+    fn groups(&self) -> Vec<(usize, Range<usize>)> {
         let mut start = 0;
         let mut groups = Vec::new();
         for (stack, &end) in self.ends.iter().enumerate() {
@@ -119,7 +119,7 @@ impl<const L1: usize> Share<L1> {
             groups.extend((start..end).step_by(GROUP).map(group));
             start = end;
         }
-        groups.into_iter()
+        groups
     }
 
     /// Forward and back: puts the accumulators' slopes into `rows`, and keeps loss and dense gradient. Each position
@@ -197,7 +197,8 @@ impl StackGradient {
 }
 
 impl<const L1: usize> Buffers<L1> {
-    /// From features to outputs, through the stack of that number. Places of the group beyond `actives` keep what was there, which is harmless.
+    /// From features to outputs, through the stack of that number. Places of the group beyond `actives` keep what was
+    /// there, which is harmless.
     fn forward(&mut self, pass: Pass<L1>, stack: usize, actives: &[Active]) {
         let snapshot = pass.snapshot;
         for (active, inputs) in actives.iter().zip(&mut self.inputs) {
