@@ -5,9 +5,10 @@
 //! bet, is by definition one pawn, so that +1.00 means "wins half of such games". Both constants depend on the
 //! material left.
 //!
-//! The constants are those of highest likelihood for the values that the default net's searches gave from move 8 on, in
-//! 7,000 positions each of three matches of the engine with itself or Stockfish 12's net, at 10,000 and 20,000 nodes a
-//! move, from unbalanced and from popular openings. Longer games have more draws than the model says.
+//! The constants are those of highest likelihood for the values that searches with the default net of the time (d1s of
+//! `nets/PROVENANCE.md`; later nets are on its scale) gave from move 8 on, in 7,000 positions each of three matches of the
+//! engine with itself or Stockfish 12's net, at 10,000 and 20,000 nodes a move, from unbalanced and from popular openings.
+//! Longer games have more draws than the model says.
 // CITE: the win-rate model that Stockfish documents in its WDL_model repository (idea; our constants).
 
 use super::score::{Value, is_loss, is_win};

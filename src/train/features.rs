@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Record;
 use crate::nnue::architecture::Features;
+pub use crate::nnue::features::MAX_ACTIVE;
 
 /// Piece kinds of a HalfKP perspective: five roles (the kings are no features), own or enemy.
 pub const KINDS: usize = 10;
 /// Rows that belong to one king square in a HalfKP file; the first of them is never active.
 pub const FILE_ROWS_PER_KING: usize = 64 * KINDS + 1;
-/// At most 32 pieces are features.
-pub const MAX_ACTIVE: usize = 32;
 /// The role of a king in a record.
 const KING: u8 = 5;
 
