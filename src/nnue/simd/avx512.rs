@@ -9,8 +9,10 @@ use crate::nnue::transformer::{Rows, Sums};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
-    /// See [`Isa::SPARSE`].
-    const SPARSE: bool;
+    /// See [`Isa::SPARSE_FROM`].
+    const SPARSE_FROM: usize;
+    /// See [`Isa::BY_ROWS`].
+    const BY_ROWS: bool;
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i;
 }
 
@@ -18,7 +20,8 @@ trait Dot {
 struct Widening;
 
 impl Dot for Widening {
-    const SPARSE: bool = true;
+    const SPARSE_FROM: usize = 256;
+    const BY_ROWS: bool = false;
 
     #[inline(always)]
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
@@ -35,7 +38,8 @@ impl Dot for Widening {
 struct Vnni;
 
 impl Dot for Vnni {
-    const SPARSE: bool = false;
+    const SPARSE_FROM: usize = 256;
+    const BY_ROWS: bool = true;
 
     #[inline(always)]
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
@@ -50,8 +54,8 @@ struct Avx512<D>(PhantomData<D>);
 impl<D: Dot> Isa for Avx512<D> {
     type V = __m512i;
     const BYTES: usize = 64;
-    const SPARSE: bool = D::SPARSE;
-    const BY_ROWS: bool = !D::SPARSE;
+    const SPARSE_FROM: usize = D::SPARSE_FROM;
+    const BY_ROWS: bool = D::BY_ROWS;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m512i {
@@ -126,6 +130,25 @@ impl<D: Dot> Isa for Avx512<D> {
     unsafe fn nonzero32(v: __m512i) -> u64 {
         // SAFETY: the processor has the instruction, and the caller vouches for pointers.
         unsafe { u64::from(_mm512_test_epi32_mask(v, v)) }
+    }
+    #[inline(always)]
+    unsafe fn list_nonzero(input: *const u8, groups: usize, list: *mut u32) -> usize {
+        // SAFETY: the processor has the instructions, and the caller vouches for pointers. A register is stored
+        // whole, but no more was listed before than came before: it ends where the list has room for its groups.
+        unsafe {
+            let mut count = 0;
+            let mut numbers =
+                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            for first in (0..groups).step_by(16) {
+                let bytes = _mm512_loadu_si512(input.add(4 * first).cast());
+                let present = _mm512_test_epi32_mask(bytes, bytes);
+                let listed = _mm512_maskz_compress_epi32(present, numbers);
+                _mm512_storeu_si512(list.add(count).cast(), listed);
+                count += present.count_ones() as usize;
+                numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(16));
+            }
+            count
+        }
     }
     #[inline(always)]
     unsafe fn sums_of_rows(rows: [__m512i; 16]) -> __m512i {

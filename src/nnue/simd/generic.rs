@@ -3,12 +3,14 @@
 //! Everything here is `#[inline(always)]` and without target features of its own: it becomes part
 //! of the backend's function that has them, and only there do the instructions become available.
 
+use std::mem::MaybeUninit;
+
 use super::scalar::skip_activation;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::transformer::{Rows, Sums};
 
 /// The vector instructions of one instruction set.
-pub(super) trait Isa {
+pub(super) trait Isa: Sized {
     /// A vector register.
     type V: Copy;
     /// Its size in bytes.
@@ -34,11 +36,17 @@ pub(super) trait Isa {
     unsafe fn dot(sums: Self::V, x: Self::V, w: Self::V) -> Self::V;
     /// Stores `clamp(sum >> 6, 0, 127)` of every i32 lane as a byte (a quarter of a register).
     unsafe fn store_activated(to: *mut u8, sums: Self::V);
-    /// Whether looking for groups of zeros costs less than multiplying them: yes where a dot
-    /// product takes several instructions.
-    const SPARSE: bool;
+    /// From how many inputs on looking for groups of zeros costs less than multiplying them.
+    const SPARSE_FROM: usize;
     /// One bit per i32 lane: set where it is not zero.
     unsafe fn nonzero32(v: Self::V) -> u64;
+    /// Lists the `groups` (a multiple of 64) of four input bytes that are not all zero, in order, and returns how many
+    /// they are. There must be room for all.
+    #[inline(always)]
+    unsafe fn list_nonzero(input: *const u8, groups: usize, list: *mut u32) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { list_bits::<Self>(input, groups, list) }
+    }
     /// Whether [`Self::sums_of_rows`] is there: where sixteen registers hold sums and others are free,
     /// and a dot product is one instruction.
     const BY_ROWS: bool = false;
@@ -279,7 +287,7 @@ unsafe fn affine<I: Isa, const OUT: usize>(
     // promises the input.
     unsafe {
         let mut sums = [I::splat(0); 8];
-        if I::SPARSE && inputs.is_multiple_of(256) {
+        if inputs >= I::SPARSE_FROM {
             add_sparse_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
         } else {
             add_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
@@ -358,10 +366,14 @@ unsafe fn add_products<I: Isa, const OUT: usize>(
     }
 }
 
-/// Multiplies only the groups that are not all zero: a third or more are, after the first clamp.
+/// The most groups of inputs that a layer has: a quarter of a pairwise net's 3072.
+const MOST_GROUPS: usize = 768;
+
+/// Multiplies only the groups that are not all zero, a minority after the first clamp: lists them, and then goes
+/// through the list on several chains.
 ///
 /// # Safety
-/// As for [`add_products`]; `groups` must be a multiple of 64.
+/// As for [`add_products`].
 #[inline(always)]
 unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
     weights: *const u8,
@@ -370,21 +382,47 @@ unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
     sums: &mut [I::V; 8],
 ) {
     let registers = OUT * 4 / I::BYTES;
+    let chains = 8 / registers;
+    assert!(groups <= MOST_GROUPS && groups.is_multiple_of(64));
+    let mut list = [const { MaybeUninit::<u32>::uninit() }; MOST_GROUPS];
+    // SAFETY: there is room for all groups; what is written first is read, and names no groups but those that exist.
+    unsafe {
+        let count = I::list_nonzero(input, groups, list.as_mut_ptr().cast());
+        let list = list[..count].assume_init_ref();
+        let (several, rest) = list.split_at(count - count % chains);
+        for several in several.chunks_exact(chains) {
+            for (chain, &group) in several.iter().enumerate() {
+                let sums = &mut sums[chain * registers..][..registers];
+                add_group::<I, OUT>(weights, input, group as usize, sums);
+            }
+        }
+        for &group in rest {
+            add_group::<I, OUT>(weights, input, group as usize, &mut sums[..registers]);
+        }
+    }
+}
+
+/// [`Isa::list_nonzero`], bit by bit.
+#[inline(always)]
+unsafe fn list_bits<I: Isa>(input: *const u8, groups: usize, list: *mut u32) -> usize {
     let lanes = I::BYTES / 4;
-    for start in (0..groups).step_by(64) {
-        // SAFETY: groups below `start + 64` exist.
+    let mut count = 0;
+    for first in (0..groups).step_by(64) {
+        // SAFETY: groups below `first + 64` exist, and the list has room for them.
         unsafe {
             let mut present = 0;
             for i in (0..64).step_by(lanes) {
-                present |= I::nonzero32(I::load(input.add(4 * (start + i)))) << i;
+                present |= I::nonzero32(I::load(input.add(4 * (first + i)))) << i;
             }
             while present != 0 {
-                let group = start + present.trailing_zeros() as usize;
+                list.add(count)
+                    .write(first as u32 + present.trailing_zeros());
                 present &= present - 1;
-                add_group::<I, OUT>(weights, input, group, &mut sums[..registers]);
+                count += 1;
             }
         }
     }
+    count
 }
 
 /// Broadcasts four inputs and adds their products with the weights of every output.
