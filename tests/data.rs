@@ -1,10 +1,12 @@
 //! Training data of every format, against files that other programs wrote.
 
 mod folder;
+mod shared;
 
 use std::fs;
 
-use folder::{Folder, entries, shared};
+use folder::{Folder, entries};
+use shared::shared;
 use zoothera::data::reader::{self, Format, read_records};
 use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, bin, binpack, plain};

@@ -1,9 +1,11 @@
 //! Networks against oracles: every kernel, fresh and incremental, and files that are no networks.
 
-use std::path::PathBuf;
+mod shared;
+
 use std::sync::{Arc, OnceLock};
 
 use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
+use shared::shared;
 use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
 use zoothera::nnue::{AccumulatorStack, BoardView, Kernel, NetError, Network, Output, synthetic};
 use zoothera::util::rng::SplitMix64;
@@ -133,32 +135,17 @@ fn difference(before: &Board, after: &Board) -> DirtyPieces {
     dirty
 }
 
-/// The folder of shared test data, if this checkout has one.
-fn shared() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let folder = std::env::var_os("ZOOTHERA_SHARED").map_or_else(beside, PathBuf::from);
-    folder.join("oracles").is_dir().then_some(folder)
-}
-
 /// The lines of an oracle table, without the heading, split into columns.
 fn table(name: &str) -> Option<Vec<Vec<String>>> {
-    let Some(folder) = shared() else {
-        eprintln!("SKIPPED: no shared folder with oracles/{name}");
-        return None;
-    };
-    let text =
-        std::fs::read_to_string(folder.join("oracles").join(name)).expect("a readable table");
+    let path = shared(&format!("oracles/{name}"))?;
+    let text = std::fs::read_to_string(path).expect("a readable table");
     let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
     Some(text.lines().skip(1).map(columns).collect())
 }
 
 /// A published network of the shared folder.
 fn published(name: &str) -> Option<Arc<Network>> {
-    let path = shared()?.join("nets").join(name).with_extension("nnue");
-    if !path.is_file() {
-        eprintln!("SKIPPED: no published network {name}");
-        return None;
-    }
+    let path = shared(&format!("nets/{name}.nnue"))?;
     Some(Arc::new(
         Network::from_file(path).expect("the published network"),
     ))

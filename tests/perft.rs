@@ -3,7 +3,7 @@
 //!
 //! `make check-slow` runs the ignored tests too.
 
-use std::path::PathBuf;
+mod shared;
 
 use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_divide};
 use zoothera::board::{CastlingMode, Position};
@@ -55,23 +55,14 @@ fn check_line(line: &SuiteLine, max_depth: u32) {
     );
 }
 
-fn shared(file: &str) -> Option<Vec<SuiteLine>> {
-    let folder = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-        PathBuf::from,
-    );
-    let path = folder.join("epd").join(file);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(parse_suite(&text).unwrap_or_else(|why| panic!("{file}: {why:#}"))),
-        Err(why) => {
-            eprintln!("SKIPPED: {}: {why}", path.display());
-            None
-        }
-    }
+fn shared_suite(file: &str) -> Option<Vec<SuiteLine>> {
+    let path = shared::shared(&format!("epd/{file}"))?;
+    let text = std::fs::read_to_string(path).expect("a readable file");
+    Some(parse_suite(&text).unwrap_or_else(|why| panic!("{file}: {why:#}")))
 }
 
 fn check_shared(file: &str, lines: usize, max_depth: u32) {
-    if let Some(suite) = shared(file) {
+    if let Some(suite) = shared_suite(file) {
         assert!(
             suite.len() >= lines,
             "{file} has only {} positions",

@@ -1,5 +1,7 @@
 //! The search as a library: mates, draws, limits, threads, determinism.
 
+mod shared;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -292,15 +294,9 @@ fn a_draw_by_repetition_is_seen() {
 
 #[test]
 fn tablebases_decide_at_the_root() {
-    let shared = std::env::var("ZOOTHERA_SHARED").map_or_else(
-        |_| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-        Into::into,
-    );
-    let tables = shared.join("syzygy");
-    if !tables.is_dir() {
-        eprintln!("SKIPPED: no {} (Syzygy tables)", tables.display());
+    let Some(tables) = shared::shared("syzygy") else {
         return;
-    }
+    };
     let mut pool = pool(1);
     let (files, men) = pool
         .set_syzygy_path(&tables.display().to_string())

@@ -65,19 +65,6 @@ pub fn pauses(count: usize, longest: usize) -> Vec<Duration> {
         .collect()
 }
 
-/// A file of the shared folder, or a loud notice that the test does nothing.
-pub fn shared(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-        PathBuf::from,
-    );
-    let path = root.join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: {} is not there", path.display());
-    }
-    path.exists().then_some(path)
-}
-
 /// All entries of a file.
 pub fn entries(path: &Path) -> Vec<Entry> {
     let mut entries = Vec::new();
