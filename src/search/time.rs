@@ -82,7 +82,7 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let share = (0.0032 + 0.00032 * size).min(0.0051);
     let ply = f64::from(game_ply);
     // Keeping more in reserve on short clocks, as Stockfish 17 does, costs more than it saves: 38 % less at 2+0.02
-    // lost 34 +- 22 Elo (300 games) and left a third of the clock unused after 50 moves.
+    // lost 34 +- 22 Elo (300 games) and left a quarter of the clock unused after 50 moves.
     let generosity = f64::from(params::time_share()) / 1024.0;
     let share = generosity * (0.0122 + (ply + 2.95).powf(0.46) * share);
     let soft = share.min(0.213 * time / left) * left;

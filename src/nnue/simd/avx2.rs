@@ -12,7 +12,6 @@ struct Avx2;
 impl Isa for Avx2 {
     type V = __m256i;
     const BYTES: usize = 32;
-    const SPARSE_FROM: usize = 256;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m256i {

@@ -9,8 +9,6 @@ use crate::nnue::transformer::{Rows, Sums};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
-    /// See [`Isa::SPARSE_FROM`].
-    const SPARSE_FROM: usize;
     /// See [`Isa::BY_ROWS`].
     const BY_ROWS: bool;
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i;
@@ -20,7 +18,6 @@ trait Dot {
 struct Widening;
 
 impl Dot for Widening {
-    const SPARSE_FROM: usize = 256;
     const BY_ROWS: bool = false;
 
     #[inline(always)]
@@ -38,7 +35,6 @@ impl Dot for Widening {
 struct Vnni;
 
 impl Dot for Vnni {
-    const SPARSE_FROM: usize = 256;
     const BY_ROWS: bool = true;
 
     #[inline(always)]
@@ -54,7 +50,6 @@ struct Avx512<D>(PhantomData<D>);
 impl<D: Dot> Isa for Avx512<D> {
     type V = __m512i;
     const BYTES: usize = 64;
-    const SPARSE_FROM: usize = D::SPARSE_FROM;
     const BY_ROWS: bool = D::BY_ROWS;
 
     #[inline(always)]

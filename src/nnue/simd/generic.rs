@@ -36,8 +36,6 @@ pub(super) trait Isa: Sized {
     unsafe fn dot(sums: Self::V, x: Self::V, w: Self::V) -> Self::V;
     /// Stores `clamp(sum >> 6, 0, 127)` of every i32 lane as a byte (a quarter of a register).
     unsafe fn store_activated(to: *mut u8, sums: Self::V);
-    /// From how many inputs on looking for groups of zeros costs less than multiplying them.
-    const SPARSE_FROM: usize;
     /// One bit per i32 lane: set where it is not zero.
     unsafe fn nonzero32(v: Self::V) -> u64;
     /// Lists the `groups` (a multiple of 64) of four input bytes that are not all zero, in order, and returns how many
@@ -287,7 +285,7 @@ unsafe fn affine<I: Isa, const OUT: usize>(
     // promises the input.
     unsafe {
         let mut sums = [I::splat(0); 8];
-        if inputs >= I::SPARSE_FROM {
+        if inputs >= SPARSE_FROM {
             add_sparse_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
         } else {
             add_products::<I, OUT>(weights, input, inputs / 4, &mut sums);
@@ -366,7 +364,10 @@ unsafe fn add_products<I: Isa, const OUT: usize>(
     }
 }
 
-/// The most groups of inputs that a layer has: a quarter of a pairwise net's 3072.
+/// From how many inputs on looking for groups of zeros costs less than multiplying them.
+const SPARSE_FROM: usize = 256;
+
+/// The most groups of inputs that a layer of any architecture has: a quarter of a pairwise net's 3072.
 const MOST_GROUPS: usize = 768;
 
 /// Multiplies only the groups that are not all zero, a minority after the first clamp: lists them, and then goes

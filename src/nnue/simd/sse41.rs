@@ -12,7 +12,6 @@ struct Sse41;
 impl Isa for Sse41 {
     type V = __m128i;
     const BYTES: usize = 16;
-    const SPARSE_FROM: usize = 256;
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> __m128i {
