@@ -341,6 +341,28 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_lists_every_option_with_its_default_and_range() {
+        let readme = include_str!("../../README.md");
+        for spec in &OPTIONS {
+            let start = match spec.kind {
+                Kind::Spin(default, min, max) => {
+                    format!("| `{}` | {default} | {min} to {max} |", spec.name)
+                }
+                Kind::Check(default) => format!("| `{}` | {default} | |", spec.name),
+                Kind::Button => format!("| `{}` | button | |", spec.name),
+                Kind::Text("") => format!("| `{}` | empty | |", spec.name),
+                Kind::Text(EMBEDDED_NET) => format!("| `{}` | `{EMBEDDED_NET}` | |", spec.name),
+                // A text that only informs.
+                Kind::Text(_) => format!("| `{}` | | |", spec.name),
+            };
+            assert!(
+                readme.lines().any(|line| line.starts_with(&start)),
+                "the table of options in README.md has no line that starts with: {start}"
+            );
+        }
+    }
+
+    #[test]
     fn every_default_is_accepted() {
         for spec in &OPTIONS {
             let text = spec.declaration();
