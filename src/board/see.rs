@@ -118,6 +118,10 @@ fn on_last_rank(square: Square) -> bool {
 }
 
 #[cfg(test)]
+#[path = "../../tests/shared/mod.rs"]
+mod shared;
+
+#[cfg(test)]
 mod tests {
     use shakmaty::CastlingMode;
 
@@ -161,16 +165,9 @@ r1bqk1nr/pppp1ppp/2n5/1B2p3/1b2P3/5N2/PPPP1PPP/RNBQK2R w KQkq - | e1g1 | 0
 
     #[test]
     fn shared_suite() {
-        let folder = std::env::var("ZOOTHERA_SHARED")
-            .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").to_owned());
-        let path = format!("{folder}/epd/see-hobbes.epd");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => assert!(check(&text) >= 70, "a short file"),
-            Err(why) => {
-                // Not `eprintln!`: what that prints is only shown of tests that fail.
-                use std::io::Write;
-                let _ = writeln!(std::io::stderr(), "SKIPPED: {path}: {why}");
-            }
+        if let Some(path) = shared::shared("epd/see-hobbes.epd") {
+            let text = std::fs::read_to_string(path).expect("a readable file");
+            assert!(check(&text) >= 70, "a short file");
         }
     }
 }

@@ -122,8 +122,8 @@ impl Store {
         synced.with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    /// Replaces the state on the disk at one stroke. Not synced: that would cost more than many a game, and what a power
-    /// failure takes is refused on continuing, by its length.
+    /// Replaces the state on the disk at one stroke. Not synced, because sampling ends a hundred games a second: this
+    /// holds against a killed process; after a power failure the file can be read but perhaps not continued.
     fn save(&self) -> Result<()> {
         let path = state_path(&self.path);
         let mut beside = path.clone().into_os_string();
