@@ -106,17 +106,8 @@ impl Worker {
                 node.best = value;
                 if value > node.alpha {
                     best_move = Some(m);
-                    if pv && KIND != ROOT {
-                        self.extend_pv(m);
-                    }
-                    if value >= node.beta {
-                        self.frame_mut().cutoffs += i32::from(extension < 2 || pv);
+                    if self.raise_alpha::<KIND>(&mut node, m, extension) {
                         break;
-                    }
-                    node.alpha = value;
-                    // A new best move: the rest are less likely to beat it, and get less.
-                    if node.depth > 2 && node.depth < 15 && !score::is_decisive(value) {
-                        node.depth -= 2;
                     }
                 }
             }
@@ -125,6 +116,25 @@ impl Worker {
             }
         }
         self.finish::<KIND>(node, best_move, count, &tried)
+    }
+
+    /// `m` is the new best move, better than alpha: whether that ends the node.
+    #[inline]
+    fn raise_alpha<const KIND: u8>(&mut self, node: &mut Node, m: Move, extension: i32) -> bool {
+        let pv = KIND != NULL_WINDOW;
+        if pv && KIND != ROOT {
+            self.extend_pv(m);
+        }
+        if node.best >= node.beta {
+            self.frame_mut().cutoffs += i32::from(extension < 2 || pv);
+            return true;
+        }
+        node.alpha = node.best;
+        // The rest are less likely to beat it, and get less.
+        if node.depth > 2 && node.depth < 15 && !score::is_decisive(node.best) {
+            node.depth -= 2;
+        }
+        false
     }
 
     #[inline]

@@ -92,10 +92,7 @@ impl Worker {
         debug_assert!(pv || alpha + 1 == beta);
         let (mut alpha, mut beta, depth) = (alpha, beta, depth.min(MAX_PLY as i32 - 1));
 
-        // 1. Limits, and draws by rule: a repetition is a draw as soon as it occurs once inside the search,
-        // because a side that could do better would not have repeated. A move that repeats is worth a draw at
-        // least, which is known before it is made.
-        // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
+        // 1. Limits.
         self.tick()?;
         self.frame_mut().in_check = self.position.in_check();
         if pv {
@@ -103,22 +100,8 @@ impl Worker {
             self.seldepth = self.seldepth.max(self.ply + 1);
         }
         if KIND != ROOT {
-            if alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
-                alpha = self.draw_value();
-                if alpha >= beta {
-                    return Some(alpha);
-                }
-            }
-            if self.position.is_draw(self.ply) {
-                return Some(self.draw_value());
-            }
-            if self.ply >= MAX_PLY {
-                let in_check = self.position.in_check();
-                return Some(if in_check {
-                    score::DRAW
-                } else {
-                    self.evaluate()
-                });
+            if let Some(value) = self.ends_here(&mut alpha, beta) {
+                return Some(value);
             }
             // 2. Mate distance: nothing here can be worth more than mating with the next move, nor less than
             // being mated now; a window beyond that is settled.
@@ -144,6 +127,31 @@ impl Worker {
             return Some(value);
         }
         self.search_moves::<KIND>(node)
+    }
+
+    /// Step 1, of quiescence too. Draws by rule, and the end of the path. A repetition is a draw as soon as it occurs
+    /// once inside the search, because a side that could do better would not have repeated. A move that repeats is
+    /// worth a draw at least, which is known before it is made, and raises alpha.
+    // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
+    #[inline]
+    pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Option<Value> {
+        if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
+            *alpha = self.draw_value();
+            if *alpha >= beta {
+                return Some(*alpha);
+            }
+        }
+        if self.position.is_draw(self.ply) {
+            return Some(self.draw_value());
+        }
+        if self.ply < MAX_PLY {
+            return None;
+        }
+        Some(if self.position.in_check() {
+            score::DRAW
+        } else {
+            self.evaluate()
+        })
     }
 
     /// Step 3. The transposition table: what an earlier search, or another path, found here.

@@ -3,10 +3,10 @@
 use super::history::piece_square;
 use super::movepick::MovePicker;
 use super::params;
-use super::score::{self, INFINITE, MAX_PLY, NONE, PIECE_VALUES, Value, exchange_units};
+use super::score::{self, INFINITE, NONE, PIECE_VALUES, Value, exchange_units};
 use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, Entry, score_at};
 use super::worker::Worker;
-use crate::board::{Move, Role};
+use crate::board::{CheckInfo, Move, Role};
 
 /// What a quiescence node knows before it tries moves.
 struct Quiet {
@@ -26,27 +26,14 @@ impl Worker {
         debug_assert!(alpha < beta && (PV || alpha + 1 == beta));
         self.tick()?;
         let mut alpha = alpha;
-        if alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
-            alpha = self.draw_value();
-            if alpha >= beta {
-                return Some(alpha);
-            }
-        }
         if PV {
             self.pv[self.ply].clear();
             self.seldepth = self.seldepth.max(self.ply + 1);
         }
         let in_check = self.position.in_check();
         self.frame_mut().in_check = in_check;
-        if self.position.is_draw(self.ply) {
-            return Some(self.draw_value());
-        }
-        if self.ply >= MAX_PLY {
-            return Some(if in_check {
-                score::DRAW
-            } else {
-                self.evaluate()
-            });
+        if let Some(value) = self.ends_here(&mut alpha, beta) {
+            return Some(value);
         }
         let entry = self.job.table.probe(self.position.key());
         self.frame_mut().tt_hit = entry.is_some();
@@ -133,7 +120,6 @@ impl Worker {
     ) -> Option<()> {
         let checks = self.position.check_info();
         let contexts = self.contexts();
-        let last_to = self.frame(1).current.map(Move::to);
         let mut picker = MovePicker::quiescence(&self.position, tt_move);
         let (mut count, mut quiet_evasions) = (0, 0);
         loop {
@@ -147,32 +133,14 @@ impl Worker {
             count += 1;
             self.prefetch(m);
             if !score::is_loss(node.best) {
-                let noisy = self.position.is_noisy(m);
-                if in_check && !noisy {
+                if in_check && !self.position.is_noisy(m) {
                     // One quiet evasion that does not lose has been found: enough to know it is no mate.
                     quiet_evasions += 1;
                     if quiet_evasions > 1 {
                         break;
                     }
                 }
-                let checks_them = self.position.gives_check(&checks, m);
-                if !checks_them
-                    && Some(m.to()) != last_to
-                    && node.futility > -INFINITE
-                    && self.hopeless(node, m, count)
-                {
-                    continue;
-                }
-                if !noisy {
-                    let piece = self.position.moved_piece(m);
-                    let square = piece_square(piece, m);
-                    let history = self.histories.continuation(contexts[0], square)
-                        + self.histories.pawn(self.position.pawn_key(), square);
-                    if history < -params::qs_history() {
-                        continue;
-                    }
-                }
-                if !self.position.see_ge(m, exchange_units(-params::qs_see())) {
+                if self.is_idle(node, m, count, &checks) {
                     continue;
                 }
             }
@@ -193,6 +161,29 @@ impl Worker {
             }
         }
         Some(())
+    }
+
+    /// Whether a move is not worth a search, once some move does not lose: it cannot bring alpha near, its history
+    /// is bad, or it loses material.
+    fn is_idle(&self, node: &mut Quiet, m: Move, count: i32, checks: &CheckInfo) -> bool {
+        let before = self.frame(1);
+        // A check may do more than it captures, and so may taking back.
+        if node.futility > -INFINITE
+            && !self.position.gives_check(checks, m)
+            && Some(m.to()) != before.current.map(Move::to)
+            && self.hopeless(node, m, count)
+        {
+            return true;
+        }
+        if !self.position.is_noisy(m) {
+            let square = piece_square(self.position.moved_piece(m), m);
+            let history = self.histories.continuation(before.context, square)
+                + self.histories.pawn(self.position.pawn_key(), square);
+            if history < -params::qs_history() {
+                return true;
+            }
+        }
+        !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
     /// Whether a capture cannot bring the value near alpha. Raises `best` to what it could have brought.
