@@ -115,17 +115,18 @@ impl Corrections {
         sum / 1024
     }
 
-    /// Learns that a search of `depth` gave a result `difference` above the static evaluation.
-    pub fn learn(&mut self, keys: &Keys, difference: Value, depth: i32) {
-        let bonus = (difference * depth / 8).clamp(-MAX / 4, MAX / 4);
+    /// Moves the corrections of a position by `bonus`, positive where the evaluation was too low.
+    // CITE: the weights: Stockfish (August 2026).
+    pub fn learn(&mut self, keys: &Keys, bonus: i32) {
+        let bonus = bonus.clamp(-MAX / 4, MAX / 4) * 1061 / 1024;
         update(&mut self.pawn[keys.pawn], bonus);
-        update(&mut self.minor[keys.minor], bonus);
+        update(&mut self.minor[keys.minor], bonus * 150 / 128);
         for (table, &key) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
-            update(&mut table[key], bonus * 5 / 4);
+            update(&mut table[key], bonus * 186 / 128);
         }
-        for &key in &keys.continuation {
+        for (&key, weight) in keys.continuation.iter().zip([130, 70]) {
             if key != NO_MOVE {
-                update(&mut self.continuation[key], bonus);
+                update(&mut self.continuation[key], bonus * weight / 128);
             }
         }
     }

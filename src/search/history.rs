@@ -111,9 +111,13 @@ impl Histories {
         none.fill(0);
     }
 
-    /// Begins a new search: what happened near another root is no guide.
+    /// Begins a new search: what happened near another root is no guide, and what happened in general counts for less
+    /// than what will.
     pub fn new_root(&mut self) {
         self.low_ply.fill(90);
+        for entry in self.butterfly.iter_mut() {
+            *entry = (i32::from(*entry) * 729 / 1024) as i16;
+        }
     }
 
     /// How the quiet move did anywhere, for this side.

@@ -98,13 +98,14 @@ impl Worker {
                 self.frame_mut().move_count = count;
             }
             let nodes_before = self.nodes;
-            let value = self.search_candidate::<KIND>(&node, &candidate, extension, best_move)?;
+            let value = self.search_candidate::<KIND>(&node, &candidate, extension)?;
             if KIND == ROOT {
                 self.record_root_move(m, value, count, self.nodes - nodes_before, &node);
             }
-            if value > node.best {
+            let promoted = value + i32::from(self.promotes_equal(&node, value));
+            if promoted > node.best {
                 node.best = value;
-                if value > node.alpha {
+                if promoted > node.alpha {
                     best_move = Some(m);
                     if self.raise_alpha::<KIND>(&mut node, m, extension) {
                         break;
@@ -116,6 +117,17 @@ impl Worker {
             }
         }
         self.finish::<KIND>(node, best_move, count, &tried)
+    }
+
+    /// Whether a move as good as the best so far shall take its place: now and then near the leaves, so that the
+    /// first of several equal lines is not taken for the only one.
+    // CITE: Stockfish (2024).
+    #[inline]
+    fn promotes_equal(&self, node: &Node, value: Value) -> bool {
+        value == node.best
+            && self.ply as i32 + 2 >= self.root_depth
+            && self.nodes & 14 == 0
+            && !score::is_win(value.abs() + 1)
     }
 
     /// `m` is the new best move, better than alpha: whether that ends the node.
@@ -131,8 +143,8 @@ impl Worker {
         }
         node.alpha = node.best;
         // The rest are less likely to beat it, and get less.
-        if node.depth > 2 && node.depth < 15 && !score::is_decisive(node.best) {
-            node.depth -= 2;
+        if node.depth > 3 && node.depth < 12 && !score::is_decisive(node.best) {
+            node.depth -= 3;
         }
         false
     }
@@ -193,10 +205,10 @@ impl Worker {
     fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
         let history = self.histories.capture(c.piece, c.m, c.captured);
         // Even with what it captures, the evaluation stays below alpha.
-        if !c.gives_check && depth < 7 && !node.in_check {
+        if !c.gives_check && depth < 8 {
             let hope = node.static_eval
                 + params::cap_fut_base()
-                + params::cap_fut_depth() * depth.max(0)
+                + params::cap_fut_depth() * depth
                 + Self::victim_value(c.captured)
                 + params::cap_fut_history() * history / 1024;
             if hope <= node.alpha {
@@ -204,10 +216,9 @@ impl Worker {
             }
         }
         // The exchange loses too much.
-        let d = node.depth;
-        let trust = (history / params::see_cap_history_div()).clamp(-138 * d, 135 * d);
-        let threshold = exchange_units(-params::see_cap_depth() * d - trust);
-        if self.position.see_ge(c.m, threshold) {
+        let margin =
+            params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
+        if self.position.see_ge(c.m, exchange_units(-margin)) {
             Verdict::Search
         } else {
             Verdict::Skip
@@ -228,8 +239,8 @@ impl Worker {
         // A quiet move changes the evaluation little.
         let hope = node.static_eval
             + params::fut_base()
-            + params::fut_no_best() * i32::from(node.best <= -INFINITE || node.best < node.alpha)
-            + params::fut_depth() * depth.max(0);
+            + params::fut_above_alpha() * i32::from(node.static_eval > node.alpha)
+            + params::fut_depth() * depth;
         if !node.in_check && depth < 12 && hope <= node.alpha {
             if node.best <= hope && !score::is_decisive(node.best) && !score::is_win(hope) {
                 node.best = hope;
@@ -258,7 +269,7 @@ impl Worker {
             && !score::is_decisive(node.tt_score)
             && node.tt_bound().is_lower()
             && node.tt_depth() >= node.depth - 3
-            && self.ply < 2 * self.root_depth as usize;
+            && !node.tt_move.is_some_and(|m| self.is_shuffling(m));
         if !candidate {
             return Some(Extension::By(0));
         }
@@ -274,7 +285,8 @@ impl Worker {
         if value < beta {
             let quiet = i32::from(!node.tt_noisy);
             let open = i32::from(pv);
-            let doubt = node.correction.abs() / 2;
+            let beyond = self.ply as i32 > self.root_depth;
+            let doubt = node.correction.abs() / 2 + params::sing_beyond() * i32::from(beyond);
             let double = params::sing_double() + params::sing_double_pv() * open
                 - params::sing_double_quiet() * quiet
                 - doubt;
@@ -289,16 +301,24 @@ impl Worker {
             return Some(Extension::By(plies));
         }
         if value >= node.beta && !score::is_decisive(value) {
+            self.learn_from_multi_cut(node, value, depth);
             return Some(Extension::Cutoff(value));
         }
-        let plies = if node.tt_score >= node.beta {
-            -3
-        } else if node.cut_node {
-            -2
-        } else {
-            0
-        };
-        Some(Extension::By(plies))
+        let others_do = node.tt_score >= node.beta || node.cut_node;
+        Some(Extension::By(if others_do { -3 } else { 0 }))
+    }
+
+    /// Whether the move only takes up the walk of a piece to and fro: such lines have no end, and are not worth
+    /// extensions.
+    // CITE: Stockfish (2025).
+    fn is_shuffling(&self, m: Move) -> bool {
+        if self.position.is_noisy(m) || self.position.halfmoves() < 10 || self.ply < 20 {
+            return false;
+        }
+        match (self.frame(2).current, self.frame(4).current) {
+            (Some(last), Some(before)) => m.from() == last.to() && last.from() == before.to(),
+            _ => false,
+        }
     }
 
     /// The window's share of the root's, in 1024ths: near the root's window, reductions are smaller.
@@ -313,10 +333,9 @@ impl Worker {
         node: &Node,
         c: &Candidate,
         extension: i32,
-        best_move: Option<Move>,
     ) -> Option<Value> {
         let pv = KIND != NULL_WINDOW;
-        let stat_score = self.stat_score(node, c);
+        let stat_score = self.stat_score(c);
         self.frame_mut().stat_score = stat_score;
         let facts = Facts {
             node,
@@ -334,15 +353,14 @@ impl Worker {
             let late = node.depth >= 2 && c.count > 1;
             if late {
                 // 14. Late moves fail low most of the time: a reduced search shows it for less.
-                let most =
-                    depth + i32::from(!node.all_node(pv)) + i32::from(pv && best_move.is_none());
-                let reduced = (depth - reduction / 1024).min(most).max(1);
+                let reduced = (depth - reduction / 1024).min(depth + 2).max(1) + i32::from(pv);
                 w.parent_frame().reduction = depth - reduced;
                 let result = w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, reduced, true);
                 w.parent_frame().reduction = 0;
                 value = -result?;
-                if value > alpha && reduced < depth {
-                    depth += i32::from(value > node.best + params::deeper_base() + 2 * depth);
+                if value > alpha {
+                    let deeper = reduced < depth && value > node.best + params::deeper();
+                    depth += i32::from(deeper);
                     depth -= i32::from(value < node.best + params::shallower());
                     if depth > reduced {
                         value =
@@ -367,21 +385,19 @@ impl Worker {
         })
     }
 
-    fn stat_score(&self, node: &Node, c: &Candidate) -> i32 {
+    /// What the histories expect of the move.
+    fn stat_score(&self, c: &Candidate) -> i32 {
         if c.noisy {
             let victim = Self::victim_value(c.captured);
-            return 846 * victim / 128 + self.histories.capture(c.piece, c.m, c.captured)
-                - params::red_capture_offset();
+            return 873 * victim / 128 + self.histories.capture(c.piece, c.m, c.captured);
         }
         let square = c.square();
-        let last = self.histories.continuation(self.frame(1).context, square);
-        if node.in_check {
-            return self.histories.butterfly(self.position.turn(), c.m) + last - 2771;
-        }
-        2 * self.histories.butterfly(self.position.turn(), c.m)
-            + last
-            + self.histories.continuation(self.frame(2).context, square)
-            - params::red_stat_offset()
+        let answer = |back: usize| {
+            self.histories
+                .continuation(self.frame(back).context, square)
+        };
+        let butterfly = self.histories.butterfly(self.position.turn(), c.m);
+        (2252 * butterfly + 1126 * answer(1) + 1093 * answer(2)) / 1024
     }
 
     #[inline]
@@ -419,7 +435,7 @@ impl Worker {
             node.best = (node.best * node.depth + node.beta) / (node.depth + 1);
         }
         match best_move {
-            Some(m) => self.learn_from_best(&node, m, tried),
+            Some(m) => self.learn_from_best(&node, m, tried, pv),
             None => self.learn_from_fail_low(&node),
         }
         node.best = node.best.min(node.most);
@@ -436,12 +452,7 @@ impl Worker {
             } else {
                 Bound::Upper
             };
-            let depth = if count == 0 {
-                node.depth + 6
-            } else {
-                node.depth
-            };
-            self.store(&node, node.best, best_move, bound, depth);
+            self.store(&node, node.best, best_move, bound, node.depth);
         }
         self.learn_correction(&node, best_move);
         Some(node.best)

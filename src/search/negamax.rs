@@ -9,6 +9,7 @@
 //! (`Worker::child`) undoes them all the same.
 
 use super::correction;
+use super::params;
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::tt::{Bound, Entry, score_at};
 use super::worker::Worker;
@@ -227,7 +228,27 @@ impl Worker {
         {
             self.learn_from_table(m, node.depth);
         }
-        (self.position.halfmoves() < 90).then_some(score)
+        let holds = self.position.halfmoves() < 90
+            && (node.depth < params::tt_verify_depth() || self.table_agrees(node));
+        holds.then_some(score)
+    }
+
+    /// Whether the table's entry after its own move, if there is one, settles the window the same way.
+    // CITE: Stockfish (2025).
+    fn table_agrees(&mut self, node: &Node) -> bool {
+        let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
+            return true;
+        };
+        if score::is_decisive(node.tt_score) {
+            return true;
+        }
+        // Nothing is evaluated there, so that the accumulators need not follow.
+        self.position.do_move(m);
+        let next = self.job.table.probe(self.position.key());
+        let halfmoves = self.position.halfmoves();
+        self.position.undo_move();
+        let next = next.map_or(NONE, |e| score_at(&e, self.ply + 1, halfmoves));
+        next == NONE || (node.tt_score >= node.beta) == (-next >= node.beta)
     }
 
     /// Step 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).

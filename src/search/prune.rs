@@ -8,12 +8,24 @@ use super::tt::{Bound, DEPTH_UNSEARCHED};
 use super::worker::Worker;
 use crate::board::Role;
 
-/// Margin by which the evaluation must exceed beta for the node to be given up as won, at `depth`.
-pub(super) fn reverse_futility_margin(node: &Node, tt_hit: bool) -> Value {
-    let mult = params::rfp_mult() - params::rfp_no_tt() * i32::from(node.cut_node && !tt_hit);
-    mult * node.depth
-        - i32::from(node.improving) * mult * params::rfp_improving() / 1024
-        - i32::from(node.worsening) * mult * params::rfp_worsening() / 1024
+/// Margin by which the evaluation must exceed beta for the node to be given up as won, at its depth. An evaluation that
+/// was off before is trusted less.
+pub(super) fn reverse_futility_margin(node: &Node) -> Value {
+    let flag = i32::from;
+    let mult = (params::rfp_mult_base() + params::rfp_mult_depth() * node.depth)
+        .min(params::rfp_mult_max())
+        - params::rfp_no_tt() * flag(node.entry.is_none());
+    let sure = flag(node.improving) * params::rfp_improving()
+        + flag(node.worsening) * params::rfp_worsening();
+    let doubt = node.correction.abs() * 100 / params::rfp_corr_div();
+    mult * node.depth - sure * mult / 1024 + doubt
+}
+
+/// How far above beta the evaluation must be for a null move to be tried: the deeper, the less.
+fn null_move_margin(node: &Node) -> Value {
+    params::nmp_base_margin()
+        - params::nmp_depth_margin() * node.depth
+        - params::nmp_improving() * i32::from(node.improving)
 }
 
 impl Worker {
@@ -71,7 +83,7 @@ impl Worker {
         if before.reduction >= 3 && !node.worsening {
             node.depth += 1;
         }
-        if before.reduction >= 1
+        if before.reduction >= 2
             && node.depth >= 2
             && before.static_eval != NONE
             && node.static_eval + before.static_eval > 180
@@ -95,7 +107,7 @@ impl Worker {
         if !pv && let Some(value) = self.null_move(node)? {
             return Some(Some(value));
         }
-        node.improving |= node.static_eval >= node.beta + 94;
+        node.improving |= node.static_eval >= node.beta;
         // 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
         // dear; a shallower one now leaves a move there for next time.
         // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
@@ -128,11 +140,8 @@ impl Worker {
 
     /// Step 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
     fn reverse_futility(&self, node: &Node) -> Option<Value> {
-        let frame = self.frame(0);
-        let trust = node.correction.abs() * 100 / params::rfp_corr_div();
-        let margin =
-            reverse_futility_margin(node, frame.tt_hit) + trust + self.frame(1).stat_score / 300;
-        let safe = !frame.tt_pv
+        let margin = reverse_futility_margin(node);
+        let safe = !self.frame(0).tt_pv
             && node.excluded.is_none()
             && node.depth < params::rfp_depth_max()
             && node.eval >= node.beta
@@ -151,16 +160,14 @@ impl Worker {
         let promising = node.cut_node
             && self.frame(1).current.is_some()
             && node.excluded.is_none()
-            && node.eval >= node.beta
-            && node.static_eval
-                >= node.beta - params::nmp_depth_margin() * node.depth + params::nmp_base_margin()
+            && node.static_eval >= node.beta + null_move_margin(node)
             && self.position.has_non_pawn_material(us)
             && self.ply >= self.null_from_ply
-            && !score::is_loss(node.beta);
+            && node.beta >= -params::nmp_least_beta();
         if !promising {
             return Some(None);
         }
-        let bold = ((node.eval - node.beta) / params::nmp_eval_div()).min(6);
+        let bold = ((node.static_eval - node.beta) / params::nmp_eval_div()).max(0);
         let depth = node.depth - (bold + node.depth / 3 + params::nmp_base());
         let beta = node.beta;
         let value =
@@ -207,7 +214,7 @@ impl Worker {
     }
 
     fn probcut_moves(&mut self, node: &Node, beta: Value) -> Option<Option<Value>> {
-        let depth = (node.depth - 5).max(0);
+        let depth = (node.depth - if node.improving { 5 } else { 3 }).max(0);
         let threshold = exchange_units(beta - node.static_eval);
         let checks = self.position.check_info();
         let contexts = self.contexts();

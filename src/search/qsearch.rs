@@ -20,6 +20,11 @@ struct Quiet {
     tt_pv: bool,
 }
 
+/// A value above beta, drawn towards it: how far above is partly an accident of the null window.
+fn between(value: Value, beta: Value) -> Value {
+    (450 * value + 574 * beta) / 1024
+}
+
 impl Worker {
     /// The value of this node once captures are played out, within `alpha..beta`.
     pub(super) fn quiesce<const PV: bool>(&mut self, alpha: Value, beta: Value) -> Option<Value> {
@@ -65,7 +70,7 @@ impl Worker {
             return Some(score::mated_in(self.ply));
         }
         if !score::is_decisive(node.best) && node.best > node.beta {
-            node.best = (node.best + node.beta) / 2;
+            node.best = between(node.best, node.beta);
         }
         let bound = if node.best >= node.beta {
             Bound::Lower
@@ -100,7 +105,7 @@ impl Worker {
         }
         if node.best >= node.beta {
             if !score::is_decisive(node.best) {
-                node.best = (node.best + node.beta) / 2;
+                node.best = between(node.best, node.beta);
             }
             if entry.is_none() {
                 self.store_quiet(node, Bound::Lower, DEPTH_UNSEARCHED);

@@ -41,29 +41,35 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     let mut r = c.reduction;
     // Once on a principal variation, more often right to look.
     if f.tt_pv {
-        r += params::red_ttpv_add();
         r -= params::red_ttpv()
             + flag(f.pv) * params::red_ttpv_pv()
             + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()
             + flag(node.tt_depth() >= node.depth)
-                * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_depth());
+                * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_cut());
     }
     r += params::red_offset() - c.count * params::red_count();
     // An evaluation that was off before is no ground for reductions.
-    r -= node.correction.abs() * 128 / params::red_corr();
+    r -= node.correction.abs() * params::red_corr() / 1024;
     // A node that should fail high does so with its first moves.
     if node.cut_node {
         r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
     }
-    // With a capture as the best move known, quiet moves rarely are better.
-    if node.tt_noisy && !c.noisy {
-        r += params::red_tt_noisy() + flag(node.depth < 8) * params::red_tt_noisy();
+    // With a capture as the best move known, others rarely are better.
+    if node.tt_noisy {
+        r += params::red_tt_noisy();
     }
     // The replies refute easily.
-    if f.child_cutoffs > 2 {
-        r += params::red_cutoffs() + flag(node.all_node(f.pv)) * params::red_cutoffs_all();
+    if f.child_cutoffs > 1 {
+        r += params::red_cutoffs()
+            + flag(f.child_cutoffs > 2) * params::red_cutoffs_more()
+            + flag(node.all_node(f.pv)) * params::red_cutoffs_all();
     } else if Some(c.m) == node.tt_move {
         r -= params::red_tt_move();
     }
-    r - f.stat_score * params::red_history() / 16_384
+    r -= f.stat_score * params::red_history() / 16_384;
+    // Where every move is expected to fail low, most at shallow depth.
+    if node.all_node(f.pv) {
+        r += r * params::red_all() / (256 * node.depth + 268);
+    }
+    r
 }
