@@ -5,6 +5,10 @@
 //! * 11 the moves, 12 shallow pruning, 13 singular extension, 14 reductions, 15 full searches: `moves.rs`
 //! * 16 learning: `learn.rs`
 //!
+//! `MEASURED: +70 +- 35` tells what a rule gains: Elo of the engine against itself without that one rule (95 %; 300 games
+//! at 5,000 nodes a move, default net, UHO_4060_v3.epd, both colours, at bench 1583043). So few nodes show little of rules
+//! for great depth; a rule within the error stays for what others found at longer time controls.
+//!
 //! Every function here answers `None` when the search is to end; the one wrapper that makes moves
 //! (`Worker::child`) undoes them all the same.
 
@@ -134,6 +138,7 @@ impl Worker {
     /// once inside the search, because a side that could do better would not have repeated. A move that repeats is
     /// worth a draw at least, which is known before it is made, and raises alpha.
     // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
+    // MEASURED: the cycle detection: +0 +- 34
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Option<Value> {
         if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
@@ -235,6 +240,7 @@ impl Worker {
 
     /// Whether the table's entry after its own move, if there is one, settles the window the same way.
     // CITE: Stockfish (2025).
+    // MEASURED: -6 +- 29
     fn table_agrees(&mut self, node: &Node) -> bool {
         let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
             return true;

@@ -111,6 +111,7 @@ impl Worker {
         // 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
         // dear; a shallower one now leaves a move there for next time.
         // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
+        // MEASURED: -2 +- 32
         let all_node = node.all_node(pv);
         let least = if pv {
             params::iir_depth() - 1
@@ -127,6 +128,8 @@ impl Worker {
     }
 
     /// Step 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
+    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977).
+    // MEASURED: +9 +- 35
     fn razor(&mut self, node: &Node) -> Option<Option<Value>> {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
         if node.excluded.is_some()
@@ -139,6 +142,8 @@ impl Worker {
     }
 
     /// Step 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
+    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as common today.
+    // MEASURED: +138 +- 34
     fn reverse_futility(&self, node: &Node) -> Option<Value> {
         let margin = reverse_futility_margin(node);
         let safe = !self.frame(0).tt_pv
@@ -155,6 +160,7 @@ impl Worker {
     /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
     /// zugzwang, hence never with pawns only, and verified at depth.
     // CITE: Donninger, "Null move and deep search" (1993); the verification is Stockfish's.
+    // MEASURED: +4 +- 31
     fn null_move(&mut self, node: &Node) -> Option<Option<Value>> {
         let us = self.position.turn();
         let promising = node.cut_node
@@ -187,6 +193,7 @@ impl Worker {
     /// Step 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
     /// full search.
     // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
+    // MEASURED: +17 +- 32
     fn probcut(&mut self, node: &Node, pv: bool) -> Option<Option<Value>> {
         let far = node.beta + params::probcut_tt_margin();
         if node.excluded.is_none()

@@ -188,6 +188,7 @@ impl Worker {
                 return true;
             }
         }
+        // MEASURED: +30 +- 30
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
@@ -201,6 +202,7 @@ impl Worker {
         }
         let victim = self.position.captured(m).unwrap_or(Role::King);
         let hope = node.futility + PIECE_VALUES[victim as usize - 1];
+        // MEASURED: -24 +- 30
         if hope <= node.alpha {
             node.best = node.best.max(hope);
             return true;

