@@ -315,6 +315,12 @@ impl Position {
         role.of(Color::from_white(white))
     }
 
+    /// What the last move captured (pawn for en passant).
+    #[inline]
+    pub fn last_captured(&self) -> Option<Role> {
+        self.state.captured
+    }
+
     /// The role captured (pawn for en passant); None for castling and non-captures.
     #[inline]
     pub fn captured(&self, m: Move) -> Option<Role> {

@@ -16,8 +16,6 @@ pub struct Frame {
     pub piece: Piece,
     /// Whether it was noisy (capture or queen promotion).
     pub noisy: bool,
-    /// What it captured.
-    pub captured: Option<Role>,
     /// Where its continuations are counted.
     pub context: Context,
     /// The move that this node must not search (singular extension).
@@ -49,7 +47,6 @@ impl Frame {
             role: Role::Pawn,
         },
         noisy: false,
-        captured: None,
         context: Context::NONE,
         excluded: None,
         static_eval: score::NONE,

@@ -55,6 +55,7 @@ impl Worker {
     /// led to a good answer once will again.
     // CITE: weights, consistency and the constant for the last move: Stockfish (August 2026).
     fn update_contexts(&mut self, ago: usize, square: usize, bonus: i32) {
+        // So large that the product below still fits an i32; entries saturate long before.
         let bonus = bonus.clamp(-16_000, 16_000);
         let in_check = self.frame(ago).in_check;
         let mut speak_for_it = 0;
@@ -152,8 +153,9 @@ impl Worker {
             return;
         }
         if before.noisy {
+            let captured = self.position.last_captured();
             self.histories
-                .update_capture(before.piece, m, before.captured, 892);
+                .update_capture(before.piece, m, captured, 892);
             return;
         }
         let surprise = -241 - before.stat_score / 98

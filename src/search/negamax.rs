@@ -248,7 +248,7 @@ impl Worker {
         if score::is_decisive(node.tt_score) {
             return true;
         }
-        // Nothing is evaluated there, so that the accumulators need not follow.
+        // Nothing is evaluated there, so that the accumulators need not follow, and nothing can end the search between.
         self.position.do_move(m);
         let next = self.job.table.probe(self.position.key());
         let halfmoves = self.position.halfmoves();

@@ -10,7 +10,7 @@ use crate::board::Role;
 
 /// Margin by which the evaluation must exceed beta for the node to be given up as won, at its depth. An evaluation that
 /// was off before is trusted less.
-pub(super) fn reverse_futility_margin(node: &Node) -> Value {
+fn reverse_futility_margin(node: &Node) -> Value {
     let flag = i32::from;
     let mult = (params::rfp_mult_base() + params::rfp_mult_depth() * node.depth)
         .min(params::rfp_mult_max())

@@ -269,12 +269,10 @@ impl Worker {
     fn make(&mut self, m: Move) {
         let piece = self.position.moved_piece(m);
         let noisy = self.position.is_noisy(m);
-        let captured = self.position.captured(m);
         let frame = self.frame_mut();
         frame.current = Some(m);
         frame.piece = piece;
         frame.noisy = noisy;
-        frame.captured = captured;
         frame.context = Context::new(frame.in_check, noisy, piece, m);
         self.nodes += 1;
         let dirty = self.position.do_move(m);
