@@ -358,6 +358,10 @@ impl Worker {
         let reduction = reduce::reduction(&facts);
         let mut depth = c.depth + extension;
         self.child(c.m, |w| {
+            if pv {
+                // The line of the move before is not this one's, which may become best without one of its own.
+                w.pv[w.ply].clear();
+            }
             let alpha = node.alpha;
             let mut value = NONE;
             let late = node.depth >= 2 && c.count > 1;
