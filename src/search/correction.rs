@@ -10,6 +10,7 @@ use super::params;
 use super::score::{Value, clamp_eval};
 use crate::board::{Color, Position};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
+use crate::util::prefetch::prefetch;
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
@@ -19,7 +20,7 @@ const MAX: i32 = 1024;
 const CONTINUATION: usize = 769 * 768;
 
 /// The slot of a pair that is none: never written.
-const NO_MOVE: usize = 768 * 768;
+const NO_MOVE: u32 = 768 * 768;
 
 /// The correction tables of one thread.
 pub struct Corrections {
@@ -32,35 +33,33 @@ pub struct Corrections {
 /// The keys of a node in every table.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys {
-    pawn: usize,
-    minor: usize,
-    non_pawn: [usize; 2],
-    continuation: [usize; 2],
+    pawn: u32,
+    minor: u32,
+    non_pawn: [u32; 2],
+    continuation: [u32; 2],
 }
 
 impl Keys {
-    /// The keys of a node that has not been judged yet.
-    pub fn none() -> Self {
-        Self {
-            pawn: 0,
-            minor: 0,
-            non_pawn: [0; 2],
-            continuation: [NO_MOVE; 2],
-        }
-    }
+    /// The keys of a node that has not been reached yet.
+    pub const NONE: Self = Self {
+        pawn: 0,
+        minor: 0,
+        non_pawn: [0; 2],
+        continuation: [NO_MOVE; 2],
+    };
 
     /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves two and
     /// four plies earlier in `before`.
     #[inline]
     pub fn new(position: &Position, last: Option<usize>, before: [Option<usize>; 2]) -> Self {
         let side = color_index(position.turn()) * SIZE;
-        let slot = |key: u64| side + (key as usize & (SIZE - 1));
+        let slot = |key: u64| (side + (key as usize & (SIZE - 1))) as u32;
         Self {
             pawn: slot(position.pawn_key()),
             minor: slot(position.minor_key()),
             non_pawn: [Color::White, Color::Black].map(|color| slot(position.non_pawn_key(color))),
             continuation: before.map(|earlier| match (earlier, last) {
-                (Some(earlier), Some(square)) => earlier * 768 + square,
+                (Some(earlier), Some(square)) => (earlier * 768 + square) as u32,
                 _ => NO_MOVE,
             }),
         }
@@ -100,10 +99,22 @@ impl Corrections {
         }
     }
 
+    /// Has what [`Self::value`] reads brought near.
+    #[inline]
+    pub fn prefetch(&self, keys: &Keys) {
+        let near = |table: &[i16], slot: u32| prefetch(&table[slot as usize]);
+        near(&self.pawn, keys.pawn);
+        near(&self.minor, keys.minor);
+        near(&self.non_pawn[0], keys.non_pawn[0]);
+        near(&self.non_pawn[1], keys.non_pawn[1]);
+        near(&self.continuation, keys.continuation[0]);
+        near(&self.continuation, keys.continuation[1]);
+    }
+
     /// The correction of the static evaluation, in internal units.
     #[inline]
     pub fn value(&self, keys: &Keys) -> Value {
-        let at = |table: &[i16], index: usize| i32::from(table[index]);
+        let at = |table: &[i16], slot: u32| i32::from(table[slot as usize]);
         let sum = params::corr_pawn() * at(&self.pawn, keys.pawn)
             + params::corr_minor() * at(&self.minor, keys.minor)
             + params::corr_non_pawn()
@@ -119,14 +130,14 @@ impl Corrections {
     // CITE: the weights: Stockfish (August 2026).
     pub fn learn(&mut self, keys: &Keys, bonus: i32) {
         let bonus = bonus.clamp(-MAX / 4, MAX / 4) * 1061 / 1024;
-        update(&mut self.pawn[keys.pawn], bonus);
-        update(&mut self.minor[keys.minor], bonus * 150 / 128);
+        update(&mut self.pawn[keys.pawn as usize], bonus);
+        update(&mut self.minor[keys.minor as usize], bonus * 150 / 128);
         for (table, &key) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
-            update(&mut table[key], bonus * 186 / 128);
+            update(&mut table[key as usize], bonus * 186 / 128);
         }
         for (&key, weight) in keys.continuation.iter().zip([130, 70]) {
             if key != NO_MOVE {
-                update(&mut self.continuation[key], bonus * weight / 128);
+                update(&mut self.continuation[key as usize], bonus * weight / 128);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What the search keeps for each ply of the current path.
 
+use super::correction::Keys;
 use super::history::Context;
 use super::score::{self, Value};
 use crate::board::{Color, Move, Piece, Role};
@@ -18,6 +19,8 @@ pub struct Frame {
     pub noisy: bool,
     /// Where its continuations are counted.
     pub context: Context,
+    /// Where the correction of the evaluation is found.
+    pub keys: Keys,
     /// The move that this node must not search (singular extension).
     pub excluded: Option<Move>,
     /// Corrected static evaluation; in check, that of two plies ago.
@@ -48,6 +51,7 @@ impl Frame {
         },
         noisy: false,
         context: Context::NONE,
+        keys: Keys::NONE,
         excluded: None,
         static_eval: score::NONE,
         in_check: false,

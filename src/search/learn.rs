@@ -210,7 +210,8 @@ impl Worker {
     pub(super) fn learn_from_multi_cut(&mut self, node: &Node, value: Value, depth: i32) {
         if !node.in_check && value > node.static_eval {
             let amount = (value - node.static_eval) * depth * 177 / 1024;
-            self.corrections.learn(&node.keys, amount);
+            let keys = self.frame(0).keys;
+            self.corrections.learn(&keys, amount);
         }
     }
 
@@ -236,7 +237,8 @@ impl Worker {
         // A node that failed low has seen every move, one that failed high perhaps a single one: the former says more.
         let rate = if best.is_some() { 12 } else { 18 };
         let difference = node.best - node.static_eval;
+        let keys = self.frame(0).keys;
         self.corrections
-            .learn(&node.keys, difference * node.depth * rate / 128);
+            .learn(&keys, difference * node.depth * rate / 128);
     }
 }

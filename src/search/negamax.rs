@@ -12,7 +12,6 @@
 //! Every function here answers `None` when the search is to end; the one wrapper that makes moves
 //! (`Worker::child`) undoes them all the same.
 
-use super::correction;
 use super::params;
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::tt::{Bound, Entry, score_at};
@@ -49,7 +48,6 @@ pub(super) struct Node {
     pub eval: Value,
     /// Correction of the static evaluation.
     pub correction: Value,
-    pub keys: correction::Keys,
     /// Whether the evaluation is better than two plies ago.
     pub improving: bool,
     /// Whether the opponent's evaluation is worse than a ply ago.
@@ -207,7 +205,6 @@ impl Worker {
             static_eval: NONE,
             eval: NONE,
             correction: 0,
-            keys: correction::Keys::none(),
             improving: false,
             worsening: false,
             best: -INFINITE,

@@ -32,8 +32,7 @@ impl Worker {
     /// Step 5. The static evaluation: from the table if it is there, corrected, compared with earlier plies.
     #[inline]
     pub(super) fn judge(&mut self, node: &mut Node) {
-        node.keys = self.correction_keys();
-        node.correction = self.corrections.value(&node.keys);
+        node.correction = self.corrections.value(&self.frame(0).keys);
         if node.in_check {
             // No evaluation is meaningful; the last own one keeps comparisons alive.
             let before = self.frame(2).static_eval;

@@ -88,7 +88,7 @@ impl Worker {
         entry: Option<Entry>,
         tt_score: Value,
     ) -> Option<Value> {
-        let correction = self.corrections.value(&self.correction_keys());
+        let correction = self.corrections.value(&self.frame(0).keys);
         node.raw_eval = match entry {
             Some(e) if e.eval != NONE => e.eval,
             _ => self.evaluate(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crossbeam::utils::CachePadded;
 
-use super::correction::{self, Corrections};
+use super::correction::{self, Corrections, Keys};
 use super::frame::{BELOW_ROOT, Frame};
 use super::history::{Context, Histories, piece_square};
 use super::limits::Limits;
@@ -213,6 +213,7 @@ impl Worker {
         self.completed_depth = 0;
         self.null_from_ply = 0;
         self.stop_on_ponderhit = false;
+        self.arrive();
         self.publish();
     }
 
@@ -239,14 +240,17 @@ impl Worker {
         [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
     }
 
-    /// The keys of this node in the correction tables.
+    /// Notes where the correction of this node's evaluation is found, and has it brought near: it will be asked for right
+    /// after the table, whose answer takes as long.
     #[inline]
-    pub(super) fn correction_keys(&self) -> correction::Keys {
+    fn arrive(&mut self) {
         let square = |back: usize| {
             let frame = self.frame(back);
             frame.current.map(|m| piece_square(frame.piece, m))
         };
-        correction::Keys::new(&self.position, square(1), [square(2), square(4)])
+        let keys = Keys::new(&self.position, square(1), [square(2), square(4)]);
+        self.corrections.prefetch(&keys);
+        self.frame_mut().keys = keys;
     }
 
     /// Makes `m`, runs `search` on the child, undoes `m`: the only way that the search makes a move, so that an
@@ -278,6 +282,7 @@ impl Worker {
         let dirty = self.position.do_move(m);
         self.accumulators.push(&dirty);
         self.ply += 1;
+        self.arrive();
     }
 
     #[inline]
@@ -297,6 +302,7 @@ impl Worker {
         self.position.do_null_move();
         self.job.table.prefetch(self.position.key());
         self.ply += 1;
+        self.arrive();
         let result = search(self);
         self.ply -= 1;
         self.position.undo_null_move();
