@@ -143,7 +143,7 @@ impl Worker {
         }
         node.alpha = node.best;
         // The rest are less likely to beat it, and get less.
-        // MEASURED: -29 +- 33
+        // MEASURED: -29 +- 33; with 20,000 nodes +17 +- 21 (500 games)
         if node.depth > 3 && node.depth < 12 && !score::is_decisive(node.best) {
             node.depth -= 3;
         }

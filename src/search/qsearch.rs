@@ -202,7 +202,7 @@ impl Worker {
         }
         let victim = self.position.captured(m).unwrap_or(Role::King);
         let hope = node.futility + PIECE_VALUES[victim as usize - 1];
-        // MEASURED: -24 +- 30
+        // MEASURED: -24 +- 30; with 20,000 nodes -6 +- 22 (500 games)
         if hope <= node.alpha {
             node.best = node.best.max(hope);
             return true;
