@@ -119,7 +119,7 @@ fn go_mate_ends_by_itself() {
 }
 
 /// Endings that go to and fro, where many lines have the same value.
-const DRAWN: [&str; 4] = [
+const TO_AND_FRO: [&str; 4] = [
     "8/3KP3/6R1/1q1k4/8/8/8/8 w - - 12 96",
     "8/8/5k2/8/2q5/8/4R3/3QK3 w - - 0 1",
     "8/5k2/3r4/8/8/2B5/1P3K2/8 b - - 0 1",
@@ -129,7 +129,7 @@ const DRAWN: [&str; 4] = [
 #[test]
 fn lines_are_legal_and_end_with_the_game() {
     let mut pool = pool(1);
-    for fen in DRAWN {
+    for fen in TO_AND_FRO {
         let mut game = position(fen);
         for _ in 0..40 {
             let recorder = Arc::new(Recorder::default());
@@ -138,8 +138,8 @@ fn lines_are_legal_and_end_with_the_game() {
             for line in recorder.lines.lock().iter() {
                 let mut position = game.clone();
                 for (ply, &m) in line.pv.iter().enumerate() {
-                    let known = position.legal_moves().contains(&m);
-                    assert!(known, "illegal move {ply} in {:?}", line.pv);
+                    let legal = position.legal_moves().contains(&m);
+                    assert!(legal, "illegal move {ply} in {:?}", line.pv);
                     let over = ply > 0 && position.is_draw(0);
                     assert!(!over, "move {ply} after the end of {:?}", line.pv);
                     position.do_move(m);
