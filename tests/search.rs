@@ -296,15 +296,6 @@ fn stop_and_ponderhit_end_a_held_search() {
 
 #[test]
 fn a_draw_by_repetition_is_seen() {
-    // White, a queen down, can only hope for perpetual check, which is there.
-    let fen = "6k1/5p2/6p1/8/7Q/8/q5PP/1r5K w - - 0 1";
-    let mut position = position(fen);
-    assert!(position.in_check());
-    let m = position
-        .parse_uci("h4e1")
-        .ok()
-        .or_else(|| position.legal_moves().first().copied());
-    position.do_move(m.expect("a legal move"));
     // Shuffling twice makes the third occurrence a draw by rule.
     let mut game = Position::startpos();
     for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"] {
@@ -323,6 +314,48 @@ fn a_draw_by_repetition_is_seen() {
         panic!("not a mate")
     };
     assert!(cp.abs() <= 2, "a third repetition is a draw, not {cp}");
+}
+
+#[test]
+fn perpetual_check_saves_a_lost_game() {
+    // White is lost unless the queen checks for ever on e8 and h5.
+    let fen = "6k1/6p1/8/7Q/8/8/rq4PP/7K w - - 0 1";
+    let outcome = search(&mut pool(1), fen, depth(10));
+    let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else {
+        panic!("not a mate")
+    };
+    assert!(cp.abs() <= 2, "perpetual check is a draw, not {cp}");
+}
+
+/// The mates of a lone king that every player learns.
+const ELEMENTARY_MATES: [&str; 4] = [
+    "8/8/8/3k4/8/8/8/KQ6 w - - 0 1",
+    "8/8/8/3k4/8/8/8/KR6 w - - 0 1",
+    "8/8/8/3k4/8/8/8/KBB5 w - - 0 1",
+    "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
+];
+
+#[test]
+fn elementary_mates_are_brought_home_without_tablebases() {
+    for fen in ELEMENTARY_MATES {
+        let mut pool = pool(1);
+        let mut game = position(fen);
+        while !game.legal_moves().is_empty() {
+            assert!(!game.is_draw(0), "{fen} was drawn: {}", game.fen());
+            let limits = Limits {
+                nodes: Some(20_000),
+                ..Limits::default()
+            };
+            let outcome = pool.search(
+                game.clone(),
+                limits,
+                SearchOptions::default(),
+                Arc::new(Recorder::default()),
+            );
+            game.do_move(outcome.best.expect("a legal move"));
+        }
+        assert!(game.in_check(), "stalemate: {fen}");
+    }
 }
 
 #[test]
