@@ -221,6 +221,7 @@ impl Worker {
             || score == NONE
             || e.depth <= node.depth - i32::from(score <= node.beta)
             || !e.bound.settles(score, node.beta)
+            // A shallow node that is to fail the other way is searched; MEASURED: -16 +- 31.
             || (node.cut_node != (score >= node.beta) && node.depth <= 5)
         {
             return None;

@@ -77,6 +77,7 @@ impl Worker {
     /// A move that was reduced a lot and did not hurt us deserves its depth back; one that pleased both sides
     /// needs less.
     // CITE: Stockfish's prior-reduction adjustment.
+    // MEASURED: -14 +- 31
     fn adjust_depth(&mut self, node: &mut Node) {
         let before = *self.frame(1);
         if before.reduction >= 3 && !node.worsening {
@@ -194,6 +195,8 @@ impl Worker {
     // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
     // MEASURED: +17 +- 32
     fn probcut(&mut self, node: &Node, pv: bool) -> Option<Option<Value>> {
+        // The table's score alone may say so.
+        // MEASURED: -24 +- 31
         let far = node.beta + params::probcut_tt_margin();
         if node.excluded.is_none()
             && !pv

@@ -40,6 +40,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     let flag = i32::from;
     let mut r = c.reduction;
     // Once on a principal variation, more often right to look.
+    // MEASURED: +38 +- 33
     if f.tt_pv {
         r -= params::red_ttpv()
             + flag(f.pv) * params::red_ttpv_pv()
@@ -51,14 +52,17 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     // An evaluation that was off before is no ground for reductions.
     r -= node.correction.abs() * params::red_corr() / 1024;
     // A node that should fail high does so with its first moves.
+    // MEASURED: +26 +- 33
     if node.cut_node {
         r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
     }
     // With a capture as the best move known, others rarely are better.
+    // MEASURED: +23 +- 30
     if node.tt_noisy {
         r += params::red_tt_noisy();
     }
     // The replies refute easily.
+    // MEASURED: +1 +- 35; the table's move: -16 +- 30
     if f.child_cutoffs > 1 {
         r += params::red_cutoffs()
             + flag(f.child_cutoffs > 2) * params::red_cutoffs_more()
@@ -66,8 +70,11 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     } else if Some(c.m) == node.tt_move {
         r -= params::red_tt_move();
     }
+    // What its history promises.
+    // MEASURED: -10 +- 34
     r -= f.stat_score * params::red_history() / 16_384;
     // Where every move is expected to fail low, most at shallow depth.
+    // MEASURED: -34 +- 30; with 20,000 nodes -31 +- 29 (300 games)
     if node.all_node(f.pv) {
         r += r * params::red_all() / (256 * node.depth + 268);
     }
