@@ -315,6 +315,7 @@ impl Worker {
             self.learn_from_multi_cut(node, value, depth);
             return Some(Extension::Cutoff(value));
         }
+        // Other moves may do as well: the table's move is not worth its whole depth.
         // MEASURED: -2 +- 33
         let others_do = node.tt_score >= node.beta || node.cut_node;
         Some(Extension::By(if others_do { -3 } else { 0 }))
