@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::duel::{self, DuelArgs, Order, Tally};
-use super::spsa::{Spsa, Tuned};
+use super::spsa::{LAST_RATE, Spsa, Tuned};
 use crate::search::params;
 use crate::util::atomic::write_atomically;
 use crate::util::progress::{Progress, short_time};
@@ -40,6 +40,12 @@ pub struct SpsaArgs {
     /// Names of the parameters, or beginnings of names; all if absent
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Factor of every parameter's step
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
+    pub shake: f64,
+    /// Learning rate of the last iteration (R_end); a run that goes on keeps its own
+    #[arg(long, value_name = "RATE", default_value_t = LAST_RATE, value_parser = positive)]
+    pub rate: f64,
     /// Seed of everything random; a run that goes on keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -49,6 +55,14 @@ pub struct SpsaArgs {
     /// How games are played.
     #[command(flatten)]
     pub duel: DuelArgs,
+}
+
+/// A number above zero, from the command line.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
+        _ => Err("it must be a number above zero".into()),
+    }
 }
 
 /// Runs to the last iteration, then prints each parameter's new value.
@@ -82,8 +96,9 @@ pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
 /// The state of the file, or a new one.
 fn load(args: &SpsaArgs) -> Result<Spsa> {
     if !args.state.exists() {
-        let parameters = chosen(&args.only)?;
-        return Ok(Spsa::new(parameters, args.iterations, args.seed));
+        let parameters = chosen(&args.only, args.shake)?;
+        let spsa = Spsa::new(parameters, args.iterations, args.rate, args.seed);
+        return Ok(spsa);
     }
     let text = fs::read_to_string(&args.state);
     let text = text.with_context(|| format!("cannot read {}", args.state.display()))?;
@@ -100,12 +115,12 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
 }
 
 /// The parameters whose names begin with one of `only`.
-fn chosen(only: &[String]) -> Result<Vec<Tuned>> {
+fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
     let chosen: Vec<Tuned> = params::TABLE
         .iter()
         .filter(|p| !NOT_TUNED.contains(&p.name) && wanted(p.name))
-        .map(Tuned::new)
+        .map(|p| Tuned::new(p, shake))
         .collect();
     if chosen.is_empty() {
         bail!("no parameter's name begins with {}", only.join(" or "));

@@ -14,8 +14,12 @@ const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 /// The learning rate is damped for this share of the iterations.
 const STABILITY: f64 = 0.1;
-/// Learning rate of the last iteration, in squares of the last perturbation (`R_end`).
-const LAST_RATE: f64 = 0.002;
+/// The usual learning rate of the last iteration, in squares of the last perturbation (`R_end`).
+pub const LAST_RATE: f64 = 0.002;
+
+fn last_rate() -> f64 {
+    LAST_RATE
+}
 
 /// A parameter with its present value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,14 +35,14 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// The parameter at its default.
-    pub fn new(parameter: &Parameter) -> Self {
+    /// The parameter at its default, shaken by its step times `shake` in the last iteration.
+    pub fn new(parameter: &Parameter, shake: f64) -> Self {
         Self {
             name: parameter.name.into(),
             value: parameter.default.into(),
             min: parameter.min.into(),
             max: parameter.max.into(),
-            step: parameter.step.into(),
+            step: shake * f64::from(parameter.step),
         }
     }
 
@@ -57,6 +61,9 @@ pub struct Spsa {
     /// Iterations done.
     pub done: u64,
     seed: u64,
+    /// Learning rate of the last iteration; older files have the usual one.
+    #[serde(default = "last_rate")]
+    rate: f64,
 }
 
 /// Two versions of the parameters that are to play each other, as whole numbers in the order of the parameters.
@@ -69,13 +76,15 @@ pub struct Contest {
 }
 
 impl Spsa {
-    /// A run that has not begun.
-    pub fn new(parameters: Vec<Tuned>, iterations: u64, seed: u64) -> Self {
+    /// A run that has not begun. `rate` is the learning rate of its last iteration: [`LAST_RATE`] suits a farm's hundred
+    /// thousand games, a shorter run needs more to get anywhere.
+    pub fn new(parameters: Vec<Tuned>, iterations: u64, rate: f64, seed: u64) -> Self {
         Self {
             parameters,
             iterations,
             done: 0,
             seed,
+            rate,
         }
     }
 
@@ -133,7 +142,7 @@ impl Spsa {
         let all = self.iterations.max(1) as f64;
         let (stable, now) = (STABILITY * all, (self.done + 1) as f64);
         let last = (stable + all).powf(ALPHA);
-        let rate = LAST_RATE * last / (stable + now).powf(ALPHA);
+        let rate = self.rate * last / (stable + now).powf(ALPHA);
         // In squares of the last perturbation; the present one is larger.
         rate / (all / now).powf(2.0 * GAMMA)
     }
@@ -149,19 +158,21 @@ mod tests {
     use super::*;
 
     fn parameter(name: &'static str, default: i32) -> Tuned {
-        Tuned::new(&Parameter {
+        let parameter = Parameter {
             name,
             default,
             min: 0,
             max: 200,
             step: 10,
-        })
+        };
+        Tuned::new(&parameter, 1.0)
     }
 
     #[test]
     fn finds_the_best_values_of_noisy_games() {
         // The closer to (150, 40), the more games are won.
-        let mut spsa = Spsa::new(vec![parameter("a", 100), parameter("b", 100)], 4000, 1);
+        let parameters = vec![parameter("a", 100), parameter("b", 100)];
+        let mut spsa = Spsa::new(parameters, 4000, LAST_RATE, 1);
         let loss = |v: &[i32]| f64::from((v[0] - 150).pow(2) + (v[1] - 40).pow(2)) / 1000.0;
         let mut luck = SplitMix64::new(5);
         while spsa.done < spsa.iterations {
@@ -177,7 +188,7 @@ mod tests {
 
     #[test]
     fn values_stay_in_range_and_contests_repeat() {
-        let mut spsa = Spsa::new(vec![parameter("a", 195)], 10, 3);
+        let mut spsa = Spsa::new(vec![parameter("a", 195)], 10, LAST_RATE, 3);
         for _ in 0..10 {
             let contest = spsa.contest();
             assert_eq!(contest, spsa.contest());
