@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::duel::{self, DuelArgs, Order, Tally};
-use super::spsa::{LAST_RATE, Spsa, Tuned};
-use crate::search::params;
+use super::spsa::{Spsa, Tuned};
+use crate::search::params::{self, LAST_RATE};
 use crate::util::atomic::write_atomically;
 use crate::util::progress::{Progress, short_time};
 use crate::util::rng::SplitMix64;
@@ -40,7 +40,7 @@ pub struct SpsaArgs {
     /// Names of the parameters, or beginnings of names; all if absent
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Factor of every parameter's step
+    /// Factor of every parameter's step; a run that goes on keeps its own
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     pub shake: f64,
     /// Learning rate of the last iteration (R_end); a run that goes on keeps its own

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::search::params::Parameter;
+use crate::search::params::{LAST_RATE, Parameter};
 use crate::util::rng::SplitMix64;
 
 /// Decay of the learning rate.
@@ -14,8 +14,6 @@ const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 /// The learning rate is damped for this share of the iterations.
 const STABILITY: f64 = 0.1;
-/// The usual learning rate of the last iteration, in squares of the last perturbation (`R_end`).
-pub const LAST_RATE: f64 = 0.002;
 
 fn last_rate() -> f64 {
     LAST_RATE
@@ -184,6 +182,21 @@ mod tests {
         let values: Vec<f64> = spsa.parameters.iter().map(|t| t.value).collect();
         assert!((values[0] - 150.0).abs() < 8.0, "{values:?}");
         assert!((values[1] - 40.0).abs() < 8.0, "{values:?}");
+    }
+
+    #[test]
+    fn the_rate_scales_what_is_learnt_and_older_files_have_the_usual_one() {
+        let moved = |mut spsa: Spsa| {
+            spsa.learn(4.0);
+            spsa.parameters[0].value - 100.0
+        };
+        let run = |rate| Spsa::new(vec![parameter("a", 100)], 10, rate, 3);
+        let (usual, triple) = (moved(run(LAST_RATE)), moved(run(3.0 * LAST_RATE)));
+        assert!(usual != 0.0 && (triple - 3.0 * usual).abs() < 1e-9);
+        let mut old = serde_json::to_value(run(1.0)).expect("plain data");
+        old.as_object_mut().expect("an object").remove("rate");
+        let old: Spsa = serde_json::from_value(old).expect("a state");
+        assert_eq!(old, run(LAST_RATE));
     }
 
     #[test]
