@@ -1,9 +1,11 @@
 //! The end of a search: the threads vote, and their choice becomes the outcome.
 
+use super::job::Job;
 use super::report::{Line, Outcome, Progress, Score, ScoreBound};
-use super::root::{self, RootMove};
+use super::root;
+use super::root_move::RootMove;
 use super::score;
-use super::worker::{Job, Signals};
+use super::signals::Signals;
 use crate::board::Move;
 
 /// What a thread found.

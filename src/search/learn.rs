@@ -1,37 +1,12 @@
 //! 16. Learning: what a finished node teaches the histories and the corrections.
 
-use arrayvec::ArrayVec;
-
+use super::candidate::{Candidate, Tried};
 use super::history::{Context, piece_square};
-use super::moves::Candidate;
-use super::negamax::Node;
+use super::node::Node;
 use super::params;
 use super::score::{self, NONE, Value};
 use super::worker::Worker;
 use crate::board::{Color, Move, Role};
-
-/// Moves that were searched and did not become the best, at most 32 of each sort.
-#[derive(Default)]
-pub(super) struct Tried {
-    quiets: ArrayVec<Candidate, 32>,
-    noisy: ArrayVec<Candidate, 32>,
-}
-
-impl Tried {
-    pub fn push(&mut self, c: &Candidate) {
-        let list = if c.noisy {
-            &mut self.noisy
-        } else {
-            &mut self.quiets
-        };
-        // A full list stays as it is: later moves matter less.
-        let _ = list.try_push(*c);
-    }
-
-    fn len(&self) -> i32 {
-        (self.quiets.len() + self.noisy.len()) as i32
-    }
-}
 
 /// What a move that cut, or raised alpha, is rewarded with.
 fn bonus(depth: i32) -> i32 {

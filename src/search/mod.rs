@@ -4,30 +4,40 @@
 //! `root` (iterations, window) over `negamax` (the numbered steps) and `qsearch`; worker 0 watches the limits, reports,
 //! and concludes.
 //!
-//! * [`score`], [`wdl`], [`limits`], [`report`], [`time`], [`params`]: values and data; they know no worker
+//! * [`score`], [`wdl`], [`limits`], [`options`], [`report`], [`time`], [`params`], [`syzygy`]: values, data, rules and
+//!   tablebases; they know no worker
 //! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
-//! * `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * [`root`], [`worker`], [`pool`], `conclude`, [`syzygy`]: the tree, the threads and their vote, the tablebases
+//! * [`job`], [`signals`], [`root_move`]: one search as its threads share it
+//! * [`worker`], [`frame`]: one thread's own things, and the one way to make and undo a move
+//! * `node`, `candidate`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
+//! * `root`, `root_filter`, [`pool`], `conclude`: the iterations, the root's moves, the threads and their vote
 //! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
 
+mod candidate;
 mod conclude;
 pub mod correction;
 pub mod frame;
 pub mod history;
+pub mod job;
 mod learn;
 pub mod limits;
 pub mod movepick;
 mod moves;
 mod negamax;
+mod node;
+pub mod options;
 pub mod params;
 pub mod pool;
 mod prune;
 mod qsearch;
 mod reduce;
 pub mod report;
-pub mod root;
+mod root;
+mod root_filter;
+pub mod root_move;
 pub mod sampler;
 pub mod score;
+pub mod signals;
 pub mod solo;
 pub mod syzygy;
 pub mod time;
@@ -36,6 +46,7 @@ pub mod wdl;
 pub mod worker;
 
 pub use limits::Limits;
-pub use pool::{Controller, SearchOptions, ThreadPool};
+pub use options::SearchOptions;
+pub use pool::{Controller, ThreadPool};
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 pub use solo::Solo;

@@ -1,39 +1,14 @@
 //! Steps 11 to 15: the moves of a node, which of them are worth a search, and how deep a one.
 
-use super::history::piece_square;
-use super::learn::Tried;
+use super::candidate::{Candidate, Tried};
 use super::movepick::MovePicker;
-use super::negamax::{NULL_WINDOW, Node, PV, ROOT};
+use super::node::{NULL_WINDOW, Node, PV, ROOT};
 use super::params;
 use super::reduce::{self, Facts};
 use super::score::{self, INFINITE, NONE, Value, exchange_units};
 use super::tt::Bound;
 use super::worker::Worker;
-use crate::board::{CheckInfo, Move, Piece, Role};
-
-/// A move at the moment it is considered.
-#[derive(Clone, Copy)]
-pub(super) struct Candidate {
-    pub m: Move,
-    pub piece: Piece,
-    pub captured: Option<Role>,
-    /// Capture or queen promotion.
-    pub noisy: bool,
-    pub gives_check: bool,
-    /// Ordinal, from 1.
-    pub count: i32,
-    /// Depth that is left after it, without extension and reduction.
-    pub depth: i32,
-    /// The reduction that depth and ordinal suggest, in 1024ths of a ply.
-    pub reduction: i32,
-}
-
-impl Candidate {
-    /// Index of the piece on the square it goes to.
-    pub fn square(&self) -> usize {
-        piece_square(self.piece, self.m)
-    }
-}
+use crate::board::{CheckInfo, Move};
 
 /// Whether a move is searched.
 enum Verdict {

@@ -12,67 +12,14 @@
 //! Every function here answers `None` when the search is to end; the one wrapper that makes moves
 //! (`Worker::child`) undoes them all the same.
 
+use shakmaty_syzygy::Wdl;
+
+use super::node::{NULL_WINDOW, Node, ROOT};
 use super::params;
-use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::score::{self, DRAW, INFINITE, MAX_PLY, NONE, TB_WIN, Value};
 use super::tt::{Bound, Entry, score_at};
 use super::worker::Worker;
 use crate::board::Move;
-
-/// The root: a principal-variation node whose moves are the root moves.
-pub(super) const ROOT: u8 = 0;
-/// A node with an open window.
-pub(super) const PV: u8 = 1;
-/// A node with a null window.
-pub(super) const NULL_WINDOW: u8 = 2;
-
-/// What a node knows of itself before its moves are searched.
-pub(super) struct Node {
-    pub alpha: Value,
-    pub beta: Value,
-    pub depth: i32,
-    /// Whether this node is expected to fail high.
-    pub cut_node: bool,
-    pub in_check: bool,
-    pub excluded: Option<Move>,
-    pub entry: Option<Entry>,
-    /// The table's score in terms of the root, or `NONE`.
-    pub tt_score: Value,
-    /// The table's move, pseudo-legal here.
-    pub tt_move: Option<Move>,
-    pub tt_noisy: bool,
-    /// The network's value, or `NONE` in check.
-    pub raw_eval: Value,
-    /// Corrected evaluation.
-    pub static_eval: Value,
-    /// The best estimate: the static evaluation, or the table's score where it says more.
-    pub eval: Value,
-    /// Correction of the static evaluation.
-    pub correction: Value,
-    /// Whether the evaluation is better than two plies ago.
-    pub improving: bool,
-    /// Whether the opponent's evaluation is worse than a ply ago.
-    pub worsening: bool,
-    /// Best value so far and the most that tablebases allow.
-    pub best: Value,
-    pub most: Value,
-}
-
-impl Node {
-    /// The depth of the table's entry, very small without one.
-    pub fn tt_depth(&self) -> i32 {
-        self.entry.map_or(-10, |e| e.depth)
-    }
-
-    /// The meaning of the table's score.
-    pub fn tt_bound(&self) -> Bound {
-        self.entry.map_or(Bound::None, |e| e.bound)
-    }
-
-    /// Whether the node is expected to fail low, as far as we know.
-    pub fn all_node(&self, pv: bool) -> bool {
-        !pv && !self.cut_node
-    }
-}
 
 impl Worker {
     /// The value of the position within `alpha..beta`, searched to `depth`.
@@ -262,6 +209,56 @@ impl Worker {
             return None;
         }
         self.probe_tablebases(node, pv)
+    }
+
+    /// The tables' word on this node: an exact draw, or a win or loss that bounds the value.
+    fn probe_tablebases(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
+        let job = self.job.clone();
+        let syzygy = job.syzygy.as_ref()?;
+        let options = &job.options;
+        let men = self.position.occupied().count();
+        let most = syzygy.max_pieces().min(options.syzygy_probe_limit);
+        if men > most
+            || (men == most && node.depth < options.syzygy_probe_depth)
+            || self.position.halfmoves() != 0
+            || self.position.has_castling_rights()
+        {
+            return None;
+        }
+        let wdl = syzygy.wdl(&self.position)?;
+        self.tb_hits += 1;
+        let won = TB_WIN - self.ply as Value;
+        let rule = options.syzygy_50_move_rule;
+        let (value, bound) = match wdl {
+            Wdl::Win => (won, Bound::Lower),
+            Wdl::CursedWin if !rule => (won, Bound::Lower),
+            Wdl::Loss => (-won, Bound::Upper),
+            Wdl::BlessedLoss if !rule => (-won, Bound::Upper),
+            Wdl::CursedWin => (DRAW + 1, Bound::Exact),
+            Wdl::BlessedLoss => (DRAW - 1, Bound::Exact),
+            Wdl::Draw => (DRAW, Bound::Exact),
+        };
+        let settled = match bound {
+            Bound::Lower => value >= node.beta,
+            Bound::Upper => value <= node.alpha,
+            _ => true,
+        };
+        if settled {
+            let depth = (node.depth + 6).min(MAX_PLY as i32 - 1);
+            self.store(node, value, None, bound, depth);
+            return Some(value);
+        }
+        if pv {
+            // Not the last word: there may be a mate above, or worse below. Search on within the bound.
+            if bound == Bound::Lower {
+                node.best = value;
+                node.alpha = node.alpha.max(value);
+            } else {
+                node.most = value;
+            }
+        }
+        debug_assert!(score::is_decisive(value));
+        None
     }
 
     pub(super) fn store(

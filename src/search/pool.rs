@@ -15,53 +15,19 @@ use crossbeam::channel::{Receiver, Sender, unbounded};
 use parking_lot::{Condvar, Mutex};
 
 use super::conclude::{Findings, fallback, outcome};
+use super::job::Job;
 use super::limits::Limits;
+use super::options::SearchOptions;
 use super::report::{Line, Outcome, Reporter};
-use super::root::RootMove;
+use super::root_filter::{filter_root_moves, root_moves};
 use super::score::{INFINITE, Value};
-use super::syzygy::{self, Syzygy};
+use super::signals::Signals;
+use super::syzygy::Syzygy;
 use super::time;
 use super::tt::Table;
-use super::worker::{Job, Signals, Worker};
+use super::worker::{STACK_BYTES, Worker};
 use crate::board::{Move, Position};
 use crate::nnue::Network;
-
-/// Settings that a search reads; a copy travels with each `go`. MultiPV and the like changed while a search
-/// runs hold from the next one.
-#[derive(Clone, Debug)]
-pub struct SearchOptions {
-    /// Number of lines.
-    pub multi_pv: usize,
-    /// Milliseconds kept in reserve for the interface.
-    pub move_overhead: i64,
-    /// Nodes per millisecond when the clock counts nodes; 0 means real time.
-    pub nodes_time: u64,
-    /// Whether the GUI may let us ponder (makes the clock a little more generous).
-    pub ponder: bool,
-    /// Minimal depth at which positions with the largest number of men are probed.
-    pub syzygy_probe_depth: i32,
-    /// Most men that are probed.
-    pub syzygy_probe_limit: usize,
-    /// Whether tablebases respect the 50-move rule.
-    pub syzygy_50_move_rule: bool,
-}
-
-impl Default for SearchOptions {
-    fn default() -> Self {
-        Self {
-            multi_pv: 1,
-            move_overhead: 10,
-            nodes_time: 0,
-            ponder: false,
-            syzygy_probe_depth: 1,
-            syzygy_probe_limit: 7,
-            syzygy_50_move_rule: true,
-        }
-    }
-}
-
-/// Stack of a search thread: the recursion is at most a few hundred nodes deep.
-pub const STACK_BYTES: usize = 16 << 20;
 
 /// What a thread is told.
 enum Task {
@@ -142,9 +108,10 @@ impl ThreadPool {
         self.wait();
         let start = Instant::now();
         let mut root_moves = root_moves(&position, &limits);
-        let root_in_tb = self.syzygy.as_ref().is_some_and(|tables| {
-            syzygy::filter_root_moves(tables, &position, &options, &mut root_moves)
-        });
+        let root_in_tb = self
+            .syzygy
+            .as_ref()
+            .is_some_and(|tables| filter_root_moves(tables, &position, &options, &mut root_moves));
         let game_ply = 2 * (position.fullmoves().max(1) - 1)
             + u32::from(position.turn() == crate::board::Color::Black);
         let budget = time::budget(&limits, &options, position.turn(), game_ply);
@@ -357,24 +324,6 @@ impl Reporter for Keeper {
         self.inner.done(outcome);
         *self.outcome.lock() = Some(outcome.clone());
     }
-}
-
-/// The legal moves that the limits allow.
-pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
-    let wanted = |m: &Move| {
-        limits
-            .search_moves
-            .as_ref()
-            .is_none_or(|list| list.contains(m))
-            && !limits.exclude_moves.contains(m)
-    };
-    position
-        .legal_moves()
-        .iter()
-        .copied()
-        .filter(wanted)
-        .map(RootMove::new)
-        .collect()
 }
 
 /// Starts the threads of a pool: `count`, or as many as the system grants, at least one.

@@ -1,7 +1,7 @@
 //! Steps 5 to 10: the static evaluation, and what it alone (or a cheap search) says about the whole node.
 
 use super::movepick::MovePicker;
-use super::negamax::{NULL_WINDOW, Node};
+use super::node::{NULL_WINDOW, Node};
 use super::params;
 use super::score::{self, NONE, Value, exchange_units};
 use super::tt::{Bound, DEPTH_UNSEARCHED};

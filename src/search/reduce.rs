@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::moves::Candidate;
-use super::negamax::Node;
+use super::candidate::Candidate;
+use super::node::Node;
 use super::params;
 use super::score::NONE;
 

@@ -2,80 +2,19 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::negamax::{Node, ROOT};
+use super::job::Job;
+use super::node::{Node, ROOT};
 use super::params;
 use super::report::{Line, Progress, ScoreBound};
+use super::root_move::RootMove;
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::time;
 use super::wdl;
-use super::worker::{Job, Worker};
+use super::worker::Worker;
 use crate::board::Move;
 
 /// Seconds after which bounds and current moves are reported: before, they would only flicker.
 const PATIENCE_MS: f64 = 3000.0;
-
-/// A move at the root and what is known of it.
-#[derive(Clone, Debug)]
-pub struct RootMove {
-    /// The move.
-    pub m: Move,
-    /// Value in this iteration; minus infinity when it did not beat the best.
-    pub value: Value,
-    /// Value to show: inside the window that was searched.
-    pub shown: Value,
-    /// Whether `shown` is exact.
-    pub bound: ScoreBound,
-    /// Value in the previous iteration.
-    pub previous: Value,
-    /// Decaying average of the values, or `NONE`.
-    pub average: Value,
-    /// Decaying average of the squared values: how restless they are.
-    pub mean_squared: i64,
-    /// Deepest ply under this move.
-    pub seldepth: usize,
-    /// Nodes spent on it.
-    pub nodes: u64,
-    /// The principal variation, this move first.
-    pub pv: Vec<Move>,
-    /// What tablebases say of the root, when they decided.
-    pub tb_value: Option<Value>,
-}
-
-impl RootMove {
-    /// A move of which nothing is known.
-    pub fn new(m: Move) -> Self {
-        Self {
-            m,
-            value: -INFINITE,
-            shown: -INFINITE,
-            bound: ScoreBound::Exact,
-            previous: -INFINITE,
-            average: NONE,
-            mean_squared: 0,
-            seldepth: 0,
-            nodes: 0,
-            pv: vec![m],
-            tb_value: None,
-        }
-    }
-
-    /// The average with a new value whose search took the last `nodes`: what took most of them says most.
-    // CITE: Stockfish (2026).
-    fn averaged(&self, value: Value, nodes: u64) -> Value {
-        let before = (self.nodes - nodes).max(1);
-        let weight = (32 * 2 * nodes / (2 * nodes + 3 * before)).clamp(12, 24) as Value;
-        (value * weight + self.average * (32 - weight)) / 32
-    }
-
-    /// The last value that a completed search gave it.
-    pub fn known_value(&self) -> Value {
-        if self.value > -INFINITE {
-            self.value
-        } else {
-            self.previous
-        }
-    }
-}
 
 /// What worker 0 remembers between iterations, for the clock.
 struct Trend {

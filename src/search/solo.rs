@@ -8,17 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use super::job::Job;
 use super::limits::Limits;
-use super::pool::{SearchOptions, root_moves};
+use super::options::SearchOptions;
 use super::report::{Outcome, Reporter};
+use super::root_filter::root_moves;
 use super::sampler::Sampler;
 use super::score::Value;
+use super::signals::Signals;
 use super::tt::Table;
-use super::worker::{Job, Signals, Worker};
+use super::worker::Worker;
 use crate::board::{Move, Position};
 use crate::nnue::Network;
 
-pub use super::pool::STACK_BYTES;
+pub use super::worker::STACK_BYTES;
 
 /// One worker with its own table. The caller's thread needs a stack of [`STACK_BYTES`].
 pub struct Solo {

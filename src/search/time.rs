@@ -5,8 +5,8 @@
 //! nothing here reads the time, so every rule is testable.
 
 use super::limits::Limits;
+use super::options::SearchOptions;
 use super::params;
-use super::pool::SearchOptions;
 use crate::board::Color;
 
 /// The limits of one move, in milliseconds (or in nodes over `nodes_time` when the clock counts nodes).

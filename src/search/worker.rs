@@ -1,121 +1,26 @@
 //! A worker: one thread's position, accumulators, statistics and path, and the one way to make and undo a move.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
-
-use crossbeam::utils::CachePadded;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::correction::{self, Corrections, Keys};
 use super::frame::{BELOW_ROOT, Frame};
 use super::history::{Context, Histories, piece_square};
-use super::limits::Limits;
+use super::job::Job;
 use super::movepick::{Guide, Scratch};
 use super::params;
-use super::pool::SearchOptions;
-use super::report::Reporter;
-use super::root::RootMove;
+use super::root_move::RootMove;
 use super::sampler::Sampler;
 use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
-use super::syzygy::Syzygy;
-use super::time::Budget;
-use super::tt::Table;
+use super::signals::Signals;
 use crate::board::{CheckInfo, Move, Position, Role};
 use crate::nnue::{AccumulatorStack, Network};
 
+/// Stack of a search thread: the recursion is at most a few hundred nodes deep.
+pub const STACK_BYTES: usize = 16 << 20;
+
 /// Nodes between two looks at the clock.
 const NODES_PER_LOOK: u64 = 512;
-
-/// What all threads of a pool share for as long as it lives: atomics only.
-pub struct Signals {
-    /// End the search.
-    pub stop: AtomicBool,
-    /// We think on the opponent's time.
-    pub pondering: AtomicBool,
-    /// Nodes and tablebase hits, one line of cache per thread.
-    pub counters: Vec<CachePadded<Counters>>,
-}
-
-/// What one thread has done in this search.
-#[derive(Default)]
-pub struct Counters {
-    /// Moves made.
-    pub nodes: AtomicU64,
-    /// Tablebase probes that found something.
-    pub tb_hits: AtomicU64,
-    /// Changes of the best move, in 1/1024, reset by worker 0 as it reads them.
-    pub best_move_changes: AtomicU64,
-}
-
-impl Signals {
-    /// Signals for `threads` threads, idle.
-    pub fn new(threads: usize) -> Self {
-        Self {
-            stop: AtomicBool::new(true),
-            pondering: AtomicBool::new(false),
-            counters: (0..threads).map(|_| CachePadded::default()).collect(),
-        }
-    }
-
-    /// Nodes of all threads.
-    pub fn nodes(&self) -> u64 {
-        self.counters.iter().map(|c| c.nodes.load(Relaxed)).sum()
-    }
-
-    /// Tablebase hits of all threads.
-    pub fn tb_hits(&self) -> u64 {
-        self.counters.iter().map(|c| c.tb_hits.load(Relaxed)).sum()
-    }
-}
-
-/// One search, as every thread sees it.
-pub struct Job {
-    /// Where to search from, with the game's history.
-    pub position: Position,
-    /// What may be spent.
-    pub limits: Limits,
-    /// Settings.
-    pub options: SearchOptions,
-    /// Clock budget, when the clock limits the search.
-    pub budget: Option<Budget>,
-    /// When `go` arrived.
-    pub start: Instant,
-    /// Root moves that may be searched, best guess first.
-    pub root_moves: Vec<RootMove>,
-    /// Whether tablebases decided the order of the root moves.
-    pub root_in_tb: bool,
-    /// The shared table.
-    pub table: Arc<Table>,
-    /// Tablebases, if any are open.
-    pub syzygy: Option<Arc<Syzygy>>,
-    /// Who hears of it.
-    pub reporter: Arc<dyn Reporter>,
-    /// The best root value of the previous search of this game, if any.
-    pub previous_value: Option<Value>,
-}
-
-impl Job {
-    /// No search: a job that holds next to nothing.
-    fn idle() -> Self {
-        struct Nobody;
-        impl Reporter for Nobody {
-            fn done(&self, _: &super::report::Outcome) {}
-        }
-        Self {
-            position: Position::startpos(),
-            limits: Limits::default(),
-            options: SearchOptions::default(),
-            budget: None,
-            start: Instant::now(),
-            root_moves: Vec::new(),
-            root_in_tb: false,
-            table: Arc::new(Table::new(1)),
-            syzygy: None,
-            reporter: Arc::new(Nobody),
-            previous_value: None,
-        }
-    }
-}
 
 /// One search thread's own things.
 pub struct Worker {

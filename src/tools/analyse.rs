@@ -13,8 +13,8 @@ use super::variation::{nodes_per_second, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
-use crate::search::pool::{Controller, SearchOptions, ThreadPool};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+use crate::search::{Controller, SearchOptions, ThreadPool};
 
 /// What to analyse and how.
 pub struct AnalyseOptions {

@@ -17,7 +17,7 @@ use super::{Silent, position_from_fen};
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
-use crate::search::pool::{SearchOptions, ThreadPool};
+use crate::search::{SearchOptions, ThreadPool};
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.
 pub const DEFAULT_DEPTH: i32 = 13;

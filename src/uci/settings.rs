@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::options::{Id, OPTIONS, Value};
 use crate::board::CastlingMode;
-use crate::search::pool::SearchOptions;
+use crate::search::SearchOptions;
 
 /// Settings of the engine; what the search reads is copied into each `go`.
 #[derive(Clone, Debug, Default)]

@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use crate::board::Move;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
-use crate::search::pool::{SearchOptions, ThreadPool};
 use crate::search::report::{Line, Outcome, Progress, Reporter};
+use crate::search::{SearchOptions, ThreadPool};
 use task::Task;
 
 /// What a run of suites may spend.

@@ -1,0 +1,53 @@
+//! The moves of a node: the one at hand, and those that were tried before it.
+
+use arrayvec::ArrayVec;
+
+use super::history::piece_square;
+use crate::board::{Move, Piece, Role};
+
+/// A move at the moment it is considered.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub m: Move,
+    pub piece: Piece,
+    pub captured: Option<Role>,
+    /// Capture or queen promotion.
+    pub noisy: bool,
+    pub gives_check: bool,
+    /// Ordinal, from 1.
+    pub count: i32,
+    /// Depth that is left after it, without extension and reduction.
+    pub depth: i32,
+    /// The reduction that depth and ordinal suggest, in 1024ths of a ply.
+    pub reduction: i32,
+}
+
+impl Candidate {
+    /// Index of the piece on the square it goes to.
+    pub fn square(&self) -> usize {
+        piece_square(self.piece, self.m)
+    }
+}
+
+/// Moves that were searched and did not become the best, at most 32 of each sort.
+#[derive(Default)]
+pub(super) struct Tried {
+    pub quiets: ArrayVec<Candidate, 32>,
+    pub noisy: ArrayVec<Candidate, 32>,
+}
+
+impl Tried {
+    pub fn push(&mut self, c: &Candidate) {
+        let list = if c.noisy {
+            &mut self.noisy
+        } else {
+            &mut self.quiets
+        };
+        // A full list stays as it is: later moves matter less.
+        let _ = list.try_push(*c);
+    }
+
+    pub fn len(&self) -> i32 {
+        (self.quiets.len() + self.noisy.len()) as i32
+    }
+}

@@ -1,0 +1,63 @@
+//! One search as all its threads see it: what to search, what it may spend, and who hears of it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::limits::Limits;
+use super::options::SearchOptions;
+use super::report::Reporter;
+use super::root_move::RootMove;
+use super::score::Value;
+use super::syzygy::Syzygy;
+use super::time::Budget;
+use super::tt::Table;
+use crate::board::Position;
+
+/// One search, as every thread sees it.
+pub struct Job {
+    /// Where to search from, with the game's history.
+    pub position: Position,
+    /// What may be spent.
+    pub limits: Limits,
+    /// Settings.
+    pub options: SearchOptions,
+    /// Clock budget, when the clock limits the search.
+    pub budget: Option<Budget>,
+    /// When `go` arrived.
+    pub start: Instant,
+    /// Root moves that may be searched, best guess first.
+    pub root_moves: Vec<RootMove>,
+    /// Whether tablebases decided the order of the root moves.
+    pub root_in_tb: bool,
+    /// The shared table.
+    pub table: Arc<Table>,
+    /// Tablebases, if any are open.
+    pub syzygy: Option<Arc<Syzygy>>,
+    /// Who hears of it.
+    pub reporter: Arc<dyn Reporter>,
+    /// The best root value of the previous search of this game, if any.
+    pub previous_value: Option<Value>,
+}
+
+impl Job {
+    /// No search: a job that holds next to nothing.
+    pub fn idle() -> Self {
+        struct Nobody;
+        impl Reporter for Nobody {
+            fn done(&self, _: &super::report::Outcome) {}
+        }
+        Self {
+            position: Position::startpos(),
+            limits: Limits::default(),
+            options: SearchOptions::default(),
+            budget: None,
+            start: Instant::now(),
+            root_moves: Vec::new(),
+            root_in_tb: false,
+            table: Arc::new(Table::new(1)),
+            syzygy: None,
+            reporter: Arc::new(Nobody),
+            previous_value: None,
+        }
+    }
+}

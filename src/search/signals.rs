@@ -1,0 +1,47 @@
+//! What the threads of a pool tell one another while they search: when to end, and how much each has done.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crossbeam::utils::CachePadded;
+
+/// What all threads of a pool share for as long as it lives: atomics only.
+pub struct Signals {
+    /// End the search.
+    pub stop: AtomicBool,
+    /// We think on the opponent's time.
+    pub pondering: AtomicBool,
+    /// Nodes and tablebase hits, one line of cache per thread.
+    pub counters: Vec<CachePadded<Counters>>,
+}
+
+/// What one thread has done in this search.
+#[derive(Default)]
+pub struct Counters {
+    /// Moves made.
+    pub nodes: AtomicU64,
+    /// Tablebase probes that found something.
+    pub tb_hits: AtomicU64,
+    /// Changes of the best move, in 1/1024, reset by worker 0 as it reads them.
+    pub best_move_changes: AtomicU64,
+}
+
+impl Signals {
+    /// Signals for `threads` threads, idle.
+    pub fn new(threads: usize) -> Self {
+        Self {
+            stop: AtomicBool::new(true),
+            pondering: AtomicBool::new(false),
+            counters: (0..threads).map(|_| CachePadded::default()).collect(),
+        }
+    }
+
+    /// Nodes of all threads.
+    pub fn nodes(&self) -> u64 {
+        self.counters.iter().map(|c| c.nodes.load(Relaxed)).sum()
+    }
+
+    /// Tablebase hits of all threads.
+    pub fn tb_hits(&self) -> u64 {
+        self.counters.iter().map(|c| c.tb_hits.load(Relaxed)).sum()
+    }
+}
