@@ -2,11 +2,13 @@
 
 use super::correction::Keys;
 use super::history::Context;
-use super::score::{self, Value};
+use super::score::{self, MAX_PLY, Value};
 use crate::board::{Color, Move, Piece, Role};
 
 /// Frames below the root, so that "four plies ago" always exists.
 pub const BELOW_ROOT: usize = 8;
+/// Frames of a path: also for the children of its deepest nodes.
+pub const FRAMES: usize = BELOW_ROOT + MAX_PLY + 4;
 
 /// One ply of the path from the root.
 #[derive(Clone, Copy, Debug)]

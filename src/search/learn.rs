@@ -1,6 +1,7 @@
 //! 16. Learning: what a finished node teaches the histories and the corrections.
 
 use super::candidate::{Candidate, Tried};
+use super::frame::Frame;
 use super::history::{Context, piece_square};
 use super::node::Node;
 use super::params;
@@ -66,12 +67,12 @@ impl Worker {
     /// A move was best (it cut, or raised alpha): it is rewarded, what was tried before it is punished, and so is the
     /// opponent's early quiet move that it refutes.
     // CITE: the amounts: Stockfish (August 2026).
-    pub(super) fn learn_from_best(&mut self, node: &Node, best: Move, tried: &Tried, pv: bool) {
+    pub(super) fn learn_from_best(&mut self, node: &Node, best: Move, tried: &Tried) {
         let before = *self.frame(1);
         let mut bonus = bonus(node.depth)
             + params::bonus_tt_move() * i32::from(Some(best) == node.tt_move)
             + before.stat_score / 28;
-        if !pv {
+        if !node.pv {
             // The more moves failed before it, the more it says.
             bonus += bonus * tried.len() / 256;
         }
@@ -134,10 +135,11 @@ impl Worker {
                 .update_capture(before.piece, m, captured, 892);
             return;
         }
+        let (in_check, static_eval) = (self.frame(0).in_check, self.frame(0).static_eval);
         let surprise = -241 - before.stat_score / 98
             + (59 * node.depth).min(420)
             + 186 * i32::from(before.move_count > 9)
-            + 142 * i32::from(!node.in_check && node.best <= node.static_eval - 106)
+            + 142 * i32::from(!in_check && node.best <= static_eval - 106)
             + 159
                 * i32::from(
                     !before.in_check
@@ -159,8 +161,8 @@ impl Worker {
     /// The evaluation after the opponent's quiet move says how good it was.
     // CITE: "static evaluation difference to improve quiet move ordering", Stockfish.
     // MEASURED: +40 +- 35
-    pub(super) fn learn_from_evaluation(&mut self, static_eval: Value) {
-        let before = *self.frame(1);
+    pub(super) fn learn_from_evaluation(&mut self) {
+        let (static_eval, before) = (self.frame(0).static_eval, *self.frame(1));
         let Some(m) = before.current else { return };
         if before.in_check || before.noisy || before.static_eval == NONE || self.ply == 0 {
             return;
@@ -183,10 +185,15 @@ impl Worker {
     }
 
     /// Several moves exceed beta: the static evaluation was too low.
-    pub(super) fn learn_from_multi_cut(&mut self, node: &Node, value: Value, depth: i32) {
-        if !node.in_check && value > node.static_eval {
-            let amount = (value - node.static_eval) * depth * 177 / 1024;
-            let keys = self.frame(0).keys;
+    pub(super) fn learn_from_multi_cut(&mut self, value: Value, depth: i32) {
+        let Frame {
+            in_check,
+            static_eval,
+            keys,
+            ..
+        } = *self.frame(0);
+        if !in_check && value > static_eval {
+            let amount = (value - static_eval) * depth * 177 / 1024;
             self.corrections.learn(&keys, amount);
         }
     }
@@ -195,14 +202,21 @@ impl Worker {
     /// was not brought about by a capture (which the evaluation is not to foresee).
     // MEASURED: +41 +- 31
     pub(super) fn learn_correction(&mut self, node: &Node, best: Option<Move>) {
-        if node.in_check || node.excluded.is_some() || node.static_eval == NONE {
+        let Frame {
+            in_check,
+            excluded,
+            static_eval,
+            keys,
+            ..
+        } = *self.frame(0);
+        if in_check || excluded.is_some() || static_eval == NONE {
             return;
         }
         if best.is_some_and(|m| self.position.is_noisy(m)) || score::is_decisive(node.best) {
             return;
         }
         // A value above the evaluation must be a lower bound to tell anything, one below it an upper bound.
-        let telling = if node.best > node.static_eval {
+        let telling = if node.best > static_eval {
             best.is_some()
         } else {
             node.best < node.beta
@@ -212,8 +226,7 @@ impl Worker {
         }
         // A node that failed low has seen every move, one that failed high perhaps a single one: the former says more.
         let rate = if best.is_some() { 12 } else { 18 };
-        let difference = node.best - node.static_eval;
-        let keys = self.frame(0).keys;
+        let difference = node.best - static_eval;
         self.corrections
             .learn(&keys, difference * node.depth * rate / 128);
     }

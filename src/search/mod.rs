@@ -9,7 +9,7 @@
 //! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
 //! * [`job`], [`signals`], [`root_move`]: one search as its threads share it
 //! * [`worker`], [`frame`]: one thread's own things, and the one way to make and undo a move
-//! * `node`, `candidate`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
+//! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
 //! * `root`, `root_filter`, [`pool`], `conclude`: the iterations, the root's moves, the threads and their vote
 //! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
 
@@ -39,6 +39,7 @@ pub mod sampler;
 pub mod score;
 pub mod signals;
 pub mod solo;
+mod step;
 pub mod syzygy;
 pub mod time;
 pub mod tt;

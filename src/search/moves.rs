@@ -6,6 +6,7 @@ use super::node::{NULL_WINDOW, Node, PV, ROOT};
 use super::params;
 use super::reduce::{self, Facts};
 use super::score::{self, INFINITE, NONE, Value, exchange_units};
+use super::step::{Exit, Searched, Step};
 use super::tt::Bound;
 use super::worker::Worker;
 use crate::board::{CheckInfo, Move};
@@ -18,18 +19,10 @@ enum Verdict {
     SkipQuiets,
 }
 
-/// What step 13 found.
-enum Extension {
-    /// Change of depth for the table's move.
-    By(i32),
-    /// The node is worth this.
-    Cutoff(Value),
-}
-
 impl Worker {
     /// Step 11. The moves, one by one; the best of them is the node's value.
-    pub(super) fn search_moves<const KIND: u8>(&mut self, mut node: Node) -> Option<Value> {
-        let pv = KIND != NULL_WINDOW;
+    pub(super) fn search_moves<const KIND: u8>(&mut self, node: &mut Node) -> Step<Value> {
+        let excluded = self.frame(0).excluded;
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::main(&self.position, node.tt_move);
@@ -38,24 +31,25 @@ impl Worker {
         let mut count = 0;
         loop {
             // Before they are generated and scored, which costs more than all else here.
-            if KIND != ROOT && Self::is_late(&node, count + 1) && self.may_prune_moves(&node) {
+            if KIND != ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
                 picker.skip_quiets();
             }
             let (guide, scratch) = self.guide(&checks, contexts);
             let Some(m) = picker.next(&guide, scratch) else {
                 break;
             };
-            if Some(m) == node.excluded || !self.is_candidate::<KIND>(m) {
+            if Some(m) == excluded || !self.is_candidate::<KIND>(m) {
                 continue;
             }
             count += 1;
             self.prefetch(m);
-            let candidate = self.candidate(&node, m, &checks, count);
+            let candidate = self.candidate(node, m, &checks, count);
             self.frame_mut().move_count = count;
             if KIND == ROOT {
                 self.report_current_move(node.depth, m, count);
             } else {
-                match self.shallow_prune(&mut node, &candidate) {
+                // 12. Is it worth a search?
+                match self.shallow_prune(node, &candidate) {
                     Verdict::Search => {}
                     Verdict::Skip => continue,
                     Verdict::SkipQuiets => {
@@ -66,23 +60,22 @@ impl Worker {
             }
             let mut extension = 0;
             if KIND != ROOT && Some(m) == node.tt_move {
-                match self.singular_extension(&mut node, pv)? {
-                    Extension::By(plies) => extension = plies,
-                    Extension::Cutoff(value) => return Some(value),
-                }
+                // 13. Is it the only good one?
+                extension = self.singular_extension(node)?;
                 self.frame_mut().move_count = count;
             }
+            // 14. and 15. How deep, and how wide?
             let nodes_before = self.nodes;
-            let value = self.search_candidate::<KIND>(&node, &candidate, extension)?;
+            let value = self.search_candidate::<KIND>(node, &candidate, extension)?;
             if KIND == ROOT {
-                self.record_root_move(m, value, count, self.nodes - nodes_before, &node);
+                self.record_root_move(m, value, count, self.nodes - nodes_before, node);
             }
-            let promoted = value + i32::from(self.promotes_equal(&node, value));
+            let promoted = value + i32::from(self.promotes_equal(node, value));
             if promoted > node.best {
                 node.best = value;
                 if promoted > node.alpha {
                     best_move = Some(m);
-                    if self.raise_alpha::<KIND>(&mut node, m, extension) {
+                    if self.raise_alpha::<KIND>(node, m, extension) {
                         break;
                     }
                 }
@@ -91,7 +84,8 @@ impl Worker {
                 tried.push(&candidate);
             }
         }
-        self.finish::<KIND>(node, best_move, count, &tried)
+        // 16. What it teaches.
+        Ok(self.finish::<KIND>(node, best_move, count, &tried))
     }
 
     /// Whether a move as good as the best so far shall take its place: now and then near the leaves, so that the
@@ -108,12 +102,11 @@ impl Worker {
     /// `m` is the new best move, better than alpha: whether that ends the node.
     #[inline]
     fn raise_alpha<const KIND: u8>(&mut self, node: &mut Node, m: Move, extension: i32) -> bool {
-        let pv = KIND != NULL_WINDOW;
-        if pv && KIND != ROOT {
+        if node.pv && KIND != ROOT {
             self.extend_pv(m);
         }
         if node.best >= node.beta {
-            self.frame_mut().cutoffs += i32::from(extension < 2 || pv);
+            self.frame_mut().cutoffs += i32::from(extension < 2 || node.pv);
             return true;
         }
         node.alpha = node.best;
@@ -184,7 +177,7 @@ impl Worker {
         // Even with what it captures, the evaluation stays below alpha.
         // MEASURED: -2 +- 33
         if !c.gives_check && depth < 8 {
-            let hope = node.static_eval
+            let hope = self.frame(0).static_eval
                 + params::cap_fut_base()
                 + params::cap_fut_depth() * depth
                 + Self::victim_value(c.captured)
@@ -219,11 +212,12 @@ impl Worker {
         // A quiet move changes the evaluation little.
         // CITE: Heinz, "Extended futility pruning" (1998).
         // MEASURED: +58 +- 32
-        let hope = node.static_eval
+        let (static_eval, in_check) = (self.frame(0).static_eval, self.frame(0).in_check);
+        let hope = static_eval
             + params::fut_base()
-            + params::fut_above_alpha() * i32::from(node.static_eval > node.alpha)
+            + params::fut_above_alpha() * i32::from(static_eval > node.alpha)
             + params::fut_depth() * depth;
-        if !node.in_check && depth < 12 && hope <= node.alpha {
+        if !in_check && depth < 12 && hope <= node.alpha {
             if node.best <= hope && !score::is_decisive(node.best) && !score::is_win(hope) {
                 node.best = hope;
             }
@@ -245,9 +239,9 @@ impl Worker {
     /// moves are good enough and the node is given up (multi-cut).
     // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1990); multi-cut: Björnsson, Marsland (1998).
     // MEASURED: +70 +- 35
-    fn singular_extension(&mut self, node: &mut Node, pv: bool) -> Option<Extension> {
+    fn singular_extension(&mut self, node: &mut Node) -> Step<i32> {
         let tt_pv = self.frame(0).tt_pv;
-        let candidate = node.excluded.is_none()
+        let candidate = self.frame(0).excluded.is_none()
             && node.depth >= params::sing_depth() + i32::from(tt_pv)
             && node.tt_score != NONE
             && !score::is_decisive(node.tt_score)
@@ -255,9 +249,10 @@ impl Worker {
             && node.tt_depth() >= node.depth - 3
             && !node.tt_move.is_some_and(|m| self.is_shuffling(m));
         if !candidate {
-            return Some(Extension::By(0));
+            return Ok(0);
         }
-        let slack = params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !pv);
+        let slack =
+            params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !node.pv);
         let beta = node.tt_score - slack * node.depth / 54;
         let depth = (node.depth - 1) / 2;
         let (excluded, cut_node) = (node.tt_move, node.cut_node);
@@ -268,7 +263,7 @@ impl Worker {
         let value = result?;
         if value < beta {
             let quiet = i32::from(!node.tt_noisy);
-            let open = i32::from(pv);
+            let open = i32::from(node.pv);
             let beyond = self.ply as i32 > self.root_depth;
             let doubt = node.correction.abs() / 2 + params::sing_beyond() * i32::from(beyond);
             let double = params::sing_double() + params::sing_double_pv() * open
@@ -283,17 +278,17 @@ impl Worker {
             plies += i32::from(plies == 2 && value < beta - triple);
             // The other moves get another ply too; the table's move has its depth, and gets its extension.
             node.depth += 1;
-            return Some(Extension::By(plies));
+            return Ok(plies);
         }
         // MEASURED: multi-cut: +13 +- 32
         if value >= node.beta && !score::is_decisive(value) {
-            self.learn_from_multi_cut(node, value, depth);
-            return Some(Extension::Cutoff(value));
+            self.learn_from_multi_cut(value, depth);
+            return Err(Exit::Cut(value));
         }
         // Other moves may do as well: the table's move is not worth its whole depth.
         // MEASURED: -2 +- 33
         let others_do = node.tt_score >= node.beta || node.cut_node;
-        Some(Extension::By(if others_do { -3 } else { 0 }))
+        Ok(if others_do { -3 } else { 0 })
     }
 
     /// Whether the move only takes up the walk of a piece to and fro: such lines have no end, and are not worth
@@ -321,14 +316,13 @@ impl Worker {
         node: &Node,
         c: &Candidate,
         extension: i32,
-    ) -> Option<Value> {
+    ) -> Searched {
         let pv = KIND != NULL_WINDOW;
         let stat_score = self.stat_score(c);
         self.frame_mut().stat_score = stat_score;
         let facts = Facts {
             node,
             candidate: c,
-            pv,
             tt_pv: self.frame(0).tt_pv,
             child_cutoffs: self.frames[self.ply + super::frame::BELOW_ROOT + 1].cutoffs,
             stat_score,
@@ -375,7 +369,7 @@ impl Worker {
                 let depth = if keep { depth.max(1) } else { depth };
                 value = -w.negamax::<PV>(-node.beta, -alpha, depth, false)?;
             }
-            Some(value)
+            Ok(value)
         })
     }
 
@@ -402,20 +396,20 @@ impl Worker {
     /// The node's value after its moves: mate and stalemate, learning, and the table.
     fn finish<const KIND: u8>(
         &mut self,
-        mut node: Node,
+        node: &mut Node,
         best_move: Option<Move>,
         count: i32,
         tried: &Tried,
-    ) -> Option<Value> {
-        let pv = KIND != NULL_WINDOW;
+    ) -> Value {
+        let excluded = self.frame(0).excluded.is_some();
         if count == 0 {
-            return Some(if node.excluded.is_some() {
+            return if excluded {
                 node.alpha
-            } else if node.in_check {
+            } else if self.frame(0).in_check {
                 score::mated_in(self.ply)
             } else {
                 score::DRAW
-            });
+            };
         }
         if node.best <= -INFINITE {
             // Every move was pruned.
@@ -429,8 +423,8 @@ impl Worker {
             node.best = (node.best * node.depth + node.beta) / (node.depth + 1);
         }
         match best_move {
-            Some(m) => self.learn_from_best(&node, m, tried, pv),
-            None => self.learn_from_fail_low(&node),
+            Some(m) => self.learn_from_best(node, m, tried),
+            None => self.learn_from_fail_low(node),
         }
         node.best = node.best.min(node.most);
         if node.best <= node.alpha && best_move.is_none() {
@@ -438,17 +432,18 @@ impl Worker {
             let parent_pv = self.frame(1).tt_pv && self.ply > 0;
             self.frame_mut().tt_pv |= parent_pv;
         }
-        if node.excluded.is_none() && !(KIND == ROOT && self.line > 0) {
+        let later_line = KIND == ROOT && self.line > 0;
+        if !excluded && !later_line {
             let bound = if node.best >= node.beta {
                 Bound::Lower
-            } else if pv && best_move.is_some() {
+            } else if node.pv && best_move.is_some() {
                 Bound::Exact
             } else {
                 Bound::Upper
             };
-            self.store(&node, node.best, best_move, bound, node.depth);
+            self.store(node, node.best, best_move, bound, node.depth);
         }
-        self.learn_correction(&node, best_move);
-        Some(node.best)
+        self.learn_correction(node, best_move);
+        node.best
     }
 }

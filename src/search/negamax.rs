@@ -1,22 +1,37 @@
 //! The full search of a node, in numbered steps. Each step says why it is sound.
 //!
-//! * 1 limits and draws, 2 mate distance, 3 transposition table, 4 tablebases: [`Worker::negamax`]
-//! * 5 static evaluation, 6 razoring, 7 reverse futility, 8 null move, 9 internal reduction, 10 ProbCut: `prune.rs`
-//! * 11 the moves, 12 shallow pruning, 13 singular extension, 14 reductions, 15 full searches: `moves.rs`
-//! * 16 learning: `learn.rs`
+//! | step | rule | where |
+//! |---|---|---|
+//! | 1 | limits, draws | `negamax.rs`: `enter`, `ends_here` |
+//! | 2 | mate distance | `mate_distance` |
+//! | 3 | transposition table | `look_up`, `table_cutoff` |
+//! | 4 | tablebases | `tablebase_cutoff` |
+//! | 5 | static evaluation, hindsight depth | `prune.rs`: `evaluate_node`, `adjust_depth` |
+//! | 6 | razoring | `razor` |
+//! | 7 | reverse futility | `reverse_futility` |
+//! | 8 | null move | `null_move` |
+//! | 9 | internal iterative reduction | `reduce_without_move` |
+//! | 10 | ProbCut | `probcut` |
+//! | 11 | the moves, one by one | `moves.rs`: `search_moves`; their order: `movepick.rs` |
+//! | 12 | shallow pruning: late moves, futility, exchanges, history | `shallow_prune` |
+//! | 13 | singular extension, multi-cut | `singular_extension` |
+//! | 14 | late move reductions | `search_candidate`; how much: `reduce.rs` |
+//! | 15 | full searches | `search_candidate` |
+//! | 16 | learning | `finish`; what: `learn.rs` |
 //!
 //! `MEASURED: +70 +- 35` tells what a rule gains: Elo of the engine against itself without that one rule (95 %; 300 games
 //! at 5,000 nodes a move, default net, UHO_4060_v3.epd, both colours, at bench 1583043). So few nodes show little of rules
 //! for great depth; a rule within the error stays for what others found at longer time controls.
 //!
-//! Every function here answers `None` when the search is to end; the one wrapper that makes moves
-//! (`Worker::child`) undoes them all the same.
+//! A step ends its node by `?` (see `step.rs`); the one wrapper that makes moves (`Worker::child`) undoes them all the
+//! same.
 
 use shakmaty_syzygy::Wdl;
 
 use super::node::{NULL_WINDOW, Node, ROOT};
 use super::params;
-use super::score::{self, DRAW, INFINITE, MAX_PLY, NONE, TB_WIN, Value};
+use super::score::{self, DRAW, MAX_PLY, NONE, TB_WIN, Value};
+use super::step::{Exit, Searched, Step, cut_if, settle};
 use super::tt::{Bound, Entry, score_at};
 use super::worker::Worker;
 use crate::board::Move;
@@ -29,54 +44,51 @@ impl Worker {
         beta: Value,
         depth: i32,
         cut_node: bool,
-    ) -> Option<Value> {
-        if depth <= 0 {
-            return if KIND == NULL_WINDOW {
-                self.quiesce::<false>(alpha, beta)
-            } else {
-                self.quiesce::<true>(alpha, beta)
-            };
+    ) -> Searched {
+        if depth > 0 {
+            settle(self.search_node::<KIND>(Node::new::<KIND>(alpha, beta, depth, cut_node)))
+        } else if KIND == NULL_WINDOW {
+            self.quiesce::<false>(alpha, beta)
+        } else {
+            self.quiesce::<true>(alpha, beta)
         }
-        let pv = KIND != NULL_WINDOW;
-        debug_assert!(-INFINITE <= alpha && alpha < beta && beta <= INFINITE);
-        debug_assert!(pv || alpha + 1 == beta);
-        let (mut alpha, mut beta, depth) = (alpha, beta, depth.min(MAX_PLY as i32 - 1));
+    }
 
-        // 1. Limits.
+    /// The steps of a node.
+    #[inline]
+    fn search_node<const KIND: u8>(&mut self, mut node: Node) -> Step<Value> {
+        let node = &mut node;
+        self.enter(node.pv)?; //                             1. limits
+        if KIND != ROOT {
+            self.ends_here(&mut node.alpha, node.beta)?; //     draws
+            self.mate_distance(node)?; //                    2. mate distance
+        }
+        self.look_up::<KIND>(node); //                       3. transposition table
+        self.table_cutoff(node)?;
+        if KIND != ROOT {
+            self.tablebase_cutoff(node)?; //                 4. tablebases
+        }
+        self.evaluate_node(node); //                         5. static evaluation
+        if self.may_prune_node() {
+            self.razor(node)?; //                            6. razoring
+            self.reverse_futility(node)?; //                 7. reverse futility
+            self.null_move(node)?; //                        8. null move
+            self.reduce_without_move(node); //               9. internal iterative reduction
+            self.probcut(node)?; //                         10. ProbCut
+        }
+        self.search_moves::<KIND>(node) //                  11. to 16.: the moves
+    }
+
+    /// Step 1, of quiescence too. Limits, and a clean slate.
+    #[inline]
+    pub(super) fn enter(&mut self, pv: bool) -> Searched<()> {
         self.tick()?;
         self.frame_mut().in_check = self.position.in_check();
         if pv {
             self.pv[self.ply].clear();
             self.seldepth = self.seldepth.max(self.ply + 1);
         }
-        if KIND != ROOT {
-            if let Some(value) = self.ends_here(&mut alpha, beta) {
-                return Some(value);
-            }
-            // 2. Mate distance: nothing here can be worth more than mating with the next move, nor less than
-            // being mated now; a window beyond that is settled.
-            alpha = alpha.max(score::mated_in(self.ply));
-            beta = beta.min(score::mate_in(self.ply + 1));
-            if alpha >= beta {
-                return Some(alpha);
-            }
-        }
-        let mut node = self.look_up::<KIND>(alpha, beta, depth, cut_node);
-        if !pv && let Some(value) = self.table_cutoff(&node) {
-            return Some(value);
-        }
-        if KIND != ROOT
-            && let Some(value) = self.tablebase_cutoff(&mut node, pv)
-        {
-            return Some(value);
-        }
-        self.judge(&mut node);
-        if !node.in_check
-            && let Some(value) = self.prune_node(&mut node, pv)?
-        {
-            return Some(value);
-        }
-        self.search_moves::<KIND>(node)
+        Ok(())
     }
 
     /// Step 1, of quiescence too. Draws by rule, and the end of the path. A repetition is a draw as soon as it occurs
@@ -85,93 +97,74 @@ impl Worker {
     // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
     // MEASURED: the cycle detection: +0 +- 34
     #[inline]
-    pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Option<Value> {
+    pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
         if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
             *alpha = self.draw_value();
-            if *alpha >= beta {
-                return Some(*alpha);
-            }
+            cut_if(*alpha >= beta, *alpha)?;
         }
         if self.position.is_draw(self.ply) {
-            return Some(self.draw_value());
+            return Err(Exit::Cut(self.draw_value()));
         }
         if self.ply < MAX_PLY {
-            return None;
+            return Ok(());
         }
-        Some(if self.position.in_check() {
+        Err(Exit::Cut(if self.position.in_check() {
             score::DRAW
         } else {
             self.evaluate()
-        })
+        }))
+    }
+
+    /// Step 2. Mate distance: nothing here can be worth more than mating with the next move, nor less than being mated
+    /// now; a window beyond that is settled.
+    #[inline]
+    fn mate_distance(&self, node: &mut Node) -> Step {
+        node.alpha = node.alpha.max(score::mated_in(self.ply));
+        node.beta = node.beta.min(score::mate_in(self.ply + 1));
+        cut_if(node.alpha >= node.beta, node.alpha)
     }
 
     /// Step 3. The transposition table: what an earlier search, or another path, found here.
     #[inline]
-    fn look_up<const KIND: u8>(
-        &mut self,
-        alpha: Value,
-        beta: Value,
-        depth: i32,
-        cut_node: bool,
-    ) -> Node {
-        let excluded = self.frame(0).excluded;
-        let entry = self.job.table.probe(self.position.key());
-        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
-        let tt_move = if KIND == ROOT {
+    fn look_up<const KIND: u8>(&mut self, node: &mut Node) {
+        node.entry = self.job.table.probe(self.position.key());
+        let entry = node.entry;
+        node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
+        node.tt_move = if KIND == ROOT {
             self.root_moves[self.line].pv.first().copied()
         } else {
             entry
                 .and_then(|e| e.best)
                 .filter(|&m| self.position.pseudo_legal(m))
         };
-        if let Some(m) = tt_move {
+        if let Some(m) = node.tt_move {
             self.prefetch(m);
+            node.tt_noisy = self.position.is_noisy(m);
         }
-        let pv = KIND != NULL_WINDOW;
         let frame = self.frame_mut();
         frame.tt_hit = entry.is_some();
-        if excluded.is_none() {
-            frame.tt_pv = pv || entry.is_some_and(|e| e.pv);
+        if frame.excluded.is_none() {
+            frame.tt_pv = node.pv || entry.is_some_and(|e| e.pv);
         }
         frame.move_count = 0;
         frame.stat_score = 0;
-        let in_check = frame.in_check;
         self.frames[self.ply + super::frame::BELOW_ROOT + 2].cutoffs = 0;
-        Node {
-            alpha,
-            beta,
-            depth,
-            cut_node,
-            in_check,
-            excluded,
-            entry,
-            tt_score,
-            tt_move,
-            tt_noisy: tt_move.is_some_and(|m| self.position.is_noisy(m)),
-            raw_eval: NONE,
-            static_eval: NONE,
-            eval: NONE,
-            correction: 0,
-            improving: false,
-            worsening: false,
-            best: -INFINITE,
-            most: INFINITE,
-        }
     }
 
     /// A deep enough result that settles the window ends the node. Near the 50-move rule the path matters, and
     /// the table does not know it.
-    fn table_cutoff(&mut self, node: &Node) -> Option<Value> {
-        let e = node.entry?;
+    fn table_cutoff(&mut self, node: &Node) -> Step {
+        let Some(e) = node.entry else { return Ok(()) };
         let score = node.tt_score;
-        if node.excluded.is_some()
+        if node.pv
+            || self.frame(0).excluded.is_some()
             || score == NONE
             || e.depth <= node.depth - i32::from(score <= node.beta)
             || !e.bound.settles(score, node.beta)
             // A shallow node that is to fail the other way is searched; MEASURED: -16 +- 31.
             || (node.cut_node != (score >= node.beta) && node.depth <= 5)
         {
-            return None;
+            return Ok(());
         }
         if score >= node.beta
             && let Some(m) = node.tt_move
@@ -180,7 +173,7 @@ impl Worker {
         }
         let holds = self.position.halfmoves() < 90
             && (node.depth < params::tt_verify_depth() || self.table_agrees(node));
-        holds.then_some(score)
+        cut_if(holds, score)
     }
 
     /// Whether the table's entry after its own move, if there is one, settles the window the same way.
@@ -204,17 +197,19 @@ impl Worker {
 
     /// Step 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
     #[inline]
-    fn tablebase_cutoff(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
-        if node.excluded.is_some() || self.job.syzygy.is_none() {
-            return None;
+    fn tablebase_cutoff(&mut self, node: &mut Node) -> Step {
+        if self.job.syzygy.is_none() || self.frame(0).excluded.is_some() {
+            return Ok(());
         }
-        self.probe_tablebases(node, pv)
+        self.probe_tablebases(node)
     }
 
     /// The tables' word on this node: an exact draw, or a win or loss that bounds the value.
-    fn probe_tablebases(&mut self, node: &mut Node, pv: bool) -> Option<Value> {
+    fn probe_tablebases(&mut self, node: &mut Node) -> Step {
         let job = self.job.clone();
-        let syzygy = job.syzygy.as_ref()?;
+        let Some(syzygy) = job.syzygy.as_ref() else {
+            return Ok(());
+        };
         let options = &job.options;
         let men = self.position.occupied().count();
         let most = syzygy.max_pieces().min(options.syzygy_probe_limit);
@@ -223,9 +218,11 @@ impl Worker {
             || self.position.halfmoves() != 0
             || self.position.has_castling_rights()
         {
-            return None;
+            return Ok(());
         }
-        let wdl = syzygy.wdl(&self.position)?;
+        let Some(wdl) = syzygy.wdl(&self.position) else {
+            return Ok(());
+        };
         self.tb_hits += 1;
         let won = TB_WIN - self.ply as Value;
         let rule = options.syzygy_50_move_rule;
@@ -246,9 +243,9 @@ impl Worker {
         if settled {
             let depth = (node.depth + 6).min(MAX_PLY as i32 - 1);
             self.store(node, value, None, bound, depth);
-            return Some(value);
+            return Err(Exit::Cut(value));
         }
-        if pv {
+        if node.pv {
             // Not the last word: there may be a mate above, or worse below. Search on within the bound.
             if bound == Bound::Lower {
                 node.best = value;
@@ -258,7 +255,7 @@ impl Worker {
             }
         }
         debug_assert!(score::is_decisive(value));
-        None
+        Ok(())
     }
 
     pub(super) fn store(

@@ -4,6 +4,7 @@ use super::movepick::MovePicker;
 use super::node::{NULL_WINDOW, Node};
 use super::params;
 use super::score::{self, NONE, Value, exchange_units};
+use super::step::{Exit, Step, cut_if};
 use super::tt::{Bound, DEPTH_UNSEARCHED};
 use super::worker::Worker;
 use crate::board::Role;
@@ -31,29 +32,27 @@ fn null_move_margin(node: &Node) -> Value {
 impl Worker {
     /// Step 5. The static evaluation: from the table if it is there, corrected, compared with earlier plies.
     #[inline]
-    pub(super) fn judge(&mut self, node: &mut Node) {
+    pub(super) fn evaluate_node(&mut self, node: &mut Node) {
         node.correction = self.corrections.value(&self.frame(0).keys);
-        if node.in_check {
+        let (in_check, excluded) = (self.frame(0).in_check, self.frame(0).excluded.is_some());
+        if in_check {
             // No evaluation is meaningful; the last own one keeps comparisons alive.
             let before = self.frame(2).static_eval;
             self.frame_mut().static_eval = before;
-            node.static_eval = before;
             node.eval = before;
             return;
         }
-        if node.excluded.is_some() {
+        if excluded {
             // The same node, searched without a move: all is known.
-            node.static_eval = self.frame(0).static_eval;
-            node.eval = node.static_eval;
+            node.eval = self.frame(0).static_eval;
             node.raw_eval = node.entry.map_or(NONE, |e| e.eval);
         } else {
             node.raw_eval = match node.entry {
                 Some(e) if e.eval != NONE => e.eval,
                 _ => self.evaluate(),
             };
-            node.static_eval = self.corrected(node.raw_eval, node.correction);
-            self.frame_mut().static_eval = node.static_eval;
-            node.eval = node.static_eval;
+            node.eval = self.corrected(node.raw_eval, node.correction);
+            self.frame_mut().static_eval = node.eval;
             if node.entry.is_none() {
                 self.store(node, 0, None, Bound::None, DEPTH_UNSEARCHED);
             } else if node.tt_score != NONE
@@ -64,12 +63,13 @@ impl Worker {
             {
                 node.eval = node.tt_score;
             }
-            self.learn_from_evaluation(node.static_eval);
+            self.learn_from_evaluation();
         }
-        let earlier = |back: usize| self.frame(back).static_eval;
-        node.improving = earlier(2) != NONE && node.static_eval > earlier(2);
-        node.worsening = earlier(1) != NONE && node.static_eval > -earlier(1);
-        if node.excluded.is_none() {
+        let eval_before = |plies: usize| self.frame(plies).static_eval;
+        let static_eval = eval_before(0);
+        node.improving = eval_before(2) != NONE && static_eval > eval_before(2);
+        node.worsening = eval_before(1) != NONE && static_eval > -eval_before(1);
+        if !excluded {
             self.adjust_depth(node);
         }
     }
@@ -86,152 +86,140 @@ impl Worker {
         if before.reduction >= 2
             && node.depth >= 2
             && before.static_eval != NONE
-            && node.static_eval + before.static_eval > 180
+            && self.frame(0).static_eval + before.static_eval > 180
         {
             node.depth -= 1;
         }
     }
 
-    /// Steps 6 to 10, out of check. `Some(Some(value))` ends the node.
-    pub(super) fn prune_node(&mut self, node: &mut Node, pv: bool) -> Option<Option<Value>> {
-        // Who asks for a mate wants the quiet key move and the zugzwang too, which the evaluation does not see.
-        if self.job.limits.mate.is_some() {
-            return Some(None);
-        }
-        if !pv && let Some(value) = self.razor(node)? {
-            return Some(Some(value));
-        }
-        if !pv && let Some(value) = self.reverse_futility(node) {
-            return Some(Some(value));
-        }
-        if !pv && let Some(value) = self.null_move(node)? {
-            return Some(Some(value));
-        }
-        node.improving |= node.static_eval >= node.beta;
-        // 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
-        // dear; a shallower one now leaves a move there for next time.
-        // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
-        // MEASURED: -2 +- 32
-        let all_node = node.all_node(pv);
-        let least = if pv {
-            params::iir_depth() - 1
-        } else {
-            params::iir_depth()
-        };
-        if !all_node && node.depth >= least && node.tt_move.is_none() && node.excluded.is_none() {
-            node.depth -= 1;
-        }
-        if let Some(value) = self.probcut(node, pv)? {
-            return Some(Some(value));
-        }
-        Some(None)
+    /// Whether steps 6 to 10 apply. In check, no evaluation is meaningful. Who asks for a mate wants the quiet key move
+    /// and the zugzwang too, which the evaluation does not see.
+    #[inline]
+    pub(super) fn may_prune_node(&self) -> bool {
+        !self.frame(0).in_check && self.job.limits.mate.is_none()
     }
 
     /// Step 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
     // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977).
     // MEASURED: +9 +- 35
-    fn razor(&mut self, node: &Node) -> Option<Option<Value>> {
+    pub(super) fn razor(&mut self, node: &Node) -> Step {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
-        if node.excluded.is_some()
+        if node.pv
+            || self.frame(0).excluded.is_some()
             || node.eval >= node.alpha - margin
             || score::is_decisive(node.alpha)
         {
-            return Some(None);
+            return Ok(());
         }
-        self.quiesce::<false>(node.alpha, node.beta).map(Some)
+        Err(Exit::Cut(self.quiesce::<false>(node.alpha, node.beta)?))
     }
 
     /// Step 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
     // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as common today.
     // MEASURED: +138 +- 34
-    fn reverse_futility(&self, node: &Node) -> Option<Value> {
+    pub(super) fn reverse_futility(&self, node: &Node) -> Step {
         let margin = reverse_futility_margin(node);
-        let safe = !self.frame(0).tt_pv
-            && node.excluded.is_none()
+        let safe = !node.pv
+            && !self.frame(0).tt_pv
+            && self.frame(0).excluded.is_none()
             && node.depth < params::rfp_depth_max()
             && node.eval >= node.beta
             && node.eval - margin.max(0) >= node.beta
             && (node.tt_move.is_none() || node.tt_noisy)
             && !score::is_loss(node.beta)
             && !score::is_win(node.eval);
-        safe.then(|| node.beta + (node.eval - node.beta) / 3)
+        cut_if(safe, node.beta + (node.eval - node.beta) / 3)
     }
 
     /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
     /// zugzwang, hence never with pawns only, and verified at depth.
     // CITE: Donninger, "Null move and deep search" (1993); the verification is Stockfish's.
     // MEASURED: +4 +- 31
-    fn null_move(&mut self, node: &Node) -> Option<Option<Value>> {
+    pub(super) fn null_move(&mut self, node: &Node) -> Step {
         let us = self.position.turn();
-        let promising = node.cut_node
+        let static_eval = self.frame(0).static_eval;
+        let promising = !node.pv
+            && node.cut_node
             && self.frame(1).current.is_some()
-            && node.excluded.is_none()
-            && node.static_eval >= node.beta + null_move_margin(node)
+            && self.frame(0).excluded.is_none()
+            && static_eval >= node.beta + null_move_margin(node)
             && self.position.has_non_pawn_material(us)
             && self.ply >= self.null_from_ply
             && node.beta >= -params::nmp_least_beta();
         if !promising {
-            return Some(None);
+            return Ok(());
         }
-        let bold = ((node.static_eval - node.beta) / params::nmp_eval_div()).max(0);
+        let bold = ((static_eval - node.beta) / params::nmp_eval_div()).max(0);
         let depth = node.depth - (bold + node.depth / 3 + params::nmp_base());
         let beta = node.beta;
         let value =
             -self.null_child(|w| w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, false))?;
         if value < beta || score::is_win(value) {
-            return Some(None);
+            return Ok(());
         }
         if self.null_from_ply > 0 || node.depth < params::nmp_verify_depth() {
-            return Some(Some(value));
+            return Err(Exit::Cut(value));
         }
         self.null_from_ply = self.ply + (3 * depth.max(0) / 4) as usize;
         let verified = self.negamax::<NULL_WINDOW>(beta - 1, beta, depth, false);
         self.null_from_ply = 0;
-        Some((verified? >= beta).then_some(value))
+        cut_if(verified? >= beta, value)
+    }
+
+    /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search dear; a
+    /// shallower one now leaves a move there for next time.
+    // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
+    // MEASURED: -2 +- 32
+    #[inline]
+    pub(super) fn reduce_without_move(&self, node: &mut Node) {
+        let frame = self.frame(0);
+        node.improving |= frame.static_eval >= node.beta;
+        if !node.all_node()
+            && node.depth >= params::iir_depth() - i32::from(node.pv)
+            && node.tt_move.is_none()
+            && frame.excluded.is_none()
+        {
+            node.depth -= 1;
+        }
     }
 
     /// Step 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
     /// full search.
     // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
     // MEASURED: +17 +- 32
-    fn probcut(&mut self, node: &Node, pv: bool) -> Option<Option<Value>> {
+    pub(super) fn probcut(&mut self, node: &Node) -> Step {
+        if node.pv || self.frame(0).excluded.is_some() || score::is_decisive(node.beta) {
+            return Ok(());
+        }
         // The table's score alone may say so.
         // MEASURED: -24 +- 31
         let far = node.beta + params::probcut_tt_margin();
-        if node.excluded.is_none()
-            && !pv
-            && node.tt_bound().is_lower()
+        if node.tt_bound().is_lower()
             && node.tt_depth() >= node.depth - 4
             && node.tt_score != NONE
             && node.tt_score >= far
-            && !score::is_decisive(node.beta)
             && !score::is_decisive(node.tt_score)
         {
-            return Some(Some(far));
+            return Err(Exit::Cut(far));
         }
         let beta = node.beta + params::probcut_margin()
             - params::probcut_improving() * i32::from(node.improving);
-        if node.depth < 3
-            || pv
-            || node.excluded.is_some()
-            || score::is_decisive(node.beta)
-            || (node.tt_score != NONE && node.tt_score < beta)
-        {
-            return Some(None);
+        if node.depth < 3 || (node.tt_score != NONE && node.tt_score < beta) {
+            return Ok(());
         }
         self.probcut_moves(node, beta)
     }
 
-    fn probcut_moves(&mut self, node: &Node, beta: Value) -> Option<Option<Value>> {
+    fn probcut_moves(&mut self, node: &Node, beta: Value) -> Step {
         let depth = (node.depth - if node.improving { 5 } else { 3 }).max(0);
-        let threshold = exchange_units(beta - node.static_eval);
+        let threshold = exchange_units(beta - self.frame(0).static_eval);
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::probcut(&self.position, node.tt_move, threshold);
         loop {
             let (guide, scratch) = self.guide(&checks, contexts);
             let Some(m) = picker.next(&guide, scratch) else {
-                return Some(None);
+                return Ok(());
             };
             if !self.position.legal(m) {
                 continue;
@@ -241,14 +229,15 @@ impl Worker {
             let value = self.child(m, |w| {
                 let value = -w.quiesce::<false>(-beta, -beta + 1)?;
                 if value < beta || depth == 0 {
-                    return Some(value);
+                    return Ok(value);
                 }
-                Some(-w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, cut_node)?)
+                w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, cut_node)
+                    .map(|value| -value)
             })?;
             if value >= beta {
                 self.store(node, value, Some(m), Bound::Lower, depth + 1);
                 let won = score::is_decisive(value);
-                return Some(Some(if won {
+                return Err(Exit::Cut(if won {
                     value
                 } else {
                     value - (beta - node.beta)

@@ -4,12 +4,13 @@ use super::history::piece_square;
 use super::movepick::MovePicker;
 use super::params;
 use super::score::{self, INFINITE, NONE, PIECE_VALUES, Value, exchange_units};
+use super::step::{Exit, Searched, Step, settle};
 use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, Entry, score_at};
 use super::worker::Worker;
 use crate::board::{CheckInfo, Move, Role};
 
 /// What a quiescence node knows before it tries moves.
-struct Quiet {
+struct QNode {
     alpha: Value,
     beta: Value,
     best: Value,
@@ -27,19 +28,16 @@ fn between(value: Value, beta: Value) -> Value {
 
 impl Worker {
     /// The value of this node once captures are played out, within `alpha..beta`.
-    pub(super) fn quiesce<const PV: bool>(&mut self, alpha: Value, beta: Value) -> Option<Value> {
+    pub(super) fn quiesce<const PV: bool>(&mut self, alpha: Value, beta: Value) -> Searched {
         debug_assert!(alpha < beta && (PV || alpha + 1 == beta));
-        self.tick()?;
-        let mut alpha = alpha;
-        if PV {
-            self.pv[self.ply].clear();
-            self.seldepth = self.seldepth.max(self.ply + 1);
-        }
-        let in_check = self.position.in_check();
-        self.frame_mut().in_check = in_check;
-        if let Some(value) = self.ends_here(&mut alpha, beta) {
-            return Some(value);
-        }
+        settle(self.quiesce_node::<PV>(alpha, beta))
+    }
+
+    #[inline]
+    fn quiesce_node<const PV: bool>(&mut self, mut alpha: Value, beta: Value) -> Step<Value> {
+        self.enter(PV)?;
+        self.ends_here(&mut alpha, beta)?;
+        let in_check = self.frame(0).in_check;
         let entry = self.job.table.probe(self.position.key());
         self.frame_mut().tt_hit = entry.is_some();
         let tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
@@ -48,9 +46,9 @@ impl Worker {
             && tt_score != NONE
             && e.bound.settles(tt_score, beta)
         {
-            return Some(tt_score);
+            return Err(Exit::Cut(tt_score));
         }
-        let mut node = Quiet {
+        let mut node = QNode {
             alpha,
             beta,
             best: -INFINITE,
@@ -59,15 +57,15 @@ impl Worker {
             raw_eval: NONE,
             tt_pv: entry.is_some_and(|e| e.pv),
         };
-        if !in_check && let Some(value) = self.stand_pat(&mut node, entry, tt_score) {
-            return Some(value);
+        if !in_check {
+            self.stand_pat(&mut node, entry, tt_score)?;
         }
         let tt_move = entry
             .and_then(|e| e.best)
             .filter(|&m| self.position.pseudo_legal(m));
         self.quiesce_moves::<PV>(&mut node, tt_move, in_check)?;
         if in_check && node.best == -INFINITE {
-            return Some(score::mated_in(self.ply));
+            return Ok(score::mated_in(self.ply));
         }
         if !score::is_decisive(node.best) && node.best > node.beta {
             node.best = between(node.best, node.beta);
@@ -78,16 +76,11 @@ impl Worker {
             Bound::Upper
         };
         self.store_quiet(&node, bound, DEPTH_QS);
-        Some(node.best)
+        Ok(node.best)
     }
 
     /// The option to do nothing: a lower bound that most nodes end with.
-    fn stand_pat(
-        &mut self,
-        node: &mut Quiet,
-        entry: Option<Entry>,
-        tt_score: Value,
-    ) -> Option<Value> {
+    fn stand_pat(&mut self, node: &mut QNode, entry: Option<Entry>, tt_score: Value) -> Step {
         let correction = self.corrections.value(&self.frame(0).keys);
         node.raw_eval = match entry {
             Some(e) if e.eval != NONE => e.eval,
@@ -110,19 +103,19 @@ impl Worker {
             if entry.is_none() {
                 self.store_quiet(node, Bound::Lower, DEPTH_UNSEARCHED);
             }
-            return Some(node.best);
+            return Err(Exit::Cut(node.best));
         }
         node.alpha = node.alpha.max(node.best);
         node.futility = eval + params::qs_futility();
-        None
+        Ok(())
     }
 
     fn quiesce_moves<const PV: bool>(
         &mut self,
-        node: &mut Quiet,
+        node: &mut QNode,
         tt_move: Option<Move>,
         in_check: bool,
-    ) -> Option<()> {
+    ) -> Searched<()> {
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::quiescence(&self.position, tt_move);
@@ -165,12 +158,12 @@ impl Worker {
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// Whether a move is not worth a search, once some move does not lose: it cannot bring alpha near, its history
     /// is bad, or it loses material.
-    fn is_idle(&self, node: &mut Quiet, m: Move, count: i32, checks: &CheckInfo) -> bool {
+    fn is_idle(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
         // A check may do more than it captures, and so may taking back.
         if node.futility > -INFINITE
@@ -193,7 +186,7 @@ impl Worker {
     }
 
     /// Whether a capture cannot bring the value near alpha. Raises `best` to what it could have brought.
-    fn hopeless(&self, node: &mut Quiet, m: Move, count: i32) -> bool {
+    fn hopeless(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {
             return false;
         }
@@ -218,7 +211,7 @@ impl Worker {
         false
     }
 
-    fn store_quiet(&mut self, node: &Quiet, bound: Bound, depth: i32) {
+    fn store_quiet(&mut self, node: &QNode, bound: Bound, depth: i32) {
         self.job.table.store(
             self.position.key(),
             Entry {

@@ -27,7 +27,6 @@ pub(super) fn base(improving: bool, depth: i32, count: i32, window_share: i32) -
 pub(super) struct Facts<'a> {
     pub node: &'a Node,
     pub candidate: &'a Candidate,
-    pub pv: bool,
     pub tt_pv: bool,
     /// Cut-offs in the children searched so far.
     pub child_cutoffs: i32,
@@ -43,7 +42,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     // MEASURED: +38 +- 33
     if f.tt_pv {
         r -= params::red_ttpv()
-            + flag(f.pv) * params::red_ttpv_pv()
+            + flag(node.pv) * params::red_ttpv_pv()
             + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()
             + flag(node.tt_depth() >= node.depth)
                 * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_cut());
@@ -66,7 +65,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     if f.child_cutoffs > 1 {
         r += params::red_cutoffs()
             + flag(f.child_cutoffs > 2) * params::red_cutoffs_more()
-            + flag(node.all_node(f.pv)) * params::red_cutoffs_all();
+            + flag(node.all_node()) * params::red_cutoffs_all();
     } else if Some(c.m) == node.tt_move {
         r -= params::red_tt_move();
     }
@@ -75,7 +74,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     r -= f.stat_score * params::red_history() / 16_384;
     // Where every move is expected to fail low, most at shallow depth.
     // MEASURED: -34 +- 30; with 20,000 nodes -31 +- 29 (300 games); a tuning run of 9,600 games left it where it was
-    if node.all_node(f.pv) {
+    if node.all_node() {
         r += r * params::red_all() / (256 * node.depth + 268);
     }
     r

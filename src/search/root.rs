@@ -8,6 +8,7 @@ use super::params;
 use super::report::{Line, Progress, ScoreBound};
 use super::root_move::RootMove;
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::step::Searched;
 use super::time;
 use super::wdl;
 use super::worker::Worker;
@@ -55,7 +56,7 @@ impl Worker {
             for line in 0..lines {
                 self.line = line;
                 self.seldepth = 0;
-                if self.aspire(depth).is_none() {
+                if self.aspire(depth).is_err() {
                     aborted = true;
                     break;
                 }
@@ -82,7 +83,7 @@ impl Worker {
     /// One line at one depth: a narrow window around the expected value, widened where the value falls outside.
     // CITE: Baudet (1978).
     // MEASURED: +55 +- 32
-    fn aspire(&mut self, depth: i32) -> Option<()> {
+    fn aspire(&mut self, depth: i32) -> Searched<()> {
         let root = &self.root_moves[self.line];
         let mut delta = params::asp_delta()
             + (root.mean_squared.min(4_000_000) / i64::from(params::asp_variance_div())) as Value
@@ -102,7 +103,7 @@ impl Worker {
                 .sort_by_key(|root| std::cmp::Reverse((root.value, root.previous)));
             let value = result?;
             if value > alpha && value < beta {
-                return Some(());
+                return Ok(());
             }
             if self.id == 0 && self.elapsed() > PATIENCE_MS && self.job.options.multi_pv == 1 {
                 self.report_lines(1);

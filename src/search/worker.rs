@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::correction::{self, Corrections, Keys};
-use super::frame::{BELOW_ROOT, Frame};
+use super::frame::{BELOW_ROOT, FRAMES, Frame};
 use super::history::{Context, Histories, piece_square};
 use super::job::Job;
 use super::movepick::{Guide, Scratch};
@@ -13,6 +13,7 @@ use super::root_move::RootMove;
 use super::sampler::Sampler;
 use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
 use super::signals::Signals;
+use super::step::{Abort, Searched};
 use crate::board::{CheckInfo, Move, Position, Role};
 use crate::nnue::{AccumulatorStack, Network};
 
@@ -34,7 +35,7 @@ pub struct Worker {
     pub(super) accumulators: AccumulatorStack,
     pub(super) histories: Histories,
     pub(super) corrections: Corrections,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Box<[Frame; FRAMES]>,
     pub(super) scratch: Vec<Scratch>,
     pub(super) pv: Vec<Vec<Move>>,
     pub(super) ply: usize,
@@ -69,7 +70,7 @@ impl Worker {
             accumulators: AccumulatorStack::new(network),
             histories: Histories::new(),
             corrections: Corrections::new(),
-            frames: vec![Frame::EMPTY; BELOW_ROOT + MAX_PLY + 4],
+            frames: Box::new([Frame::EMPTY; FRAMES]),
             scratch: (0..MAX_PLY + 4).map(|_| Scratch::new()).collect(),
             pv: (0..MAX_PLY + 4)
                 .map(|_| Vec::with_capacity(MAX_PLY))
@@ -159,7 +160,7 @@ impl Worker {
     }
 
     /// Makes `m`, runs `search` on the child, undoes `m`: the only way that the search makes a move, so that an
-    /// abort (`None`) can never skip the undoing.
+    /// abort can never skip the undoing.
     #[inline]
     pub(super) fn child<T>(&mut self, m: Move, search: impl FnOnce(&mut Self) -> T) -> T {
         self.make(m);
@@ -279,14 +280,14 @@ impl Worker {
 
     // -- limits ----------------------------------------------------------------------------------------------
 
-    /// `None` when the search is to end. Depth 1 is always completed, so that there is a move and a line.
+    /// An abort when the search is to end. Depth 1 is always completed, so that there is a move and a line.
     #[inline]
-    pub(super) fn tick(&mut self) -> Option<()> {
+    pub(super) fn tick(&mut self) -> Searched<()> {
         if self.nodes >= self.look_at {
             self.look();
         }
         let stop = self.signals.stop.load(Relaxed) && self.completed_depth > 0;
-        (!stop).then_some(())
+        if stop { Err(Abort) } else { Ok(()) }
     }
 
     /// Publishes the counters and, in worker 0, looks at the hard limits.
