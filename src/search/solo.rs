@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::limits::Limits;
 use super::pool::{SearchOptions, root_moves};
-use super::report::{Outcome, Reporter};
+use super::report::Silent;
 use super::sampler::Sampler;
 use super::score::Value;
 use super::tt::Table;
@@ -25,7 +25,6 @@ pub struct Solo {
     worker: Box<Worker>,
     signals: Arc<Signals>,
     table: Arc<Table>,
-    nobody: Arc<Nobody>,
 }
 
 /// What a search found.
@@ -41,13 +40,6 @@ pub struct Found {
     pub nodes: u64,
 }
 
-/// Hears everything and says nothing.
-struct Nobody;
-
-impl Reporter for Nobody {
-    fn done(&self, _outcome: &Outcome) {}
-}
-
 impl Solo {
     /// A searcher with a table of `hash_mb` MiB.
     pub fn new(network: Arc<Network>, hash_mb: usize) -> Self {
@@ -56,7 +48,6 @@ impl Solo {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
             table: Arc::new(Table::new(hash_mb)),
-            nobody: Arc::new(Nobody),
         }
     }
 
@@ -89,7 +80,7 @@ impl Solo {
             root_in_tb: false,
             table: self.table.clone(),
             syzygy: None,
-            reporter: self.nobody.clone(),
+            reporter: Arc::new(Silent),
             previous_value: None,
         }));
         self.worker.iterate();

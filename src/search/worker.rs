@@ -13,7 +13,7 @@ use super::limits::Limits;
 use super::movepick::{Guide, Scratch};
 use super::params;
 use super::pool::SearchOptions;
-use super::report::Reporter;
+use super::report::{Reporter, Silent};
 use super::root::RootMove;
 use super::sampler::Sampler;
 use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
@@ -97,10 +97,6 @@ pub struct Job {
 impl Job {
     /// No search: a job that holds next to nothing.
     fn idle() -> Self {
-        struct Nobody;
-        impl Reporter for Nobody {
-            fn done(&self, _: &super::report::Outcome) {}
-        }
         Self {
             position: Position::startpos(),
             limits: Limits::default(),
@@ -111,7 +107,7 @@ impl Job {
             root_in_tb: false,
             table: Arc::new(Table::new(1)),
             syzygy: None,
-            reporter: Arc::new(Nobody),
+            reporter: Arc::new(Silent),
             previous_value: None,
         }
     }

@@ -10,13 +10,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::Silent;
 use crate::board::openings::{Book, random_walk};
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::pool::{SearchOptions, ThreadPool};
-use crate::search::report::Score;
+use crate::search::report::{Score, Silent};
 use crate::util::rng::SplitMix64;
 
 /// Random plies from the initial position: this many or one more, so that both sides get to move.
