@@ -5,7 +5,9 @@
 
 mod shared;
 
-use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_divide};
+use std::cell::Cell;
+
+use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_until};
 use zoothera::board::{CastlingMode, Position};
 
 /// The classics of the chess programming wiki, and Chess960 castling from the fischer960 suite.
@@ -107,13 +109,20 @@ fn fischer960_deep() {
 }
 
 #[test]
-fn divide_adds_up() {
+fn a_count_can_be_stopped_and_is_the_same_if_not() {
     let mut position = Position::startpos();
-    let counts = perft_divide(&mut position, 3);
-    assert_eq!(counts.len(), 20);
-    assert_eq!(counts.iter().map(|(_, n)| n).sum::<u64>(), 8902);
+    let (before, asked) = (position.clone(), Cell::new(0));
+    let after = |most: u32| {
+        asked.set(0);
+        let asked = &asked;
+        move || asked.replace(asked.get() + 1) >= most
+    };
+    assert_eq!(perft_until(&mut position, 5, &after(99)), Some(4_865_609));
+    assert_eq!(asked.get(), 21);
+    assert_eq!(perft_until(&mut position, 60, &after(99)), None);
+    assert_eq!(asked.get(), 100);
+    assert!(position == before);
     assert_eq!(perft(&mut position, 0), 1);
-    assert!(perft_divide(&mut position, 0).is_empty());
 }
 
 #[test]

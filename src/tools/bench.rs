@@ -13,12 +13,12 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::epd::record::{Record, is_blank};
 use super::position_from_fen;
-use super::variation::nodes_per_second;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::pool::{SearchOptions, ThreadPool};
 use crate::search::report::Silent;
+use crate::util::quantity::nodes_per_second;
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.
 pub const DEFAULT_DEPTH: i32 = 13;
