@@ -6,3 +6,4 @@ pub mod prefetch;
 pub mod progress;
 pub mod quantity;
 pub mod rng;
+pub mod text;
