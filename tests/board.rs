@@ -1,5 +1,5 @@
-//! Perft: the move generator against published counts, from a small embedded set and from the suites
-//! of the shared folder (`ZOOTHERA_SHARED`, or `../shared`).
+//! The board against published suites, embedded ones and those of the shared folder (`ZOOTHERA_SHARED`, or
+//! `../shared`): the move generator by perft, static exchange evaluation by known values.
 //!
 //! `make check-slow` runs the ignored tests too.
 
@@ -136,4 +136,22 @@ fn suite_errors_name_the_line() {
         let why = format!("{:#}", parse_suite(text).expect_err(text));
         assert!(why.starts_with(what), "{text}: {why}");
     }
+}
+
+#[test]
+fn exchanges_of_the_suite() {
+    let Some(path) = shared::shared("epd/see-hobbes.epd") else {
+        return;
+    };
+    let text = std::fs::read_to_string(path).expect("a readable file");
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let checked = lines.map(|line| {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let position = Position::from_fen(fields[0], CastlingMode::Standard).expect(line);
+        let m = position.parse_uci(fields[1]).expect(line);
+        let value: i32 = fields[2].parse().expect(line);
+        assert!(position.see_ge(m, value), "less than {line}");
+        assert!(!position.see_ge(m, value + 1), "more than {line}");
+    });
+    assert!(checked.count() >= 70, "a short file");
 }
