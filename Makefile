@@ -18,6 +18,14 @@ override EVALFILE := $(abspath $(EVALFILE))
 export EVALFILE
 endif
 
+# Tests note here what they do without; it is shown after all of them.
+NOTICES := $(TARGET_DIR)/tmp/skipped
+# Runs tests with these arguments, and says at the end what was skipped.
+define run-tests
+	@rm -f "$(NOTICES)"
+	@status=0; $(CARGO) test --locked $(1) || status=$$?; .ci/skipped "$(NOTICES)"; exit $$status
+endef
+
 .DEFAULT_GOAL := build
 .PHONY: help build test check-slow train-smoke fmt clippy bench sprt clean
 
@@ -32,10 +40,11 @@ build: ## Build the engine and copy it to ./EXE (the default target)
 	cp -f "$(TARGET_DIR)/release/zoothera$(SUFFIX)" "$(OUTPUT)"
 
 test: ## Run all tests but the slow ones
-	$(CARGO) test --locked
+	$(call run-tests)
 
 check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net from nothing
-	$(CARGO) test --locked -- --ignored
+	$(call run-tests,-- --ignored)
+
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)
 	$(CARGO) test --locked --test smoke -- --ignored --nocapture
