@@ -27,7 +27,7 @@ define run-tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow train-smoke fmt clippy bench sprt clean
+.PHONY: help build test check-slow check-tune train-smoke fmt clippy bench sprt clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -45,6 +45,9 @@ test: ## Run all tests but the slow ones
 check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net from nothing
 	$(call run-tests,-- --ignored)
 
+check-tune: ## Lint and test the engine with the feature 'tune'
+	$(CARGO) clippy --locked --all-targets --features tune -- -D warnings
+	$(CARGO) test --locked --features tune --test tune
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)
 	$(CARGO) test --locked --test smoke -- --ignored --nocapture
