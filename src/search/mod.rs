@@ -6,7 +6,7 @@
 //!
 //! * [`score`], [`wdl`], [`limits`], [`report`], [`time`], [`params`]: values and data; they know no worker
 //! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
-//! * `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
+//! * `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`, [`frame`]: the node
 //! * [`root`], [`worker`], [`pool`], `conclude`, [`syzygy`]: the tree, the threads and their vote, the tablebases
 //! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
 
