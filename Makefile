@@ -18,8 +18,16 @@ override EVALFILE := $(abspath $(EVALFILE))
 export EVALFILE
 endif
 
+# Tests note here what they do without; it is shown after all of them.
+NOTICES := $(TARGET_DIR)/tmp/skipped
+# Runs tests with these arguments, and says at the end what was skipped.
+define run-tests
+	@rm -f "$(NOTICES)"
+	@status=0; $(CARGO) test --locked $(1) || status=$$?; .ci/skipped "$(NOTICES)"; exit $$status
+endef
+
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow train-smoke fmt clippy bench sprt clean
+.PHONY: help build test check-slow check-tune train-smoke fmt clippy bench sprt clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -32,10 +40,14 @@ build: ## Build the engine and copy it to ./EXE (the default target)
 	cp -f "$(TARGET_DIR)/release/zoothera$(SUFFIX)" "$(OUTPUT)"
 
 test: ## Run all tests but the slow ones
-	$(CARGO) test --locked
+	$(call run-tests)
 
 check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net from nothing
-	$(CARGO) test --locked -- --ignored
+	$(call run-tests,-- --ignored)
+
+check-tune: ## Lint and test the engine with the feature 'tune'
+	$(CARGO) clippy --locked --all-targets --features tune -- -D warnings
+	$(CARGO) test --locked --features tune --test tune
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)
 	$(CARGO) test --locked --test smoke -- --ignored --nocapture

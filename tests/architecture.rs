@@ -1,6 +1,7 @@
-//! The house has a direction: a room may use the rooms below it, never those above.
+//! The house has a direction: a room may use the rooms below it, never those above. And its maps are true: that of
+//! README.md, those of the rooms, and the files that comments and documents cite.
 //!
-//! The test reads the source text, because the compiler does not forbid cycles between modules.
+//! The tests read the source text, because the compiler does not forbid cycles between modules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("nnue", &["util", "board"]),
     ("search", &["util", "board", "nnue"]),
     ("data", &["util", "board", "nnue", "search"]),
-    ("tools", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
+    ("tools", &["util", "board", "nnue", "search"]),
     (
         "tune",
         &["util", "board", "nnue", "search", "data", "tools"],
@@ -67,7 +68,7 @@ fn rooms_named(line: &str) -> Vec<&str> {
 
 #[test]
 fn rooms_use_only_the_rooms_below_them() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let src = repository("src");
     let known = |room: &str| ROOMS.iter().any(|(name, _)| *name == room);
     let mut offenders = Vec::new();
     let mut files_read = 0;
@@ -104,21 +105,167 @@ fn rooms_use_only_the_rooms_below_them() {
     );
 }
 
+/// A file or folder of the repository.
+fn repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The words in backticks of a text.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// The section of README.md that is the map of the house.
+fn map() -> String {
+    let readme = text(&repository("README.md"));
+    let (_, from) = readme.split_once("## The house\n").expect("a map");
+    from.split("\n## ").next().unwrap_or_default().to_owned()
+}
+
 #[test]
-fn every_room_of_the_source_has_a_place_in_the_order() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for entry in fs::read_dir(&src)
-        .expect("src is readable")
-        .filter_map(Result::ok)
-    {
-        if entry.path().is_dir() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            assert!(
-                ROOMS.iter().any(|(room, _)| *room == name),
-                "src/{name} is in no order"
-            );
+fn the_map_has_every_room_in_its_order() {
+    let map = map();
+    let rows = map.lines().filter_map(|line| line.strip_prefix("| `src/"));
+    let rows: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    let rooms: Vec<String> = ROOMS
+        .iter()
+        .map(|(room, _)| {
+            let folder = repository("src").join(room);
+            let has_face = folder.with_extension("rs").exists();
+            format!("{room}{}", if has_face { ".rs" } else { "" })
+        })
+        .collect();
+    assert_eq!(rows, rooms, "README.md and tests/architecture.rs disagree");
+    for entry in fs::read_dir(repository("src")).expect("src is readable") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let known =
+            ROOMS.iter().any(|(room, _)| *room == name) || ["lib", "main"].contains(&&*name);
+        assert!(known, "src/{name} is not on the map");
+    }
+}
+
+#[test]
+fn what_the_map_names_exists_and_no_folder_is_missing() {
+    let map = map();
+    let named: Vec<&str> = quoted(&map).collect();
+    for name in &named {
+        assert!(repository(name).exists(), "the map names {name}");
+    }
+    for folder in ["benches", "examples", "nets", "tests"] {
+        let named = named
+            .iter()
+            .any(|name| name.trim_end_matches('/') == folder);
+        assert_eq!(repository(folder).is_dir(), named, "{folder}/ and the map");
+    }
+}
+
+/// The modules that a `mod.rs` declares, but for its tests.
+fn modules(text: &str) -> Vec<&str> {
+    let declared = text.lines().filter_map(|line| {
+        let (before, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
+        (before.is_empty() || before.starts_with("pub")).then_some(name)
+    });
+    declared.filter(|name| *name != "tests").collect()
+}
+
+#[test]
+fn a_room_with_a_map_names_all_its_files() {
+    let files = rust_files(&repository("src"));
+    let mut maps = 0;
+    for path in files.iter().filter(|path| path.ends_with("mod.rs")) {
+        let text = text(path);
+        let map: String = text
+            .lines()
+            .filter(|line| line.starts_with("//!"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        if !map.contains("//! * ") {
+            continue;
+        }
+        maps += 1;
+        let named: Vec<&str> = quoted(&map)
+            .map(|name| name.trim_matches(['[', ']']))
+            .collect();
+        for module in modules(&text) {
+            let is_named = named
+                .iter()
+                .any(|name| name.split("::").next() == Some(module));
+            assert!(is_named, "the map of {} lacks `{module}`", path.display());
         }
     }
+    assert!(maps > 2, "only {maps} maps");
+}
+
+/// The words of a comment that look like files of this repository: sources and documents, and whatever is said to lie in
+/// one of its folders.
+fn files_cited(comment: &str) -> Vec<&str> {
+    const FOLDERS: [&str; 6] = ["src/", "tests/", "benches/", "examples/", "nets/", ".ci/"];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    comment
+        .split(|c: char| !is_part(c))
+        .map(|word| word.trim_end_matches(['.', '/']))
+        .filter(|word| {
+            let is_source =
+                *word != "mod.rs" && [".rs", ".md"].iter().any(|end| word.ends_with(end));
+            is_source || FOLDERS.iter().any(|folder| word.starts_with(folder))
+        })
+        .collect()
+}
+
+#[test]
+fn comments_cite_files_that_exist() {
+    let mut missing = Vec::new();
+    for folder in ["src", "tests", "benches", "examples"] {
+        for file in rust_files(&repository(folder)) {
+            let beside = file.parent().expect("a folder").to_path_buf();
+            let text = text(&file);
+            let comments = text
+                .lines()
+                .filter_map(|line| line.trim_start().strip_prefix("//"));
+            for cited in comments
+                .filter(|comment| !comment.contains("CITE:"))
+                .flat_map(files_cited)
+            {
+                let places = [
+                    repository(cited),
+                    repository("src").join(cited),
+                    beside.join(cited),
+                ];
+                if !places.iter().any(|place| place.exists()) {
+                    missing.push(format!("{}: {cited}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no such files:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn documents_cite_files_that_exist() {
+    for document in ["README.md", "CONTRIBUTING.md", "nets/PROVENANCE.md"] {
+        let text = text(&repository(document));
+        let cited = text
+            .lines()
+            .flat_map(|line| quoted(line).chain(links(line)))
+            .flat_map(files_cited);
+        for cited in cited {
+            assert!(repository(cited).exists(), "{document} cites {cited}");
+        }
+    }
+}
+
+/// The targets of a line's links.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|target| !target.contains("://"))
 }
 
 #[test]
@@ -130,4 +277,9 @@ fn the_reader_of_paths_sees_what_it_should() {
         ["board", "nnue"]
     );
     assert!(rooms_named("// crate::uci is above").is_empty());
+    assert_eq!(modules("pub(crate) mod a;\nmod b;\nmod tests;"), ["a", "b"]);
+    assert_eq!(
+        files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."),
+        ["src/a.rs", "b.md", "nets/c"]
+    );
 }

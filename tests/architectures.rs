@@ -59,7 +59,7 @@ impl Layer {
     }
 }
 
-/// A network as `docs/nnue-formats.md` describes it, in wide numbers and without haste.
+/// A network by the letter of its published format, in wide numbers and without haste.
 struct Reference<'a> {
     shape: Shape,
     biases: Vec<i64>,

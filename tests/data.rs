@@ -5,18 +5,18 @@ mod shared;
 
 use std::fs;
 
-use folder::{Folder, entries};
+use folder::{Folder, encode, entries, random_games};
 use shared::shared;
 use zoothera::data::reader::{self, Format, read_records};
-use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, bin, binpack, plain};
 
-fn encode(format: Format, entries: &[Entry]) -> Vec<u8> {
-    let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
-    for entry in entries {
-        writer.write(entry).expect("a sound entry");
+/// Random games, and where the shared folder has them, some that were really played.
+fn samples() -> Vec<Vec<Entry>> {
+    let mut samples = vec![random_games(1, 500)];
+    if let Some(path) = shared("data/games-d5-c.binpack") {
+        samples.push(entries(&path)[..30_000].to_vec());
     }
-    writer.finish().expect("a vector")
+    samples
 }
 
 #[test]
@@ -45,14 +45,24 @@ fn the_large_files_have_the_published_counts() {
 
 #[test]
 fn entries_hold_what_the_decoder_says() {
-    let Some(path) = shared("data/games-d5-c.binpack") else {
-        return;
-    };
-    let file = fs::File::open(path).expect("the file");
-    let mut decoder = sfbinpack::CompressedTrainingDataEntryReader::new(file).expect("a decoder");
-    for _ in 0..20_000 {
+    let folder = Folder::new("decoder");
+    for sample in samples() {
+        let path = folder.file("a.binpack", &encode(Format::Binpack, &sample));
+        let file = fs::File::open(path).expect("the file");
+        let decoder = sfbinpack::CompressedTrainingDataEntryReader::new(file);
+        check_decoded(&sample, decoder.expect("a decoder"));
+    }
+}
+
+/// Compares entries with what the decoder of their file says.
+fn check_decoded(
+    sample: &[Entry],
+    mut decoder: sfbinpack::CompressedTrainingDataEntryReader<fs::File>,
+) {
+    for entry in sample {
         let theirs = decoder.next();
         let ours = binpack::to_entry(&theirs);
+        assert!(ours == *entry);
         let without_number = |fen: &str| fen.rsplit_once(' ').map(|(head, _)| head.to_owned());
         let wanted = theirs.pos.fen().expect("a FEN");
         assert_eq!(without_number(&plain::fen(&ours)), without_number(&wanted));
@@ -71,46 +81,40 @@ fn entries_hold_what_the_decoder_says() {
 
 #[test]
 fn every_format_gives_back_what_it_was_given() {
-    let Some(path) = shared("data/games-d5-c.binpack") else {
-        return;
-    };
     let folder = Folder::new("formats");
-    let first = &entries(&path)[..30_000];
-    let in_bin = encode(Format::Bin, first);
-    let from_bin = entries(&folder.file("a.bin", &in_bin));
-    assert!(from_bin == first);
-    let from_plain = entries(&folder.file("a.plain", &encode(Format::Plain, &from_bin)));
-    assert!(from_plain == first);
-    let from_binpack = entries(&folder.file("a.binpack", &encode(Format::Binpack, &from_plain)));
-    assert!(from_binpack == first);
-    assert!(encode(Format::Bin, &from_binpack) == in_bin);
+    for sample in samples() {
+        let in_bin = encode(Format::Bin, &sample);
+        let from_bin = entries(&folder.file("a.bin", &in_bin));
+        assert!(from_bin == sample);
+        let from_plain = entries(&folder.file("a.plain", &encode(Format::Plain, &from_bin)));
+        assert!(from_plain == sample);
+        let in_binpack = encode(Format::Binpack, &from_plain);
+        let from_binpack = entries(&folder.file("a.binpack", &in_binpack));
+        assert!(from_binpack == sample);
+        assert!(encode(Format::Bin, &from_binpack) == in_bin);
+    }
 }
 
 #[test]
 fn the_trainer_reads_the_same_records_from_every_format() {
-    let Some(path) = shared("data/games-d5-c.binpack") else {
-        return;
-    };
     let folder = Folder::new("records");
-    let first = &entries(&path)[..10_000];
     let filter = Filter::default();
-    let records = |name: &str, format| {
-        let path = folder.file(name, &encode(format, first));
-        read_records(&path, &filter).expect("a sound file")
-    };
-    let wanted = records("a.binpack", Format::Binpack);
-    assert!(wanted.len() > 1000 && wanted.len() < first.len());
-    assert!(records("a.bin", Format::Bin) == wanted);
-    assert!(records("a.txt", Format::Plain) == wanted);
+    for sample in samples() {
+        let records = |name: &str, format| {
+            let path = folder.file(name, &encode(format, &sample));
+            read_records(&path, &filter).expect("a sound file")
+        };
+        let wanted = records("a.binpack", Format::Binpack);
+        assert!(wanted.len() > 1000 && wanted.len() < sample.len());
+        assert!(records("a.bin", Format::Bin) == wanted);
+        assert!(records("a.txt", Format::Plain) == wanted);
+    }
 }
 
 #[test]
 fn a_file_that_was_cut_off_gives_what_is_whole() {
-    let Some(path) = shared("data/games-d5-c.binpack") else {
-        return;
-    };
     let folder = Folder::new("cut");
-    let first = &entries(&path)[..1000];
+    let first = &random_games(2, 50)[..1000];
     let in_bin = encode(Format::Bin, first);
     for cut in [1, 39, 40, 41] {
         let left = folder.file("a.bin", &in_bin[..in_bin.len() - cut]);
@@ -142,28 +146,4 @@ fn what_cannot_be_read_is_told_with_its_name() {
         assert!(format!("{error:#}").contains(name), "{error:#}");
     }
     assert!(reader::for_each(&folder.path("absent.bin"), |_| Ok(())).is_err());
-}
-
-/// Not a test of the time, but the place to measure it: `--ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn rate_of_reading_bin() {
-    let Some(path) = shared("data/games-d4-b.binpack") else {
-        return;
-    };
-    let folder = Folder::new("rate");
-    let all = entries(&path);
-    let path = folder.file("a.bin", &encode(Format::Bin, &all));
-    for (quiet, max_score) in [(false, i16::MAX), (true, i16::MAX), (true, 3000)] {
-        let filter = Filter {
-            quiet,
-            max_score,
-            ..Filter::default()
-        };
-        let start = std::time::Instant::now();
-        let kept = read_records(&path, &filter).expect("a sound file").len();
-        let seconds = start.elapsed().as_secs_f64();
-        let rate = all.len() as f64 / seconds / 1e6;
-        println!("quiet {quiet}, |score| <= {max_score}: {kept} kept, {rate:.1} M/s");
-    }
 }

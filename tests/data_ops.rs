@@ -7,14 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use folder::{Folder, entries};
-use zoothera::board::Position;
-use zoothera::board::openings::random_walk;
+use folder::{Folder, encode, entries, random_games};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::reader::Format;
-use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, bin};
-use zoothera::util::rng::SplitMix64;
 
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
     let mut words = arguments.iter();
@@ -34,40 +30,6 @@ fn succeed(arguments: &[&str], paths: &[&Path]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Random games with random scores; the first plies of many games are equal.
-fn games(seed: u64, count: usize) -> Vec<Entry> {
-    let mut rng = SplitMix64::new(seed);
-    let mut all = Vec::new();
-    for _ in 0..count {
-        let mut position = random_walk(&Position::startpos(), 1, &mut rng).expect("a position");
-        let mut result = rng.below(3) as i8 - 1;
-        for _ in 0..40 {
-            let moves = position.legal_moves();
-            if moves.is_empty() {
-                break;
-            }
-            let m = moves[rng.below(moves.len())];
-            all.push(Entry {
-                m: Some(m),
-                score: rng.below(6000) as i16 - 3000,
-                result,
-                ..Entry::of(&position)
-            });
-            position.do_move(m);
-            result = -result;
-        }
-    }
-    all
-}
-
-fn encode(format: Format, entries: &[Entry]) -> Vec<u8> {
-    let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
-    for entry in entries {
-        writer.write(entry).expect("a sound entry");
-    }
-    writer.finish().expect("a vector")
-}
-
 /// Something that can be sorted and compared.
 fn sorted(entries: &[Entry]) -> Vec<[u8; bin::RECORD_BYTES]> {
     let mut records: Vec<_> = entries
@@ -81,7 +43,7 @@ fn sorted(entries: &[Entry]) -> Vec<[u8; bin::RECORD_BYTES]> {
 #[test]
 fn formats_are_converted_there_and_back() {
     let folder = Folder::new("convert");
-    let games = games(1, 100);
+    let games = random_games(1, 100);
     let first = folder.file("a.binpack", &encode(Format::Binpack, &games));
     let names = ["b.bin", "c.plain", "d.bin", "e.binpack"].map(|name| folder.path(name));
     let mut from = &first;
@@ -103,7 +65,7 @@ fn formats_are_converted_there_and_back() {
 #[test]
 fn shuffling_keeps_everything_and_depends_on_the_seed() {
     let folder = Folder::new("shuffle");
-    let games = games(2, 1000);
+    let games = random_games(2, 1000);
     let from = folder.file("a.bin", &encode(Format::Bin, &games));
     let [one, again, other, large] = ["1.bin", "2.bin", "3.bin", "4.bin"].map(|n| folder.path(n));
     // One mebibyte is too little for all: there are several buckets.
@@ -139,7 +101,7 @@ fn shuffling_keeps_everything_and_depends_on_the_seed() {
 #[test]
 fn of_equal_positions_the_first_stays() {
     let folder = Folder::new("dedupe");
-    let games = games(3, 1000);
+    let games = random_games(3, 1000);
     let from = folder.file("a.bin", &encode(Format::Bin, &games));
     let mut seen = HashSet::new();
     let mut wanted = games.clone();
@@ -156,7 +118,7 @@ fn of_equal_positions_the_first_stays() {
 #[test]
 fn games_are_split_whole() {
     let folder = Folder::new("split");
-    let games = games(4, 400);
+    let games = random_games(4, 400);
     let from = folder.file("a.binpack", &encode(Format::Binpack, &games));
     let [large, small] = ["large.bin", "small.bin"].map(|name| folder.path(name));
     let into = |path: &Path, weight| format!("--into={}={weight}", path.display());
@@ -176,7 +138,7 @@ fn games_are_split_whole() {
 #[test]
 fn what_is_filtered_is_left_out_or_loses_its_score() {
     let folder = Folder::new("filter");
-    let games = games(5, 200);
+    let games = random_games(5, 200);
     let from = folder.file("a.bin", &encode(Format::Bin, &games));
     let [bin, binpack, thin] = ["b.bin", "b.binpack", "c.bin"].map(|name| folder.path(name));
     let arguments = ["filter", "--quiet", "--max-score", "2000", "--min-ply", "5"];
@@ -204,7 +166,7 @@ fn what_is_filtered_is_left_out_or_loses_its_score() {
 #[test]
 fn info_counts() {
     let folder = Folder::new("info");
-    let games = games(6, 50);
+    let games = random_games(6, 50);
     for (name, format) in [("a.bin", Format::Bin), ("a.binpack", Format::Binpack)] {
         let path = folder.file(name, &encode(format, &games));
         let text = succeed(&["info"], &[&path]);
@@ -225,7 +187,7 @@ fn info_counts() {
 #[test]
 fn a_failure_leaves_the_old_file_and_no_other() {
     let folder = Folder::new("failure");
-    let games = games(7, 20);
+    let games = random_games(7, 20);
     let mut bytes = encode(Format::Bin, &games);
     bytes[200] = 255;
     bytes[201..240].fill(255);

@@ -1,5 +1,6 @@
 //! Random and mutated input: the engine neither crashes nor hangs, and each `go` gets one `bestmove`.
 
+mod seed;
 mod uci_driver;
 
 use std::str::FromStr;
@@ -136,9 +137,9 @@ fn judge(line: &[u8]) -> Option<bool> {
     }
 }
 
-fn fuzz(lines: usize, seed: u64) {
+fn fuzz(lines: usize, usual: u64) {
     const BATCH: usize = 250;
-    let mut rng = SplitMix64::new(seed);
+    let mut rng = SplitMix64::new(seed::seed(usual));
     let mut engine = Driver::start();
     let mut sent = 0;
     while sent < lines {

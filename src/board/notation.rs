@@ -13,6 +13,7 @@ use shakmaty::{
 
 use super::zobrist::RIGHTS;
 use super::{Move, Position};
+use crate::util::text::excerpt;
 
 /// Half the squares: what the arrays of the network have room for.
 const MOST_PIECES: usize = 32;
@@ -23,7 +24,7 @@ impl Position {
     /// material up to 32 pieces is taken, clocks are clamped. A FEN whose rights need Chess960 gets
     /// that mode whatever `mode` says. The rest is refused with a reason.
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Result<Self> {
-        let chess = parse_fen(fen, mode).with_context(|| format!("bad FEN '{}'", shown(fen)))?;
+        let chess = parse_fen(fen, mode).with_context(|| format!("bad FEN '{}'", excerpt(fen)))?;
         Ok(Self::from_chess(&chess))
     }
 
@@ -117,7 +118,7 @@ impl Position {
     pub fn parse_san(&self, text: &str) -> Result<Move> {
         let san: SanPlus = text
             .parse()
-            .map_err(|_| anyhow!("'{}' is not a move in SAN", shown(text)))?;
+            .map_err(|_| anyhow!("'{}' is not a move in SAN", excerpt(text)))?;
         let found = san.san.to_move(&self.to_chess());
         let found = found.map_err(|why| anyhow!("'{text}' in {}: {why}", self.fen()))?;
         from_shakmaty(found).ok_or_else(|| anyhow!("'{text}' is no chess move"))
@@ -171,7 +172,7 @@ fn parse_move_text(text: &str) -> Result<Move> {
             _ => None,
         }
     };
-    parse().ok_or_else(|| anyhow!("'{}' is not a move (expected e2e4 or e7e8q)", shown(text)))
+    parse().ok_or_else(|| anyhow!("'{}' is not a move (expected e2e4 or e7e8q)", excerpt(text)))
 }
 
 /// Our code of shakmaty's move.
@@ -186,20 +187,10 @@ fn name(color: Color) -> &'static str {
     color.fold_wb("White", "Black")
 }
 
-/// Foreign text cut to a length that fits into a message.
-fn shown(text: &str) -> String {
-    const MOST: usize = 120;
-    let mut cut: String = text.chars().take(MOST).collect();
-    if cut.len() < text.len() {
-        cut.push('…');
-    }
-    cut
-}
-
 fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
     let fields: Vec<&str> = fen.split_whitespace().collect();
     if let Some(junk) = fields.get(6) {
-        bail!("unexpected '{}' after the six fields", shown(junk));
+        bail!("unexpected '{}' after the six fields", excerpt(junk));
     }
     let board = *fields.first().context("it is empty")?;
     if board.matches('/').count() != 7 {
@@ -225,7 +216,7 @@ fn parse_clock(field: Option<&&str>, missing: u32, what: &str) -> Result<u32> {
         Some(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
             Ok(text.parse().unwrap_or(u32::MAX))
         }
-        Some(text) => bail!("the {what} '{}' is not a number", shown(text)),
+        Some(text) => bail!("the {what} '{}' is not a number", excerpt(text)),
     }
 }
 

@@ -65,6 +65,65 @@ impl Book {
     }
 }
 
+/// Random plies from an initial position, or one more, so that both sides get to move.
+const PLIES_FROM_START: usize = 8;
+/// Random plies after a position of a book, or one more.
+const PLIES_FROM_BOOK: usize = 4;
+/// Openings refused in a row after which the search for one is given up: far more than chance explains.
+const MAX_FAILURES: usize = 2000;
+
+/// A source of openings: a position of a book or an initial position, and some random plies after it.
+pub struct Openings {
+    book: Option<Book>,
+    mode: CastlingMode,
+    plies: usize,
+}
+
+impl Openings {
+    /// Reads the book, if there is one. Without it, games begin from the initial position or, in Chess960, from a
+    /// random array. `plies` (or one more) are played at random; 8 if absent, 4 with a book.
+    ///
+    /// # Errors
+    /// As [`Book::read`].
+    pub fn new(book: Option<&Path>, mode: CastlingMode, plies: Option<usize>) -> Result<Self> {
+        let book = book.map(|path| Book::read(path, mode)).transpose()?;
+        let usual = if book.is_some() {
+            PLIES_FROM_BOOK
+        } else {
+            PLIES_FROM_START
+        };
+        let plies = plies.unwrap_or(usual);
+        Ok(Self { book, mode, plies })
+    }
+
+    /// The next opening that `accept` takes: nobody is in check, and the game is not over.
+    ///
+    /// # Errors
+    /// When none is found, which only an odd book or an odd `accept` can cause.
+    pub fn next(
+        &self,
+        rng: &mut SplitMix64,
+        mut accept: impl FnMut(&Position) -> bool,
+    ) -> Result<Position> {
+        for _ in 0..MAX_FAILURES {
+            let start = self.start(rng);
+            let plies = self.plies + rng.below(2);
+            if let Some(opening) = random_walk(&start, plies, rng).filter(&mut accept) {
+                return Ok(opening);
+            }
+        }
+        bail!("no playable opening in {MAX_FAILURES} tries")
+    }
+
+    fn start(&self, rng: &mut SplitMix64) -> Position {
+        match (&self.book, self.mode) {
+            (Some(book), _) => book.pick(rng),
+            (None, CastlingMode::Chess960) => chess960_start(rng),
+            (None, CastlingMode::Standard) => Position::startpos(),
+        }
+    }
+}
+
 /// The position of a line: four fields, and the counters if the next two words are numbers.
 fn fen_of(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -133,6 +192,20 @@ mod tests {
             assert_eq!(walk(seed).map(|p| p.fen()), walk(seed).map(|p| p.fen()));
             assert!(walk(seed).is_none_or(|position| !position.in_check()));
         }
+    }
+
+    #[test]
+    fn openings_are_those_accepted_or_an_error() {
+        let openings = Openings::new(None, CastlingMode::Standard, Some(3)).expect("no book");
+        let mut rng = SplitMix64::new(1);
+        let black_to_move = |position: &Position| position.turn().is_black();
+        for _ in 0..20 {
+            let opening = openings.next(&mut rng, black_to_move).expect("an opening");
+            assert!(opening.turn().is_black() && opening.fullmoves() == 2);
+        }
+        assert!(openings.next(&mut rng, |_| false).is_err());
+        let absent = Path::new("no such book.epd");
+        assert!(Openings::new(Some(absent), CastlingMode::Standard, None).is_err());
     }
 
     #[test]

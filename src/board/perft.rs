@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::{Move, MoveList, Position};
+use super::{MoveList, Position};
 
 /// Leaf nodes at `depth` (bulk counting at the last ply).
 pub fn perft(position: &mut Position, depth: u32) -> u64 {
@@ -17,19 +17,26 @@ pub fn perft(position: &mut Position, depth: u32) -> u64 {
     }
 }
 
-/// Leaf nodes under each legal move of the root; empty at depth 0.
-pub fn perft_divide(position: &mut Position, depth: u32) -> Vec<(Move, u64)> {
-    let Some(rest) = depth.checked_sub(1) else {
-        return Vec::new();
-    };
-    let moves: MoveList = position.legal_moves();
-    let mut counts = Vec::with_capacity(moves.len());
-    for &m in moves.iter() {
-        position.do_move(m);
-        counts.push((m, perft(position, rest)));
-        position.undo_move();
+/// Leaf nodes at `depth`, or `None` once `is_stopped`, which is asked every few milliseconds.
+pub fn perft_until(
+    position: &mut Position,
+    depth: u32,
+    is_stopped: &dyn Fn() -> bool,
+) -> Option<u64> {
+    /// Deepest count that takes only some milliseconds.
+    const UNDIVIDED: u32 = 4;
+    if is_stopped() {
+        return None;
     }
-    counts
+    if depth <= UNDIVIDED {
+        return Some(perft(position, depth));
+    }
+    position.legal_moves().iter().try_fold(0, |sum, &m| {
+        position.do_move(m);
+        let count = perft_until(position, depth - 1, is_stopped);
+        position.undo_move();
+        Some(sum + count?)
+    })
 }
 
 fn count_below(position: &mut Position, depth: u32) -> u64 {

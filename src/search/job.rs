@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::limits::Limits;
 use super::options::SearchOptions;
-use super::report::Reporter;
+use super::report::{Reporter, Silent};
 use super::root_move::RootMove;
 use super::score::Value;
 use super::syzygy::Syzygy;
@@ -42,10 +42,6 @@ pub struct Job {
 impl Job {
     /// No search: a job that holds next to nothing.
     pub fn idle() -> Self {
-        struct Nobody;
-        impl Reporter for Nobody {
-            fn done(&self, _: &super::report::Outcome) {}
-        }
         Self {
             position: Position::startpos(),
             limits: Limits::default(),
@@ -56,7 +52,7 @@ impl Job {
             root_in_tb: false,
             table: Arc::new(Table::new(1)),
             syzygy: None,
-            reporter: Arc::new(Nobody),
+            reporter: Arc::new(Silent),
             previous_value: None,
         }
     }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::job::Job;
 use super::limits::Limits;
 use super::options::SearchOptions;
-use super::report::{Outcome, Reporter};
+use super::report::Silent;
 use super::root_filter::root_moves;
 use super::sampler::Sampler;
 use super::score::Value;
@@ -28,7 +28,6 @@ pub struct Solo {
     worker: Box<Worker>,
     signals: Arc<Signals>,
     table: Arc<Table>,
-    nobody: Arc<Nobody>,
 }
 
 /// What a search found.
@@ -44,13 +43,6 @@ pub struct Found {
     pub nodes: u64,
 }
 
-/// Hears everything and says nothing.
-struct Nobody;
-
-impl Reporter for Nobody {
-    fn done(&self, _outcome: &Outcome) {}
-}
-
 impl Solo {
     /// A searcher with a table of `hash_mb` MiB.
     pub fn new(network: Arc<Network>, hash_mb: usize) -> Self {
@@ -59,7 +51,6 @@ impl Solo {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
             table: Arc::new(Table::new(hash_mb)),
-            nobody: Arc::new(Nobody),
         }
     }
 
@@ -92,7 +83,7 @@ impl Solo {
             root_in_tb: false,
             table: self.table.clone(),
             syzygy: None,
-            reporter: self.nobody.clone(),
+            reporter: Arc::new(Silent),
             previous_value: None,
         }));
         self.worker.iterate();

@@ -9,12 +9,13 @@ use anyhow::Result;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use super::variation::{nodes_per_second, numbered, san_moves, score};
+use super::variation::{numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, SearchOptions, ThreadPool};
+use crate::util::quantity::nodes_per_second;
 
 /// What to analyse and how.
 pub struct AnalyseOptions {

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::epd::record::{Record, is_blank};
-use super::variation::nodes_per_second;
-use super::{Silent, position_from_fen};
+use super::position_from_fen;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
+use crate::search::report::Silent;
 use crate::search::{SearchOptions, ThreadPool};
+use crate::util::quantity::nodes_per_second;
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.
 pub const DEFAULT_DEPTH: i32 = 13;

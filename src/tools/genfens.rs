@@ -10,25 +10,18 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::Silent;
-use crate::board::openings::{Book, random_walk};
+use crate::board::openings::Openings;
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
-use crate::search::report::Score;
+use crate::search::report::{Score, Silent};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;
 
-/// Random plies from the initial position: this many or one more, so that both sides get to move.
-const PLIES_FROM_START: usize = 8;
-/// Random plies after a line of a book: this many or one more.
-const PLIES_FROM_BOOK: usize = 4;
 /// Openings that are further from even than this, in centipawns, are thrown away.
 const MAX_SCORE: i32 = 300;
 /// Nodes of the search that judges an opening; a fraction of a second even on a slow machine.
 const NODES: u64 = 2000;
-/// Failures in a row after which the book is given up: far more than chance explains.
-const MAX_FAILURES: usize = 2000;
 
 /// What `genfens` is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,38 +73,17 @@ impl Request {
 /// When the book is unusable, no opening passes, or the sink fails.
 pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Result<()> {
     let book = request.book.as_deref();
-    let book = book
-        .map(|path| Book::read(path, CastlingMode::Standard))
-        .transpose()?;
-    let plies = if book.is_some() {
-        PLIES_FROM_BOOK
-    } else {
-        PLIES_FROM_START
-    };
+    let openings = Openings::new(book, CastlingMode::Standard, None)?;
     let mut rng = SplitMix64::new(request.seed);
     let mut judge = Judge(ThreadPool::new(network, 1, 1));
     let mut seen = HashSet::new();
-    let mut failures = 0;
     while seen.len() < request.count {
-        let start = match &book {
-            Some(book) => book.pick(&mut rng),
-            None => Position::startpos(),
-        };
-        let plies = plies + rng.below(2);
-        match random_walk(&start, plies, &mut rng).filter(|position| judge.is_playable(position)) {
-            Some(position) if seen.insert(position.key()) => {
-                failures = 0;
-                writeln!(out, "info string genfens {}", position.fen())?;
-                out.flush()?;
-            }
-            _ => failures += 1,
-        }
-        if failures > MAX_FAILURES {
-            bail!(
-                "no playable opening in {MAX_FAILURES} tries after {} good ones",
-                seen.len()
-            );
-        }
+        let opening = openings.next(&mut rng, |position| {
+            judge.is_playable(position) && seen.insert(position.key())
+        });
+        let opening = opening.with_context(|| format!("after {} good openings", seen.len()))?;
+        writeln!(out, "info string genfens {}", opening.fen())?;
+        out.flush()?;
     }
     Ok(())
 }

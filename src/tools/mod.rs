@@ -17,19 +17,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Color, File, Rank, Square};
 
-use crate::board::Position;
+use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
-use crate::search::report::{Outcome, Reporter};
-
-/// Hears everything and says nothing, for tools that only want the outcome.
-pub struct Silent;
-
-impl Reporter for Silent {
-    fn done(&self, _outcome: &Outcome) {}
-}
 
 /// The net in `path`, or the embedded one. The error names the file and what is wrong with it.
 pub fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
@@ -42,48 +32,13 @@ pub fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
 
 /// The position of a FEN of four to six fields; an empty text is the initial position.
 ///
-/// Tools have no `UCI_Chess960` option, so the castling field tells the variant: rights of a king or rook
-/// away from its classical square can only mean Chess960.
+/// Tools have no `UCI_Chess960` option, so the castling rights tell the variant: those of a king or rook away from
+/// its classical square can only mean Chess960.
 pub fn position_from_fen(fen: &str) -> Result<Position> {
     if fen.trim().is_empty() || fen.trim() == "startpos" {
         return Ok(Position::startpos());
     }
-    Position::from_fen(fen, castling_mode_of(fen))
-}
-
-/// Chess960 if the FEN names a castling right that classical chess does not have.
-fn castling_mode_of(fen: &str) -> CastlingMode {
-    let rights = fen.split_whitespace().nth(2).unwrap_or("-");
-    let by_file = |c: char| matches!(c.to_ascii_lowercase(), 'a'..='h');
-    if rights.chars().any(by_file) || has_displaced_rights(fen) {
-        CastlingMode::Chess960
-    } else {
-        CastlingMode::Standard
-    }
-}
-
-/// Whether `KQkq` letters stand for a king away from the e-file on its own back rank.
-///
-/// A right without a king on the back rank, or without the rook in the corner but with the king at home,
-/// is more often a careless classical FEN than a Chess960 one; only a rook elsewhere on the rank decides.
-fn has_displaced_rights(fen: &str) -> bool {
-    let Ok(fen) = fen.parse::<Fen>() else {
-        return false;
-    };
-    let setup = fen.into_setup();
-    let displaced = |color: Color| {
-        let rank = color.fold_wb(Rank::First, Rank::Eighth);
-        let rooks = setup.castling_rights & setup.board.by_color(color) & setup.board.rooks();
-        let corner = |s: Square| matches!(s.file(), File::A | File::H);
-        let king = setup
-            .board
-            .king_of(color)
-            .filter(|king| king.rank() == rank);
-        king.is_some_and(|king| {
-            (rooks.any() && king.file() != File::E) || rooks.into_iter().any(|s| !corner(s))
-        })
-    };
-    displaced(Color::White) || displaced(Color::Black)
+    Position::from_fen(fen, CastlingMode::Standard)
 }
 
 #[cfg(test)]
@@ -92,18 +47,20 @@ mod tests {
 
     #[test]
     fn the_castling_field_tells_the_variant() {
-        let mode = |fen| castling_mode_of(fen) == CastlingMode::Chess960;
-        assert!(!mode(
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
-        ));
-        assert!(!mode("8/8/4k3/8/8/8/8/4K3 w - - 0 1"));
-        assert!(mode(
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w HAha - 0 1"
-        ));
-        assert!(mode(
-            "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4"
-        ));
-        assert!(!mode("not a position"));
+        let mode = |fen| position_from_fen(fen).expect(fen).castling_mode();
+        for (fen, wanted) in [
+            (
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                CastlingMode::Standard,
+            ),
+            ("8/8/4k3/8/8/8/8/4K3 w - - 0 1", CastlingMode::Standard),
+            (
+                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4",
+                CastlingMode::Chess960,
+            ),
+        ] {
+            assert_eq!(mode(fen), wanted, "{fen}");
+        }
     }
 
     #[test]

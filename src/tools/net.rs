@@ -190,10 +190,10 @@ mod tests {
     #[test]
     fn an_export_is_the_file_again_and_its_name_can_be_told() {
         let network = Network::embedded();
-        let path = std::env::temp_dir().join(format!("zoothera-export-{}.tmp", std::process::id()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("export.nnue");
         let summary = export(&network, Form::AsRead, &path);
         let written = std::fs::read(&path);
-        let _ = std::fs::remove_file(&path);
         assert!(summary.is_ok_and(|text| text.contains("not compressed")));
         assert!(written.is_ok_and(|bytes| bytes == network.to_bytes()));
         let name = canonical_name(&network);

@@ -7,9 +7,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use super::position_from_fen;
-use super::variation::nodes_per_second;
-use crate::board::perft::{SuiteLine, parse_suite, perft, perft_divide};
-use crate::board::{CastlingMode, Position};
+use crate::board::Position;
+use crate::board::perft::{parse_suite, perft, perft_until};
+use crate::util::quantity::nodes_per_second;
 
 /// Counts one position; with `divide`, under each of its moves. The last line is `Nodes: N`.
 ///
@@ -17,18 +17,38 @@ use crate::board::{CastlingMode, Position};
 /// When the sink fails.
 pub fn run(position: &mut Position, depth: u32, divide: bool, out: &mut dyn Write) -> Result<u64> {
     let nodes = if divide && depth > 0 {
-        let chess960 = position.castling_mode() == CastlingMode::Chess960;
-        let counts = perft_divide(position, depth);
-        for (m, nodes) in &counts {
-            writeln!(out, "{}: {nodes}", position.uci(*m, chess960))?;
-        }
+        let chess960 = position.castling_mode().is_chess960();
+        let sum = self::divide(position, depth, chess960, &|| false, out)?;
         writeln!(out)?;
-        counts.iter().map(|(_, nodes)| nodes).sum()
+        sum.unwrap_or_default()
     } else {
         perft(position, depth)
     };
     writeln!(out, "Nodes: {nodes}")?;
     Ok(nodes)
+}
+
+/// Counts under each legal move and prints each count as soon as it is known. The sum, or `None` once `is_stopped`.
+///
+/// # Errors
+/// When the sink fails.
+pub fn divide(
+    position: &mut Position,
+    depth: u32,
+    chess960: bool,
+    is_stopped: &dyn Fn() -> bool,
+    out: &mut dyn Write,
+) -> Result<Option<u64>> {
+    let mut sum = 0;
+    for &m in position.legal_moves().iter() {
+        position.do_move(m);
+        let count = perft_until(position, depth.saturating_sub(1), is_stopped);
+        position.undo_move();
+        let Some(count) = count else { return Ok(None) };
+        writeln!(out, "{}: {count}", position.uci(m, chess960))?;
+        sum += count;
+    }
+    Ok(Some(sum))
 }
 
 /// Compares the counts of a suite, up to a depth.
@@ -51,8 +71,8 @@ pub fn suite(path: &Path, max_depth: Option<u32>, out: &mut dyn Write) -> Result
             .iter()
             .filter(|(depth, _)| deep_enough(depth))
             .collect();
-        let mut position =
-            position_of(line).with_context(|| format!("{}, position {}", path.display(), i + 1))?;
+        let mut position = position_from_fen(&line.fen)
+            .with_context(|| format!("{}, position {}", path.display(), i + 1))?;
         for &&(depth, expected) in &wanted {
             let found = perft(&mut position, depth);
             nodes += found;
@@ -80,10 +100,6 @@ pub fn suite(path: &Path, max_depth: Option<u32>, out: &mut dyn Write) -> Result
         bail!("{wrong} of {counts} counts differ");
     }
     Ok(())
-}
-
-fn position_of(line: &SuiteLine) -> Result<Position> {
-    position_from_fen(&line.fen)
 }
 
 #[cfg(test)]

@@ -49,20 +49,9 @@ pub(super) fn score(score: Score, bound: ScoreBound) -> String {
     }
 }
 
-/// Nodes per second; 0 before any time has passed.
-pub(super) fn nodes_per_second(nodes: u64, time: std::time::Duration) -> u64 {
-    let micros = time.as_micros();
-    if micros == 0 {
-        return 0;
-    }
-    u64::try_from(u128::from(nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-
     fn play(position: &Position, text: &str) -> Vec<Move> {
         let mut position = position.clone();
         let parse = |word| {
@@ -88,11 +77,5 @@ mod tests {
         assert_eq!(score(Score::Centipawns(31), ScoreBound::Exact), "+0.31");
         assert_eq!(score(Score::Centipawns(-5), ScoreBound::Upper), "≤-0.05");
         assert_eq!(score(Score::Mate(-3), ScoreBound::Exact), "#-3");
-    }
-
-    #[test]
-    fn speed_without_time_is_no_division_by_zero() {
-        assert_eq!(nodes_per_second(1000, Duration::ZERO), 0);
-        assert_eq!(nodes_per_second(1000, Duration::from_millis(500)), 2000);
     }
 }

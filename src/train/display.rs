@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::Report;
 use super::plot::sparkline;
-use crate::util::progress::short_time;
+use crate::util::quantity::short_time;
 
 /// How often the moving line is drawn.
 const PERIOD: Duration = Duration::from_millis(250);

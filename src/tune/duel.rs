@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
 use crate::data::datagen::game::{self, MoveArgs, RuleArgs};
-use crate::data::datagen::openings::{OpeningArgs, Openings};
+use crate::data::datagen::openings::{EvenOpenings, OpeningArgs};
 use crate::search::solo::STACK_BYTES;
 use crate::search::{Limits, Solo, params};
 use crate::tools::load_network;
@@ -103,7 +103,7 @@ pub fn obey(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Res
     let network = load_network(args.net.as_deref())?;
     let hash = usize::from(args.hash.max(1));
     let mut arena = Arena {
-        openings: Openings::new(&args.openings)?,
+        openings: EvenOpenings::new(&args.openings)?,
         players: [(); 2].map(|()| Solo::new(network.clone(), hash)),
         limits: args.moves.limits(NODES),
         rules: &args.rules,
@@ -119,7 +119,7 @@ pub fn obey(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Res
 
 /// Everything that a process needs to play.
 struct Arena<'a> {
-    openings: Openings,
+    openings: EvenOpenings,
     /// The plus player and the minus player.
     players: [Solo; 2],
     limits: Limits,

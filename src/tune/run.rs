@@ -11,7 +11,8 @@ use super::duel::{self, DuelArgs, Order, Tally};
 use super::spsa::{Spsa, Tuned};
 use crate::search::params::{self, LAST_RATE};
 use crate::util::atomic::write_atomically;
-use crate::util::progress::{Progress, short_time};
+use crate::util::progress::Progress;
+use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
 
 /// Parameters that games at a fixed number of nodes say nothing of, and the one that a table is made of at start.

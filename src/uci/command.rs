@@ -6,6 +6,7 @@
 use std::str::FromStr;
 
 use super::go::GoCommand;
+pub(super) use crate::util::text::excerpt;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,19 +265,6 @@ fn malformed(reason: &str) -> CommandError {
     CommandError::Malformed(reason.to_owned())
 }
 
-/// The beginning of a text, short and printable enough to quote in a message.
-pub fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut short: String = Words::new(text).rest().chars().take(LONGEST).collect();
-    if short.len() < Words::new(text).rest().len() {
-        short.push_str("...");
-    }
-    short
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -386,11 +374,5 @@ mod tests {
                 vec!["5".into(), "1".into(), "16".into()]
             ))
         );
-    }
-
-    #[test]
-    fn excerpts_are_short_and_printable() {
-        assert_eq!(excerpt("a\0b"), "a b");
-        assert_eq!(excerpt(&"é".repeat(100)).chars().count(), 63);
     }
 }

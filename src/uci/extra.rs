@@ -8,10 +8,11 @@ use anyhow::Result;
 use super::command::{EXTRAS, Extra};
 use super::options::{Kind, OPTIONS};
 use super::output::Output;
-use crate::board::perft::perft as count;
-use crate::board::{Move, Position};
+use crate::board::Position;
 use crate::nnue::Network;
+use crate::tools::perft::divide;
 use crate::tools::{bench, genfens};
+use crate::util::quantity::{nodes_per_second, short_number};
 
 /// Deepest perft that is accepted; none deeper than 10 has ever ended here.
 const DEEPEST_PERFT: i64 = 64;
@@ -97,47 +98,17 @@ pub fn perft(
 ) {
     let start = std::time::Instant::now();
     let depth = depth.clamp(1, DEEPEST_PERFT) as u32;
-    let mut total = 0;
-    for &m in position.legal_moves().iter() {
-        let Some(nodes) = below(position, m, depth - 1, is_stopped) else {
-            return output.info("perft was stopped");
-        };
-        output.line(format!("{}: {nodes}", position.uci(m, chess960)));
-        total += nodes;
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    output.line(format!("\nNodes searched: {total}\n"));
-    output.info(&format!(
-        "{:.1} M nodes per second",
-        total as f64 / 1e6 / seconds.max(1e-9)
-    ));
-}
-
-/// Leaves below a move; `None` when stopped. Deep counts are split, so that a stop is noticed soon.
-fn below(
-    position: &mut Position,
-    m: Move,
-    depth: u32,
-    is_stopped: &dyn Fn() -> bool,
-) -> Option<u64> {
-    /// Deepest count that takes only some milliseconds.
-    const UNDIVIDED: u32 = 4;
-    if is_stopped() {
-        return None;
-    }
-    position.do_move(m);
-    let nodes = if depth == 0 {
-        Some(1)
-    } else if depth <= UNDIVIDED {
-        Some(count(position, depth))
-    } else {
-        let moves = position.legal_moves();
-        moves.iter().try_fold(0, |sum, &next| {
-            Some(sum + below(position, next, depth - 1, is_stopped)?)
-        })
+    let mut lines = Lines {
+        output,
+        rest: Vec::new(),
     };
-    position.undo_move();
-    nodes
+    let counted = divide(position, depth, chess960, is_stopped, &mut lines);
+    let Ok(Some(total)) = counted else {
+        return output.info("perft was stopped");
+    };
+    let speed = nodes_per_second(total, start.elapsed());
+    output.line(format!("\nNodes searched: {total}\n"));
+    output.info(&format!("{} nodes per second", short_number(speed as f64)));
 }
 
 /// The FEN with the colours exchanged and the board turned upside down.

@@ -14,6 +14,7 @@ use super::output::Output;
 use super::terminal;
 use crate::board::{Move, Position};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+use crate::util::quantity::nodes_per_second;
 
 /// Who reads what the engine prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +183,7 @@ impl Printer {
             text,
             " nodes {} nps {}",
             progress.nodes,
-            nodes_per_second(progress)
+            nodes_per_second(progress.nodes, progress.time)
         );
         if let Some(permill) = progress.hashfull {
             let _ = write!(text, " hashfull {permill}");
@@ -207,12 +208,6 @@ fn push_score(text: &mut String, score: Score) {
         Score::Centipawns(value) => write!(text, " score cp {value}"),
         Score::Mate(moves) => write!(text, " score mate {moves}"),
     };
-}
-
-/// Nodes per second of wall time.
-pub fn nodes_per_second(progress: &Progress) -> u64 {
-    let micros = progress.time.as_micros().max(1);
-    u64::try_from(u128::from(progress.nodes) * 1_000_000 / micros).unwrap_or(u64::MAX)
 }
 
 impl Reporter for Printer {

@@ -2,8 +2,9 @@
 
 use std::io::IsTerminal;
 
-use super::print::{Audience, nodes_per_second};
+use super::print::Audience;
 use crate::search::report::{Line, Progress, Score, ScoreBound};
+use crate::util::quantity::{nodes_per_second, short_number};
 
 /// Who sits at the other end of standard input and output.
 pub fn audience() -> Audience {
@@ -43,8 +44,9 @@ pub fn report(line: &Line, progress: &Progress, moves: &str, colour: bool) -> St
     let score = format!("{score:>7}{bound}");
     let chances = format!("{win:>3}/{draw}/{loss}%");
     let seconds = progress.time.as_secs_f64();
-    let speed = short(nodes_per_second(progress));
-    let effort = format!("{seconds:>8.2}s {:>6} {speed:>6}/s", short(progress.nodes));
+    let nodes = short_number(progress.nodes as f64);
+    let speed = short_number(nodes_per_second(progress.nodes, progress.time) as f64);
+    let effort = format!("{seconds:>8.2}s {nodes:>7} {speed:>7}/s");
     let hue = match sign {
         1 => "32",
         -1 => "31",
@@ -70,16 +72,6 @@ fn paint(text: &str, style: &str, colour: bool) -> String {
         format!("\x1b[{style}m{text}\x1b[0m")
     } else {
         text.to_owned()
-    }
-}
-
-/// A count with a unit prefix: 950, 12k, 3.4M.
-fn short(count: u64) -> String {
-    match count {
-        0..10_000 => count.to_string(),
-        10_000..1_000_000 => format!("{}k", count / 1000),
-        1_000_000..1_000_000_000 => format!("{:.1}M", count as f64 / 1e6),
-        _ => format!("{:.1}G", count as f64 / 1e9),
     }
 }
 
@@ -109,7 +101,7 @@ mod tests {
         let plain = report(&line, &progress, "e4 e5", false);
         assert_eq!(
             plain,
-            " 12/20    +0.34   50/30/20%       0.80s   1.2M   1.5M/s  e4 e5"
+            " 12/20    +0.34   50/30/20%       0.80s  1.23 M  1.54 M/s  e4 e5"
         );
         let coloured = report(&line, &progress, "e4 e5", true);
         assert!(coloured.contains("\x1b[32m"));

@@ -126,12 +126,12 @@ mod tests {
 
     #[derive(Clone, Copy, Zeroable)]
     #[repr(C, align(64))]
-    struct Line([u8; 64]);
+    struct CacheLine([u8; 64]);
 
     #[test]
     fn slices_are_zeroed_aligned_and_writable() {
         for len in [0, 1, 1000, 100_000] {
-            let mut slice: Zeroed<Line> = zeroed_slice_or_abort(len);
+            let mut slice: Zeroed<CacheLine> = zeroed_slice_or_abort(len);
             assert_eq!(slice.len(), len);
             assert_eq!(slice.as_ptr() as usize % 64, 0);
             assert!(slice.iter().all(|line| line.0 == [0; 64]));
@@ -141,11 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused_and_much_costs_nothing() {
-        assert!(zeroed_slice::<Line>(usize::MAX / 64).is_none());
-        assert!(zeroed_slice::<Line>(usize::MAX).is_none());
-        let start = std::time::Instant::now();
-        let large = zeroed_slice::<Line>(1 << 24); // 1 GiB, untouched
-        assert!(large.is_none() || start.elapsed().as_millis() < 500);
+    fn too_much_is_refused() {
+        assert!(zeroed_slice::<CacheLine>(usize::MAX / 64).is_none());
+        assert!(zeroed_slice::<CacheLine>(usize::MAX).is_none());
     }
 }

@@ -4,4 +4,6 @@ pub mod atomic;
 pub mod memory;
 pub mod prefetch;
 pub mod progress;
+pub mod quantity;
 pub mod rng;
+pub mod text;

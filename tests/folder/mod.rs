@@ -1,28 +1,35 @@
-//! Folders for tests, and the shared one.
+//! Folders for tests, and files of training data in them.
 
-#![allow(dead_code)]
+#![allow(dead_code)] // Each test program uses a part of it.
+
+#[path = "../seed/mod.rs"]
+mod seed;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use tempfile::TempDir;
+use zoothera::board::Position;
+use zoothera::board::openings::random_walk;
+use zoothera::data::reader::Format;
+use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, reader};
 use zoothera::util::rng::SplitMix64;
 
 /// A folder of its own for a test, removed when the test has ended.
-pub struct Folder(PathBuf);
+pub struct Folder(TempDir);
 
 impl Folder {
-    /// A new folder.
+    /// A new folder, with `name` in its name.
     pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("zoothera-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for the test");
-        Self(path)
+        let folder = TempDir::with_prefix(format!("zoothera-{name}-"));
+        Self(folder.expect("a folder for the test"))
     }
 
     /// A name in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// A file in the folder.
@@ -34,7 +41,7 @@ impl Folder {
 
     /// The names in the folder, sorted.
     pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).expect("the folder");
+        let entries = fs::read_dir(self.0.path()).expect("the folder");
         let mut names: Vec<_> = entries
             .map(|entry| {
                 entry
@@ -49,17 +56,9 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Random times of at most so many milliseconds, other ones in every run of the test.
+/// Random times of at most so many milliseconds, other ones in every run of the test unless its seed is given.
 pub fn pauses(count: usize, longest: usize) -> Vec<Duration> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let seed = now.map_or(0, |time| time.as_nanos() as u64);
-    let mut rng = SplitMix64::new(seed);
+    let mut rng = SplitMix64::new(seed::seed(seed::of_the_clock()));
     (0..count)
         .map(|_| Duration::from_millis(rng.below(longest) as u64))
         .collect()
@@ -74,4 +73,39 @@ pub fn entries(path: &Path) -> Vec<Entry> {
     });
     read.expect("a readable file");
     entries
+}
+
+/// A file's bytes.
+pub fn encode(format: Format, entries: &[Entry]) -> Vec<u8> {
+    let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
+    for entry in entries {
+        writer.write(entry).expect("a sound entry");
+    }
+    writer.finish().expect("a vector")
+}
+
+/// Random games of at most 40 plies with random scores; the first plies of many games are equal.
+pub fn random_games(seed: u64, count: usize) -> Vec<Entry> {
+    let mut rng = SplitMix64::new(seed);
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let mut position = random_walk(&Position::startpos(), 1, &mut rng).expect("a position");
+        let mut result = rng.below(3) as i8 - 1;
+        for _ in 0..40 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            let m = moves[rng.below(moves.len())];
+            all.push(Entry {
+                m: Some(m),
+                score: rng.below(6000) as i16 - 3000,
+                result,
+                ..Entry::of(&position)
+            });
+            position.do_move(m);
+            result = -result;
+        }
+    }
+    all
 }

@@ -13,7 +13,8 @@ use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::Format;
 use crate::data::writer::EntryWriter;
 use crate::search::solo::STACK_BYTES;
-use crate::util::progress::{Progress, short_number, short_time};
+use crate::util::progress::Progress;
+use crate::util::quantity::{short_number, short_time};
 use crate::util::rng::SplitMix64;
 
 /// Arguments of the output.

@@ -3,21 +3,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 
-use crate::board::openings::{Book, chess960_start, random_walk};
+use crate::board::openings::Openings;
 use crate::board::{CastlingMode, Position};
 use crate::search::{Limits, Solo};
 use crate::util::rng::SplitMix64;
 
-/// Random plies from the initial position, or one more: so that both sides get to move.
-const PLIES_FROM_START: usize = 8;
-/// Random plies after a position of a book, or one more.
-const PLIES_FROM_BOOK: usize = 4;
 /// Nodes of the search that judges an opening.
 const JUDGE_NODES: u64 = 500;
-/// Failures in a row after which the openings are given up: far more than chance explains.
-const MAX_FAILURES: usize = 1000;
 
 /// Arguments of the openings.
 #[derive(clap::Args, Clone, Debug)]
@@ -36,36 +30,22 @@ pub struct OpeningArgs {
     pub max_opening: i32,
 }
 
-/// A source of openings.
-pub struct Openings {
-    book: Option<Book>,
-    chess960: bool,
-    plies: usize,
+/// Openings that are still a game by the verdict of a small search.
+pub struct EvenOpenings {
+    openings: Openings,
     max_score: i32,
 }
 
-impl Openings {
+impl EvenOpenings {
     /// Reads the book, if there is one.
     ///
     /// # Errors
     /// When the book is unusable.
     pub fn new(args: &OpeningArgs) -> Result<Self> {
-        let mode = if args.chess960 {
-            CastlingMode::Chess960
-        } else {
-            CastlingMode::Standard
-        };
-        let book = args.book.as_deref().map(|path| Book::read(path, mode));
-        let book = book.transpose()?;
-        let plies = if book.is_some() {
-            PLIES_FROM_BOOK
-        } else {
-            PLIES_FROM_START
-        };
+        let mode = CastlingMode::from_chess960(args.chess960);
+        let plies = args.random_plies.map(usize::from);
         Ok(Self {
-            book,
-            chess960: args.chess960,
-            plies: args.random_plies.map_or(plies, usize::from),
+            openings: Openings::new(args.book.as_deref(), mode, plies)?,
             max_score: args.max_opening,
         })
     }
@@ -75,22 +55,15 @@ impl Openings {
     /// # Errors
     /// When none is found, which only an odd book or odd arguments can cause.
     pub fn next(&self, rng: &mut SplitMix64, solo: &mut Solo) -> Result<Position> {
-        for _ in 0..MAX_FAILURES {
-            let start = match &self.book {
-                Some(book) => book.pick(rng),
-                None if self.chess960 => chess960_start(rng),
-                None => Position::startpos(),
-            };
-            let plies = self.plies + rng.below(2);
-            let position = random_walk(&start, plies, rng);
-            if let Some(position) = position.filter(|p| self.is_even(p, solo)) {
-                return Ok(position);
-            }
-        }
-        bail!(
-            "no playable opening in {MAX_FAILURES} tries: the book is too lopsided for --max-opening {}",
-            self.max_score
-        )
+        let opening = self
+            .openings
+            .next(rng, |position| self.is_even(position, solo));
+        opening.with_context(|| {
+            format!(
+                "the book is too lopsided, or --max-opening {} too strict",
+                self.max_score
+            )
+        })
     }
 
     fn is_even(&self, position: &Position, solo: &mut Solo) -> bool {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::crew::{self, OutputArgs, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
-use super::openings::{OpeningArgs, Openings};
+use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::nnue::Network;
@@ -78,7 +78,7 @@ impl SampleArgs {
 /// # Errors
 /// When the file, the book or the disk is at fault; the error says which.
 pub fn run(args: &SampleArgs, network: &Arc<Network>) -> Result<()> {
-    let openings = Openings::new(&args.openings)?;
+    let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     crew::run(&args.output, &args.settings(network), || SamplePlayer {
         args,
@@ -92,7 +92,7 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>) -> Result<()> {
 /// Samples games on one thread.
 struct SamplePlayer<'a> {
     args: &'a SampleArgs,
-    openings: &'a Openings,
+    openings: &'a EvenOpenings,
     limits: &'a Limits,
     solo: Solo,
     basket: Arc<Mutex<Vec<Entry>>>,

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::crew::{self, OutputArgs, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
-use super::openings::{OpeningArgs, Openings};
+use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::filter::{FilterArgs, remainder};
@@ -62,7 +62,7 @@ impl SelfplayArgs {
 /// # Errors
 /// When the file, the book or the disk is at fault; the error says which.
 pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
-    let openings = Openings::new(&args.openings)?;
+    let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let chains = Format::of(&args.output.out)? == Format::Binpack;
     crew::run(&args.output, &args.settings(network), || SelfplayPlayer {
@@ -77,7 +77,7 @@ pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
 /// Plays games on one thread.
 struct SelfplayPlayer<'a> {
     args: &'a SelfplayArgs,
-    openings: &'a Openings,
+    openings: &'a EvenOpenings,
     limits: &'a Limits,
     solo: Solo,
     /// Whether the format holds games as chains.

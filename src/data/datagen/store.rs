@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
+use crate::util::atomic::AtomicFile;
+
 /// What the file holds when it is whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
@@ -126,13 +128,10 @@ impl Store {
     /// holds against a killed process; after a power failure the file can be read but perhaps not continued.
     fn save(&self) -> Result<()> {
         let path = state_path(&self.path);
-        let mut beside = path.clone().into_os_string();
-        beside.push(".tmp");
-        let write = || -> Result<()> {
-            fs::write(&beside, serde_json::to_vec_pretty(&self.state)?)?;
-            Ok(fs::rename(&beside, &path)?)
-        };
-        write().with_context(|| format!("cannot write {}", path.display()))
+        let mut file = AtomicFile::create(&path)?;
+        let written = file.write_all(&serde_json::to_vec_pretty(&self.state)?);
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+        file.commit_without_sync()
     }
 }
 
@@ -149,9 +148,8 @@ mod tests {
 
     #[test]
     fn what_was_not_acknowledged_is_cut_off() {
-        let folder = std::env::temp_dir().join(format!("zoothera-store-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        let path = folder.join("a.bin");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.bin");
         let open = |settings: &str, resume| Store::open(&path, settings.to_owned(), resume);
         let mut store = open("seed 1", false).expect("a new file");
         store.append(b"one", 3).expect("room");
@@ -173,6 +171,5 @@ mod tests {
         assert!(open("seed 1", true).is_err());
         fs::remove_file(state_path(&path)).expect("the state");
         assert!(open("seed 1", true).is_err());
-        fs::remove_dir_all(&folder).expect("the folder");
     }
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::output::temporary;
 use crate::data::reader::Format;
 
 /// Most buckets: every one is an open file with a buffer.
@@ -26,7 +25,10 @@ impl Buckets {
     /// # Errors
     /// When the disk refuses.
     pub fn new(out: &Path, count: usize) -> Result<Self> {
-        let folder = temporary(out).with_extension("buckets");
+        // No other process uses this name.
+        let mut folder = out.as_os_str().to_owned();
+        folder.push(format!(".{}.buckets", std::process::id()));
+        let folder = PathBuf::from(folder);
         let mut buckets = Self {
             files: Vec::with_capacity(count),
             folder,

@@ -20,7 +20,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::entry::Entry;
 use super::reader;
-use crate::util::progress::{Progress, short_number, short_time};
+use crate::util::progress::Progress;
+use crate::util::quantity::{short_number, short_time};
 
 /// Files to read, and last the file to write.
 #[derive(clap::Args, Clone, Debug)]

@@ -1,7 +1,5 @@
 //! A file that appears under its name only when it is complete.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,16 +7,12 @@ use anyhow::{Context, Result};
 use crate::data::entry::Entry;
 use crate::data::reader::Format;
 use crate::data::writer::EntryWriter;
-
-/// Bytes that are written to the disk at once.
-const BUFFER: usize = 1 << 20;
+use crate::util::atomic::AtomicFile;
 
 /// A file of entries in the making.
 pub struct Output {
     path: PathBuf,
-    beside: PathBuf,
-    /// `None` once it is finished.
-    writer: Option<EntryWriter<BufWriter<File>>>,
+    writer: EntryWriter<AtomicFile>,
     count: u64,
 }
 
@@ -29,14 +23,9 @@ impl Output {
     /// When the extension tells no format or the file cannot be created.
     pub fn create(path: &Path) -> Result<Self> {
         let format = Format::of(path)?;
-        let beside = temporary(path);
-        let file = File::create(&beside);
-        let file = file.with_context(|| format!("cannot create {}", beside.display()))?;
-        let writer = EntryWriter::new(format, BufWriter::with_capacity(BUFFER, file))?;
         Ok(Self {
             path: path.to_path_buf(),
-            beside,
-            writer: Some(writer),
+            writer: EntryWriter::new(format, AtomicFile::create(path)?)?,
             count: 0,
         })
     }
@@ -47,10 +36,8 @@ impl Output {
     /// When the format cannot hold it, or the disk refuses.
     pub fn write(&mut self, entry: &Entry) -> Result<()> {
         self.count += 1;
-        let writer = self.writer.as_mut().context("the file is finished")?;
-        writer
-            .write(entry)
-            .with_context(|| format!("cannot write {}", self.path.display()))
+        let written = self.writer.write(entry);
+        written.with_context(|| format!("cannot write {}", self.path.display()))
     }
 
     /// Entries so far.
@@ -62,33 +49,10 @@ impl Output {
     ///
     /// # Errors
     /// When the disk refuses; the file that was there before stays.
-    pub fn finish(mut self) -> Result<u64> {
-        let writer = self.writer.take().context("the file is finished")?;
-        let complete = || -> Result<()> {
-            let file = writer.finish()?.into_inner().map_err(|e| e.into_error())?;
-            file.sync_all()?;
-            Ok(fs::rename(&self.beside, &self.path)?)
-        };
-        let completed = complete();
-        if completed.is_err() {
-            let _ = fs::remove_file(&self.beside);
-        }
-        completed.with_context(|| format!("cannot write {}", self.path.display()))?;
+    pub fn finish(self) -> Result<u64> {
+        let written = self.writer.finish();
+        let file = written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        file.commit()?;
         Ok(self.count)
     }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if self.writer.take().is_some() {
-            let _ = fs::remove_file(&self.beside);
-        }
-    }
-}
-
-/// A name beside `path` that no other process uses.
-pub fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    name.into()
 }

@@ -1,11 +1,13 @@
-//! Perft: the move generator against published counts, from a small embedded set and from the suites
-//! of the shared folder (`ZOOTHERA_SHARED`, or `../shared`).
+//! The board against published suites, embedded ones and those of the shared folder (`ZOOTHERA_SHARED`, or
+//! `../shared`): the move generator by perft, static exchange evaluation by known values.
 //!
 //! `make check-slow` runs the ignored tests too.
 
 mod shared;
 
-use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_divide};
+use std::cell::Cell;
+
+use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_until};
 use zoothera::board::{CastlingMode, Position};
 
 /// The classics of the chess programming wiki, and Chess960 castling from the fischer960 suite.
@@ -107,13 +109,20 @@ fn fischer960_deep() {
 }
 
 #[test]
-fn divide_adds_up() {
+fn a_count_can_be_stopped_and_is_the_same_if_not() {
     let mut position = Position::startpos();
-    let counts = perft_divide(&mut position, 3);
-    assert_eq!(counts.len(), 20);
-    assert_eq!(counts.iter().map(|(_, n)| n).sum::<u64>(), 8902);
+    let (before, asked) = (position.clone(), Cell::new(0));
+    let after = |most: u32| {
+        asked.set(0);
+        let asked = &asked;
+        move || asked.replace(asked.get() + 1) >= most
+    };
+    assert_eq!(perft_until(&mut position, 5, &after(99)), Some(4_865_609));
+    assert_eq!(asked.get(), 21);
+    assert_eq!(perft_until(&mut position, 60, &after(99)), None);
+    assert_eq!(asked.get(), 100);
+    assert!(position == before);
     assert_eq!(perft(&mut position, 0), 1);
-    assert!(perft_divide(&mut position, 0).is_empty());
 }
 
 #[test]
@@ -127,4 +136,22 @@ fn suite_errors_name_the_line() {
         let why = format!("{:#}", parse_suite(text).expect_err(text));
         assert!(why.starts_with(what), "{text}: {why}");
     }
+}
+
+#[test]
+fn exchanges_of_the_suite() {
+    let Some(path) = shared::shared("epd/see-hobbes.epd") else {
+        return;
+    };
+    let text = std::fs::read_to_string(path).expect("a readable file");
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let checked = lines.map(|line| {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let position = Position::from_fen(fields[0], CastlingMode::Standard).expect(line);
+        let m = position.parse_uci(fields[1]).expect(line);
+        let value: i32 = fields[2].parse().expect(line);
+        assert!(position.see_ge(m, value), "less than {line}");
+        assert!(!position.see_ge(m, value + 1), "more than {line}");
+    });
+    assert!(checked.count() >= 70, "a short file");
 }
