@@ -14,6 +14,19 @@ use crate::board::Move;
 /// Seconds after which bounds and current moves are reported: before, they would only flicker.
 const PATIENCE_MS: f64 = 3000.0;
 
+/// The last exact result of a root move: depth, value and moves that belong together.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    /// The iteration that gave it.
+    pub depth: i32,
+    /// Its value.
+    pub value: Value,
+    /// Deepest ply under the move.
+    pub seldepth: usize,
+    /// The principal variation, the move first.
+    pub pv: Vec<Move>,
+}
+
 /// A move at the root and what is known of it.
 #[derive(Clone, Debug)]
 pub struct RootMove {
@@ -25,6 +38,10 @@ pub struct RootMove {
     pub shown: Value,
     /// Whether `shown` is exact.
     pub bound: ScoreBound,
+    /// The iteration that gave `shown`.
+    pub depth: i32,
+    /// The last result that was no bound.
+    pub exact: Option<Exact>,
     /// Value in the previous iteration.
     pub previous: Value,
     /// Decaying average of the values, or `NONE`.
@@ -49,6 +66,8 @@ impl RootMove {
             value: -INFINITE,
             shown: -INFINITE,
             bound: ScoreBound::Exact,
+            depth: 0,
+            exact: None,
             previous: -INFINITE,
             average: NONE,
             mean_squared: 0,
@@ -197,7 +216,7 @@ impl Worker {
         nodes: u64,
         node: &Node,
     ) {
-        let seldepth = self.seldepth;
+        let (seldepth, depth) = (self.seldepth, self.root_depth);
         let child_pv = std::mem::take(&mut self.pv[1]);
         let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
             return;
@@ -212,7 +231,7 @@ impl Worker {
         }
         if count == 1 || value > node.alpha {
             root.value = value;
-            root.seldepth = seldepth;
+            (root.seldepth, root.depth) = (seldepth, depth);
             (root.shown, root.bound) = if value >= node.beta {
                 (node.beta, ScoreBound::Lower)
             } else if value <= node.alpha {
@@ -223,6 +242,14 @@ impl Worker {
             root.pv.clear();
             root.pv.push(m);
             root.pv.extend_from_slice(&child_pv);
+            if root.bound == ScoreBound::Exact {
+                root.exact = Some(Exact {
+                    depth,
+                    value,
+                    seldepth,
+                    pv: root.pv.clone(),
+                });
+            }
             if count > 1 && self.line == 0 {
                 self.count_best_move_change();
             }
@@ -323,16 +350,10 @@ impl Worker {
         let progress = self.progress();
         for rank in 0..lines {
             let root = &self.root_moves[rank];
-            if root.known_value() == -INFINITE {
+            if root.value == -INFINITE {
                 continue;
             }
-            let fresh = root.value > -INFINITE;
-            let depth = if fresh {
-                self.root_depth
-            } else {
-                self.root_depth - 1
-            };
-            let line = line_of(&self.job, root, depth.max(1), rank + 1, !fresh);
+            let line = latest_line(&self.job, root, rank + 1);
             self.job.reporter.line(&line, &progress);
         }
     }
@@ -346,14 +367,31 @@ impl Worker {
     }
 }
 
-/// A root move as a report; `exact` shows its last completed value instead of a bound.
-fn line_of(job: &Job, root: &RootMove, depth: i32, rank: usize, exact: bool) -> Line {
-    let material = wdl::material(&job.position);
-    let (mut value, mut bound) = if exact {
-        (root.known_value(), ScoreBound::Exact)
-    } else {
-        (root.shown, root.bound)
+/// What the last search of a root move that beat the others said: its value or a bound, with its depth and moves.
+fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
+    let found = Exact {
+        depth: root.depth,
+        value: root.shown,
+        seldepth: root.seldepth,
+        pv: root.pv.clone(),
     };
+    line_of(job, root, found, root.bound, rank)
+}
+
+/// The line that goes with `bestmove`: the exact result of the move, unless that is older than the iteration
+/// `completed`. Then an unfinished iteration has found the move, and of its value there is but a bound.
+pub(super) fn final_line(job: &Job, root: &RootMove, completed: i32) -> Line {
+    match &root.exact {
+        Some(exact) if exact.depth >= completed => {
+            line_of(job, root, exact.clone(), ScoreBound::Exact, 1)
+        }
+        _ => latest_line(job, root, 1),
+    }
+}
+
+fn line_of(job: &Job, root: &RootMove, found: Exact, bound: ScoreBound, rank: usize) -> Line {
+    let material = wdl::material(&job.position);
+    let (mut value, mut bound) = (found.value, bound);
     if value == -INFINITE {
         value = score::DRAW;
     }
@@ -363,17 +401,12 @@ fn line_of(job: &Job, root: &RootMove, depth: i32, rank: usize, exact: bool) -> 
         (value, bound) = (tb, ScoreBound::Exact);
     }
     Line {
-        depth,
-        seldepth: root.seldepth as i32,
+        depth: found.depth.max(1),
+        seldepth: found.seldepth as i32,
         multipv: rank,
         score: score::to_uci(value, |v| wdl::centipawns(v, material)),
         bound,
         wdl: wdl::wdl(value, material),
-        pv: root.pv.clone(),
+        pv: found.pv,
     }
-}
-
-/// The line that goes with `bestmove`.
-pub(super) fn final_line(job: &Job, root: &RootMove, depth: i32) -> Line {
-    line_of(job, root, depth, 1, true)
 }
