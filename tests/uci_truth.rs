@@ -81,6 +81,27 @@ fn the_last_line_before_the_move_is_true() {
 }
 
 #[test]
+fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
+    let mut engine = Driver::start();
+    // A clock of one node to the millisecond: current moves and bounds are shown at once, not after seconds.
+    engine.send("setoption name nodestime value 1");
+    for fen in positions().iter().take(8) {
+        engine.send(&format!("ucinewgame\nposition fen {fen}"));
+        let lines = engine.go("go depth 11");
+        check(&lines, fen);
+        let depths: Vec<i32> = lines
+            .iter()
+            .filter_map(|line| field(line, "depth")?.parse().ok())
+            .collect();
+        assert!(depths.is_sorted(), "{fen}: {lines:#?}");
+        assert!(
+            lines.iter().any(|line| line.contains(" currmove ")),
+            "{fen}"
+        );
+    }
+}
+
+#[test]
 fn an_analysis_says_the_same_at_its_end_as_before() {
     for nodes in ["30000", "47000", "80000"] {
         let run = Command::new(env!("CARGO_BIN_EXE_zoothera"))

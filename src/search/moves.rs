@@ -78,7 +78,7 @@ impl Worker {
             let candidate = self.candidate(&node, m, &checks, count);
             self.frame_mut().move_count = count;
             if KIND == ROOT {
-                self.report_current_move(node.depth, m, count);
+                self.report_current_move(m, count);
             } else {
                 match self.shallow_prune(&mut node, &candidate) {
                     Verdict::Search => {}

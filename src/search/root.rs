@@ -358,11 +358,12 @@ impl Worker {
         }
     }
 
-    pub(super) fn report_current_move(&self, depth: i32, m: Move, count: i32) {
+    /// Reports the root move that is searched now, by the iteration's depth: the depth of the search itself is less after
+    /// a fail-high, and GUIs take a new depth for a new line.
+    pub(super) fn report_current_move(&self, m: Move, count: i32) {
         if self.id == 0 && self.elapsed() > PATIENCE_MS {
-            self.job
-                .reporter
-                .current_move(depth, m, count as usize + self.line);
+            let number = count as usize + self.line;
+            self.job.reporter.current_move(self.root_depth, m, number);
         }
     }
 }
