@@ -389,7 +389,10 @@ impl Worker {
     fn look(&mut self) {
         self.publish();
         self.look_at = self.nodes + NODES_PER_LOOK;
-        if let Some(limit) = self.job.limits.nodes {
+        let pondering = self.signals.pondering.load(Relaxed);
+        // As the clock, the nodes do not end a search whose move is to be held back.
+        let held = pondering || self.job.limits.infinite;
+        if let Some(limit) = self.job.limits.nodes.filter(|_| !held) {
             if self.signals.counters.len() == 1 {
                 self.look_at = self.look_at.min(limit.max(self.nodes + 1));
             }
@@ -397,7 +400,6 @@ impl Worker {
                 self.signals.stop.store(true, Relaxed);
             }
         }
-        let pondering = self.signals.pondering.load(Relaxed);
         if self.id == 0 && !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);
         }
