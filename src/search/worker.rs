@@ -365,10 +365,13 @@ impl Worker {
     }
 
     /// A draw, dithered by a unit: so that the search does not take the first of many drawn lines for the only
-    /// one, and looks on.
+    /// one, and looks on. In analysis a draw is a draw.
     // CITE: Stockfish's value_draw (idea).
     #[inline]
     pub(super) fn draw_value(&self) -> Value {
+        if self.job.options.analyse_mode {
+            return DRAW;
+        }
         DRAW - 1 + (self.nodes & 2) as Value
     }
 
@@ -432,5 +435,31 @@ impl Worker {
         self.signals.counters[self.id]
             .best_move_changes
             .fetch_add(1024, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_dithered_in_games_and_exact_in_analysis() {
+        let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
+        let mut draws = |analyse_mode| {
+            let options = SearchOptions {
+                analyse_mode,
+                ..SearchOptions::default()
+            };
+            worker.begin(Arc::new(Job {
+                options,
+                ..Job::idle()
+            }));
+            [0, 2].map(|nodes| {
+                worker.nodes = nodes;
+                worker.draw_value()
+            })
+        };
+        assert_eq!(draws(false), [DRAW - 1, DRAW + 1]);
+        assert_eq!(draws(true), [DRAW, DRAW]);
     }
 }
