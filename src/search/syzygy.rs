@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use shakmaty::Chess;
 use shakmaty_syzygy::{Tablebase, Wdl};
 
@@ -22,21 +22,46 @@ pub struct Syzygy {
     tables: Tablebase<Chess>,
 }
 
+/// What opening a list of directories came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Files found.
+    pub files: usize,
+    /// Most men on the board that they know.
+    pub men: usize,
+    /// The directories that they lie in.
+    pub directories: Vec<PathBuf>,
+    /// What was wrong with other directories.
+    pub problems: Vec<String>,
+}
+
 impl Syzygy {
-    /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`), and
-    /// says how many files there are. Errors: a directory that cannot be read; no table in any.
-    pub fn open(path: &str) -> Result<(Self, usize)> {
+    /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`). A directory
+    /// that cannot be read, or holds no table, costs only itself. Error: no table in any.
+    pub fn open(path: &str) -> Result<(Self, Loaded)> {
         let mut tables = Tablebase::new();
-        let mut files = 0;
+        let mut loaded = Loaded::default();
         for directory in directories(path) {
-            files += tables
-                .add_directory(&directory)
-                .with_context(|| format!("cannot read the directory {}", directory.display()))?;
+            let shown = directory.display();
+            match tables.add_directory(&directory) {
+                Ok(0) => loaded.problems.push(format!("no tables in '{shown}'")),
+                Ok(files) => {
+                    loaded.files += files;
+                    loaded.directories.push(directory);
+                }
+                Err(error) => {
+                    let reason = crate::util::io_reason(&error);
+                    loaded
+                        .problems
+                        .push(format!("cannot read the directory '{shown}' ({reason})"));
+                }
+            }
         }
-        if files == 0 {
-            bail!("no Syzygy table (*.rtbw, *.rtbz) in {path}");
+        if loaded.files == 0 {
+            bail!("no tables (*.rtbw, *.rtbz): {}", loaded.problems.join(", "));
         }
-        Ok((Self { tables }, files))
+        loaded.men = tables.max_pieces();
+        Ok((Self { tables }, loaded))
     }
 
     /// Most men on the board that the tables know.
@@ -205,7 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_or_missing_directory_is_an_error() {
-        assert!(Syzygy::open("/no/such/directory").is_err());
+    fn a_missing_directory_alone_is_an_error_that_names_it() {
+        let error = Syzygy::open("/no/such/directory").err();
+        let text = error.map(|e| format!("{e:#}")).unwrap_or_default();
+        assert!(
+            text.contains("'/no/such/directory' (No such file or directory)"),
+            "{text}"
+        );
     }
 }
