@@ -7,7 +7,7 @@
 //! * [`score`], [`wdl`], [`limits`], [`report`], [`time`], [`params`]: values and data; they know no worker
 //! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
 //! * `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * [`root`], [`worker`], [`pool`], `conclude`, [`syzygy`]: the tree, the threads and their vote, the tablebases
+//! * [`root`], [`worker`], [`pool`], `conclude`, [`syzygy`], `tb_line`: the tree, the threads and their vote, the tablebases
 //! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
 
 mod conclude;
@@ -30,6 +30,7 @@ pub mod sampler;
 pub mod score;
 pub mod solo;
 pub mod syzygy;
+mod tb_line;
 pub mod time;
 pub mod tt;
 pub mod wdl;

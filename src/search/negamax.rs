@@ -68,6 +68,24 @@ impl Node {
         self.entry.map_or(Bound::None, |e| e.bound)
     }
 
+    /// In an open window: what the table holds as won or lost by tablebases, stays so at any depth. The null-window
+    /// searches of the moves before believe it; a search of the whole window that did not would find less than they
+    /// promised, would raise no alpha, and so would have to search move after move at every node of the variation:
+    /// minutes, where the window lies between an evaluation and a tablebase win. The value when that ends the node.
+    fn keep_proven_win(&mut self) -> Option<Value> {
+        let score = self.tt_score;
+        if score == NONE || !score::is_decisive(score) || score::is_mate(score) {
+            return None;
+        }
+        if score::is_win(score) && self.tt_bound().is_lower() {
+            self.best = score;
+            self.alpha = self.alpha.max(score);
+        } else if score::is_loss(score) && self.tt_bound().is_upper() {
+            self.most = score;
+        }
+        (self.alpha >= self.beta || self.most <= self.alpha).then_some(score)
+    }
+
     /// Whether the node is expected to fail low, as far as we know.
     pub fn all_node(&self, pv: bool) -> bool {
         !pv && !self.cut_node
@@ -261,6 +279,12 @@ impl Worker {
         if node.excluded.is_some() || self.job.syzygy.is_none() {
             return None;
         }
+        if pv && let Some(value) = node.keep_proven_win() {
+            return Some(value);
+        }
+        if self.job.root_in_tb {
+            return None;
+        }
         self.probe_tablebases(node, pv)
     }
 
@@ -281,5 +305,58 @@ impl Worker {
             pv: self.frame(0).tt_pv,
         };
         self.job.table.store(self.position.key(), entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::score::{TB_WIN, mate_in};
+
+    /// A node with an open window, of whose position the table says that it is worth `score`, or more or less.
+    fn node(score: Value, bound: Bound) -> Node {
+        Node {
+            alpha: 100,
+            beta: score::MATE,
+            depth: 4,
+            cut_node: false,
+            in_check: false,
+            excluded: None,
+            entry: Some(Entry {
+                best: None,
+                score,
+                eval: NONE,
+                depth: 1,
+                bound,
+                pv: false,
+            }),
+            tt_score: score,
+            tt_move: None,
+            tt_noisy: false,
+            raw_eval: NONE,
+            static_eval: NONE,
+            eval: NONE,
+            correction: 0,
+            improving: false,
+            worsening: false,
+            best: -INFINITE,
+            most: INFINITE,
+        }
+    }
+
+    #[test]
+    fn what_tablebases_proved_holds_in_an_open_window() {
+        let kept = |score, bound| {
+            let mut node = node(score, bound);
+            let value = node.keep_proven_win();
+            (value, node.best, node.alpha, node.most)
+        };
+        let win = TB_WIN - 7;
+        assert_eq!(kept(win, Bound::Lower), (None, win, win, INFINITE));
+        assert_eq!(kept(-win, Bound::Upper), (Some(-win), -INFINITE, 100, -win));
+        let nothing = (None, -INFINITE, 100, INFINITE);
+        assert_eq!(kept(win, Bound::Upper), nothing);
+        assert_eq!(kept(400, Bound::Lower), nothing);
+        assert_eq!(kept(mate_in(5), Bound::Lower), nothing);
     }
 }

@@ -1,11 +1,13 @@
 //! The root: iterative deepening, the aspiration window, MultiPV, and when to stop.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use super::negamax::{Node, ROOT};
 use super::params;
 use super::report::{Line, Progress, ScoreBound};
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::tb_line;
 use super::time;
 use super::wdl;
 use super::worker::{Job, Worker};
@@ -13,6 +15,8 @@ use crate::board::Move;
 
 /// Seconds after which bounds and current moves are reported: before, they would only flicker.
 const PATIENCE_MS: f64 = 3000.0;
+/// The most that carrying a variation on to mate may take.
+const LINE_PATIENCE: Duration = Duration::from_millis(100);
 
 /// The last exact result of a root move: depth, value and moves that belong together.
 #[derive(Clone, Debug)]
@@ -376,7 +380,8 @@ fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
         seldepth: root.seldepth,
         pv: root.pv.clone(),
     };
-    line_of(job, root, found, root.bound, rank)
+    let patience = (job.start.elapsed() / 16).min(LINE_PATIENCE);
+    line_of(job, root, found, root.bound, rank, patience)
 }
 
 /// The line that goes with `bestmove`: the exact result of the move, unless that is older than the iteration
@@ -384,15 +389,28 @@ fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
 pub(super) fn final_line(job: &Job, root: &RootMove, completed: i32) -> Line {
     match &root.exact {
         Some(exact) if exact.depth >= completed => {
-            line_of(job, root, exact.clone(), ScoreBound::Exact, 1)
+            let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
+            let patience = match job.budget {
+                Some(_) => half_overhead.min(LINE_PATIENCE),
+                None => LINE_PATIENCE,
+            };
+            line_of(job, root, exact.clone(), ScoreBound::Exact, 1, patience)
         }
         _ => latest_line(job, root, 1),
     }
 }
 
-fn line_of(job: &Job, root: &RootMove, found: Exact, bound: ScoreBound, rank: usize) -> Line {
+/// A report of what was found. Variations of tablebase wins may take up to `patience` to be carried on to mate.
+fn line_of(
+    job: &Job,
+    root: &RootMove,
+    found: Exact,
+    bound: ScoreBound,
+    rank: usize,
+    patience: Duration,
+) -> Line {
     let material = wdl::material(&job.position);
-    let (mut value, mut bound) = (found.value, bound);
+    let (mut value, mut bound, mut pv) = (found.value, bound, found.pv);
     if value == -INFINITE {
         value = score::DRAW;
     }
@@ -401,6 +419,14 @@ fn line_of(job: &Job, root: &RootMove, found: Exact, bound: ScoreBound, rank: us
     {
         (value, bound) = (tb, ScoreBound::Exact);
     }
+    if let Some(tables) = &job.syzygy
+        && bound == ScoreBound::Exact
+        && score::is_decisive(value)
+        && !score::is_mate(value)
+    {
+        let deadline = Instant::now() + patience;
+        tb_line::extend(tables, &job.position, &job.options, &mut pv, deadline);
+    }
     Line {
         depth: found.depth.max(1),
         seldepth: found.seldepth as i32,
@@ -408,6 +434,6 @@ fn line_of(job: &Job, root: &RootMove, found: Exact, bound: ScoreBound, rank: us
         score: score::to_uci(value, |v| wdl::centipawns(v, material)),
         bound,
         wdl: wdl::wdl(value, material),
-        pv: found.pv,
+        pv,
     }
 }

@@ -1,7 +1,9 @@
 //! Endgame tablebases: the result of a position inside the search, and the root moves that keep it.
 //!
 //! Inside the search only positions just after a capture or pawn move are probed (WDL tables, which do not know the
-//! 50-move counter); at the root the DTZ tables choose moves that make progress.
+//! 50-move counter); at the root the DTZ tables choose moves that make progress. Where they know the root, the search
+//! below it does without them: a table's win, which tells no distance, would hide the mates that it finds, and the game
+//! would take longer with tables than without.
 
 use std::path::PathBuf;
 
@@ -75,9 +77,24 @@ impl Syzygy {
             .ok()
     }
 
+    /// How the position ends for the side to move, as [`class`] says it; `None` when the tables do not know.
+    pub(super) fn class(&self, position: &Position, options: &SearchOptions) -> Option<i32> {
+        let most = self.max_pieces().min(options.syzygy_probe_limit);
+        if position.occupied().count() > most || position.has_castling_rights() {
+            return None;
+        }
+        let dtz = self.tables.probe_dtz(&position.to_chess()).ok()?;
+        let halfmoves = position.halfmoves() as i32;
+        Some(class(
+            dtz.ignore_rounding().0,
+            halfmoves,
+            options.syzygy_50_move_rule,
+        ))
+    }
+
     /// Plies to the next capture or pawn move with the result kept, from the view of the side that made `m`:
     /// positive for a win, 0 for a draw; `None` when a table is missing.
-    fn dtz_after(&self, position: &mut Position, m: Move) -> Option<i32> {
+    pub(super) fn dtz_after(&self, position: &mut Position, m: Move) -> Option<i32> {
         let zeroing =
             position.is_capture(m) || position.moved_piece(m).role == crate::board::Role::Pawn;
         position.do_move(m);
@@ -148,7 +165,7 @@ pub(super) fn filter_root_moves(
     true
 }
 
-const WIN: i32 = 2;
+pub(super) const WIN: i32 = 2;
 
 /// Win 2, win spoilt by the 50-move rule 1, draw 0, and the same below zero.
 fn class(dtz: i32, halfmoves: i32, rule: bool) -> i32 {
