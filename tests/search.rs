@@ -364,10 +364,10 @@ fn tablebases_decide_at_the_root() {
         return;
     };
     let mut pool = pool(1);
-    let (files, men) = pool
+    let loaded = pool
         .set_syzygy_path(&tables.display().to_string())
         .expect("tables open");
-    assert!(files >= 60 && men == 4, "{files} files, {men} men");
+    assert!(loaded.files >= 60 && loaded.men == 4, "{loaded:?}");
     // KBN v K is won, and hard to see.
     let won = search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(6));
     assert!(won.progress.tb_hits > 0 || won.line.is_some());

@@ -301,6 +301,8 @@ fn infinite_and_ponder_hold_the_move() {
         "go ponder depth 1",
         "go ponder movetime 1",
         "go infinite mate 1",
+        "go infinite nodes 100",
+        "go ponder nodes 100",
     ] {
         engine.send(go);
         assert_eq!(bestmoves(&engine.listen(SHORT)), 0, "{go}");
@@ -311,6 +313,7 @@ fn infinite_and_ponder_hold_the_move() {
         "go ponder wtime 200 btime 200",
         "go ponder movetime 10",
         "go ponder depth 1",
+        "go ponder nodes 100",
     ] {
         engine.send(go);
         assert_eq!(bestmoves(&engine.listen(SHORT)), 0, "{go}");

@@ -33,8 +33,8 @@ pub(super) fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome
         };
     };
     let best = &winner.roots[0];
-    let line = root::final_line(job, best, winner.depth.max(1));
-    let ponder = best
+    let line = root::final_line(job, best, winner.depth);
+    let ponder = line
         .pv
         .get(1)
         .copied()

@@ -10,7 +10,8 @@
 //! * [`job`], [`signals`], [`root_move`]: one search as its threads share it
 //! * [`worker`], [`frame`]: one thread's own things, and the one way to make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * `root`, `root_filter`, [`pool`], `conclude`: the iterations, the root's moves, the threads and their vote
+//! * `root`, `root_filter`, `tb_line`, [`pool`], `conclude`: the iterations, the root's moves and lines, the threads and
+//!   their vote
 //! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
 
 mod candidate;
@@ -41,6 +42,7 @@ pub mod signals;
 pub mod solo;
 mod step;
 pub mod syzygy;
+mod tb_line;
 pub mod time;
 pub mod tt;
 pub mod wdl;

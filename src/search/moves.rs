@@ -46,7 +46,7 @@ impl Worker {
             let candidate = self.candidate(node, m, &checks, count);
             self.frame_mut().move_count = count;
             if KIND == ROOT {
-                self.report_current_move(node.depth, m, count);
+                self.report_current_move(m, count);
             } else {
                 // 12. Is it worth a search?
                 match self.shallow_prune(node, &candidate) {

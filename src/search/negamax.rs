@@ -201,6 +201,12 @@ impl Worker {
         if self.job.syzygy.is_none() || self.frame(0).excluded.is_some() {
             return Ok(());
         }
+        if node.pv {
+            node.keep_proven_win()?;
+        }
+        if self.job.root_in_tb {
+            return Ok(());
+        }
         self.probe_tablebases(node)
     }
 

@@ -1,7 +1,8 @@
 //! A node of the full search: of which kind it is, and what it knows of itself alone. What its children and
 //! grandchildren ask of it too (check, static evaluation, the excluded move) is in its [`Frame`](super::frame::Frame).
 
-use super::score::{INFINITE, MAX_PLY, NONE, Value};
+use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use super::step::{Step, cut_if};
 use super::tt::{Bound, Entry};
 use crate::board::Move;
 
@@ -79,8 +80,69 @@ impl Node {
         self.entry.map_or(Bound::None, |e| e.bound)
     }
 
+    /// In an open window: what the table holds as won or lost by tablebases, stays so at any depth. The null-window
+    /// searches of the moves before believe it; a search of the whole window that did not would find less than they
+    /// promised, would raise no alpha, and so would have to search move after move at every node of the variation:
+    /// minutes, where the window lies between an evaluation and a tablebase win.
+    pub fn keep_proven_win(&mut self) -> Step {
+        let score = self.tt_score;
+        if score == NONE || !score::is_decisive(score) || score::is_mate(score) {
+            return Ok(());
+        }
+        if score::is_win(score) && self.tt_bound().is_lower() {
+            self.best = score;
+            self.alpha = self.alpha.max(score);
+        } else if score::is_loss(score) && self.tt_bound().is_upper() {
+            self.most = score;
+        }
+        cut_if(self.alpha >= self.beta || self.most <= self.alpha, score)
+    }
+
     /// Whether the node is expected to fail low, as far as we know.
     pub fn all_node(&self) -> bool {
         !self.pv && !self.cut_node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::score::{TB_WIN, mate_in};
+    use crate::search::step::Exit;
+
+    /// A node with an open window, of whose position the table says that it is worth `score`, or more or less.
+    fn node(score: Value, bound: Bound) -> Node {
+        let entry = Entry {
+            best: None,
+            score,
+            eval: NONE,
+            depth: 1,
+            bound,
+            pv: false,
+        };
+        Node {
+            entry: Some(entry),
+            tt_score: score,
+            ..Node::new::<PV>(100, score::MATE, 4, false)
+        }
+    }
+
+    #[test]
+    fn what_tablebases_proved_holds_in_an_open_window() {
+        let kept = |score, bound| {
+            let mut node = node(score, bound);
+            let cut = match node.keep_proven_win() {
+                Err(Exit::Cut(value)) => Some(value),
+                _ => None,
+            };
+            (cut, node.best, node.alpha, node.most)
+        };
+        let win = TB_WIN - 7;
+        assert_eq!(kept(win, Bound::Lower), (None, win, win, INFINITE));
+        assert_eq!(kept(-win, Bound::Upper), (Some(-win), -INFINITE, 100, -win));
+        let nothing = (None, -INFINITE, 100, INFINITE);
+        assert_eq!(kept(win, Bound::Upper), nothing);
+        assert_eq!(kept(400, Bound::Lower), nothing);
+        assert_eq!(kept(mate_in(5), Bound::Lower), nothing);
     }
 }

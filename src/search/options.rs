@@ -12,6 +12,8 @@ pub struct SearchOptions {
     pub nodes_time: u64,
     /// Whether the GUI may let us ponder (makes the clock a little more generous).
     pub ponder: bool,
+    /// Whether a person analyses: draws are worth exactly nothing.
+    pub analyse_mode: bool,
     /// Minimal depth at which positions with the largest number of men are probed.
     pub syzygy_probe_depth: i32,
     /// Most men that are probed.
@@ -27,6 +29,7 @@ impl Default for SearchOptions {
             move_overhead: 10,
             nodes_time: 0,
             ponder: false,
+            analyse_mode: false,
             syzygy_probe_depth: 1,
             syzygy_probe_limit: 7,
             syzygy_50_move_rule: true,

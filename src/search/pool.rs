@@ -22,7 +22,7 @@ use super::report::{Line, Outcome, Reporter};
 use super::root_filter::{filter_root_moves, root_moves};
 use super::score::{INFINITE, Value};
 use super::signals::Signals;
-use super::syzygy::Syzygy;
+use super::syzygy::{Loaded, Syzygy};
 use super::time;
 use super::tt::Table;
 use super::worker::{STACK_BYTES, Worker};
@@ -239,17 +239,16 @@ impl ThreadPool {
     }
 
     /// Opens tablebases under a list of directories, separated as the platform separates paths; an empty list
-    /// closes them. Returns the number of files and the largest number of men.
-    pub fn set_syzygy_path(&mut self, path: &str) -> Result<(usize, usize)> {
+    /// closes them. Says what was found; on an error the tables in use stay.
+    pub fn set_syzygy_path(&mut self, path: &str) -> Result<Loaded> {
         self.wait();
         if path.is_empty() {
             self.syzygy = None;
-            return Ok((0, 0));
+            return Ok(Loaded::default());
         }
-        let (tables, files) = Syzygy::open(path)?;
-        let men = tables.max_pieces();
+        let (tables, loaded) = Syzygy::open(path)?;
         self.syzygy = Some(Arc::new(tables));
-        Ok((files, men))
+        Ok(loaded)
     }
 
     fn stop_threads(&mut self) {

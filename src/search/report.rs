@@ -25,9 +25,9 @@ pub enum ScoreBound {
 }
 
 /// One `info` line: a principal variation with its numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Completed depth in plies.
+    /// Depth in plies of the iteration that gave score, bound and moves.
     pub depth: i32,
     /// Deepest ply reached.
     pub seldepth: i32,
@@ -63,7 +63,8 @@ pub struct Outcome {
     pub best: Option<Move>,
     /// The expected answer.
     pub ponder: Option<Move>,
-    /// The final line of the best move, `None` when there is no legal move.
+    /// The final line of the best move, `None` when there is no legal move. A bound only where the move was found in an
+    /// iteration that did not end.
     pub line: Option<Line>,
     /// Final counters.
     pub progress: Progress,

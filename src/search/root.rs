@@ -1,14 +1,16 @@
 //! The root: iterative deepening, the aspiration window, MultiPV, and when to stop.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use super::job::Job;
 use super::node::{Node, ROOT};
 use super::params;
 use super::report::{Line, Progress, ScoreBound};
-use super::root_move::RootMove;
+use super::root_move::{Exact, RootMove};
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::step::Searched;
+use super::tb_line;
 use super::time;
 use super::wdl;
 use super::worker::Worker;
@@ -16,6 +18,8 @@ use crate::board::Move;
 
 /// Seconds after which bounds and current moves are reported: before, they would only flicker.
 const PATIENCE_MS: f64 = 3000.0;
+/// The most that carrying a variation on to mate may take.
+const LINE_PATIENCE: Duration = Duration::from_millis(100);
 
 /// What worker 0 remembers between iterations, for the clock.
 struct Trend {
@@ -137,7 +141,7 @@ impl Worker {
         nodes: u64,
         node: &Node,
     ) {
-        let seldepth = self.seldepth;
+        let (seldepth, depth) = (self.seldepth, self.root_depth);
         let child_pv = std::mem::take(&mut self.pv[1]);
         let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
             return;
@@ -152,7 +156,7 @@ impl Worker {
         }
         if count == 1 || value > node.alpha {
             root.value = value;
-            root.seldepth = seldepth;
+            (root.seldepth, root.depth) = (seldepth, depth);
             (root.shown, root.bound) = if value >= node.beta {
                 (node.beta, ScoreBound::Lower)
             } else if value <= node.alpha {
@@ -163,6 +167,14 @@ impl Worker {
             root.pv.clear();
             root.pv.push(m);
             root.pv.extend_from_slice(&child_pv);
+            if root.bound == ScoreBound::Exact {
+                root.exact = Some(Exact {
+                    depth,
+                    value,
+                    seldepth,
+                    pv: root.pv.clone(),
+                });
+            }
             if count > 1 && self.line == 0 {
                 self.count_best_move_change();
             }
@@ -263,37 +275,63 @@ impl Worker {
         let progress = self.progress();
         for rank in 0..lines {
             let root = &self.root_moves[rank];
-            if root.known_value() == -INFINITE {
+            if root.value == -INFINITE {
                 continue;
             }
-            let fresh = root.value > -INFINITE;
-            let depth = if fresh {
-                self.root_depth
-            } else {
-                self.root_depth - 1
-            };
-            let line = line_of(&self.job, root, depth.max(1), rank + 1, !fresh);
+            let line = latest_line(&self.job, root, rank + 1);
             self.job.reporter.line(&line, &progress);
         }
     }
 
-    pub(super) fn report_current_move(&self, depth: i32, m: Move, count: i32) {
+    /// Reports the root move that is searched now, by the iteration's depth: the depth of the search itself is less after
+    /// a fail-high, and GUIs take a new depth for a new line.
+    pub(super) fn report_current_move(&self, m: Move, count: i32) {
         if self.id == 0 && self.elapsed() > PATIENCE_MS {
-            self.job
-                .reporter
-                .current_move(depth, m, count as usize + self.line);
+            let number = count as usize + self.line;
+            self.job.reporter.current_move(self.root_depth, m, number);
         }
     }
 }
 
-/// A root move as a report; `exact` shows its last completed value instead of a bound.
-fn line_of(job: &Job, root: &RootMove, depth: i32, rank: usize, exact: bool) -> Line {
-    let material = wdl::material(&job.position);
-    let (mut value, mut bound) = if exact {
-        (root.known_value(), ScoreBound::Exact)
-    } else {
-        (root.shown, root.bound)
+/// What the last search of a root move that beat the others said: its value or a bound, with its depth and moves.
+fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
+    let found = Exact {
+        depth: root.depth,
+        value: root.shown,
+        seldepth: root.seldepth,
+        pv: root.pv.clone(),
     };
+    let patience = (job.start.elapsed() / 16).min(LINE_PATIENCE);
+    line_of(job, root, found, root.bound, rank, patience)
+}
+
+/// The line that goes with `bestmove`: the exact result of the move, unless that is older than the iteration
+/// `completed`. Then an unfinished iteration has found the move, and of its value there is but a bound.
+pub(super) fn final_line(job: &Job, root: &RootMove, completed: i32) -> Line {
+    match &root.exact {
+        Some(exact) if exact.depth >= completed => {
+            let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
+            let patience = match job.budget {
+                Some(_) => half_overhead.min(LINE_PATIENCE),
+                None => LINE_PATIENCE,
+            };
+            line_of(job, root, exact.clone(), ScoreBound::Exact, 1, patience)
+        }
+        _ => latest_line(job, root, 1),
+    }
+}
+
+/// A report of what was found. Variations of tablebase wins may take up to `patience` to be carried on to mate.
+fn line_of(
+    job: &Job,
+    root: &RootMove,
+    found: Exact,
+    bound: ScoreBound,
+    rank: usize,
+    patience: Duration,
+) -> Line {
+    let material = wdl::material(&job.position);
+    let (mut value, mut bound, mut pv) = (found.value, bound, found.pv);
     if value == -INFINITE {
         value = score::DRAW;
     }
@@ -302,18 +340,21 @@ fn line_of(job: &Job, root: &RootMove, depth: i32, rank: usize, exact: bool) -> 
     {
         (value, bound) = (tb, ScoreBound::Exact);
     }
+    if let Some(tables) = &job.syzygy
+        && bound == ScoreBound::Exact
+        && score::is_decisive(value)
+        && !score::is_mate(value)
+    {
+        let deadline = Instant::now() + patience;
+        tb_line::extend(tables, &job.position, &job.options, &mut pv, deadline);
+    }
     Line {
-        depth,
-        seldepth: root.seldepth as i32,
+        depth: found.depth.max(1),
+        seldepth: found.seldepth as i32,
         multipv: rank,
         score: score::to_uci(value, |v| wdl::centipawns(v, material)),
         bound,
         wdl: wdl::wdl(value, material),
-        pv: root.pv.clone(),
+        pv,
     }
-}
-
-/// The line that goes with `bestmove`.
-pub(super) fn final_line(job: &Job, root: &RootMove, depth: i32) -> Line {
-    line_of(job, root, depth, 1, true)
 }

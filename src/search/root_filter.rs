@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::options::SearchOptions;
 use super::root_move::RootMove;
 use super::score::{DRAW, TB_WIN, Value};
-use super::syzygy::Syzygy;
+use super::syzygy::{Syzygy, WIN, class};
 use crate::board::{Move, Position};
 
 /// The legal moves that the limits allow.
@@ -67,32 +67,10 @@ pub(super) fn filter_root_moves(
     true
 }
 
-const WIN: i32 = 2;
-
-/// Win 2, win spoilt by the 50-move rule 1, draw 0, and the same below zero.
-fn class(dtz: i32, halfmoves: i32, rule: bool) -> i32 {
-    let in_time = !rule || dtz.abs() + halfmoves <= 100;
-    dtz.signum() * if in_time { WIN } else { 1 }
-}
-
 fn value_of(class: i32) -> Value {
     match class {
         2 => TB_WIN - 1,
         -2 => 1 - TB_WIN,
         other => DRAW + other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes() {
-        assert_eq!(class(12, 0, true), 2);
-        assert_eq!(class(60, 50, true), 1);
-        assert_eq!(class(60, 50, false), 2);
-        assert_eq!(class(-101, 0, true), -1);
-        assert_eq!(class(0, 30, true), 0);
     }
 }

@@ -4,6 +4,19 @@ use super::report::ScoreBound;
 use super::score::{INFINITE, NONE, Value};
 use crate::board::Move;
 
+/// The last exact result of a root move: depth, value and moves that belong together.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    /// The iteration that gave it.
+    pub depth: i32,
+    /// Its value.
+    pub value: Value,
+    /// Deepest ply under the move.
+    pub seldepth: usize,
+    /// The principal variation, the move first.
+    pub pv: Vec<Move>,
+}
+
 /// A move at the root and what is known of it.
 #[derive(Clone, Debug)]
 pub struct RootMove {
@@ -15,6 +28,10 @@ pub struct RootMove {
     pub shown: Value,
     /// Whether `shown` is exact.
     pub bound: ScoreBound,
+    /// The iteration that gave `shown`.
+    pub depth: i32,
+    /// The last result that was no bound.
+    pub exact: Option<Exact>,
     /// Value in the previous iteration.
     pub previous: Value,
     /// Decaying average of the values, or `NONE`.
@@ -39,6 +56,8 @@ impl RootMove {
             value: -INFINITE,
             shown: -INFINITE,
             bound: ScoreBound::Exact,
+            depth: 0,
+            exact: None,
             previous: -INFINITE,
             average: NONE,
             mean_squared: 0,

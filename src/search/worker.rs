@@ -271,10 +271,13 @@ impl Worker {
     }
 
     /// A draw, dithered by a unit: so that the search does not take the first of many drawn lines for the only
-    /// one, and looks on.
+    /// one, and looks on. In analysis a draw is a draw.
     // CITE: Stockfish's value_draw (idea).
     #[inline]
     pub(super) fn draw_value(&self) -> Value {
+        if self.job.options.analyse_mode {
+            return DRAW;
+        }
         DRAW - 1 + (self.nodes & 2) as Value
     }
 
@@ -295,7 +298,10 @@ impl Worker {
     fn look(&mut self) {
         self.publish();
         self.look_at = self.nodes + NODES_PER_LOOK;
-        if let Some(limit) = self.job.limits.nodes {
+        let pondering = self.signals.pondering.load(Relaxed);
+        // As the clock, the nodes do not end a search whose move is to be held back.
+        let held = pondering || self.job.limits.infinite;
+        if let Some(limit) = self.job.limits.nodes.filter(|_| !held) {
             if self.signals.counters.len() == 1 {
                 self.look_at = self.look_at.min(limit.max(self.nodes + 1));
             }
@@ -303,7 +309,6 @@ impl Worker {
                 self.signals.stop.store(true, Relaxed);
             }
         }
-        let pondering = self.signals.pondering.load(Relaxed);
         if self.id == 0 && !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);
         }
@@ -336,5 +341,32 @@ impl Worker {
         self.signals.counters[self.id]
             .best_move_changes
             .fetch_add(1024, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::options::SearchOptions;
+
+    #[test]
+    fn draws_are_dithered_in_games_and_exact_in_analysis() {
+        let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
+        let mut draws = |analyse_mode| {
+            let options = SearchOptions {
+                analyse_mode,
+                ..SearchOptions::default()
+            };
+            worker.begin(Arc::new(Job {
+                options,
+                ..Job::idle()
+            }));
+            [0, 2].map(|nodes| {
+                worker.nodes = nodes;
+                worker.draw_value()
+            })
+        };
+        assert_eq!(draws(false), [DRAW - 1, DRAW + 1]);
+        assert_eq!(draws(true), [DRAW, DRAW]);
     }
 }

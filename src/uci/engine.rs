@@ -18,6 +18,7 @@ use super::settings::Settings;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::pool::ThreadPool;
+use crate::search::syzygy::Loaded;
 use crate::tools;
 
 /// A change of what the search threads share. It waits while they search.
@@ -289,15 +290,10 @@ impl Engine {
                 self.output.info(&net.summary);
             }
             Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
-                Ok(_) if path.is_empty() => {}
-                Ok((0, _)) => self.output.error(&format!(
-                    "SyzygyPath: no tablebases in '{}'",
-                    excerpt(&path)
-                )),
-                Ok((files, men)) => self
+                Ok(loaded) => report_tables(&self.output, &loaded),
+                Err(error) => self
                     .output
-                    .info(&format!("SyzygyPath: {files} files, up to {men} men")),
-                Err(error) => self.output.error(&format!("SyzygyPath: {error:#}")),
+                    .error(&format!("SyzygyPath: {error:#}; the tables in use stay")),
             },
             Change::Clear => {
                 // Threads that do not exist yet know nothing that they could forget.
@@ -369,6 +365,25 @@ fn report_hash(output: &Output, wanted: usize, obtained: usize) {
         output.info(&format!(
             "Hash: {wanted} MiB do not fit into memory; {obtained} MiB are used"
         ));
+    }
+}
+
+/// Says which tables are in use; nothing when there are none because none were asked for.
+fn report_tables(output: &Output, loaded: &Loaded) {
+    let found = format!("{} files, up to {} men", loaded.files, loaded.men);
+    if !loaded.problems.is_empty() {
+        let good: Vec<_> = loaded
+            .directories
+            .iter()
+            .map(|directory| format!("'{}'", directory.display()))
+            .collect();
+        output.error(&format!(
+            "SyzygyPath: {}; in use are those in {}: {found}",
+            loaded.problems.join(", "),
+            good.join(", ")
+        ));
+    } else if loaded.files > 0 {
+        output.info(&format!("SyzygyPath: {found}"));
     }
 }
 

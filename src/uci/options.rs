@@ -167,7 +167,7 @@ pub const OPTIONS: [Spec; 17] = [
         Id::AnalyseMode,
         "UCI_AnalyseMode",
         Kind::Check(false),
-        "the GUI analyses rather than plays",
+        "the GUI analyses rather than plays: draws count exactly 0",
     ),
     spec(
         Id::SyzygyPath,

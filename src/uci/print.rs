@@ -1,7 +1,7 @@
 //! How a search's reports become lines: pure UCI for a GUI, a readable table for a person.
 //!
-//! The reporter also keeps the promises of the protocol: the last line before `bestmove` is exact and its first move
-//! is the best move; a principal variation holds legal moves only; `bestmove` comes exactly once.
+//! The reporter also keeps the promises of the protocol: the last line before `bestmove` begins with the best move and
+//! tells the final counters; a principal variation holds legal moves only; `bestmove` comes exactly once.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -49,8 +49,8 @@ pub struct Printer {
     mailbox: Mailbox,
     /// Moves are made on it and undone, to write and to check a variation.
     board: Mutex<Position>,
-    /// The last exact line of rank 1: depth, score, moves.
-    last: Mutex<Option<(i32, Score, Vec<Move>)>>,
+    /// The last line of rank 1, and its nodes.
+    last: Mutex<Option<(Line, u64)>>,
     /// The root has no legal move, and that has been said.
     is_over: bool,
     done: OnceLock<()>,
@@ -103,7 +103,7 @@ impl Printer {
         self.output.line(self.best_move(outcome));
     }
 
-    /// Prints the line of the best move, unless just that was the last one.
+    /// Prints the line of the best move, unless just that was the last one and nothing was searched since.
     fn final_line(&self, outcome: &Outcome) {
         let Some(best) = outcome.best else {
             if !self.is_over {
@@ -124,8 +124,8 @@ impl Printer {
             line.pv = vec![best];
         }
         line.multipv = 1;
-        line.bound = ScoreBound::Exact;
-        if *self.last.lock() != Some((line.depth, line.score, line.pv.clone())) {
+        let said = self.last.lock().take();
+        if said.is_none_or(|(last, nodes)| last != line || nodes < outcome.progress.nodes) {
             self.line(&line, &outcome.progress);
         }
     }
@@ -213,8 +213,7 @@ fn push_score(text: &mut String, score: Score) {
 impl Reporter for Printer {
     fn line(&self, line: &Line, progress: &Progress) {
         if line.multipv == 1 {
-            let exact = line.bound == ScoreBound::Exact;
-            *self.last.lock() = exact.then(|| (line.depth, line.score, line.pv.clone()));
+            *self.last.lock() = Some((line.clone(), progress.nodes));
         }
         match self.setting.audience {
             Audience::Gui => self.output.line(self.uci_line(line, progress)),
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_exact_and_begins_with_the_best_move() {
+    fn the_last_line_begins_with_the_best_move() {
         let bench = printer(START, false);
         let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
         bench.printer.line(&good, &progress());
@@ -366,19 +365,48 @@ mod tests {
         assert_eq!(lines[3], "bestmove e2e4 ponder e7e5");
     }
 
-    #[test]
-    fn an_exact_last_line_is_not_repeated() {
+    /// What is printed when the search ends with the line that it has already shown, after so many more nodes.
+    fn ended_after(more: u64) -> Vec<String> {
         let bench = printer(START, false);
         let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
         bench.printer.line(&good, &progress());
-        let best = Some(good.pv[0]);
+        let mut last = progress();
+        last.nodes += more;
         bench.printer.done(&Outcome {
-            best,
+            best: good.pv.first().copied(),
             ponder: None,
             line: Some(good),
+            progress: last,
+        });
+        bench.text().lines().map(String::from).collect()
+    }
+
+    #[test]
+    fn the_last_line_is_repeated_only_with_new_counters() {
+        assert_eq!(ended_after(0).len(), 2);
+        let lines = ended_after(500);
+        assert_eq!(lines.len(), 3);
+        assert!(lines[1].contains("depth 4 ") && lines[1].contains(" nodes 2500 "));
+    }
+
+    #[test]
+    fn a_bound_stays_a_bound() {
+        let bench = printer(START, false);
+        let found = Line {
+            bound: ScoreBound::Lower,
+            ..line(5, Score::Centipawns(70), bench.moves("d2d4"))
+        };
+        bench.printer.done(&Outcome {
+            best: found.pv.first().copied(),
+            ponder: None,
+            line: Some(found),
             progress: progress(),
         });
-        assert_eq!(bench.text().lines().count(), 2);
+        let text = bench.text();
+        assert!(
+            text.starts_with("info depth 5 ") && text.contains(" score cp 70 lowerbound "),
+            "{text}"
+        );
     }
 
     #[test]

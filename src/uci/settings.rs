@@ -16,8 +16,6 @@ pub struct Settings {
     pub chess960: bool,
     /// `UCI_ShowWDL`; shared with the printer, so that a change holds at once.
     pub show_wdl: Arc<AtomicBool>,
-    /// `UCI_AnalyseMode`: the GUI analyses. Nothing depends on it yet, because the evaluation has no contempt.
-    pub analyse_mode: bool,
 }
 
 impl Settings {
@@ -43,7 +41,7 @@ impl Settings {
             Id::Syzygy50MoveRule => search.syzygy_50_move_rule = value.flag(),
             Id::Chess960 => self.chess960 = value.flag(),
             Id::ShowWdl => self.show_wdl.store(value.flag(), Relaxed),
-            Id::AnalyseMode => self.analyse_mode = value.flag(),
+            Id::AnalyseMode => search.analyse_mode = value.flag(),
             Id::EngineAbout => {} // It tells something; there is nothing to set.
             Id::Hash
             | Id::Threads

@@ -174,3 +174,10 @@ pub fn errors(lines: &[String]) -> Vec<&String> {
         .filter(|line| line.starts_with("info string ERROR"))
         .collect()
 }
+
+/// The word after `name` in an `info` line.
+pub fn field(line: &str, name: &str) -> Option<String> {
+    let mut words = line.split(' ');
+    words.find(|word| *word == name)?;
+    words.next().map(String::from)
+}

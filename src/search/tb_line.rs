@@ -1,0 +1,120 @@
+//! Variations of tablebase wins, carried on to mate by the tables.
+//!
+//! The search stops where the tables know the result, and so do its variations; a person wants to see how it is won.
+// CITE: Stockfish's syzygy_extend_pv (idea).
+
+use std::time::Instant;
+
+use super::options::SearchOptions;
+use super::syzygy::{self, Syzygy};
+use crate::board::{Color, Move, Position};
+
+/// Longest variation, in plies: more than any win with up to seven men takes between zeroing moves.
+const LONGEST: usize = 600;
+
+/// Carries the variation on to mate, until `deadline`. From the first position that the tables know on, moves of the
+/// search that throw the result away are replaced too; the first move stays in any case.
+pub(super) fn extend(
+    tables: &Syzygy,
+    root: &Position,
+    options: &SearchOptions,
+    pv: &mut Vec<Move>,
+    deadline: Instant,
+) {
+    let mut position = root.clone();
+    let mut winner: Option<Color> = None;
+    let mut kept = 0;
+    for &m in pv.iter() {
+        if !(position.pseudo_legal(m) && position.legal(m)) {
+            break;
+        }
+        position.do_move(m);
+        if let Some(side) = winner_of(tables, &mut position, options) {
+            if side.is_none() || (winner.is_some() && winner != side) {
+                break;
+            }
+            winner = side;
+        }
+        kept += 1;
+    }
+    let Some(winner) = winner else {
+        return;
+    };
+    if kept < pv.len() {
+        pv.truncate(kept);
+        position = root.clone();
+        for &m in pv.iter() {
+            position.do_move(m);
+        }
+    }
+    while pv.len() < LONGEST && Instant::now() < deadline {
+        let Some(m) = best_move(tables, &mut position, options, winner) else {
+            break;
+        };
+        position.do_move(m);
+        pv.push(m);
+    }
+}
+
+/// Who wins by the tables, `Some(None)` when nobody does; `None` when they do not know.
+fn winner_of(
+    tables: &Syzygy,
+    position: &mut Position,
+    options: &SearchOptions,
+) -> Option<Option<Color>> {
+    let turn = position.turn();
+    if position.legal_moves().is_empty() {
+        return Some(position.in_check().then_some(!turn));
+    }
+    let class = tables.class(position, options)?;
+    Some(match class {
+        syzygy::WIN => Some(turn),
+        class if class == -syzygy::WIN => Some(!turn),
+        _ => None,
+    })
+}
+
+/// The move that brings the winner's next capture, pawn move or mate nearest, or the loser's farthest. None when the
+/// game is over, or the tables contradict each other.
+fn best_move(
+    tables: &Syzygy,
+    position: &mut Position,
+    options: &SearchOptions,
+    winner: Color,
+) -> Option<Move> {
+    let winning = position.turn() == winner;
+    let left = if options.syzygy_50_move_rule {
+        100_i32.checked_sub_unsigned(position.halfmoves())?
+    } else {
+        i32::MAX
+    };
+    let mut best: Option<(i32, Move)> = None;
+    let moves = position.legal_moves();
+    for &m in moves.iter() {
+        let dtz = tables.dtz_after(position, m)?;
+        let rank = if winning && dtz == 1 && mates(position, m) {
+            0
+        } else {
+            dtz
+        };
+        let holds = if winning {
+            dtz > 0 && dtz <= left
+        } else {
+            dtz < 0
+        };
+        if !winning && !holds {
+            return None;
+        }
+        if holds && best.is_none_or(|(least, _)| rank < least) {
+            best = Some((rank, m));
+        }
+    }
+    best.map(|(_, m)| m)
+}
+
+fn mates(position: &mut Position, m: Move) -> bool {
+    position.do_move(m);
+    let mated = position.in_check() && position.legal_moves().is_empty();
+    position.undo_move();
+    mated
+}

@@ -1,0 +1,127 @@
+//! What the engine says of a search is true: score, bound, depth and moves of a line belong together.
+
+mod shared;
+mod uci_driver;
+
+use std::collections::HashMap;
+use std::fs;
+use std::process::Command;
+
+use uci_driver::{Driver, best_move, field};
+
+/// A position where the last line was once wrong: the search ran out of time while its best move failed low.
+const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
+
+/// The FENs of the Bratko-Kopec test, where the file is, and one more.
+fn positions() -> Vec<String> {
+    let mut positions = vec![RUY_LOPEZ.to_owned()];
+    if let Some(path) = shared::shared("epd/bratko-kopec.epd") {
+        let text = fs::read_to_string(path).expect("the suite");
+        let fen = |line: &str| {
+            let fields: Vec<&str> = line.split_whitespace().take(4).collect();
+            format!("{} 0 1", fields.join(" "))
+        };
+        positions.extend(text.lines().filter(|line| line.contains(" bm ")).map(fen));
+    }
+    positions
+}
+
+/// The lines of the search, without those that name no score.
+fn scored(lines: &[String]) -> Vec<&String> {
+    lines
+        .iter()
+        .filter(|line| line.contains(" score "))
+        .collect()
+}
+
+/// What a depth was said to have found: no two exact lines of one depth may differ, and the last line begins with
+/// the best move.
+fn check(lines: &[String], context: &str) {
+    let mut exact: HashMap<String, (String, String)> = HashMap::new();
+    for line in scored(lines) {
+        let depth = field(line, "depth").expect("a depth");
+        let found = (
+            line.split(" score ")
+                .nth(1)
+                .unwrap_or_default()
+                .split(" nodes ")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            line.split(" pv ").nth(1).unwrap_or_default().to_owned(),
+        );
+        if line.contains("bound") {
+            continue;
+        }
+        let known = exact.entry(depth).or_insert_with(|| found.clone());
+        assert_eq!(
+            *known, found,
+            "two results of one depth, {context}: {lines:#?}"
+        );
+    }
+    let last = scored(lines).pop().expect("a line");
+    assert_eq!(
+        field(last, "pv"),
+        Some(best_move(lines)),
+        "{context}: {lines:#?}"
+    );
+}
+
+#[test]
+fn the_last_line_before_the_move_is_true() {
+    let mut engine = Driver::start();
+    for fen in positions() {
+        for nodes in [30_000, 47_000, 80_000, 123_456] {
+            engine.send(&format!("ucinewgame\nposition fen {fen}"));
+            let go = format!("go nodes {nodes}");
+            let lines = engine.go(&go);
+            check(&lines, &format!("{fen}, {go}"));
+        }
+    }
+}
+
+#[test]
+fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
+    let mut engine = Driver::start();
+    // A clock of one node to the millisecond: current moves and bounds are shown at once, not after seconds.
+    engine.send("setoption name nodestime value 1");
+    for fen in positions().iter().take(8) {
+        engine.send(&format!("ucinewgame\nposition fen {fen}"));
+        let lines = engine.go("go depth 11");
+        check(&lines, fen);
+        let depths: Vec<i32> = lines
+            .iter()
+            .filter_map(|line| field(line, "depth")?.parse().ok())
+            .collect();
+        assert!(depths.is_sorted(), "{fen}: {lines:#?}");
+        assert!(
+            lines.iter().any(|line| line.contains(" currmove ")),
+            "{fen}"
+        );
+    }
+}
+
+#[test]
+fn an_analysis_says_the_same_at_its_end_as_before() {
+    for nodes in ["30000", "47000", "80000"] {
+        let run = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+            .args(["analyse", RUY_LOPEZ, "--json", "--nodes", nodes])
+            .output()
+            .expect("the engine runs");
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        let messages: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect();
+        let (best, lines) = messages.split_last().expect("messages");
+        let same: Vec<_> = lines
+            .iter()
+            .filter(|line| line["depth"] == best["depth"] && line["bound"] == best["bound"])
+            .collect();
+        let last = same
+            .last()
+            .expect("the line that the verdict is taken from");
+        assert_eq!(last["score"], best["score"], "{text}");
+        assert_eq!(last["pv"][0], best["best"], "{text}");
+    }
+}
