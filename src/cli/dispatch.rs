@@ -19,7 +19,7 @@ use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
-use crate::tools::net::Form;
+use crate::tools::net::Compression;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
 #[cfg(feature = "tune")]
 use crate::tune;
@@ -137,13 +137,17 @@ fn run_command(command: Command) -> Result<()> {
                 compress,
                 decompress,
             } => {
-                let form = match (compress, decompress) {
-                    (true, _) => Form::Compressed,
-                    (_, true) => Form::Plain,
-                    _ => Form::AsRead,
+                let compression = match (compress, decompress) {
+                    (true, _) => Compression::Leb128,
+                    (_, true) => Compression::None,
+                    _ => Compression::AsRead,
                 };
                 let network = tools::load_network(net.as_deref())?;
-                Ok(writeln!(out, "{}", net::export(&network, form, &file)?)?)
+                Ok(writeln!(
+                    out,
+                    "{}",
+                    net::export(&network, compression, &file)?
+                )?)
             }
         },
         Command::NetMaterial { file, no_squares } => {

@@ -47,7 +47,7 @@ impl Syzygy {
                     loaded.directories.push(directory);
                 }
                 Err(error) => {
-                    let reason = crate::util::io_reason(&error);
+                    let reason = crate::util::text::io_reason(&error);
                     loaded
                         .problems
                         .push(format!("cannot read the directory '{shown}' ({reason})"));

@@ -1,6 +1,7 @@
 //! What the processor has and what the engine makes of it.
 
 use crate::nnue::Kernel;
+use crate::util::cores;
 
 /// The features that a kernel may need, or that people ask about, and whether this processor has them.
 #[cfg(target_arch = "x86_64")]
@@ -42,7 +43,7 @@ pub fn report() -> String {
         .iter()
         .map(ToString::to_string)
         .collect();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores();
     let or_none = |list: Vec<_>| {
         if list.is_empty() {
             "none".to_owned()

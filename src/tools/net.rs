@@ -102,27 +102,27 @@ pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// The form in which a network is written.
+/// How the transformer of a network is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Form {
+pub enum Compression {
     /// As it was in its file.
     #[default]
     AsRead,
-    /// With a compressed transformer.
-    Compressed,
+    /// Compressed.
+    Leb128,
     /// With every number in full.
-    Plain,
+    None,
 }
 
 /// Writes `network` to a file, all of it or nothing, and says what was written.
 ///
 /// # Errors
 /// When the file cannot be written; one that was there before is untouched then.
-pub fn export(network: &Network, form: Form, path: &Path) -> Result<String> {
-    let compressed = match form {
-        Form::AsRead => network.is_compressed(),
-        Form::Compressed => true,
-        Form::Plain => false,
+pub fn export(network: &Network, compression: Compression, path: &Path) -> Result<String> {
+    let compressed = match compression {
+        Compression::AsRead => network.is_compressed(),
+        Compression::Leb128 => true,
+        Compression::None => false,
     };
     let bytes = network.to_bytes_as(compressed);
     write_atomically(path, |file| file.write_all(&bytes))?;
@@ -149,7 +149,7 @@ pub fn export_named(network: &Network, name: &str) -> Result<String> {
         "" => canonical_name(network),
         name => name.to_owned(),
     };
-    export(network, Form::AsRead, Path::new(&name))
+    export(network, Compression::AsRead, Path::new(&name))
 }
 
 /// The name that says which network it is, as those of published networks do: `nn-<12 digits>.nnue`.
@@ -192,7 +192,7 @@ mod tests {
         let network = Network::embedded();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("export.nnue");
-        let summary = export(&network, Form::AsRead, &path);
+        let summary = export(&network, Compression::AsRead, &path);
         let written = std::fs::read(&path);
         assert!(summary.is_ok_and(|text| text.contains("not compressed")));
         assert!(written.is_ok_and(|bytes| bytes == network.to_bytes()));
@@ -204,8 +204,8 @@ mod tests {
                 .starts_with(&named_digits(Path::new(&name)).unwrap())
         );
         let nowhere = Path::new("no such folder/x.nnue");
-        assert!(export(&network, Form::AsRead, nowhere).is_err());
-        assert!(export(&network, Form::AsRead, Path::new("..")).is_err());
+        assert!(export(&network, Compression::AsRead, nowhere).is_err());
+        assert!(export(&network, Compression::AsRead, Path::new("..")).is_err());
     }
 
     #[test]

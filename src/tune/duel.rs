@@ -37,9 +37,9 @@ pub struct DuelArgs {
     pub rules: RuleArgs,
 }
 
-/// What is to be played.
+/// A match that is to be played.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct MatchRequest {
     /// Names of the parameters.
     pub names: Vec<String>,
     /// Values of one player.
@@ -81,25 +81,25 @@ impl Tally {
     }
 }
 
-/// Obeys orders from standard input until it ends, on a thread with a searcher's stack.
+/// Answers requests from standard input until it ends, on a thread with the stack that a search needs.
 ///
 /// # Errors
-/// As [`obey`], or when the system refuses a thread.
-pub fn obey_on_its_own_stack(args: &DuelArgs) -> Result<()> {
+/// As [`serve`], or when the system refuses a thread.
+pub fn serve_on_a_large_stack(args: &DuelArgs) -> Result<()> {
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || obey(args, stdin().lock(), stdout().lock()))?
+            .spawn_scoped(scope, || serve(args, stdin().lock(), stdout().lock()))?
             .join()
             .unwrap_or_else(|_| bail!("a game failed; this is a bug, please report it"))
     })
 }
 
-/// Obeys orders from `input` until it ends. The caller's thread needs a searcher's stack.
+/// Answers requests from `input` until it ends. The caller's thread needs the stack of a search.
 ///
 /// # Errors
-/// When the net or the book is unusable, or an order makes no sense.
-pub fn obey(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Result<()> {
+/// When the net or the book is unusable, or a request makes no sense.
+pub fn serve(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Result<()> {
     let network = load_network(args.net.as_deref())?;
     let hash = usize::from(args.hash.max(1));
     let mut arena = Arena {
@@ -109,8 +109,9 @@ pub fn obey(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Res
         rules: &args.rules,
     };
     for line in input.lines() {
-        let order: Order = serde_json::from_str(&line?).context("this is no order")?;
-        let tally = arena.play(&order)?;
+        let request: MatchRequest =
+            serde_json::from_str(&line?).context("this is no request for a match")?;
+        let tally = arena.play(&request)?;
         writeln!(output, "{}", serde_json::to_string(&tally)?)?;
         output.flush()?;
     }
@@ -127,13 +128,13 @@ struct Arena<'a> {
 }
 
 impl Arena<'_> {
-    fn play(&mut self, order: &Order) -> Result<Tally> {
-        let mut rng = SplitMix64::new(order.seed);
+    fn play(&mut self, request: &MatchRequest) -> Result<Tally> {
+        let mut rng = SplitMix64::new(request.seed);
         let mut tally = Tally::default();
-        for _ in 0..order.pairs {
+        for _ in 0..request.pairs {
             let start = self.openings.next(&mut rng, &mut self.players[0])?;
             for plus_is in [Color::White, Color::Black] {
-                let white = self.game(start.clone(), order, plus_is)?;
+                let white = self.game(start.clone(), request, plus_is)?;
                 tally.count(if plus_is == Color::White {
                     white
                 } else {
@@ -145,14 +146,14 @@ impl Arena<'_> {
     }
 
     /// White's result.
-    fn game(&mut self, start: Position, order: &Order, plus_is: Color) -> Result<i8> {
+    fn game(&mut self, start: Position, request: &MatchRequest, plus_is: Color) -> Result<i8> {
         self.players.iter_mut().for_each(Solo::clear);
         let never = AtomicBool::new(false);
         let mut failed = None;
         let result = game::play(start, self.rules, &never, |position| {
             let plus = position.turn() == plus_is;
-            let values = if plus { &order.plus } else { &order.minus };
-            failed = adopt(&order.names, values).err();
+            let values = if plus { &request.plus } else { &request.minus };
+            failed = adopt(&request.names, values).err();
             let player = &mut self.players[usize::from(!plus)];
             player
                 .search(position, &self.limits)

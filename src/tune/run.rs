@@ -1,4 +1,4 @@
-//! A run of SPSA: orders to the processes that play, and a state file that a killed run goes on from.
+//! A run of SPSA: matches for the processes that play, and a state file that a killed run goes on from.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,11 +7,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::duel::{self, DuelArgs, Order, Tally};
+use super::duel::{self, DuelArgs, MatchRequest, Tally};
 use super::spsa::{Spsa, Tuned};
 use crate::search::params::{self, LAST_RATE};
 use crate::util::atomic::write_atomically;
-use crate::util::progress::Progress;
+use crate::util::cores;
+use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
 
@@ -50,9 +51,9 @@ pub struct SpsaArgs {
     /// Seed of everything random; a run that goes on keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Play the games that are ordered on standard input
+    /// Play the matches that are asked for on standard input
     #[arg(long, hide = true)]
-    pub obey: bool,
+    pub serve: bool,
     /// How games are played.
     #[command(flatten)]
     pub duel: DuelArgs,
@@ -71,15 +72,15 @@ fn positive(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When the state file is unusable, or a process that plays fails.
 pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
-    if args.obey {
-        return duel::obey_on_its_own_stack(&args.duel);
+    if args.serve {
+        return duel::serve_on_a_large_stack(&args.duel);
     }
     let mut spsa = load(args)?;
-    let mut players = start_players(args)?;
-    let mut progress = Progress::new();
+    let mut playing = start_processes(args)?;
+    let mut progress = ProgressLine::new();
     let (before, mut all) = (spsa.done, Tally::default());
     while spsa.done < spsa.iterations {
-        let tally = contest(&spsa, args.pairs, &mut players)?;
+        let tally = contest(&spsa, args.pairs, &mut playing)?;
         spsa.learn(f64::from(tally.won) - f64::from(tally.lost));
         all.add(tally);
         save(&args.state, &spsa)?;
@@ -149,58 +150,57 @@ fn line(spsa: &Spsa, before: u64, all: &Tally, seconds: f64) -> String {
 }
 
 /// A process that plays. It ends when its input does.
-struct Player {
+struct GameProcess {
     child: Child,
-    orders: ChildStdin,
-    tallies: BufReader<ChildStdout>,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
 }
 
 /// This very program, with the same arguments and the one that makes it play.
-fn start_players(args: &SpsaArgs) -> Result<Vec<Player>> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+fn start_processes(args: &SpsaArgs) -> Result<Vec<GameProcess>> {
     let processes = args.processes.map_or_else(cores, usize::from);
-    (0..processes).map(|_| start_player()).collect()
+    (0..processes).map(|_| start_process()).collect()
 }
 
-fn start_player() -> Result<Player> {
+fn start_process() -> Result<GameProcess> {
     let program = std::env::current_exe().context("cannot tell where this program is")?;
     let mut child = Command::new(program)
         .args(std::env::args_os().skip(1))
-        .arg("--obey")
+        .arg("--serve")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start a process that plays")?;
-    let orders = child.stdin.take().context("a process without input")?;
-    let tallies = child.stdout.take().context("a process without output")?;
-    Ok(Player {
+    let requests = child.stdin.take().context("a process without input")?;
+    let replies = child.stdout.take().context("a process without output")?;
+    Ok(GameProcess {
         child,
-        orders,
-        tallies: BufReader::new(tallies),
+        requests,
+        replies: BufReader::new(replies),
     })
 }
 
 /// The games of an iteration: `--pairs` for every process, each with openings of its own.
-fn contest(spsa: &Spsa, pairs: u32, players: &mut [Player]) -> Result<Tally> {
+fn contest(spsa: &Spsa, pairs: u32, playing: &mut [GameProcess]) -> Result<Tally> {
     let contest = spsa.contest();
     let mut seeds = SplitMix64::new(spsa.seed().rotate_left(32) ^ spsa.done);
-    for player in players.iter_mut() {
-        let order = Order {
+    for process in playing.iter_mut() {
+        let request = MatchRequest {
             names: spsa.parameters.iter().map(|t| t.name.clone()).collect(),
             plus: contest.plus.clone(),
             minus: contest.minus.clone(),
             pairs,
             seed: seeds.next_u64(),
         };
-        writeln!(player.orders, "{}", serde_json::to_string(&order)?)
+        writeln!(process.requests, "{}", serde_json::to_string(&request)?)
             .context("a process that plays has ended")?;
     }
     let mut sum = Tally::default();
-    for player in players {
+    for process in playing {
         let mut text = String::new();
-        player.tallies.read_line(&mut text)?;
+        process.replies.read_line(&mut text)?;
         if text.is_empty() {
-            let status = player.child.wait()?;
+            let status = process.child.wait()?;
             bail!("a process that plays has ended with {status}");
         }
         sum.add(serde_json::from_str(&text).context("a process that plays answers nonsense")?);

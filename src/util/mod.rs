@@ -8,11 +8,7 @@ pub mod quantity;
 pub mod rng;
 pub mod text;
 
-/// What the system says of a failure, without the number that Rust adds: `No such file or directory`.
-pub fn io_reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
+/// How many threads can run at once; 1 where the system does not tell.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

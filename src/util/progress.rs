@@ -9,13 +9,13 @@ const TERMINAL_PERIOD: Duration = Duration::from_millis(500);
 const LOG_PERIOD: Duration = Duration::from_secs(20);
 
 /// Shows lines on standard error, not too often.
-pub struct Progress {
+pub struct ProgressLine {
     terminal: bool,
     started: Instant,
     shown: Option<Instant>,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Nothing shown yet; the clock starts.
     pub fn new() -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Progress {
     }
 }
 
-impl Default for Progress {
+impl Default for ProgressLine {
     fn default() -> Self {
         Self::new()
     }

@@ -13,7 +13,8 @@ use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::Format;
 use crate::data::writer::EntryWriter;
 use crate::search::solo::STACK_BYTES;
-use crate::util::progress::Progress;
+use crate::util::cores;
+use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::rng::SplitMix64;
 
@@ -76,7 +77,6 @@ pub fn run<P: Player>(
     let format = Format::of(&args.out)?;
     let settings = format!("{settings}, hash {}, seed {}", args.hash, args.seed);
     let mut store = Store::open(&args.out, settings, args.resume)?;
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(cores, usize::from);
     let next = AtomicU64::new(store.state().games);
     let stop = AtomicBool::new(false);
@@ -148,7 +148,7 @@ fn encode(number: u64, entries: &[Entry], format: Format) -> Result<Game> {
 
 /// Writes games as their turn comes, until there are `wanted` positions.
 fn write_games(games: &Receiver<Result<Game>>, store: &mut Store, wanted: u64) -> Result<()> {
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let before = store.state().positions;
     let mut early = BTreeMap::new();
     let line = |store: &Store, seconds: f64| {

@@ -20,7 +20,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::entry::Entry;
 use super::reader;
-use crate::util::progress::Progress;
+use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 
 /// Files to read, and last the file to write.
@@ -53,7 +53,7 @@ fn for_each(
     const STRIDE: u64 = 1 << 14;
     let sizes = inputs.iter().filter_map(|path| path.metadata().ok());
     let total: u64 = sizes.map(|metadata| metadata.len()).sum();
-    let mut progress = Progress::new();
+    let mut progress = ProgressLine::new();
     let mut count = 0_u64;
     let bytes = Cell::new(0);
     let line = |count: u64, seconds: f64| {
