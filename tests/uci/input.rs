@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use crate::uci_driver::{Driver, errors};
+use super::bestmoves;
+use crate::uci_driver::{Driver, errors, field};
 
 #[test]
-fn the_process_ends_at_once_in_any_state() {
+fn quit_ends_the_process_at_once_in_any_state() {
     for command in [
         "",
         "isready",
@@ -14,23 +15,96 @@ fn the_process_ends_at_once_in_any_state() {
         "position startpos",
         "go perft 9",
     ] {
-        for quit in [true, false] {
-            let mut engine = Driver::start();
-            engine.send(command);
-            std::thread::sleep(Duration::from_millis(50));
-            if quit {
-                engine.send("quit");
-            } else {
-                engine.close_input();
-            }
-            let (status, time) = engine.exit();
-            eprintln!("{command:?}: ended after {time:?}");
-            assert!(
-                status.success() && time < Duration::from_secs(2),
-                "{command}: {status} {time:?}"
-            );
-        }
+        let mut engine = Driver::start();
+        engine.send(command);
+        std::thread::sleep(Duration::from_millis(50));
+        engine.send("quit");
+        let (status, time) = engine.exit();
+        eprintln!("{command:?}: ended after {time:?}");
+        assert!(
+            status.success() && time < Duration::from_secs(2),
+            "{command}: {status} {time:?}"
+        );
     }
+}
+
+/// What the engine says to a whole input.
+fn piped(input: &str) -> Vec<String> {
+    let mut engine = Driver::silent();
+    engine.send_bytes(input.as_bytes());
+    engine.close_input();
+    let lines = engine.rest();
+    assert!(engine.exit().0.success(), "{input}");
+    lines
+}
+
+#[test]
+fn the_end_of_the_input_lets_what_was_read_be_carried_out() {
+    let has = |input: &str, wanted: &str| {
+        let lines = piped(input);
+        assert!(
+            lines.iter().any(|line| line.contains(wanted)),
+            "{input:?} without {wanted}: {lines:?}"
+        );
+    };
+    has("bench 2", " nps");
+    has("eval\n", "NNUE evaluation");
+    has("go perft 4\n", "Nodes searched: 197281");
+    has("position startpos\ngo depth 8\n", "info depth 8 ");
+    has("go nodes 20000\nd\n", "bestmove ");
+    has("go ponder depth 3\nponderhit\n", "info depth 3 ");
+    has(
+        "setoption name Threads value 2\nisready\ngo depth 4",
+        "bestmove ",
+    );
+    // Each of them, although a GUI's second `go` would stop the first search.
+    let lines = piped("go depth 9\nposition startpos moves e2e4\ngo depth 8\n");
+    let last = |before: &[String]| {
+        let line = before.iter().rfind(|line| line.contains(" score "));
+        line.and_then(|line| field(line, "depth"))
+    };
+    let first = lines
+        .iter()
+        .position(|line| line.starts_with("bestmove "))
+        .expect("a move");
+    assert_eq!(last(&lines[..first]).as_deref(), Some("9"), "{lines:?}");
+    assert_eq!(last(&lines).as_deref(), Some("8"), "{lines:?}");
+}
+
+#[test]
+fn the_end_of_the_input_stops_what_has_no_end() {
+    for go in [
+        "go",
+        "go infinite",
+        "go infinite depth 3",
+        "go ponder movetime 60000",
+        "go ponder",
+    ] {
+        let lines = piped(&format!("{go}\n"));
+        assert_eq!(bestmoves(&lines), 1, "{go}: {lines:?}");
+        assert!(
+            lines[lines.len() - 2].contains(" score "),
+            "{go}: {lines:?}"
+        );
+        let mut engine = Driver::start();
+        engine.send(go);
+        std::thread::sleep(Duration::from_millis(50));
+        engine.close_input();
+        assert_eq!(bestmoves(&engine.rest()), 1, "{go}");
+        assert!(engine.exit().0.success());
+    }
+}
+
+#[test]
+fn complaints_keep_their_place() {
+    let mut engine = Driver::start();
+    engine.send_bytes(b"bench 2\nnonsense\nd\nposition\ndebug maybe\nisready\n");
+    let lines = engine.until("Fen:");
+    let place = |word: &str| lines.iter().position(|line| line.contains(word));
+    let (bench, complaint) = (place(" nps"), place("nonsense"));
+    assert!(bench.is_some() && bench < complaint, "{lines:?}");
+    let later = engine.listen(Duration::from_millis(500));
+    assert_eq!(errors(&later).len(), 2, "{later:?}");
 }
 
 #[test]
