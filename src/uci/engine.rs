@@ -9,7 +9,7 @@ use crossbeam::channel::Receiver;
 use super::command::{Command, Extra, PositionCommand, excerpt};
 use super::evalfile;
 use super::extra;
-use super::go::GoCommand;
+use super::go::{self, GoCommand};
 use super::mailbox::{Mailbox, Message};
 use super::options::{self, Id, OPTIONS, Value};
 use super::output::Output;
@@ -93,6 +93,7 @@ impl Engine {
             self.settle();
             match message {
                 Message::Command(number, command) => self.command(number, *command),
+                Message::Reject(reason) => self.output.error(&reason),
                 Message::SearchEnded(number) if number == self.search => self.wait(),
                 Message::SearchEnded(_) => {}
                 Message::End => self.wait(),
@@ -190,6 +191,8 @@ impl Engine {
             self.mailbox.clone(),
         ));
         self.search = number;
+        self.mailbox
+            .begin_search(number, go::is_endless(&limits), limits.ponder);
         let (position, options) = (self.position.clone(), self.settings.search.clone());
         let started = catch_unwind(AssertUnwindSafe(|| {
             self.pool()
@@ -203,9 +206,11 @@ impl Engine {
         self.mailbox.catch_up(number);
     }
 
-    /// Stops the search, if one runs, and waits for its `bestmove`.
+    /// Stops the search, if one runs, and waits for its `bestmove`. Once the input has ended, nobody waits for what
+    /// follows: each search is carried out.
     fn finish_search(&mut self) {
         if self.mailbox.is_searching()
+            && !self.mailbox.input_has_ended()
             && let Some(controller) = self.mailbox.controller()
         {
             controller.stop();

@@ -175,6 +175,11 @@ fn has_end(limits: &Limits) -> bool {
         || limits.mate.is_some()
 }
 
+/// Whether only `stop` ends the search, or a `ponderhit` that makes no limit of it either.
+pub fn is_endless(limits: &Limits) -> bool {
+    limits.infinite || !has_end(limits)
+}
+
 fn milliseconds(ms: i64) -> Duration {
     Duration::from_millis(ms.clamp(1, LONGEST_CLOCK) as u64)
 }

@@ -18,9 +18,11 @@ use crate::search::pool::Controller;
 pub enum Message {
     /// A command and the number of its line.
     Command(u64, Box<Command>),
+    /// A line that is no command, and why.
+    Reject(String),
     /// The search that began with this line is over (or about to say so).
     SearchEnded(u64),
-    /// Nothing follows: `quit` or the end of the input.
+    /// Nothing follows: the input has ended, or `quit` was read.
     End,
 }
 
@@ -33,6 +35,12 @@ struct Shared {
     backlog: AtomicUsize,
     stop_mark: AtomicU64,
     ponderhit_mark: AtomicU64,
+    /// The input has ended (not by `quit`).
+    input_ended: AtomicBool,
+    /// The line of a `go` that runs and has no end of its own; 0 for none.
+    endless: AtomicU64,
+    /// The line of a `go ponder` that runs; 0 for none. It has no end of its own until a `ponderhit`.
+    pondering: AtomicU64,
     /// The engine thread runs something long that is no search (bench, perft).
     long_job: AtomicBool,
     /// Appears with the search threads, and changes with their number. Locked only to copy it.
@@ -109,6 +117,38 @@ impl Mailbox {
             if self.is_stopped(number) {
                 controller.stop();
             }
+        }
+        self.stop_endless();
+    }
+
+    /// Notes that no more input comes, and stops a search that would have no end.
+    pub fn end_input(&self) {
+        self.shared.input_ended.store(true, SeqCst);
+        self.stop_endless();
+    }
+
+    /// Whether the input has ended.
+    pub fn input_has_ended(&self) -> bool {
+        self.shared.input_ended.load(SeqCst)
+    }
+
+    /// Notes what kind of search the `go` of line `number` begins. To be called just before it does.
+    pub fn begin_search(&self, number: u64, endless: bool, ponder: bool) {
+        let mark = |is: bool| if is { number } else { 0 };
+        self.shared.endless.store(mark(endless), SeqCst);
+        self.shared.pondering.store(mark(ponder), SeqCst);
+    }
+
+    /// Once the input has ended: stops the search that runs if it has no end of its own.
+    fn stop_endless(&self) {
+        let pondering = self.shared.pondering.load(SeqCst);
+        let endless = self.shared.endless.load(SeqCst) > 0
+            || (pondering > 0 && self.shared.ponderhit_mark.load(SeqCst) <= pondering);
+        if endless
+            && self.input_has_ended()
+            && let Some(controller) = self.controller()
+        {
+            controller.stop();
         }
     }
 

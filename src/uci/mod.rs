@@ -3,7 +3,8 @@
 //! Three threads and no lock between them. The [`reader`] parses lines ([`command`], [`go`]), acts at once where the
 //! protocol says "at once", and queues the rest in the [`mailbox`]. The [`engine`] takes them in order, checks options
 //! against one table ([`options`]), and starts searches, which report to a printer ([`print`], [`terminal`]). What
-//! anybody says leaves through the writer thread ([`output`]).
+//! anybody says leaves through the writer thread ([`output`]). At the end of the input what was read is carried out;
+//! `quit` and a closed output end the process at once.
 
 pub mod command;
 pub mod engine;
@@ -19,7 +20,6 @@ mod settings;
 mod terminal;
 
 use std::io::Read;
-use std::time::Duration;
 
 use command::{Command, CommandError};
 use engine::Engine;
@@ -27,9 +27,6 @@ use mailbox::{Mailbox, Message};
 use output::Output;
 use print::Audience;
 use reader::Reader;
-
-/// How long the last lines may take to leave.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Speaks UCI on standard input and output until `quit` or the end of the input.
 pub fn run() -> anyhow::Result<()> {
@@ -44,7 +41,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Speaks UCI on any input and output; `exit` is called when the input has ended.
+/// Speaks UCI on any input and output until all of the input is carried out; `exit` is called at a `quit`.
 pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audience, exit: fn()) {
     let (mailbox, messages) = Mailbox::new();
     let reader = Reader {
@@ -55,7 +52,7 @@ pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audie
     };
     std::thread::spawn(move || reader.run(input));
     Engine::new(output.clone(), mailbox, audience).run(&messages);
-    output.flush(LAST_WORDS);
+    output.drain();
 }
 
 /// Carries out commands from the command line, each to its end, and returns.
@@ -75,6 +72,6 @@ pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
         engine.wait();
         messages.try_iter().for_each(drop); // Only `SearchEnded`, and we have just waited for it.
     }
-    output.flush(LAST_WORDS);
+    output.drain();
     Ok(())
 }

@@ -75,6 +75,14 @@ impl Output {
         let _ = wait.recv_timeout(patience);
     }
 
+    /// Waits until everything has been written, however slowly it is read.
+    pub fn drain(&self) {
+        let (done, wait) = bounded(1);
+        self.send(Item::Flush(done));
+        // Fails when the writer has ended, because its sink is closed.
+        let _ = wait.recv();
+    }
+
     fn send(&self, item: Item) {
         // Fails only when the writer has ended because its sink is closed: nobody is left to tell.
         let _ = self.queue.send(item);

@@ -1,5 +1,8 @@
-//! The reader thread. It never waits for the engine: whatever happens there, `stop`, `ponderhit`, `quit`, the end of
-//! the input and (while something runs) `isready` act at once; the rest goes through the mailbox in order.
+//! The reader thread. It never waits for the engine: whatever happens there, `stop`, `ponderhit`, `quit` and (while
+//! something runs) `isready` act at once; the rest, complaints too, goes through the mailbox in order.
+//!
+//! The end of the input only means that there are no more commands: what was read is carried out, except that a search
+//! without an end of its own is stopped, because nobody is left to stop it.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::thread;
@@ -13,9 +16,9 @@ use super::output::Output;
 const LONGEST_LINE: usize = 4 << 20;
 /// Input that the engine may lag behind before the reader slows down, so that memory stays bounded.
 const LARGEST_BACKLOG: usize = 64 << 20;
-/// How long quick commands in the queue may take once the input has ended.
+/// How long quick commands in the queue may take after `quit`.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a search or a long job may take to notice that the input has ended.
+/// How long a search or a long job may take to notice `quit`.
 const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// A line of input.
@@ -26,7 +29,7 @@ enum Line {
     End,
 }
 
-/// Reads `input` to its end, or to `quit`, then calls `exit`.
+/// Reads `input` to its end or to `quit`; after `quit` it calls `exit`, while at the end the engine thread ends all.
 pub struct Reader {
     /// Where commands go.
     pub mailbox: Mailbox,
@@ -44,17 +47,18 @@ impl Reader {
     pub fn run(self, input: impl Read) {
         let mut input = BufReader::with_capacity(1 << 16, input);
         let mut uci_heard = self.outspoken;
-        for number in 1.. {
+        for number in 1_u64.. {
             let text = match read_line(&mut input) {
                 Line::Text(text) => text,
                 Line::TooLong => {
-                    self.output.error(&format!(
-                        "a line of more than {} MiB was skipped",
-                        LONGEST_LINE >> 20
-                    ));
+                    let limit = LONGEST_LINE >> 20;
+                    self.complain(format!("a line of more than {limit} MiB was skipped"));
                     continue;
                 }
-                Line::End => break,
+                Line::End => {
+                    self.mailbox.end_input();
+                    return self.mailbox.send(Message::End, 0);
+                }
             };
             self.output.heard(&text);
             match text.parse() {
@@ -69,7 +73,7 @@ impl Reader {
                 thread::sleep(Duration::from_millis(1));
             }
         }
-        self.end();
+        self.quit();
     }
 
     fn dispatch(&self, number: u64, command: Command, bytes: usize) {
@@ -94,17 +98,22 @@ impl Reader {
     fn reject(&self, error: CommandError, uci_heard: bool) {
         match error {
             CommandError::Empty => {}
-            CommandError::Malformed(reason) => self.output.error(&reason),
+            CommandError::Malformed(reason) => self.complain(reason),
             CommandError::Unknown(text) if uci_heard => {
-                self.output
-                    .error(&format!("unknown command: {}", excerpt(&text)));
+                self.complain(format!("unknown command: {}", excerpt(&text)));
             }
             CommandError::Unknown(_) => {}
         }
     }
 
+    /// Has an error reported, after what the lines before it have to say.
+    fn complain(&self, reason: String) {
+        let bytes = reason.len();
+        self.mailbox.send(Message::Reject(reason), bytes);
+    }
+
     /// Stops everything, lets quick commands that were read before finish, and exits.
-    fn end(self) {
+    fn quit(self) {
         self.mailbox.stop(u64::MAX);
         self.mailbox.send(Message::End, 0);
         let start = Instant::now();

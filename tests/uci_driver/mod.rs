@@ -104,6 +104,20 @@ impl Driver {
         seen
     }
 
+    /// Everything until the engine closes its output.
+    pub fn rest(&mut self) -> Vec<String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut seen = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => seen.push(line),
+                Err(RecvTimeoutError::Disconnected) => return seen,
+                Err(RecvTimeoutError::Timeout) => panic!("the engine goes on: {seen:?}"),
+            }
+        }
+    }
+
     /// Sends a `go` that ends by itself; returns its lines, the last of which is the only `bestmove`.
     pub fn go(&mut self, go: &str) -> Vec<String> {
         self.send(go);

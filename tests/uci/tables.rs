@@ -1,16 +1,13 @@
 //! Tablebases over UCI: which are in use, and what they make of a search.
 
-mod shared;
-mod uci_driver;
-
 use std::time::Duration;
 
-use uci_driver::{Driver, errors, field};
+use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
 
 #[test]
 fn one_bad_directory_costs_only_itself() {
-    let Some(tables) = shared::shared("syzygy") else {
+    let Some(tables) = crate::shared::shared("syzygy") else {
         return;
     };
     let mut engine = Driver::start();
@@ -54,7 +51,7 @@ const BEYOND_THE_TABLES: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
 
 /// An engine with the shared tables, of up to four men; `None` without them.
 fn with_tables() -> Option<Driver> {
-    let tables = shared::shared("syzygy")?;
+    let tables = crate::shared::shared("syzygy")?;
     let mut engine = Driver::start();
     engine.send(&format!(
         "setoption name SyzygyPath value {}",

@@ -1,13 +1,10 @@
 //! What the engine says of a search is true: score, bound, depth and moves of a line belong together.
 
-mod shared;
-mod uci_driver;
-
 use std::collections::HashMap;
 use std::fs;
 use std::process::Command;
 
-use uci_driver::{Driver, best_move, field};
+use crate::uci_driver::{Driver, best_move, field};
 
 /// A position where the last line was once wrong: the search ran out of time while its best move failed low.
 const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
@@ -15,7 +12,7 @@ const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b 
 /// The FENs of the Bratko-Kopec test, where the file is, and one more.
 fn positions() -> Vec<String> {
     let mut positions = vec![RUY_LOPEZ.to_owned()];
-    if let Some(path) = shared::shared("epd/bratko-kopec.epd") {
+    if let Some(path) = crate::shared::shared("epd/bratko-kopec.epd") {
         let text = fs::read_to_string(path).expect("the suite");
         let fen = |line: &str| {
             let fields: Vec<&str> = line.split_whitespace().take(4).collect();

@@ -1,0 +1,29 @@
+//! The protocol from outside: the built engine, driven as a GUI drives it. Every case that was seen to break some
+//! engine is here.
+
+mod extras;
+mod handshake;
+mod input;
+mod options;
+mod positions;
+mod searching;
+#[path = "../shared/mod.rs"]
+mod shared;
+mod tables;
+mod truth;
+#[path = "../uci_driver/mod.rs"]
+mod uci_driver;
+
+use std::time::Duration;
+
+const MATED: &str = "position fen 7k/6Q1/6K1/8/8/8/8/8 b - - 0 1";
+const STALEMATED: &str = "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
+const CASTLING: &str = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+const SHORT: Duration = Duration::from_millis(150);
+
+fn bestmoves(lines: &[String]) -> usize {
+    lines
+        .iter()
+        .filter(|line| line.starts_with("bestmove"))
+        .count()
+}

@@ -1,0 +1,138 @@
+//! Options, at rest and during a search.
+
+use std::time::Duration;
+
+use crate::uci_driver::{Driver, best_move, errors};
+
+#[test]
+fn options_during_a_search() {
+    let mut engine = Driver::start();
+    engine.send("go infinite");
+    engine.send("setoption name MultiPV value 2");
+    engine.send("setoption name UCI_ShowWDL value true");
+    engine.send("setoption name Move Overhead value 30");
+    for deferred in [
+        "Hash value 8",
+        "Threads value 2",
+        "Clear Hash",
+        "EvalFile value <default>",
+    ] {
+        engine.send(&format!("setoption name {deferred}"));
+        let line = engine.until("info");
+        let mut line = line.last().cloned().unwrap_or_default();
+        while !line.contains("applied after this search") {
+            line = engine.next(Duration::from_secs(5)).expect(deferred);
+            assert!(!line.starts_with("bestmove"));
+        }
+    }
+    engine.send("setoption name Hash value 0");
+    engine.send("stop");
+    // `stop` overtakes the option before it: the error may come on either side of the move.
+    let mut said = engine.until("bestmove");
+    said.extend(engine.ready());
+    assert_eq!(errors(&said).len(), 1);
+    assert!(said.iter().any(|line| line.contains("EvalFile")));
+    let lines = engine.go("go depth 4");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains(" multipv 2 ") && line.contains(" wdl "))
+    );
+}
+
+#[test]
+fn option_names_in_any_spelling() {
+    let mut engine = Driver::start();
+    for line in [
+        "setoption name HASH value 33",
+        "setoption NAME hash VALUE 32",
+        "setoption name MoveOverhead value 20",
+        "setoption name Move_Overhead value 20",
+        "setoption name move overhead value 20",
+        "setoption name clear hash",
+        "setoption name UCI_Opponent value",
+    ] {
+        engine.send(line);
+        let unknown = usize::from(line.contains("Opponent"));
+        assert_eq!(errors(&engine.ready()).len(), unknown, "{line}");
+    }
+}
+
+#[test]
+fn every_option_takes_its_default_and_its_minimum() {
+    let mut engine = Driver::silent();
+    engine.send("uci");
+    for line in engine.until("uciok") {
+        let Some((name, rest)) = line
+            .strip_prefix("option name ")
+            .and_then(|rest| rest.split_once(" type "))
+        else {
+            continue;
+        };
+        let default = rest
+            .split_once(" default ")
+            .map(|(_, rest)| rest.split(" min ").next().unwrap_or_default());
+        let least = rest
+            .split_once(" min ")
+            .and_then(|(_, rest)| rest.split(' ').next());
+        for value in [least, default].into_iter().flatten() {
+            engine.send(&format!("setoption name {name} value {value}"));
+        }
+        if default.is_none() {
+            engine.send(&format!("setoption name {name}"));
+        }
+        assert!(errors(&engine.ready()).is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_net_that_cannot_be_used_leaves_the_old_one() {
+    let path = std::env::temp_dir().join(format!("zoothera garbage {}.nnue", std::process::id()));
+    std::fs::write(&path, b"this is not a net").expect("a temporary file");
+    let mut engine = Driver::start();
+    let before = engine.go("go nodes 2000");
+    for value in [
+        "/no/such/file.nnue",
+        &format!("\"{}\"", path.display()),
+        "/dev/zero",
+        "/",
+    ] {
+        engine.send(&format!("setoption name EvalFile value {value}"));
+        let lines = engine.ready();
+        assert!(
+            matches!(errors(&lines)[..], [line] if line.contains("stays")),
+            "{lines:?}"
+        );
+    }
+    let _ = std::fs::remove_file(&path);
+    engine.send("ucinewgame");
+    assert_eq!(best_move(&before), engine.best("go nodes 2000"));
+    for value in ["value <default>", "value <empty>", "value", ""] {
+        engine.send(&format!("setoption name EvalFile {value}"));
+        let lines = engine.ready();
+        assert!(
+            errors(&lines).is_empty() && lines[0].contains("EvalFile"),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
+fn the_debug_log_has_both_directions() {
+    let path = std::env::temp_dir().join(format!("zoothera debug {}.tmp", std::process::id()));
+    let mut engine = Driver::start();
+    engine.send(&format!(
+        "setoption name Debug Log File value {}",
+        path.display()
+    ));
+    engine.ready();
+    engine.best("go depth 1");
+    engine.send("setoption name Debug Log File value <empty>");
+    engine.ready();
+    let log = std::fs::read_to_string(&path).unwrap_or_default();
+    let _ = std::fs::remove_file(&path);
+    assert!(
+        log.contains(">> go depth 1") && log.contains("<< bestmove "),
+        "{log}"
+    );
+}

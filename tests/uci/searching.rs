@@ -1,0 +1,242 @@
+//! Searches: limits, `stop`, `ponderhit`, and exactly one `bestmove`.
+
+use std::time::{Duration, Instant};
+
+use super::{MATED, SHORT, STALEMATED, bestmoves};
+use crate::uci_driver::{Driver, best_move, errors};
+
+#[test]
+fn isready_is_answered_during_a_search_which_goes_on() {
+    let mut engine = Driver::start();
+    engine.send("go infinite");
+    for _ in 0..20 {
+        let start = Instant::now();
+        assert_eq!(bestmoves(&engine.ready()), 0);
+        eprintln!("readyok after {:?}", start.elapsed());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let start = Instant::now();
+    engine.send("stop");
+    engine.until("bestmove");
+    eprintln!("bestmove after {:?}", start.elapsed());
+    assert_eq!(engine.ready(), ["readyok"]);
+}
+
+#[test]
+fn go_during_a_search_stops_the_old_one_first() {
+    let mut engine = Driver::start();
+    for _ in 0..3 {
+        engine.send("go infinite");
+    }
+    engine.send("go depth 2");
+    for _ in 0..4 {
+        engine.until("bestmove");
+    }
+    assert_eq!(engine.ready(), ["readyok"]);
+}
+
+#[test]
+fn stop_and_ponderhit_mean_nothing_while_idle() {
+    let mut engine = Driver::start();
+    engine.send("stop\nponderhit\nstop");
+    assert_eq!(engine.ready(), ["readyok"]);
+    engine.send("stop\ngo movetime 200");
+    let start = Instant::now();
+    engine.until("bestmove");
+    assert!(
+        start.elapsed() > Duration::from_millis(100),
+        "the stop hit a later go"
+    );
+}
+
+#[test]
+fn no_stop_is_lost_and_none_hits_twice() {
+    let mut engine = Driver::start();
+    for _ in 0..200 {
+        engine.send_bytes(b"go infinite\nstop\n");
+        engine.until("bestmove");
+    }
+    for _ in 0..50 {
+        engine.send_bytes(b"go infinite\nstop\ngo infinite\nstop\nisready\n");
+        engine.until("bestmove");
+        engine.until("bestmove");
+    }
+    engine.send_bytes(b"go ponder movetime 1\nponderhit\n");
+    engine.until("bestmove");
+    assert_eq!(bestmoves(&engine.listen(SHORT)), 0);
+}
+
+#[test]
+fn infinite_and_ponder_hold_the_move() {
+    let mut engine = Driver::start();
+    engine.send("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
+    for go in [
+        "go infinite depth 1",
+        "go infinite",
+        "go ponder depth 1",
+        "go ponder movetime 1",
+        "go infinite mate 1",
+        "go infinite nodes 100",
+        "go ponder nodes 100",
+    ] {
+        engine.send(go);
+        assert_eq!(bestmoves(&engine.listen(SHORT)), 0, "{go}");
+        engine.send("stop");
+        engine.until("bestmove");
+    }
+    for go in [
+        "go ponder wtime 200 btime 200",
+        "go ponder movetime 10",
+        "go ponder depth 1",
+        "go ponder nodes 100",
+    ] {
+        engine.send(go);
+        assert_eq!(bestmoves(&engine.listen(SHORT)), 0, "{go}");
+        engine.send("ponderhit");
+        engine.until("bestmove");
+    }
+    assert_eq!(engine.ready(), ["readyok"]);
+}
+
+#[test]
+fn odd_limits_give_one_legal_move_soon() {
+    let mut engine = Driver::start();
+    for (go, complaints) in [
+        ("go wtime -50 btime 1000", 0),
+        ("go wtime 0 btime 0", 0),
+        ("go wtime 100", 0),
+        ("go btime 100", 0),
+        ("go wtime abc btime 1000", 1),
+        ("go wtime abc btime def", 1),
+        ("go depth abc", 1),
+        ("go movetime", 1),
+        ("go movetime -7", 0),
+        ("go wtime btime", 1),
+        ("go depth 0", 0),
+        ("go depth -3", 0),
+        ("go nodes 0", 0),
+        ("go nodes 1", 0),
+        ("go nodes 99999999999999999999999999 depth 2", 0),
+        ("go movestogo 0 wtime 100 btime 100", 0),
+        ("go movestogo -5 wtime 100 btime 100 winc -10 binc -10", 0),
+        ("go movestogo 40", 0),
+        ("go winc 100 binc 100", 0),
+        ("go wtime 100 winc 100 btime 100 binc 100", 0),
+        ("GO Depth 2", 0),
+        ("go searchmoves a2a3 depth 3", 0),
+        ("go depth 3 joho nodes 1000", 0),
+        ("joho go depth 2", 0),
+        ("  \t go\tdepth \t 2 \r", 0),
+        ("go mate 1 nodes 2000", 0),
+        ("go mate 0 nodes 2000", 0),
+    ] {
+        let start = Instant::now();
+        let lines = engine.go(go);
+        assert!(start.elapsed() < Duration::from_secs(10), "{go}");
+        assert_eq!(errors(&lines).len(), complaints, "{go}: {lines:?}");
+        assert_eq!(best_move(&lines).len(), 4, "{go}: {lines:?}");
+        let before = lines
+            .iter()
+            .rev()
+            .skip(1)
+            .find(|line| !line.starts_with("info string"));
+        let before = before.expect("an info line");
+        assert!(
+            before.contains(" score ") && !before.contains("bound"),
+            "{go}: {before}"
+        );
+        assert!(
+            before.contains(&format!(" pv {}", best_move(&lines))),
+            "{go}: {before}"
+        );
+    }
+}
+
+#[test]
+fn root_moves_can_be_chosen() {
+    let mut engine = Driver::start();
+    assert_eq!(engine.best("go searchmoves a2a3 depth 5"), "a2a3");
+    assert_eq!(engine.best("go depth 5 searchmoves h2h3"), "h2h3");
+    let lines = engine.go("go searchmoves h2h3 e2e5 nonsense depth 3");
+    assert_eq!(
+        (errors(&lines).len(), best_move(&lines).as_str()),
+        (1, "h2h3")
+    );
+    assert_eq!(engine.best("go depth 3 searchmoves 0000"), "(none)");
+    engine.send("position fen 7k/8/8/8/8/8/8/K7 w - - 0 1");
+    assert_eq!(engine.best("go depth 4 excludemoves a1a2 a1b2"), "a1b1");
+    assert_eq!(
+        engine.best("go depth 4 excludemoves a1a2 a1b2 a1b1"),
+        "(none)"
+    );
+}
+
+#[test]
+fn depths_never_fall_and_variations_begin_with_the_move() {
+    let mut engine = Driver::start();
+    let lines = engine.go("go depth 8");
+    let depths: Vec<i32> = lines
+        .iter()
+        .filter_map(|line| {
+            line.strip_prefix("info depth ")?
+                .split(' ')
+                .next()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert!(
+        depths.is_sorted() && depths.last() == Some(&8),
+        "{depths:?}"
+    );
+    let nodes = engine.go("go nodes 1000");
+    assert_eq!(best_move(&nodes).len(), 4);
+}
+
+#[test]
+fn a_mate_is_found_and_ends_the_search() {
+    let mut engine = Driver::start();
+    engine.send("position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1");
+    let lines = engine.go("go mate 1");
+    assert_eq!(best_move(&lines), "a1a8");
+    assert!(lines.iter().any(|line| line.contains(" score mate 1 ")));
+}
+
+#[test]
+fn mate_and_stalemate_at_the_root() {
+    let mut engine = Driver::start();
+    for (position, score) in [
+        (MATED, "info depth 0 score mate 0"),
+        (STALEMATED, "info depth 0 score cp 0"),
+    ] {
+        engine.send(position);
+        assert_eq!(engine.go("go depth 3"), [score, "bestmove (none)"]);
+        assert_eq!(
+            engine.go("go wtime 100 btime 100"),
+            [score, "bestmove (none)"]
+        );
+        engine.send("go infinite");
+        assert_eq!(engine.listen(SHORT), [score]);
+        engine.send("stop");
+        assert_eq!(engine.until("bestmove"), ["bestmove (none)"]);
+        engine.send("go ponder wtime 100 btime 100");
+        assert_eq!(engine.listen(SHORT), [score]);
+        engine.send("ponderhit");
+        assert_eq!(engine.until("bestmove"), ["bestmove (none)"]);
+    }
+}
+
+#[test]
+fn a_position_during_a_search_is_for_the_next_one() {
+    let mut engine = Driver::start();
+    engine.send("go infinite");
+    engine.send("position fen 8/8/8/8/8/4k3/4p3/4K3 b - - 0 1");
+    assert_eq!(bestmoves(&engine.ready()), 0);
+    engine.send("stop");
+    let first = best_move(&engine.until("bestmove"));
+    assert!(
+        first.ends_with(['3', '4']),
+        "a move from the starting position: {first}"
+    );
+    assert!(engine.best("go depth 3").starts_with("e3"));
+}
