@@ -162,7 +162,7 @@ impl Worker {
             || e.depth <= node.depth - i32::from(score <= node.beta)
             || !e.bound.settles(score, node.beta)
             // A shallow node that is to fail the other way is searched; MEASURED: -16 +- 31.
-            || (node.cut_node != (score >= node.beta) && node.depth <= 5)
+            || (node.cut_node != (score >= node.beta) && node.depth <= params::tt_other_depth())
         {
             return Ok(());
         }
@@ -171,7 +171,7 @@ impl Worker {
         {
             self.learn_from_table(m, node.depth);
         }
-        let holds = self.position.halfmoves() < 90
+        let holds = self.position.halfmoves() < params::tt_halfmoves() as u32
             && (node.depth < params::tt_verify_depth() || self.table_agrees(node));
         cut_if(holds, score)
     }
@@ -241,7 +241,7 @@ impl Worker {
             _ => true,
         };
         if settled {
-            let depth = (node.depth + 6).min(MAX_PLY as i32 - 1);
+            let depth = (node.depth + params::tb_store_plies()).min(MAX_PLY as i32 - 1);
             self.store(node, value, None, bound, depth);
             return Err(Exit::Cut(value));
         }

@@ -3,7 +3,7 @@
 use super::history::piece_square;
 use super::movepick::MovePicker;
 use super::params;
-use super::score::{self, INFINITE, NONE, PIECE_VALUES, Value, exchange_units};
+use super::score::{self, INFINITE, NONE, Value, exchange_units, piece_value};
 use super::step::{Exit, Searched, Step, settle};
 use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, Entry, score_at};
 use super::worker::Worker;
@@ -23,7 +23,8 @@ struct QNode {
 
 /// A value above beta, drawn towards it: how far above is partly an accident of the null window.
 fn between(value: Value, beta: Value) -> Value {
-    (450 * value + 574 * beta) / 1024
+    let share = params::qs_fail_scale();
+    (share * value + (1024 - share) * beta) / 1024
 }
 
 impl Worker {
@@ -134,7 +135,7 @@ impl Worker {
                 if in_check && !self.position.is_noisy(m) {
                     // One quiet evasion that does not lose has been found: enough to know it is no mate.
                     quiet_evasions += 1;
-                    if quiet_evasions > 1 {
+                    if quiet_evasions > params::qs_evasions() {
                         break;
                     }
                 }
@@ -190,11 +191,11 @@ impl Worker {
         if m.promotion().is_some() {
             return false;
         }
-        if count > 2 {
+        if count > params::qs_moves() {
             return true;
         }
         let victim = self.position.captured(m).unwrap_or(Role::King);
-        let hope = node.futility + PIECE_VALUES[victim as usize - 1];
+        let hope = node.futility + piece_value(victim);
         // MEASURED: -24 +- 30; with 20,000 nodes -6 +- 22 (500 games)
         if hope <= node.alpha {
             node.best = node.best.max(hope);

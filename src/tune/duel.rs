@@ -146,7 +146,11 @@ impl Arena<'_> {
 
     /// White's result.
     fn game(&mut self, start: Position, order: &Order, plus_is: Color) -> Result<i8> {
-        self.players.iter_mut().for_each(Solo::clear);
+        // Histories start with values that are tuned, too.
+        for (player, values) in self.players.iter_mut().zip([&order.plus, &order.minus]) {
+            adopt(&order.names, values)?;
+            player.clear();
+        }
         let never = AtomicBool::new(false);
         let mut failed = None;
         let result = game::play(start, self.rules, &never, |position| {
