@@ -77,7 +77,6 @@ impl Worker {
     /// A move that was reduced a lot and did not hurt us deserves its depth back; one that pleased both sides
     /// needs less.
     // CITE: Stockfish's prior-reduction adjustment.
-    // MEASURED: -14 +- 31
     fn adjust_depth(&mut self, node: &mut Node) {
         let before = *self.frame(1);
         if before.reduction >= params::hind_deeper_plies() && !node.worsening {
@@ -101,7 +100,6 @@ impl Worker {
 
     /// Step 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
     // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977).
-    // MEASURED: +9 +- 35
     #[inline]
     pub(super) fn razor(&mut self, node: &Node) -> Step {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
@@ -139,7 +137,6 @@ impl Worker {
     /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
     /// zugzwang, hence never with pawns only, and verified at depth.
     // CITE: Donninger, "Null move and deep search" (1993); the verification is Stockfish's.
-    // MEASURED: +4 +- 31
     pub(super) fn null_move(&mut self, node: &Node) -> Step {
         let us = self.position.turn();
         let static_eval = self.frame(0).static_eval;
@@ -174,7 +171,6 @@ impl Worker {
     /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search dear; a
     /// shallower one now leaves a move there for next time.
     // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
-    // MEASURED: -2 +- 32
     #[inline]
     pub(super) fn reduce_without_move(&self, node: &mut Node) {
         let frame = self.frame(0);
@@ -191,13 +187,11 @@ impl Worker {
     /// Step 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
     /// full search.
     // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
-    // MEASURED: +17 +- 32
     pub(super) fn probcut(&mut self, node: &Node) -> Step {
         if node.pv || self.frame(0).excluded.is_some() || score::is_decisive(node.beta) {
             return Ok(());
         }
         // The table's score alone may say so.
-        // MEASURED: -24 +- 31
         let far = node.beta + params::probcut_tt_margin();
         if node.tt_bound().is_lower()
             && node.tt_depth() >= node.depth - params::probcut_tt_plies()

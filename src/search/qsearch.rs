@@ -139,7 +139,7 @@ impl Worker {
                         break;
                     }
                 }
-                if self.is_idle(node, m, count, &checks) {
+                if self.is_futile(node, m, count, &checks) {
                     continue;
                 }
             }
@@ -164,13 +164,13 @@ impl Worker {
 
     /// Whether a move is not worth a search, once some move does not lose: it cannot bring alpha near, its history
     /// is bad, or it loses material.
-    fn is_idle(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
+    fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
         // A check may do more than it captures, and so may taking back.
         if node.futility > -INFINITE
             && !self.position.gives_check(checks, m)
             && Some(m.to()) != before.current.map(Move::to)
-            && self.hopeless(node, m, count)
+            && self.is_futile_capture(node, m, count)
         {
             return true;
         }
@@ -182,12 +182,11 @@ impl Worker {
                 return true;
             }
         }
-        // MEASURED: +30 +- 30
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
     /// Whether a capture cannot bring the value near alpha. Raises `best` to what it could have brought.
-    fn hopeless(&self, node: &mut QNode, m: Move, count: i32) -> bool {
+    fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {
             return false;
         }
@@ -196,7 +195,6 @@ impl Worker {
         }
         let victim = self.position.captured(m).unwrap_or(Role::King);
         let hope = node.futility + piece_value(victim);
-        // MEASURED: -24 +- 30; with 20,000 nodes -6 +- 22 (500 games)
         if hope <= node.alpha {
             node.best = node.best.max(hope);
             return true;
