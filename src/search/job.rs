@@ -54,7 +54,7 @@ impl Job {
             start: Instant::now(),
             root_moves: Vec::new(),
             root_in_tb: false,
-            table: Arc::new(Table::new(1)),
+            table: Arc::new(Table::placeholder()),
             syzygy: None,
             reporter: Arc::new(Nobody),
             previous_value: None,
