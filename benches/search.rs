@@ -23,7 +23,7 @@ fn bench_positions() -> Vec<Position> {
 
 /// A table far larger than the caches, at random keys: what a miss costs, and what the prefetch saves.
 fn table(c: &mut Criterion) {
-    let table = Table::new(256);
+    let table = Table::new(256).expect("256 MiB");
     let mut group = c.benchmark_group("table");
     group.throughput(Throughput::Elements(ENTRIES));
     let entry = Entry {

@@ -1,6 +1,7 @@
 //! The end of a search: the threads vote, and their choice becomes the outcome.
 
 use super::job::Job;
+use super::params;
 use super::report::{Line, Outcome, Progress, Score, ScoreBound};
 use super::root;
 use super::root_move::RootMove;
@@ -96,8 +97,9 @@ fn expected_answer(job: &Job, best: Move) -> Option<Move> {
 fn vote(all: &[Findings]) -> Option<&Findings> {
     let value = |found: &Findings| found.roots[0].known_value();
     let least = all.iter().map(value).min()?;
-    let weight =
-        |found: &Findings| i64::from(value(found) - least + 14) * i64::from(found.depth.max(1));
+    let weight = |found: &Findings| {
+        i64::from(value(found) - least + params::vote_offset()) * i64::from(found.depth.max(1))
+    };
     let votes = |found: &Findings| -> i64 {
         let m = found.roots[0].m;
         all.iter()

@@ -14,8 +14,6 @@ use crate::util::prefetch::prefetch;
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
-/// Limit of an entry.
-const MAX: i32 = 1024;
 /// Pieces on squares (768, and one for none), before and after.
 const CONTINUATION: usize = 769 * 768;
 
@@ -69,8 +67,9 @@ impl Keys {
 #[inline]
 fn update(entry: &mut i16, bonus: i32) {
     let old = i32::from(*entry);
-    let bonus = bonus.clamp(-MAX, MAX);
-    *entry = (old + bonus - old * bonus.abs() / MAX) as i16;
+    let max = params::corr_max();
+    let bonus = bonus.clamp(-max, max);
+    *entry = (old + bonus - old * bonus.abs() / max) as i16;
 }
 
 impl Corrections {
@@ -129,13 +128,21 @@ impl Corrections {
     /// Moves the corrections of a position by `bonus`, positive where the evaluation was too low.
     // CITE: the weights: Stockfish (August 2026).
     pub fn learn(&mut self, keys: &Keys, bonus: i32) {
-        let bonus = bonus.clamp(-MAX / 4, MAX / 4) * 1061 / 1024;
+        let most = params::corr_step_max();
+        let bonus = bonus.clamp(-most, most) * params::corr_rate() / 1024;
         update(&mut self.pawn[keys.pawn as usize], bonus);
-        update(&mut self.minor[keys.minor as usize], bonus * 150 / 128);
+        update(
+            &mut self.minor[keys.minor as usize],
+            bonus * params::corr_rate_minor() / 128,
+        );
         for (table, &key) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
-            update(&mut table[key as usize], bonus * 186 / 128);
+            update(
+                &mut table[key as usize],
+                bonus * params::corr_rate_non_pawn() / 128,
+            );
         }
-        for (&key, weight) in keys.continuation.iter().zip([130, 70]) {
+        let rates = [params::corr_rate_second(), params::corr_rate_fourth()];
+        for (&key, weight) in keys.continuation.iter().zip(rates) {
             if key != NO_MOVE {
                 update(&mut self.continuation[key as usize], bonus * weight / 128);
             }

@@ -4,17 +4,9 @@
 //! its limit, so entries stay in range and recent results weigh most.
 // CITE: the history heuristic: Schaeffer (1983); the gravity form is common to today's engines.
 
+use super::params;
 use crate::board::{Bitboard, Color, Move, Piece, Position, Role};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
-
-/// Limit of the butterfly entries.
-const BUTTERFLY_MAX: i32 = 7183;
-/// Limit of the capture entries.
-const CAPTURE_MAX: i32 = 10_692;
-/// Limit of the continuation entries.
-const CONTINUATION_MAX: i32 = 30_000;
-/// Limit of the pawn-structure entries.
-const PAWN_MAX: i32 = 8192;
 
 /// Pawn structures told apart by the pawn history (a power of two).
 const PAWN_STRUCTURES: usize = 512;
@@ -104,19 +96,19 @@ impl Histories {
     pub fn clear(&mut self) {
         self.butterfly.fill(0);
         self.low_ply.fill(0);
-        self.capture.fill(-600);
-        self.pawn.fill(-1000);
+        self.capture.fill(params::hist_capture_start() as i16);
+        self.pawn.fill(params::hist_pawn_start() as i16);
         let (used, none) = self.continuation.split_at_mut(CONTEXTS * PIECE_SQUARES);
-        used.fill(-450);
+        used.fill(params::hist_cont_start() as i16);
         none.fill(0);
     }
 
     /// Begins a new search: what happened near another root is no guide, and what happened in general counts for less
     /// than what will.
     pub fn new_root(&mut self) {
-        self.low_ply.fill(90);
+        self.low_ply.fill(params::hist_low_start() as i16);
         for entry in self.butterfly.iter_mut() {
-            *entry = (i32::from(*entry) * 729 / 1024) as i16;
+            *entry = (i32::from(*entry) * params::hist_butterfly_keep() / 1024) as i16;
         }
     }
 
@@ -179,14 +171,14 @@ impl Histories {
         update(
             &mut self.capture[capture_index(piece, m, captured)],
             bonus,
-            CAPTURE_MAX,
+            params::hist_capture_max(),
         );
     }
 
     /// Rewards a quiet move in the butterfly table.
     pub fn update_butterfly(&mut self, color: Color, m: Move, bonus: i32) {
         let entry = &mut self.butterfly[color_index(color) * 4096 + m.from_to()];
-        update(entry, bonus, BUTTERFLY_MAX);
+        update(entry, bonus, params::hist_butterfly_max());
     }
 
     /// Rewards a quiet move near the root.
@@ -195,7 +187,7 @@ impl Histories {
             update(
                 &mut self.low_ply[ply * 4096 + m.from_to()],
                 bonus,
-                BUTTERFLY_MAX,
+                params::hist_butterfly_max(),
             );
         }
     }
@@ -205,7 +197,7 @@ impl Histories {
     pub fn update_continuation(&mut self, context: Context, piece_square: usize, bonus: i32) {
         if context != Context::NONE {
             let entry = &mut self.continuation[context.base() + piece_square];
-            update(entry, bonus, CONTINUATION_MAX);
+            update(entry, bonus, params::hist_cont_max());
         }
     }
 
@@ -214,7 +206,7 @@ impl Histories {
         update(
             &mut self.pawn[pawn_index(pawn_key, piece_square)],
             bonus,
-            PAWN_MAX,
+            params::hist_pawn_max(),
         );
     }
 }
@@ -268,13 +260,13 @@ mod tests {
     fn gravity_keeps_entries_in_range() {
         let mut entry = 0;
         for _ in 0..1000 {
-            update(&mut entry, 1500, BUTTERFLY_MAX);
-            assert!(i32::from(entry) <= BUTTERFLY_MAX);
+            update(&mut entry, 1500, params::hist_butterfly_max());
+            assert!(i32::from(entry) <= params::hist_butterfly_max());
         }
-        assert!(i32::from(entry) > BUTTERFLY_MAX * 9 / 10);
+        assert!(i32::from(entry) > params::hist_butterfly_max() * 9 / 10);
         for _ in 0..1000 {
-            update(&mut entry, -50_000, BUTTERFLY_MAX);
-            assert!(i32::from(entry) >= -BUTTERFLY_MAX);
+            update(&mut entry, -50_000, params::hist_butterfly_max());
+            assert!(i32::from(entry) >= -params::hist_butterfly_max());
         }
     }
 

@@ -50,7 +50,7 @@ impl Job {
             start: Instant::now(),
             root_moves: Vec::new(),
             root_in_tb: false,
-            table: Arc::new(Table::new(1)),
+            table: Arc::new(Table::placeholder()),
             syzygy: None,
             reporter: Arc::new(Silent),
             previous_value: None,

@@ -20,22 +20,43 @@ fn malus(depth: i32) -> i32 {
 }
 
 /// Weights in 1024ths of a bonus for the contexts 1 to 6 plies ago.
-const CONTEXT_WEIGHTS: [(usize, i32); 6] =
-    [(1, 1040), (2, 780), (3, 290), (4, 502), (5, 132), (6, 418)];
+#[inline]
+fn context_weights() -> [(usize, i32); 6] {
+    [
+        (1, params::cont_1()),
+        (2, params::cont_2()),
+        (3, params::cont_3()),
+        (4, params::cont_4()),
+        (5, params::cont_5()),
+        (6, params::cont_6()),
+    ]
+}
 
 /// By how many of the contexts so far speak for the move: the more do, the faster they learn. In 128ths.
-const CONSISTENCY: [i32; 7] = [94, 103, 110, 106, 119, 126, 121];
+#[inline]
+fn consistency() -> [i32; 7] {
+    [
+        params::agree_0(),
+        params::agree_1(),
+        params::agree_2(),
+        params::agree_3(),
+        params::agree_4(),
+        params::agree_5(),
+        params::agree_6(),
+    ]
+}
 
 impl Worker {
     /// Rewards, in the contexts of the moves before, the move to `square` made `ago` plies ago (0: made here). What
     /// led to a good answer once will again.
     // CITE: weights, consistency and the constant for the last move: Stockfish (August 2026).
     fn update_contexts(&mut self, ago: usize, square: usize, bonus: i32) {
-        // So large that the product below still fits an i32; entries saturate long before.
-        let bonus = bonus.clamp(-16_000, 16_000);
+        // Entries saturate long before; so bounded, the product below fits an i64 with every weight.
+        let bonus = i64::from(bonus.clamp(-16_000, 16_000));
+        let consistency = consistency();
         let in_check = self.frame(ago).in_check;
         let mut speak_for_it = 0;
-        for (back, weight) in CONTEXT_WEIGHTS {
+        for (back, weight) in context_weights() {
             // In check, only the last two moves have to do with the answer.
             if in_check && back > 2 {
                 break;
@@ -45,7 +66,8 @@ impl Worker {
                 continue;
             }
             speak_for_it += usize::from(self.histories.continuation(context, square) > 0);
-            let amount = bonus * weight * CONSISTENCY[speak_for_it] / (1024 * 128);
+            let share = i64::from(weight * consistency[speak_for_it]);
+            let amount = (bonus * share / (1024 * 128)) as i32;
             let constant = params::bonus_answer() * i32::from(back == 1);
             self.histories
                 .update_continuation(context, square, amount + constant);
@@ -56,10 +78,14 @@ impl Worker {
         let turn = self.position.turn();
         self.histories.update_butterfly(turn, m, bonus);
         self.histories
-            .update_low_ply(self.ply, m, bonus * 712 / 1024);
-        self.update_contexts(0, square, bonus * 750 / 1024);
+            .update_low_ply(self.ply, m, bonus * params::quiet_low() / 1024);
+        self.update_contexts(0, square, bonus * params::quiet_cont() / 1024);
         // Few moves fit a structure, and most of the rest fail for other reasons: failures count for less.
-        let share = if bonus >= 0 { 1104 } else { 459 };
+        let share = if bonus >= 0 {
+            params::quiet_pawn()
+        } else {
+            params::quiet_pawn_malus()
+        };
         self.histories
             .update_pawn(self.position.pawn_key(), square, bonus * share / 1024);
     }
@@ -71,32 +97,44 @@ impl Worker {
         let before = *self.frame(1);
         let mut bonus = bonus(node.depth)
             + params::bonus_tt_move() * i32::from(Some(best) == node.tt_move)
-            + before.stat_score / 28;
+            + before.stat_score / params::bonus_stat_div();
         if !node.pv {
             // The more moves failed before it, the more it says.
-            bonus += bonus * tried.len() / 256;
+            bonus += bonus * tried.len() / params::bonus_tried_div();
         }
         let malus = malus(node.depth);
         let piece = self.position.moved_piece(best);
         if self.position.is_noisy(best) {
             let captured = self.position.captured(best);
-            self.histories
-                .update_capture(piece, best, captured, bonus * 1427 / 1024);
+            self.histories.update_capture(
+                piece,
+                best,
+                captured,
+                bonus * params::bonus_capture() / 1024,
+            );
         } else {
-            self.update_quiet(best, piece_square(piece, best), bonus * 899 / 1024);
+            self.update_quiet(
+                best,
+                piece_square(piece, best),
+                bonus * params::bonus_quiet() / 1024,
+            );
             // Later moves were not believed in anyway.
-            let mut fading = malus * 1159 / 1024;
+            let mut fading = malus * params::malus_quiet() / 1024;
             for c in &tried.quiets {
-                fading = fading * 921 / 1024;
+                fading = fading * params::malus_quiet_next() / 1024;
                 self.update_quiet(c.m, c.square(), -fading);
             }
         }
         if before.move_count == 1 + i32::from(before.tt_hit) {
-            self.punish_early_quiet(malus * 713 / 1024);
+            self.punish_early_quiet(malus * params::malus_early() / 1024);
         }
         for c in &tried.noisy {
-            self.histories
-                .update_capture(c.piece, c.m, c.captured, -malus * 1489 / 1024);
+            self.histories.update_capture(
+                c.piece,
+                c.m,
+                c.captured,
+                -malus * params::malus_capture() / 1024,
+            );
         }
     }
 
@@ -104,15 +142,15 @@ impl Worker {
     pub(super) fn learn_from_table(&mut self, m: Move, depth: i32) {
         if !self.position.is_noisy(m) {
             let piece = self.position.moved_piece(m);
-            self.update_quiet(m, piece_square(piece, m), (112 * depth).min(695));
+            let bonus = (params::table_depth() * depth).min(params::table_max());
+            self.update_quiet(m, piece_square(piece, m), bonus);
         }
-        if self.frame(1).move_count < 5 {
-            self.punish_early_quiet(2210);
+        if self.frame(1).move_count < params::table_early_count() {
+            self.punish_early_quiet(params::table_early());
         }
     }
 
     /// The opponent's quiet move that led here was refuted although it came early in its ordering.
-    // MEASURED: +22 +- 31
     fn punish_early_quiet(&mut self, amount: i32) {
         let before = *self.frame(1);
         let Some(m) = before.current else { return };
@@ -132,29 +170,38 @@ impl Worker {
         if before.noisy {
             let captured = self.position.last_captured();
             self.histories
-                .update_capture(before.piece, m, captured, 892);
+                .update_capture(before.piece, m, captured, params::low_capture());
             return;
         }
         let (in_check, static_eval) = (self.frame(0).in_check, self.frame(0).static_eval);
-        let surprise = -241 - before.stat_score / 98
-            + (59 * node.depth).min(420)
-            + 186 * i32::from(before.move_count > 9)
-            + 142 * i32::from(!in_check && node.best <= static_eval - 106)
-            + 159
+        let surprise = params::low_base() - before.stat_score / params::low_stat_div()
+            + (params::low_depth() * node.depth).min(params::low_depth_max())
+            + params::low_late() * i32::from(before.move_count > params::low_late_count())
+            + params::low_eval()
+                * i32::from(!in_check && node.best <= static_eval - params::low_eval_margin())
+            + params::low_before()
                 * i32::from(
                     !before.in_check
                         && before.static_eval != NONE
-                        && node.best <= -before.static_eval - 68,
+                        && node.best <= -before.static_eval - params::low_before_margin(),
                 );
-        let amount = (150 * node.depth - 85).min(1337) * surprise.max(0);
+        let amount = (params::low_amount_depth() * node.depth - params::low_amount_offset())
+            .min(params::low_amount_max())
+            * surprise.max(0);
         let square = piece_square(before.piece, m);
-        self.update_contexts(1, square, amount / 1024 * 263 / 16);
-        self.histories
-            .update_butterfly(!self.position.turn(), m, amount / 1024 * 215 / 32);
+        self.update_contexts(1, square, amount / 1024 * params::low_cont_scale() / 1024);
+        self.histories.update_butterfly(
+            !self.position.turn(),
+            m,
+            amount / 1024 * params::low_butterfly_scale() / 1024,
+        );
         if before.piece.role != Role::Pawn && m.promotion().is_none() {
             let pawn_key = self.position.pawn_key();
-            self.histories
-                .update_pawn(pawn_key, square, amount / 1024 * 324 / 8);
+            self.histories.update_pawn(
+                pawn_key,
+                square,
+                amount / 1024 * params::low_pawn_scale() / 1024,
+            );
         }
     }
 
@@ -168,20 +215,24 @@ impl Worker {
             return;
         }
         let change = -(before.static_eval + static_eval);
-        let amount = change.clamp(-189, 194) + params::hist_eval_offset();
+        let amount = change.clamp(-params::hist_eval_min(), params::hist_eval_max())
+            + params::hist_eval_offset();
         let mover: Color = !self.position.turn();
         self.histories
             .update_butterfly(mover, m, amount * params::hist_eval_mult());
         if !self.frame(0).tt_hit && before.piece.role != Role::Pawn && m.promotion().is_none() {
             let square = piece_square(before.piece, m);
-            self.histories
-                .update_pawn(self.position.pawn_key(), square, amount * 13);
+            self.histories.update_pawn(
+                self.position.pawn_key(),
+                square,
+                amount * params::hist_eval_pawn(),
+            );
         }
     }
 
     /// A reduced move had to be searched again: it was better than its history said. Called at the child.
     pub(super) fn learn_from_research(&mut self, c: &Candidate) {
-        self.update_contexts(1, c.square(), 1334);
+        self.update_contexts(1, c.square(), params::research_bonus());
     }
 
     /// Several moves exceed beta: the static evaluation was too low.
@@ -193,7 +244,7 @@ impl Worker {
             ..
         } = *self.frame(0);
         if !in_check && value > static_eval {
-            let amount = (value - static_eval) * depth * 177 / 1024;
+            let amount = (value - static_eval) * depth * params::corr_multi_cut() / 1024;
             self.corrections.learn(&keys, amount);
         }
     }
@@ -225,7 +276,11 @@ impl Worker {
             return;
         }
         // A node that failed low has seen every move, one that failed high perhaps a single one: the former says more.
-        let rate = if best.is_some() { 12 } else { 18 };
+        let rate = if best.is_some() {
+            params::corr_fail_high()
+        } else {
+            params::corr_fail_low()
+        };
         let difference = node.best - static_eval;
         self.corrections
             .learn(&keys, difference * node.depth * rate / 128);

@@ -27,6 +27,7 @@ mod moves;
 mod negamax;
 mod node;
 pub mod options;
+mod parameter;
 pub mod params;
 pub mod pool;
 mod prune;

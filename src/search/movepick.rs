@@ -5,7 +5,8 @@
 //! that look bad.
 
 use super::history::{Context, Histories, LOW_PLIES, cheaper_attacks, piece_square};
-use super::score::{PIECE_VALUES, exchange_units};
+use super::params;
+use super::score::{exchange_units, piece_value};
 use crate::board::moves::MAX_MOVES;
 use crate::board::{CheckInfo, Move, MoveList, Position, Role};
 
@@ -78,9 +79,6 @@ enum Kind {
     /// Noisy moves whose exchange wins at least this.
     ProbCut(i32),
 }
-
-/// A good quiet move has at least this score.
-const GOOD_QUIET: i32 = -14_000;
 
 /// The state of one node's move ordering.
 pub struct MovePicker {
@@ -166,7 +164,7 @@ impl MovePicker {
                 }
                 Stage::MakeQuiet => self.make_quiet(guide, scratch),
                 Stage::GoodQuiet => {
-                    if let Some(m) = self.next_quiet(scratch, GOOD_QUIET) {
+                    if let Some(m) = self.next_quiet(scratch, params::pick_good_quiet()) {
                         return Some(m);
                     }
                     (self.end, self.next) = (self.next, 0);
@@ -228,7 +226,9 @@ impl MovePicker {
                 continue;
             }
             let good = match self.kind {
-                Kind::Main => guide.position.see_ge(m, exchange_units(-score / 18)),
+                Kind::Main => guide
+                    .position
+                    .see_ge(m, exchange_units(-score / params::pick_see_div())),
                 Kind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
                 Kind::Quiescence | Kind::Evasions => true,
             };
@@ -337,9 +337,9 @@ fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
 fn noisy_score(guide: &Guide, m: Move) -> i32 {
     let captured = guide.position.captured(m);
     let piece = guide.position.moved_piece(m);
-    let mut score = 7 * captured.map_or(0, |role| PIECE_VALUES[role as usize - 1]);
+    let mut score = params::pick_victim() * captured.map_or(0, piece_value);
     if m.is_queen_promotion() {
-        score += 7 * PIECE_VALUES[4];
+        score += params::pick_victim() * piece_value(Role::Queen);
     }
     score + guide.histories.capture(piece, m, captured)
 }
@@ -356,6 +356,7 @@ struct QuietScorer<'a> {
     butterfly: &'a [i16],
     pawn: &'a [i16],
     continuations: [&'a [i16]; 5],
+    threat_weights: [i32; 6],
 }
 
 impl<'a> QuietScorer<'a> {
@@ -368,6 +369,7 @@ impl<'a> QuietScorer<'a> {
             continuations: guide
                 .contexts
                 .map(|context| histories.continuation_row(context)),
+            threat_weights: threat_weights(),
         }
     }
 
@@ -378,19 +380,23 @@ impl<'a> QuietScorer<'a> {
         let piece = guide.position.moved_piece(m);
         let square = piece_square(piece, m);
         let known = |table: &[i16], index: usize| i32::from(table[index]);
-        let mut score = 2 * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
+        let mut score = params::pick_general()
+            * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
         for table in self.continuations {
             score += known(table, square);
         }
         let role = piece.role as usize - 1;
         if guide.checks.squares[role].contains(m.to())
-            && guide.position.see_ge(m, exchange_units(-75))
+            && guide
+                .position
+                .see_ge(m, exchange_units(-params::pick_check_see()))
         {
-            score += 16_384;
+            score += params::pick_check();
         }
-        score += THREAT_WEIGHT[role] * self.threat(role, m);
+        score += self.threat_weights[role] * self.threat(role, m);
         if guide.ply < LOW_PLIES {
-            score += 8 * guide.histories.low_ply(guide.ply, m) / (1 + guide.ply as i32);
+            score += params::pick_low_ply() * guide.histories.low_ply(guide.ply, m)
+                / (1 + guide.ply as i32);
         }
         score
     }
@@ -398,9 +404,9 @@ impl<'a> QuietScorer<'a> {
     fn threat(&self, role: usize, m: Move) -> i32 {
         let cheaper = self.cheaper[role];
         if cheaper.contains(m.to()) {
-            -95
+            -params::pick_threat_enter()
         } else if cheaper.contains(m.from()) {
-            100
+            params::pick_threat_leave()
         } else {
             0
         }
@@ -409,7 +415,11 @@ impl<'a> QuietScorer<'a> {
 
 /// Weight of escaping a cheaper attacker, by role index.
 // CITE: Stockfish's quiet move scoring (idea and figures).
-const THREAT_WEIGHT: [i32; 6] = [0, 144, 144, 256, 517, 0];
+fn threat_weights() -> [i32; 6] {
+    let minor = params::pick_threat_minor();
+    let (rook, queen) = (params::pick_threat_rook(), params::pick_threat_queen());
+    [0, minor, minor, rook, queen, 0]
+}
 
-/// Whether a role can be cheaper than another: asserts the order that `THREAT_WEIGHT` assumes.
+/// Whether a role can be cheaper than another: asserts the order that [`threat_weights`] assumes.
 const _: () = assert!(Role::Pawn as usize == 1 && Role::King as usize == 6);

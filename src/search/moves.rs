@@ -111,9 +111,11 @@ impl Worker {
         }
         node.alpha = node.best;
         // The rest are less likely to beat it, and get less.
-        // MEASURED: -29 +- 33; with 20,000 nodes +17 +- 21 (500 games)
-        if node.depth > 3 && node.depth < 12 && !score::is_decisive(node.best) {
-            node.depth -= 3;
+        if node.depth > params::raise_depth_min()
+            && node.depth < params::raise_depth_max()
+            && !score::is_decisive(node.best)
+        {
+            node.depth -= params::raise_plies();
         }
         false
     }
@@ -165,7 +167,6 @@ impl Worker {
     }
 
     /// Late moves of a shallow node almost never matter: ordering has put what does first.
-    // MEASURED: +29 +- 33
     #[inline]
     fn is_late(node: &Node, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
@@ -175,8 +176,7 @@ impl Worker {
     fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
         let history = self.histories.capture(c.piece, c.m, c.captured);
         // Even with what it captures, the evaluation stays below alpha.
-        // MEASURED: -2 +- 33
-        if !c.gives_check && depth < 8 {
+        if !c.gives_check && depth < params::cap_fut_depth_max() {
             let hope = self.frame(0).static_eval
                 + params::cap_fut_base()
                 + params::cap_fut_depth() * depth
@@ -187,7 +187,6 @@ impl Worker {
             }
         }
         // The exchange loses too much.
-        // MEASURED: +5 +- 33
         let margin =
             params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
         if self.position.see_ge(c.m, exchange_units(-margin)) {
@@ -203,11 +202,11 @@ impl Worker {
             + self.histories.continuation(self.frame(2).context, square)
             + self.histories.pawn(self.position.pawn_key(), square);
         // It has failed too often.
-        // MEASURED: +2 +- 31
         if history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
         }
-        history += 2 * self.histories.butterfly(self.position.turn(), c.m);
+        history +=
+            params::hist_lmr_butterfly() * self.histories.butterfly(self.position.turn(), c.m);
         depth += history / params::hist_lmr_div();
         // A quiet move changes the evaluation little.
         // CITE: Heinz, "Extended futility pruning" (1998).
@@ -217,14 +216,13 @@ impl Worker {
             + params::fut_base()
             + params::fut_above_alpha() * i32::from(static_eval > node.alpha)
             + params::fut_depth() * depth;
-        if !in_check && depth < 12 && hope <= node.alpha {
+        if !in_check && depth < params::fut_depth_max() && hope <= node.alpha {
             if node.best <= hope && !score::is_decisive(node.best) && !score::is_win(hope) {
                 node.best = hope;
             }
             return Verdict::Skip;
         }
         // It loses material.
-        // MEASURED: +29 +- 33
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
         if self.position.see_ge(c.m, threshold) {
@@ -246,15 +244,15 @@ impl Worker {
             && node.tt_score != NONE
             && !score::is_decisive(node.tt_score)
             && node.tt_bound().is_lower()
-            && node.tt_depth() >= node.depth - 3
+            && node.tt_depth() >= node.depth - params::sing_tt_plies()
             && !node.tt_move.is_some_and(|m| self.is_shuffling(m));
         if !candidate {
             return Ok(0);
         }
         let slack =
             params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !node.pv);
-        let beta = node.tt_score - slack * node.depth / 54;
-        let depth = (node.depth - 1) / 2;
+        let beta = node.tt_score - slack * node.depth / params::sing_beta_div();
+        let depth = (node.depth - 1) * params::sing_depth_scale() / 1024;
         let (excluded, cut_node) = (node.tt_move, node.cut_node);
         self.frame_mut().excluded = excluded;
         let result = self.negamax::<NULL_WINDOW>(beta - 1, beta, depth, cut_node);
@@ -271,31 +269,31 @@ impl Worker {
                 - doubt;
             let triple = params::sing_triple() + params::sing_triple_pv() * open
                 - params::sing_triple_quiet() * quiet
-                + 97 * i32::from(tt_pv)
+                + params::sing_triple_ttpv() * i32::from(tt_pv)
                 - doubt;
-            // MEASURED: the second and third ply: +23 +- 34
             let mut plies = 1 + i32::from(value < beta - double);
             plies += i32::from(plies == 2 && value < beta - triple);
             // The other moves get another ply too; the table's move has its depth, and gets its extension.
             node.depth += 1;
             return Ok(plies);
         }
-        // MEASURED: multi-cut: +13 +- 32
         if value >= node.beta && !score::is_decisive(value) {
             self.learn_from_multi_cut(value, depth);
             return Err(Exit::Cut(value));
         }
         // Other moves may do as well: the table's move is not worth its whole depth.
-        // MEASURED: -2 +- 33
         let others_do = node.tt_score >= node.beta || node.cut_node;
-        Ok(if others_do { -3 } else { 0 })
+        Ok(-params::sing_negative() * i32::from(others_do))
     }
 
     /// Whether the move only takes up the walk of a piece to and fro: such lines have no end, and are not worth
     /// extensions.
     // CITE: Stockfish (2025).
     fn is_shuffling(&self, m: Move) -> bool {
-        if self.position.is_noisy(m) || self.position.halfmoves() < 10 || self.ply < 20 {
+        if self.position.is_noisy(m)
+            || self.position.halfmoves() < params::sing_shuffle_halfmoves() as u32
+            || self.ply < params::sing_shuffle_ply() as usize
+        {
             return false;
         }
         match (self.frame(2).current, self.frame(4).current) {
@@ -365,7 +363,9 @@ impl Worker {
             }
             // 15. The first move of an open window, and any that beat alpha, get the whole window.
             if pv && (c.count == 1 || value > alpha) {
-                let keep = Some(c.m) == node.tt_move && w.root_depth > 8 && node.tt_depth() > 1;
+                let keep = Some(c.m) == node.tt_move
+                    && w.root_depth > params::full_keep_depth()
+                    && node.tt_depth() > 1;
                 let depth = if keep { depth.max(1) } else { depth };
                 value = -w.negamax::<PV>(-node.beta, -alpha, depth, false)?;
             }
@@ -377,7 +377,8 @@ impl Worker {
     fn stat_score(&self, c: &Candidate) -> i32 {
         if c.noisy {
             let victim = Self::victim_value(c.captured);
-            return 873 * victim / 128 + self.histories.capture(c.piece, c.m, c.captured);
+            return params::stat_victim() * victim / 128
+                + self.histories.capture(c.piece, c.m, c.captured);
         }
         let square = c.square();
         let answer = |back: usize| {
@@ -385,7 +386,10 @@ impl Worker {
                 .continuation(self.frame(back).context, square)
         };
         let butterfly = self.histories.butterfly(self.position.turn(), c.m);
-        (2252 * butterfly + 1126 * answer(1) + 1093 * answer(2)) / 1024
+        (params::stat_butterfly() * butterfly
+            + params::stat_answer() * answer(1)
+            + params::stat_second() * answer(2))
+            / 1024
     }
 
     #[inline]

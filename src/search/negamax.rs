@@ -19,9 +19,8 @@
 //! | 15 | full searches | `search_candidate` |
 //! | 16 | learning | `finish`; what: `learn.rs` |
 //!
-//! `MEASURED: +70 +- 35` tells what a rule gains: Elo of the engine against itself without that one rule (95 %; 300 games
-//! at 5,000 nodes a move, default net, UHO_4060_v3.epd, both colours, at bench 1583043). So few nodes show little of rules
-//! for great depth; a rule within the error stays for what others found at longer time controls.
+//! `MEASURED: +70 +- 35` beside a rule tells what it gains beyond the error of the measurement; how it was measured, and
+//! the rules whose figure is within its error, are in `evidence.md`.
 //!
 //! A step ends its node by `?` (see `step.rs`); the one wrapper that makes moves (`Worker::child`) undoes them all the
 //! same.
@@ -95,7 +94,6 @@ impl Worker {
     /// once inside the search, because a side that could do better would not have repeated. A move that repeats is
     /// worth a draw at least, which is known before it is made, and raises alpha.
     // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
-    // MEASURED: the cycle detection: +0 +- 34
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
         if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
@@ -161,8 +159,8 @@ impl Worker {
             || score == NONE
             || e.depth <= node.depth - i32::from(score <= node.beta)
             || !e.bound.settles(score, node.beta)
-            // A shallow node that is to fail the other way is searched; MEASURED: -16 +- 31.
-            || (node.cut_node != (score >= node.beta) && node.depth <= 5)
+            // A shallow node that was expected to fail the other way is searched.
+            || (node.cut_node != (score >= node.beta) && node.depth <= params::tt_other_depth())
         {
             return Ok(());
         }
@@ -171,14 +169,13 @@ impl Worker {
         {
             self.learn_from_table(m, node.depth);
         }
-        let holds = self.position.halfmoves() < 90
+        let holds = self.position.halfmoves() < params::tt_halfmoves() as u32
             && (node.depth < params::tt_verify_depth() || self.table_agrees(node));
         cut_if(holds, score)
     }
 
     /// Whether the table's entry after its own move, if there is one, settles the window the same way.
     // CITE: Stockfish (2025).
-    // MEASURED: -6 +- 29
     fn table_agrees(&mut self, node: &Node) -> bool {
         let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
             return true;
@@ -247,7 +244,7 @@ impl Worker {
             _ => true,
         };
         if settled {
-            let depth = (node.depth + 6).min(MAX_PLY as i32 - 1);
+            let depth = (node.depth + params::tb_store_plies()).min(MAX_PLY as i32 - 1);
             self.store(node, value, None, bound, depth);
             return Err(Exit::Cut(value));
         }

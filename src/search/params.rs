@@ -1,91 +1,38 @@
 //! Every tunable number of the search: one line each with name, default, range and step.
 //!
-//! The names say what a number is for: `*_base`, `*_depth` (times depth), `*_margin` (internal units),
-//! `*_scale` (1024ths), `red_*` (reductions, in 1024ths of a ply). In an ordinary build each is a constant; with
-//! the feature `tune` each is a UCI option, and `zoothera tune` prints OpenBench's SPSA lines.
+//! The names say what a number is for: `*_base`, `*_depth` (times depth), `*_margin` (internal units), `*_div` (divides),
+//! `*_scale` (1024ths), `*_min` and `*_max` (bounds), `*_plies`, `red_*` (reductions, in 1024ths of a ply). In an ordinary
+//! build each is a constant; with the feature `tune` each is a UCI option, and `zoothera tune` prints OpenBench's SPSA
+//! lines. The ranges keep every formula from overflow, division by zero and crossed bounds.
 // CITE: starting values were oriented by those published in Stockfish's source of August 2026 and, for what is not in
 // it, Stockfish 17's and Berserk's; their units (internal, PawnValue about 208) are ours.
 // MEASURED: 9,600 games of `zoothera tune spsa` over 44 of them (10,000 nodes a move, --shake 2 --rate 0.005) took
 // `fut_base` to 96 and moved the rest by little more than noise does; its values against these at 20,000 nodes:
 // +2 +- 13 (1291 games). Not kept.
 
-/// The usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
-pub const LAST_RATE: f64 = 0.002;
-
-/// One line of the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Name, as UCI option and SPSA input.
-    pub name: &'static str,
-    /// Value in an ordinary build.
-    pub default: i32,
-    /// Least sensible value.
-    pub min: i32,
-    /// Greatest sensible value.
-    pub max: i32,
-    /// SPSA's last step size (`C_end`).
-    pub step: i32,
-}
-
-impl Parameter {
-    /// The line that OpenBench's SPSA input wants: `name, int, value, min, max, C_end, R_end`.
-    pub fn spsa_line(&self) -> String {
-        let Self {
-            name,
-            default,
-            min,
-            max,
-            step,
-        } = self;
-        format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, {LAST_RATE}")
-    }
-}
-
-macro_rules! parameters {
-    ($($name:ident = $default:literal, $min:literal ..= $max:literal, $step:literal;)*) => {
-        /// The table, in the order of its declaration.
-        pub const TABLE: &[Parameter] = &[$(Parameter {
-            name: stringify!($name), default: $default, min: $min, max: $max, step: $step,
-        }),*];
-
-        $(
-            const _: () = assert!($min <= $default && $default <= $max && $step > 0);
-
-            #[doc = concat!("`", stringify!($name), "`: see the table in this file.")]
-            #[inline(always)]
-            pub fn $name() -> i32 {
-                #[cfg(feature = "tune")]
-                { tuned::$name.load(std::sync::atomic::Ordering::Relaxed) }
-                #[cfg(not(feature = "tune"))]
-                { $default }
-            }
-        )*
-
-        #[cfg(feature = "tune")]
-        mod tuned {
-            use std::sync::atomic::AtomicI32;
-            $(#[allow(non_upper_case_globals)] pub static $name: AtomicI32 = AtomicI32::new($default);)*
-        }
-
-        /// Sets a parameter; `false` when there is none of that name or the value is out of its range.
-        #[cfg(feature = "tune")]
-        pub fn set(name: &str, value: i32) -> bool {
-            $(if name.eq_ignore_ascii_case(stringify!($name)) {
-                let fits = ($min..=$max).contains(&value);
-                if fits {
-                    tuned::$name.store(value, std::sync::atomic::Ordering::Relaxed);
-                }
-                return fits;
-            })*
-            false
-        }
-    };
-}
+use super::parameter::parameters;
+pub use super::parameter::{LAST_RATE, Parameter};
 
 parameters! {
     // Aspiration window
+    asp_depth = 4, 2..=8, 1;
     asp_delta = 8, 4..=40, 3;
     asp_variance_div = 12000, 4000..=30000, 1500;
+    asp_variance_max = 4000000, 500000..=12000000, 400000;
+    asp_grow_div = 3, 1..=4, 1;
+    asp_decisive = 2000, 200..=8000, 400;
+    // Average of a root move's values: weight of the newest, in 32nds
+    root_newest_min = 12, 1..=16, 2;
+    root_newest_max = 24, 16..=32, 2;
+    // Cut-offs by the table
+    tt_other_depth = 5, 0..=10, 1;
+    tt_verify_depth = 7, 3..=12, 1;
+    tt_halfmoves = 90, 40..=100, 4;
+    tb_store_plies = 6, 0..=12, 1;
+    // Depth in hindsight, by the reduction of the move before
+    hind_deeper_plies = 3, 1..=6, 1;
+    hind_shallower_plies = 2, 1..=6, 1;
+    hind_shallower_sum = 180, 40..=400, 20;
     // Razoring
     razor_base = 483, 200..=900, 40;
     razor_depth2 = 318, 120..=500, 25;
@@ -98,6 +45,7 @@ parameters! {
     rfp_improving = 2789, 0..=5000, 250;
     rfp_worsening = 335, 0..=1024, 50;
     rfp_corr_div = 151, 40..=600, 25;
+    rfp_return_div = 3, 1..=8, 1;
     // Null move
     nmp_depth_margin = 13, 5..=40, 3;
     nmp_base_margin = 365, 100..=700, 35;
@@ -105,17 +53,22 @@ parameters! {
     nmp_least_beta = 2000, 500..=6000, 250;
     nmp_eval_div = 256, 100..=400, 20;
     nmp_base = 7, 3..=9, 1;
+    nmp_depth_div = 3, 2..=8, 1;
     nmp_verify_depth = 16, 10..=20, 1;
+    nmp_verify_scale = 768, 256..=1024, 64;
     // Internal iterative reduction
     iir_depth = 6, 3..=9, 1;
-    // Verification of the table's cut-offs
-    tt_verify_depth = 7, 3..=12, 1;
     // ProbCut
+    probcut_depth = 3, 2..=8, 1;
+    probcut_plies = 3, 2..=6, 1;
+    probcut_plies_improving = 5, 2..=8, 1;
     probcut_margin = 190, 80..=350, 18;
     probcut_improving = 58, 0..=150, 10;
     probcut_tt_margin = 415, 200..=700, 30;
+    probcut_tt_plies = 4, 1..=8, 1;
     // Shallow pruning of moves
     lmp_base = 3, 1..=8, 1;
+    cap_fut_depth_max = 8, 3..=14, 1;
     cap_fut_base = 234, 80..=450, 22;
     cap_fut_depth = 247, 80..=400, 20;
     cap_fut_history = 134, 0..=300, 15;
@@ -123,25 +76,44 @@ parameters! {
     see_cap_history = 34, 0..=90, 4;
     see_quiet_depth = 23, 10..=60, 3;
     hist_prune_depth = 4300, 1500..=8000, 350;
+    hist_lmr_butterfly = 2, 0..=4, 1;
     hist_lmr_div = 3600, 1500..=8000, 350;
+    fut_depth_max = 12, 6..=18, 1;
     fut_base = 164, 40..=320, 15;
     fut_above_alpha = 90, 0..=250, 14;
     fut_depth = 119, 50..=220, 10;
     // Singular extensions
     sing_depth = 6, 4..=9, 1;
+    sing_tt_plies = 3, 1..=6, 1;
+    sing_depth_scale = 512, 256..=768, 32;
     sing_beta_base = 59, 20..=120, 6;
     sing_beta_pv = 77, 20..=160, 8;
+    sing_beta_div = 54, 20..=120, 6;
     sing_double = 0, -60..=120, 10;
     sing_double_pv = 244, 60..=450, 22;
     sing_double_quiet = 206, 40..=400, 20;
     sing_triple = 90, 20..=300, 16;
     sing_triple_pv = 270, 100..=500, 25;
     sing_triple_quiet = 250, 60..=450, 22;
+    sing_triple_ttpv = 97, 0..=250, 14;
     sing_beyond = 40, 0..=120, 6;
+    sing_negative = 3, 0..=5, 1;
+    sing_shuffle_halfmoves = 10, 4..=40, 3;
+    sing_shuffle_ply = 20, 8..=60, 4;
+    // Depth of the moves after one that raised alpha
+    raise_depth_min = 3, 1..=8, 1;
+    raise_depth_max = 12, 6..=20, 1;
+    raise_plies = 3, 0..=5, 1;
+    // What the histories expect of a move, in 1024ths (of captures' victims, in 128ths)
+    stat_victim = 873, 300..=1600, 65;
+    stat_butterfly = 2252, 800..=4000, 150;
+    stat_answer = 1126, 300..=2200, 90;
+    stat_second = 1093, 300..=2200, 90;
     // Late move reductions, in 1024ths of a ply
     red_factor = 2872, 1800..=3800, 110;
     red_base = 982, 300..=2000, 90;
     red_delta = 577, 200..=1400, 60;
+    red_delta_max = 4096, 1024..=8192, 300;
     red_not_improving = 394, 0..=900, 40;
     red_ttpv = 2094, 800..=4000, 160;
     red_ttpv_pv = 1004, 0..=2000, 100;
@@ -154,44 +126,181 @@ parameters! {
     red_cut = 4026, 1000..=6000, 220;
     red_cut_no_tt = 933, 0..=2200, 110;
     red_tt_noisy = 1079, 0..=2400, 120;
+    red_cutoffs_least = 1, 0..=4, 1;
     red_cutoffs = 264, 0..=1200, 60;
     red_cutoffs_more = 1095, 0..=2200, 110;
     red_cutoffs_all = 1138, 0..=2200, 110;
     red_tt_move = 2179, 600..=3800, 140;
     red_history = 1756, 600..=3600, 130;
     red_all = 276, 0..=700, 35;
+    red_all_depth = 256, 64..=800, 35;
+    red_all_offset = 268, 1..=800, 35;
+    // Searches after a reduced one
     deeper = 53, 10..=140, 7;
     shallower = 10, 2..=40, 3;
     red_full_no_tt = 1127, 200..=3500, 120;
     red_full_one = 5234, 2000..=8000, 250;
     red_full_two = 5487, 3500..=9000, 250;
+    full_keep_depth = 8, 2..=16, 1;
     // Quiescence
     qs_futility = 300, 100..=500, 20;
     qs_see = 75, 0..=200, 10;
     qs_history = 5800, 2000..=10000, 400;
+    qs_moves = 2, 1..=6, 1;
+    qs_evasions = 1, 1..=4, 1;
+    qs_fail_scale = 450, 0..=1024, 50;
+    // Order of moves
+    pick_victim = 7, 2..=16, 1;
+    pick_see_div = 18, 6..=60, 3;
+    pick_general = 2, 1..=4, 1;
+    pick_low_ply = 8, 0..=20, 1;
+    pick_check = 16384, 2000..=32000, 1500;
+    pick_check_see = 75, 0..=300, 15;
+    pick_threat_minor = 144, 0..=400, 20;
+    pick_threat_rook = 256, 0..=600, 30;
+    pick_threat_queen = 517, 0..=1000, 50;
+    pick_threat_leave = 100, 20..=200, 9;
+    pick_threat_enter = 95, 20..=200, 9;
+    pick_good_quiet = -14000, -28000..=0, 1400;
+    // Histories: limits (they must fit an i16), starting values, and what a new search keeps in 1024ths
+    hist_butterfly_max = 7183, 3000..=16000, 700;
+    hist_capture_max = 10692, 4000..=24000, 1000;
+    hist_cont_max = 30000, 12000..=32000, 1500;
+    hist_pawn_max = 8192, 3000..=16000, 700;
+    hist_capture_start = -600, -2000..=1000, 100;
+    hist_cont_start = -450, -2000..=1000, 100;
+    hist_pawn_start = -1000, -2500..=1000, 120;
+    hist_low_start = 90, -500..=600, 40;
+    hist_butterfly_keep = 729, 0..=1024, 50;
     // Histories: bonus and malus for a move that did or did not cut
     bonus_depth = 133, 60..=300, 12;
     bonus_offset = 81, 0..=300, 15;
     bonus_max = 1487, 800..=3000, 110;
     bonus_tt_move = 364, 0..=900, 45;
     bonus_answer = 73, 0..=250, 12;
+    bonus_stat_div = 28, 8..=120, 6;
+    bonus_tried_div = 256, 64..=1024, 40;
+    bonus_quiet = 899, 300..=1800, 75;
+    bonus_capture = 1427, 500..=2800, 115;
     malus_depth = 968, 300..=1500, 55;
     malus_offset = 235, 0..=500, 25;
     malus_max = 2244, 1000..=4000, 150;
-    hist_eval_mult = 11, 3..=25, 1;
+    malus_quiet = 1159, 400..=2200, 90;
+    malus_quiet_next = 921, 600..=1024, 25;
+    malus_capture = 1489, 500..=2800, 115;
+    malus_early = 713, 0..=1600, 75;
+    // Histories: how much of a quiet move's reward each table gets, in 1024ths
+    quiet_low = 712, 200..=1600, 65;
+    quiet_cont = 750, 200..=1600, 65;
+    quiet_pawn = 1104, 300..=2200, 90;
+    quiet_pawn_malus = 459, 100..=1200, 50;
+    // Continuation histories: weights of the contexts 1 to 6 plies ago, in 1024ths
+    cont_1 = 1040, 400..=1800, 70;
+    cont_2 = 780, 200..=1500, 65;
+    cont_3 = 290, 0..=900, 45;
+    cont_4 = 502, 0..=1100, 50;
+    cont_5 = 132, 0..=700, 35;
+    cont_6 = 418, 0..=1000, 50;
+    // The same by how many contexts so far speak for the move, in 128ths
+    agree_0 = 94, 40..=180, 8;
+    agree_1 = 103, 40..=180, 8;
+    agree_2 = 110, 40..=180, 8;
+    agree_3 = 106, 40..=180, 8;
+    agree_4 = 119, 40..=180, 8;
+    agree_5 = 126, 40..=180, 8;
+    agree_6 = 121, 40..=180, 8;
+    // Histories: the table's move cuts without a search; a reduced move was searched again
+    table_depth = 112, 30..=300, 13;
+    table_max = 695, 200..=1600, 70;
+    table_early = 2210, 500..=4500, 200;
+    table_early_count = 5, 1..=12, 1;
+    research_bonus = 1334, 300..=3000, 130;
+    // Histories: every move failed low
+    low_capture = 892, 200..=2000, 90;
+    low_base = -241, -600..=200, 40;
+    low_stat_div = 98, 30..=400, 20;
+    low_depth = 59, 10..=150, 7;
+    low_depth_max = 420, 100..=900, 40;
+    low_late = 186, 0..=450, 22;
+    low_late_count = 9, 3..=20, 1;
+    low_eval = 142, 0..=400, 20;
+    low_eval_margin = 106, 20..=300, 14;
+    low_before = 159, 0..=400, 20;
+    low_before_margin = 68, 10..=250, 12;
+    low_amount_depth = 150, 40..=350, 15;
+    low_amount_offset = 85, 0..=300, 15;
+    low_amount_max = 1337, 500..=2800, 115;
+    low_cont_scale = 16832, 4000..=40000, 1800;
+    low_butterfly_scale = 6880, 1500..=20000, 900;
+    low_pawn_scale = 41472, 8000..=90000, 4000;
+    // Histories: the evaluation after a move
+    hist_eval_min = 189, 60..=400, 17;
+    hist_eval_max = 194, 60..=400, 17;
     hist_eval_offset = 60, 0..=150, 7;
+    hist_eval_mult = 11, 3..=25, 1;
+    hist_eval_pawn = 13, 3..=30, 1;
     // Correction histories: weights in 1024ths of a unit
     corr_pawn = 120, 40..=240, 10;
     corr_minor = 83, 30..=180, 8;
     corr_non_pawn = 101, 40..=200, 9;
     corr_cont = 68, 20..=150, 7;
+    // Correction histories: how fast they learn (all in 1024ths, each in 128ths)
+    corr_max = 1024, 512..=2048, 80;
+    corr_step_max = 256, 64..=600, 25;
+    corr_rate = 1061, 300..=2200, 90;
+    corr_rate_minor = 150, 40..=350, 15;
+    corr_rate_non_pawn = 186, 40..=400, 18;
+    corr_rate_second = 130, 30..=300, 14;
+    corr_rate_fourth = 70, 10..=200, 10;
+    corr_fail_high = 12, 4..=40, 2;
+    corr_fail_low = 18, 4..=40, 2;
+    corr_multi_cut = 177, 40..=270, 18;
     // Evaluation
     eval_base = 720, 500..=1000, 25;
     eval_material_div = 32, 16..=96, 4;
-    // Time
+    eval_fade_div = 212, 120..=600, 20;
+    // Vote of the threads
+    vote_offset = 14, 1..=60, 4;
+    // Time, sudden death: share of the clock (100,000ths by its size, 10,000ths), and the hard limit (100ths)
     time_share = 1024, 400..=3000, 60;
+    time_horizon = 50, 20..=80, 4;
+    time_size_base = 320, 100..=600, 30;
+    time_size_slope = 32, 0..=100, 6;
+    time_size_max = 510, 200..=1000, 45;
+    time_share_base = 122, 0..=300, 15;
+    time_ply_offset = 295, 0..=1000, 50;
+    time_ply_power = 46, 10..=90, 4;
+    time_share_max = 213, 50..=500, 22;
+    time_hard_base = 340, 150..=700, 30;
+    time_hard_slope = 300, 0..=600, 30;
+    time_hard_min = 295, 100..=600, 25;
+    time_hard_max = 670, 300..=1200, 50;
+    time_hard_ply_div = 12, 4..=40, 2;
+    time_hard_ply_max = 300, 0..=600, 30;
+    // Time, moves to a control
+    time_control_base = 880, 300..=1800, 80;
+    time_control_ply_div = 116, 40..=400, 18;
+    time_control_max = 880, 500..=980, 30;
+    time_control_hard = 1500, 1000..=3000, 120;
+    time_control_hard_move = 110, 0..=300, 15;
+    time_control_hard_max = 6300, 2000..=12000, 500;
+    // Time, in 1000ths: the most of a clock, pondering, and what the search's progress makes of the soft limit
+    time_ceiling = 820, 400..=950, 30;
+    time_ceiling_least = 20, 1..=100, 5;
+    time_overhead_max = 20, 0..=100, 5;
+    time_ponder = 1250, 1000..=1600, 40;
+    time_falling_base = 600, 200..=1000, 40;
     time_falling_score = 12, 0..=40, 3;
+    time_falling_previous = 2100, 0..=5000, 250;
+    time_falling_min = 570, 200..=1000, 40;
+    time_falling_max = 1600, 1000..=3000, 100;
     time_stability = 90, 20..=200, 10;
+    time_stability_max = 1350, 1000..=2200, 60;
+    time_stability_min = 680, 200..=1000, 40;
+    time_changes = 1500, 0..=4000, 200;
+    time_effort_least = 930, 500..=1000, 25;
+    time_effort = 760, 300..=1000, 40;
+    time_forced = 100, 1..=1000, 50;
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use super::score::{INFINITE, Value};
 use super::signals::Signals;
 use super::syzygy::{Loaded, Syzygy};
 use super::time;
-use super::tt::Table;
+use super::tt::{NoMemory, Table};
 use super::worker::{STACK_BYTES, Worker};
 use crate::board::{Move, Position};
 use crate::nnue::Network;
@@ -86,12 +86,15 @@ pub struct ThreadPool {
 
 impl ThreadPool {
     /// `threads` threads, a transposition table of `hash_mb` MiB (or the largest that fits).
+    ///
+    /// # Panics
+    /// When the system refuses the first thread, or a table of 1 MiB.
     pub fn new(network: Arc<Network>, threads: usize, hash_mb: usize) -> Self {
         let (hub, threads) = spawn(threads.max(1), &network);
         Self {
             hub,
             threads,
-            table: Arc::new(Table::new(hash_mb)),
+            table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             network,
             syzygy: None,
         }
@@ -191,12 +194,15 @@ impl ThreadPool {
 
     /// Replaces the transposition table by an empty one; waits for the search to end first. Returns the size in
     /// MiB that was obtained, which is smaller than asked when memory is short.
-    pub fn set_hash(&mut self, mb: usize) -> usize {
+    ///
+    /// # Errors
+    /// When the system refuses even 1 MiB; the search goes on with next to no table.
+    pub fn set_hash(&mut self, mb: usize) -> Result<usize, NoMemory> {
         self.wait();
         // The old table goes first: both together may not fit.
-        self.table = Arc::new(Table::new(1));
-        self.table = Arc::new(Table::new(mb));
-        self.table.megabytes()
+        self.table = Arc::new(Table::placeholder());
+        self.table = Arc::new(Table::new(mb)?);
+        Ok(self.table.megabytes())
     }
 
     /// Size of the transposition table in MiB.

@@ -3,7 +3,7 @@
 use super::history::piece_square;
 use super::movepick::MovePicker;
 use super::params;
-use super::score::{self, INFINITE, NONE, PIECE_VALUES, Value, exchange_units};
+use super::score::{self, INFINITE, NONE, Value, exchange_units, piece_value};
 use super::step::{Exit, Searched, Step, settle};
 use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, Entry, score_at};
 use super::worker::Worker;
@@ -23,7 +23,8 @@ struct QNode {
 
 /// A value above beta, drawn towards it: how far above is partly an accident of the null window.
 fn between(value: Value, beta: Value) -> Value {
-    (450 * value + 574 * beta) / 1024
+    let share = params::qs_fail_scale();
+    (share * value + (1024 - share) * beta) / 1024
 }
 
 impl Worker {
@@ -134,11 +135,11 @@ impl Worker {
                 if in_check && !self.position.is_noisy(m) {
                     // One quiet evasion that does not lose has been found: enough to know it is no mate.
                     quiet_evasions += 1;
-                    if quiet_evasions > 1 {
+                    if quiet_evasions > params::qs_evasions() {
                         break;
                     }
                 }
-                if self.is_idle(node, m, count, &checks) {
+                if self.is_futile(node, m, count, &checks) {
                     continue;
                 }
             }
@@ -163,13 +164,13 @@ impl Worker {
 
     /// Whether a move is not worth a search, once some move does not lose: it cannot bring alpha near, its history
     /// is bad, or it loses material.
-    fn is_idle(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
+    fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
         // A check may do more than it captures, and so may taking back.
         if node.futility > -INFINITE
             && !self.position.gives_check(checks, m)
             && Some(m.to()) != before.current.map(Move::to)
-            && self.hopeless(node, m, count)
+            && self.is_futile_capture(node, m, count)
         {
             return true;
         }
@@ -181,21 +182,19 @@ impl Worker {
                 return true;
             }
         }
-        // MEASURED: +30 +- 30
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
     /// Whether a capture cannot bring the value near alpha. Raises `best` to what it could have brought.
-    fn hopeless(&self, node: &mut QNode, m: Move, count: i32) -> bool {
+    fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {
             return false;
         }
-        if count > 2 {
+        if count > params::qs_moves() {
             return true;
         }
         let victim = self.position.captured(m).unwrap_or(Role::King);
-        let hope = node.futility + PIECE_VALUES[victim as usize - 1];
-        // MEASURED: -24 +- 30; with 20,000 nodes -6 +- 22 (500 games)
+        let hope = node.futility + piece_value(victim);
         if hope <= node.alpha {
             node.best = node.best.max(hope);
             return true;

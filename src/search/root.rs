@@ -90,10 +90,11 @@ impl Worker {
     fn aspire(&mut self, depth: i32) -> Searched<()> {
         let root = &self.root_moves[self.line];
         let mut delta = params::asp_delta()
-            + (root.mean_squared.min(4_000_000) / i64::from(params::asp_variance_div())) as Value
+            + (root.mean_squared.min(i64::from(params::asp_variance_max()))
+                / i64::from(params::asp_variance_div())) as Value
             + (self.id % 8) as Value;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
-        if depth >= 4 && root.average != NONE {
+        if depth >= params::asp_depth() && root.average != NONE {
             alpha = (root.average - delta).max(-INFINITE);
             beta = (root.average + delta).min(INFINITE);
         }
@@ -125,9 +126,9 @@ impl Worker {
                 beta = (value + delta).min(INFINITE);
                 fail_highs += 1;
             }
-            delta += delta / 3;
+            delta += delta / params::asp_grow_div();
             if score::is_decisive(value) {
-                delta = delta.max(2000);
+                delta = delta.max(params::asp_decisive());
             }
         }
     }
@@ -230,8 +231,9 @@ impl Worker {
         trend.changes += changes as f64 / 1024.0 / threads;
         let slot = (self.completed_depth & 3) as usize;
         let before = self.job.previous_value.unwrap_or(best.value);
-        let fall =
-            2.1 * f64::from(before - best.average) + f64::from(trend.values[slot] - best.value);
+        let fall = f64::from(params::time_falling_previous()) / 1000.0
+            * f64::from(before - best.average)
+            + f64::from(trend.values[slot] - best.value);
         let progress = time::Progress {
             score_fall: if score::is_decisive(best.value) {
                 0.0

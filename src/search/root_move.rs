@@ -1,5 +1,6 @@
 //! A move of the root and what the iterations so far found under it.
 
+use super::params;
 use super::report::ScoreBound;
 use super::score::{INFINITE, NONE, Value};
 use crate::board::Move;
@@ -72,7 +73,8 @@ impl RootMove {
     // CITE: Stockfish (2026).
     pub(super) fn averaged(&self, value: Value, nodes: u64) -> Value {
         let before = (self.nodes - nodes).max(1);
-        let weight = (32 * 2 * nodes / (2 * nodes + 3 * before)).clamp(12, 24) as Value;
+        let weight = 32 * 2 * nodes / (2 * nodes + 3 * before);
+        let weight = (weight as Value).clamp(params::root_newest_min(), params::root_newest_max());
         (value * weight + self.average * (32 - weight)) / 32
     }
 

@@ -1,6 +1,7 @@
 //! Values in internal units, mates, and the names of their arithmetic.
 
 use super::report::Score;
+use crate::board::Role;
 
 /// A value in internal units: the network's raw output divided by 16 (a pawn is about 208).
 pub type Value = i32;
@@ -23,10 +24,27 @@ pub const TB_WIN: Value = MATE_IN_MAX_PLY - 1;
 /// The least value that is a tablebase win somewhere in the tree.
 pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 
-/// Values of the pieces by role index (pawn, knight, bishop, rook, queen, king), for margins.
-pub const PIECE_VALUES: [Value; 6] = [208, 781, 825, 1276, 2538, 0];
+/// The value of a piece in internal units, for margins; a king has none.
+///
+/// Pieces have three scales in the engine, each for a question of its own. This one is that of the network's output, so
+/// that it can be added to an evaluation. Exchanges ([`crate::board::exchange_value`], 100 to 900) ask only who wins
+/// material, where knight and bishop must be worth the same; [`exchange_units`] goes from this scale to that. The win model
+/// ([`super::wdl`], 1 to 9) asks how far the game has gone.
+// CITE: Stockfish's values of the pieces for this scale of network.
+#[inline]
+pub fn piece_value(role: Role) -> Value {
+    match role {
+        Role::Pawn => 208,
+        Role::Knight => 781,
+        Role::Bishop => 825,
+        Role::Rook => 1276,
+        Role::Queen => 2538,
+        Role::King => 0,
+    }
+}
 
-/// Internal units in the units of the static exchange evaluation (centipawns: pawn 100, queen 900).
+/// Internal units in the units of the static exchange evaluation (centipawns: pawn 100, queen 900): a pawn becomes 87, a
+/// queen 1057.
 #[inline]
 pub fn exchange_units(value: Value) -> i32 {
     value * 5 / 12

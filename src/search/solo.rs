@@ -45,12 +45,15 @@ pub struct Found {
 
 impl Solo {
     /// A searcher with a table of `hash_mb` MiB.
+    ///
+    /// # Panics
+    /// When the system refuses a table of 1 MiB.
     pub fn new(network: Arc<Network>, hash_mb: usize) -> Self {
         let signals = Arc::new(Signals::new(1));
         Self {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
-            table: Arc::new(Table::new(hash_mb)),
+            table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
         }
     }
 

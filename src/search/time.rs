@@ -21,7 +21,17 @@ pub struct Budget {
 }
 
 /// Moves planned for when the control is sudden death.
-const HORIZON: f64 = 50.0;
+fn horizon() -> f64 {
+    f64::from(params::time_horizon())
+}
+
+fn thousandths(parameter: i32) -> f64 {
+    f64::from(parameter) / 1000.0
+}
+
+fn hundredths(parameter: i32) -> f64 {
+    f64::from(parameter) / 100.0
+}
 
 /// The budget of `color` at game ply `game_ply`, or `None` when nothing limits the time.
 ///
@@ -35,7 +45,10 @@ pub fn budget(
 ) -> Option<Budget> {
     if let Some(time) = limits.move_time {
         let time = time.as_secs_f64() * 1000.0;
-        let time = (time - options.move_overhead.min(20) as f64)
+        let time = (time
+            - options
+                .move_overhead
+                .min(i64::from(params::time_overhead_max())) as f64)
             .max(time / 2.0)
             .max(1.0);
         return Some(Budget {
@@ -57,7 +70,7 @@ pub fn budget(
     };
     if options.ponder {
         // A quarter of our moves cost nothing, because the opponent plays what we expect.
-        budget.soft = (budget.soft * 1.25).min(budget.hard);
+        budget.soft = (budget.soft * thousandths(params::time_ponder())).min(budget.hard);
     }
     Some(budget)
 }
@@ -69,25 +82,36 @@ fn usable(time: f64, increment: f64, overhead: f64, moves: f64) -> f64 {
 
 /// The most that one move may take: never so much that the clock runs out before the move arrives.
 fn ceiling(time: f64, overhead: f64) -> f64 {
-    (0.82 * time - overhead)
-        .max(time * 0.02)
+    (thousandths(params::time_ceiling()) * time - overhead)
+        .max(time * thousandths(params::time_ceiling_least()))
         .clamp(1.0, time.max(1.0))
 }
 
 // CITE: the shape of both formulas (a share that grows with the game's length, a bound from the clock's size)
 // follows Stockfish's timeman; the arithmetic is ours.
 fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budget {
-    let left = usable(time, increment, overhead, HORIZON);
+    let left = usable(time, increment, overhead, horizon());
     let size = (time / 1000.0).max(0.001).log10();
-    let share = (0.0032 + 0.00032 * size).min(0.0051);
+    let by_size = |parameter: i32| f64::from(parameter) / 100_000.0;
+    let share = (by_size(params::time_size_base()) + by_size(params::time_size_slope()) * size)
+        .min(by_size(params::time_size_max()));
     let ply = f64::from(game_ply);
     // Keeping more in reserve on short clocks, as Stockfish 17 does, costs more than it saves: 38 % less at 2+0.02
     // lost 34 +- 22 Elo (300 games) and left a quarter of the clock unused after 50 moves.
     let generosity = f64::from(params::time_share()) / 1024.0;
-    let share = generosity * (0.0122 + (ply + 2.95).powf(0.46) * share);
-    let soft = share.min(0.213 * time / left) * left;
-    let stretch = (3.4 + 3.0 * size).clamp(2.95, 6.7) + (ply / 12.0).min(3.0);
-    let hard = (soft * stretch.min(6.7)).min(ceiling(time, overhead));
+    let base = f64::from(params::time_share_base()) / 10_000.0;
+    let grown =
+        (ply + hundredths(params::time_ply_offset())).powf(hundredths(params::time_ply_power()));
+    let share = generosity * (base + grown * share);
+    let soft = share.min(thousandths(params::time_share_max()) * time / left) * left;
+    let most = hundredths(params::time_hard_max());
+    let least = hundredths(params::time_hard_min()).min(most);
+    let stretch =
+        hundredths(params::time_hard_base()) + hundredths(params::time_hard_slope()) * size;
+    let later =
+        (ply / f64::from(params::time_hard_ply_div())).min(hundredths(params::time_hard_ply_max()));
+    let stretch = stretch.clamp(least, most) + later;
+    let hard = (soft * stretch.min(most)).min(ceiling(time, overhead));
     Budget {
         soft: soft.min(hard).max(0.5),
         hard: hard.max(1.0),
@@ -96,11 +120,17 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
 }
 
 fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) -> Budget {
-    let moves = moves.min(HORIZON);
+    let moves = moves.min(horizon());
     let left = usable(time, increment, overhead, moves);
     let ply = f64::from(game_ply);
-    let soft = ((0.88 + ply / 116.0) / moves).min(0.88 * time / left) * left;
-    let hard = (soft * (1.5 + 0.11 * moves).min(6.3)).min(ceiling(time, overhead));
+    let share =
+        thousandths(params::time_control_base()) + ply / f64::from(params::time_control_ply_div());
+    let most = thousandths(params::time_control_max()) * time / left;
+    let soft = (share / moves).min(most) * left;
+    let stretch = thousandths(params::time_control_hard())
+        + thousandths(params::time_control_hard_move()) * moves;
+    let hard = (soft * stretch.min(thousandths(params::time_control_hard_max())))
+        .min(ceiling(time, overhead));
     Budget {
         soft: soft.min(hard).max(0.5),
         hard: hard.max(1.0),
@@ -126,13 +156,24 @@ pub struct Progress {
 
 /// By what factor the soft limit is to be multiplied.
 pub fn stretch(progress: &Progress) -> f64 {
-    let per_unit = f64::from(params::time_falling_score()) / 1000.0;
-    let falling = (0.6 + per_unit * progress.score_fall).clamp(0.57, 1.6);
-    let calm = f64::from(params::time_stability()) / 1000.0;
-    let stability = (1.35 - calm * f64::from(progress.stable_iterations)).clamp(0.68, 1.35);
-    let instability = 1.0 + 1.5 * progress.best_move_changes;
-    let effort = if progress.effort > 0.93 { 0.76 } else { 1.0 };
-    let forced = if progress.forced { 0.1 } else { 1.0 };
+    let of = |parameter: fn() -> i32| thousandths(parameter());
+    let falling =
+        of(params::time_falling_base) + of(params::time_falling_score) * progress.score_fall;
+    let falling = falling.clamp(of(params::time_falling_min), of(params::time_falling_max));
+    let most = of(params::time_stability_max);
+    let stability = most - of(params::time_stability) * f64::from(progress.stable_iterations);
+    let stability = stability.clamp(of(params::time_stability_min), most);
+    let instability = 1.0 + of(params::time_changes) * progress.best_move_changes;
+    let effort = if progress.effort > of(params::time_effort_least) {
+        of(params::time_effort)
+    } else {
+        1.0
+    };
+    let forced = if progress.forced {
+        of(params::time_forced)
+    } else {
+        1.0
+    };
     falling * stability * instability * effort * forced
 }
 

@@ -128,6 +128,23 @@ struct Cluster {
 
 const _: () = assert!(size_of::<Cluster>() == 32);
 
+/// The largest table in MiB: 32 TiB, more than any machine has.
+pub const MAX_MB: usize = 1 << 25;
+
+const CLUSTERS_PER_MB: usize = (1 << 20) / size_of::<Cluster>();
+
+/// Not even the smallest transposition table fits into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory;
+
+impl std::fmt::Display for NoMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not even a transposition table of 1 MiB fits into memory; free some and set Hash again")
+    }
+}
+
+impl std::error::Error for NoMemory {}
+
 /// The table.
 pub struct Table {
     clusters: memory::Zeroed<Cluster>,
@@ -135,20 +152,37 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of `mb` MiB, or of the largest smaller size that the system grants: a table that does not fit
-    /// in memory would be killed or swapped long after it was promised.
-    pub fn new(mb: usize) -> Self {
+    /// A table of `mb` MiB (1 to [`MAX_MB`]), or of the largest smaller size that the system grants: a table that does
+    /// not fit in memory would be killed or swapped long after it was promised.
+    ///
+    /// # Errors
+    /// When the system refuses even 1 MiB.
+    pub fn new(mb: usize) -> Result<Self, NoMemory> {
         let room = memory::available_bytes().map_or(usize::MAX, |bytes| (bytes / 8 * 7) >> 20);
-        let mut wanted = mb.min(room).max(1);
-        loop {
-            let count = (wanted << 20) / size_of::<Cluster>();
-            if let Some(clusters) = memory::zeroed_slice(count) {
-                return Self {
-                    clusters,
-                    generation: AtomicU64::new(0),
-                };
-            }
-            wanted = (wanted / 2).max(1);
+        Self::largest(mb.min(room), memory::zeroed_slice)
+    }
+
+    /// The largest table of at most `mb` MiB for which `allocate` grants the clusters, by halves.
+    fn largest(
+        mb: usize,
+        allocate: impl Fn(usize) -> Option<memory::Zeroed<Cluster>>,
+    ) -> Result<Self, NoMemory> {
+        let half = |&mb: &usize| (mb > 1).then_some(mb / 2);
+        std::iter::successors(Some(mb.clamp(1, MAX_MB)), half)
+            .find_map(|mb| allocate(mb * CLUSTERS_PER_MB))
+            .map(Self::of)
+            .ok_or(NoMemory)
+    }
+
+    /// The smallest table that works: for a place that needs one and does not search.
+    pub(super) fn placeholder() -> Self {
+        Self::of(memory::zeroed_slice_or_abort(1))
+    }
+
+    fn of(clusters: memory::Zeroed<Cluster>) -> Self {
+        Self {
+            clusters,
+            generation: AtomicU64::new(0),
         }
     }
 
@@ -327,7 +361,7 @@ mod tests {
 
     #[test]
     fn finds_what_was_stored_and_nothing_else() {
-        let table = Table::new(1);
+        let table = Table::new(1).expect("1 MiB");
         let mut rng = SplitMix64::new(1);
         let keys: Vec<u64> = (0..1000).map(|_| rng.next_u64()).collect();
         for (i, &key) in keys.iter().enumerate() {
@@ -344,7 +378,7 @@ mod tests {
 
     #[test]
     fn keeps_the_deeper_entry_and_the_old_move() {
-        let table = Table::new(1);
+        let table = Table::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
         table.store(
             42,
@@ -367,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_torn_entry_is_not_found() {
-        let table = Table::new(1);
+        let table = Table::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
         let cluster = table.cluster(42);
         cluster.entries[0].fetch_xor(1 << 20, Relaxed);
@@ -376,7 +410,7 @@ mod tests {
 
     #[test]
     fn clears_in_parts() {
-        let table = Table::new(1);
+        let table = Table::new(1).expect("1 MiB");
         let mut rng = SplitMix64::new(2);
         for _ in 0..100_000 {
             table.store(rng.next_u64(), entry(1, 0));
@@ -390,8 +424,22 @@ mod tests {
 
     #[test]
     fn an_impossible_size_falls_back() {
-        // 2^40 MiB cannot be had anywhere; what is had must work.
-        let table = Table::new(1 << 32);
-        assert!(table.megabytes() >= 1 && table.megabytes() < 1 << 32);
+        // The system grants up to 8 MiB.
+        let granted = 8 * CLUSTERS_PER_MB;
+        let some = |count| (count <= granted).then(|| memory::zeroed_slice_or_abort(count));
+        for mb in [8, 1000, MAX_MB, 1 << 32, 1 << 40, usize::MAX] {
+            let table = Table::largest(mb, some).expect("8 MiB are granted");
+            assert!((4..=8).contains(&table.megabytes()), "{mb}");
+            table.store(42, entry(20, 1));
+            assert_eq!(table.probe(42), Some(entry(20, 1)));
+        }
+        let size = |mb| Table::largest(mb, some).map(|table| table.megabytes());
+        assert_eq!(size(1 << 32), size(1 << 40));
+        assert_eq!(size(0), Ok(1));
+    }
+
+    #[test]
+    fn a_refusal_of_the_smallest_size_is_an_error() {
+        assert_eq!(Table::largest(64, |_| None).err(), Some(NoMemory));
     }
 }

@@ -11,7 +11,7 @@ use super::movepick::{Guide, Scratch};
 use super::params;
 use super::root_move::RootMove;
 use super::sampler::Sampler;
-use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
+use super::score::{DRAW, MAX_PLY, Value, clamp_eval, piece_value};
 use super::signals::Signals;
 use super::step::{Abort, Searched};
 use crate::board::{CheckInfo, Move, Position, Role};
@@ -253,11 +253,10 @@ impl Worker {
         if let Some(sampler) = &mut self.sampler {
             sampler.evaluated(&self.position, raw);
         }
-        let material = 208 * self.position.by_role(Role::Pawn).count() as Value
-            + 781 * self.position.by_role(Role::Knight).count() as Value
-            + 825 * self.position.by_role(Role::Bishop).count() as Value
-            + 1276 * self.position.by_role(Role::Rook).count() as Value
-            + 2538 * self.position.by_role(Role::Queen).count() as Value;
+        let material: Value = Role::ALL
+            .map(|role| piece_value(role) * self.position.by_role(role).count() as Value)
+            .iter()
+            .sum();
         let scale = params::eval_base() + material / params::eval_material_div();
         let value = i64::from(raw) * i64::from(scale) / 1024;
         clamp_eval(value.clamp(-30_000, 30_000) as Value)
@@ -266,7 +265,8 @@ impl Worker {
     /// A static evaluation as the search uses it here: corrected by what was learned, and fading as the 50-move
     /// counter rises.
     pub(super) fn corrected(&self, eval: Value, correction: Value) -> Value {
-        let fading = eval - eval * self.position.halfmoves().min(100) as Value / 212;
+        let fading =
+            eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
         correction::corrected(fading, correction)
     }
 

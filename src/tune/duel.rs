@@ -147,7 +147,11 @@ impl Arena<'_> {
 
     /// White's result.
     fn game(&mut self, start: Position, request: &MatchRequest, plus_is: Color) -> Result<i8> {
-        self.players.iter_mut().for_each(Solo::clear);
+        // Histories start with values that are tuned, too.
+        for (player, values) in self.players.iter_mut().zip([&request.plus, &request.minus]) {
+            adopt(&request.names, values)?;
+            player.clear();
+        }
         let never = AtomicBool::new(false);
         let mut failed = None;
         let result = game::play(start, self.rules, &never, |position| {

@@ -16,13 +16,9 @@ use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
 
-/// Parameters that games at a fixed number of nodes say nothing of, and the one that a table is made of at start.
-const NOT_TUNED: [&str; 4] = [
-    "red_factor",
-    "time_share",
-    "time_falling_score",
-    "time_stability",
-];
+/// Beginnings of the names of parameters that games on one thread, at a fixed number of nodes and without tablebases,
+/// say nothing of.
+const NOT_TUNED: [&str; 3] = ["time_", "vote_", "tb_"];
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
@@ -119,9 +115,10 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
 /// The parameters whose names begin with one of `only`.
 fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
+    let tunable = |name: &str| !NOT_TUNED.iter().any(|other| name.starts_with(other));
     let chosen: Vec<Tuned> = params::TABLE
         .iter()
-        .filter(|p| !NOT_TUNED.contains(&p.name) && wanted(p.name))
+        .filter(|p| tunable(p.name) && wanted(p.name))
         .map(|p| Tuned::new(p, shake))
         .collect();
     if chosen.is_empty() {

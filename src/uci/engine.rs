@@ -17,8 +17,9 @@ use super::print::{Audience, Printer, Setting};
 use super::settings::Settings;
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::search::pool::ThreadPool;
+use crate::search::ThreadPool;
 use crate::search::syzygy::Loaded;
+use crate::search::tt::NoMemory;
 use crate::tools;
 
 /// A change of what the search threads share. It waits while they search.
@@ -365,11 +366,13 @@ impl Engine {
 }
 
 /// Says so when the table is smaller than it should be.
-fn report_hash(output: &Output, wanted: usize, obtained: usize) {
-    if obtained < wanted {
-        output.info(&format!(
+fn report_hash(output: &Output, wanted: usize, obtained: Result<usize, NoMemory>) {
+    match obtained {
+        Ok(obtained) if obtained < wanted => output.info(&format!(
             "Hash: {wanted} MiB do not fit into memory; {obtained} MiB are used"
-        ));
+        )),
+        Ok(_) => {}
+        Err(error) => output.error(&format!("Hash: {error}")),
     }
 }
 

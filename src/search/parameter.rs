@@ -1,0 +1,80 @@
+//! What a tunable number is: its place in the table of `params.rs`, its function, and its line for SPSA.
+//!
+//! In an ordinary build each number is a constant; with the feature `tune` each is an atomic, which a UCI option or a
+//! tuning run sets, and which holds from the next use on (the starting values of histories from the next game on).
+
+/// The usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
+pub const LAST_RATE: f64 = 0.002;
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Name, as UCI option and SPSA input.
+    pub name: &'static str,
+    /// Value in an ordinary build.
+    pub default: i32,
+    /// Least sensible value.
+    pub min: i32,
+    /// Greatest sensible value.
+    pub max: i32,
+    /// SPSA's last step size (`C_end`).
+    pub step: i32,
+}
+
+impl Parameter {
+    /// The line that OpenBench's SPSA input wants: `name, int, value, min, max, C_end, R_end`.
+    pub fn spsa_line(&self) -> String {
+        let Self {
+            name,
+            default,
+            min,
+            max,
+            step,
+        } = self;
+        format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, {LAST_RATE}")
+    }
+}
+
+/// Declares the table, and a function for each parameter that gives its value.
+macro_rules! parameters {
+    ($($name:ident = $default:literal, $min:literal ..= $max:literal, $step:literal;)*) => {
+        /// The table, in the order of its declaration.
+        pub const TABLE: &[Parameter] = &[$(Parameter {
+            name: stringify!($name), default: $default, min: $min, max: $max, step: $step,
+        }),*];
+
+        $(
+            const _: () = assert!($min <= $default && $default <= $max && $step > 0);
+
+            #[doc = concat!("`", stringify!($name), "`: see the table in this file.")]
+            #[inline(always)]
+            pub fn $name() -> i32 {
+                #[cfg(feature = "tune")]
+                { tuned::$name.load(std::sync::atomic::Ordering::Relaxed) }
+                #[cfg(not(feature = "tune"))]
+                { $default }
+            }
+        )*
+
+        #[cfg(feature = "tune")]
+        mod tuned {
+            use std::sync::atomic::AtomicI32;
+            $(#[allow(non_upper_case_globals)] pub static $name: AtomicI32 = AtomicI32::new($default);)*
+        }
+
+        /// Sets a parameter; `false` when there is none of that name or the value is out of its range.
+        #[cfg(feature = "tune")]
+        pub fn set(name: &str, value: i32) -> bool {
+            $(if name.eq_ignore_ascii_case(stringify!($name)) {
+                let fits = ($min..=$max).contains(&value);
+                if fits {
+                    tuned::$name.store(value, std::sync::atomic::Ordering::Relaxed);
+                }
+                return fits;
+            })*
+            false
+        }
+    };
+}
+
+pub(super) use parameters;
