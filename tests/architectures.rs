@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use shakmaty::{Color, Role, Square};
 use zoothera::board::{CastlingMode, Position};
-use zoothera::nnue::architecture::{Architecture, Chain, Features, Shape, VERSION_OWN, WIDTHS};
-use zoothera::nnue::leb128::Fault;
-use zoothera::nnue::own::Own;
 use zoothera::nnue::synthetic::{self, Recipe};
-use zoothera::nnue::{AccumulatorStack, Kernel, NetError, Network, Output};
+use zoothera::nnue::{
+    AccumulatorStack, Activation, Architecture, Chain, Fault, Features, Kernel, NetError, Network,
+    Output, Shape, VERSION_OWN,
+};
 use zoothera::util::rng::SplitMix64;
 
 const STARTS: [&str; 4] = [
@@ -79,7 +79,7 @@ impl<'a> Reference<'a> {
         };
         let mut rest = Numbers(&file[12 + word(8) + words + 4..]);
         let biases = rest.numbers(shape.l1, 2);
-        let features = shape.features.count();
+        let features = shape.features.set().count();
         let weights = rest.0.split_off(..2 * shape.l1 * features).unwrap();
         let psqt = rest.0.split_off(..4 * shape.psqt * features).unwrap();
         let mut stack = || {
@@ -177,22 +177,22 @@ impl<'a> Reference<'a> {
         let half = self.shape.l1 / 2;
         let clip = |sum: i64| sum.clamp(0, 127);
         let relu = |sums: &[i64]| sums.iter().map(|sum| clip(sum >> 6)).collect::<Vec<_>>();
-        let input: Vec<i64> = match self.shape.chain {
-            Chain::Clipped => own.iter().chain(other).map(|&sum| clip(sum)).collect(),
-            Chain::Squared => own
+        let input: Vec<i64> = match self.shape.activation {
+            Activation::Crelu => own.iter().chain(other).map(|&sum| clip(sum)).collect(),
+            Activation::Screlu => own
                 .iter()
                 .chain(other)
                 .map(|&sum| (clip(sum) * clip(sum)) >> 7)
                 .collect(),
-            Chain::Pairwise { .. } => [own, other]
+            Activation::Pairwise => [own, other]
                 .into_iter()
                 .flat_map(|acc| (0..half).map(|i| (clip(acc[i]) * clip(acc[i + half])) >> 7))
                 .collect(),
         };
         let y = stack[0].sums(&input);
         let (z, skip) = match self.shape.chain {
-            Chain::Clipped | Chain::Squared => (relu(&y), 0),
-            Chain::Pairwise { squares } => {
+            Chain::Plain => (relu(&y), 0),
+            Chain::Skip { squares } => {
                 let squared = y[..15].iter().map(|y| ((y * y) >> 19).min(127));
                 let z = if squares {
                     squared.chain(relu(&y[..15])).collect()
@@ -207,33 +207,20 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// Every architecture that we run.
-fn all() -> Vec<Architecture> {
-    let without = Architecture::Sfnn {
-        l1: 1024,
-        squares: false,
-    };
-    Architecture::all().chain([without]).collect()
-}
-
 /// Nets of our own: every feature set, width, activation, size of layer, and number of stacks.
 fn our_own() -> Vec<Architecture> {
     [
-        (0, 128, 1, 16, 1),
-        (0, 256, 1, 32, 8),
-        (0, 256, 0, 16, 1),
-        (0, 512, 0, 32, 1),
-        (2, 256, 1, 32, 1),
-        (2, 512, 0, 16, 8),
-        (2, 1024, 1, 16, 8),
-        (2, 1024, 0, 32, 1),
+        [0, 128, 1, 16, 32, 1],
+        [0, 256, 1, 32, 32, 8],
+        [0, 256, 0, 16, 32, 1],
+        [0, 512, 0, 32, 32, 1],
+        [2, 256, 1, 32, 32, 1],
+        [2, 512, 0, 16, 32, 8],
+        [2, 1024, 1, 16, 32, 8],
+        [2, 1024, 0, 32, 32, 1],
     ]
-    .into_iter()
-    .map(|(features, l1, activation, hidden, buckets)| {
-        let own = Own::from_words([features, l1, activation, hidden, 32, buckets]);
-        Architecture::Own(own.expect("a supported shape"))
-    })
-    .collect()
+    .map(|words| Architecture::from_words(words).expect("a supported shape"))
+    .into()
 }
 
 #[test]
@@ -254,7 +241,7 @@ fn a_net_of_our_own_that_we_lack_is_refused_by_name() {
         let error = Network::from_bytes(&file).expect_err("a broken network");
         file[at] = before;
         match error {
-            NetError::UnsupportedShape { what, .. } => what,
+            NetError::UnsupportedShape(shape) => shape.what,
             error => panic!("{error}"),
         }
     };
@@ -297,12 +284,12 @@ fn a_net_of_our_own_may_be_compressed() {
 fn check_games(architecture: Architecture, recipe: &Recipe) {
     let file = synthetic::network(architecture, recipe, false);
     let network = Arc::new(Network::from_bytes(&file).expect("a good network"));
-    assert_eq!(network.architecture(), architecture);
+    assert_eq!(*network.architecture(), architecture);
     assert!(
         network.to_bytes() == file,
         "{architecture}: the file comes out as it went in"
     );
-    let reference = Reference::new(&file, architecture.shape());
+    let reference = Reference::new(&file, *architecture);
     let mut rng = SplitMix64::new(17);
     for (game, kernel) in Kernel::available().into_iter().cycle().take(10).enumerate() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
@@ -335,30 +322,28 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
 
 #[test]
 fn ordinary_networks_of_every_architecture() {
-    all()
-        .into_iter()
-        .for_each(|architecture| check_games(architecture, &synthetic::A));
+    Architecture::published().for_each(|architecture| check_games(architecture, &synthetic::A));
 }
 
 #[test]
 fn wild_networks_of_the_smaller_architectures() {
-    all()
-        .into_iter()
-        .filter(|architecture| architecture.shape().l1 <= 1024)
+    Architecture::published()
+        .filter(|architecture| architecture.l1 <= 1024)
         .for_each(|architecture| check_games(architecture, &synthetic::B));
 }
 
 /// The smallest architecture: a file of 6 MB.
-const SMALL: Architecture = Architecture::Sfnn {
-    l1: WIDTHS[0],
-    squares: true,
-};
+fn small() -> Architecture {
+    let mut published = Architecture::published();
+    let small = published.find(|known| known.l1 == 128);
+    small.expect("a published net of width 128")
+}
 
 #[test]
 fn compressed_files_hold_the_same_network() {
     for recipe in [&synthetic::A, &synthetic::B] {
-        let plain = synthetic::network(SMALL, recipe, false);
-        let compressed = synthetic::network(SMALL, recipe, true);
+        let plain = synthetic::network(small(), recipe, false);
+        let compressed = synthetic::network(small(), recipe, true);
         let network = Network::from_bytes(&compressed).expect("a compressed network");
         assert!(network.is_compressed() && network.info().size == compressed.len());
         assert!(network.to_bytes() == compressed);
@@ -370,7 +355,7 @@ fn compressed_files_hold_the_same_network() {
 
 #[test]
 fn each_failure_of_a_compressed_file_has_its_own_name() {
-    let file = synthetic::network(SMALL, &synthetic::A, true);
+    let file = synthetic::network(small(), &synthetic::A, true);
     let fault_of = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut file = file.clone();
         change(&mut file);
@@ -434,7 +419,7 @@ fn each_failure_of_a_compressed_file_has_its_own_name() {
 fn corruptions_are_refused_or_evaluated() {
     let position = Position::from_fen(STARTS[1], CastlingMode::Standard).expect("a legal FEN");
     let mut rng = SplitMix64::new(5);
-    for (architecture, compressed) in [(SMALL, false), (SMALL, true), (our_own()[0], false)] {
+    for (architecture, compressed) in [(small(), false), (small(), true), (our_own()[0], false)] {
         let file = synthetic::network(architecture, &synthetic::A, compressed);
         let (mut accepted, mut refused) = (0, 0);
         for round in 0..300 {
@@ -474,12 +459,26 @@ fn corruptions_are_refused_or_evaluated() {
 
 #[test]
 fn a_header_of_no_architecture_is_named() {
-    let mut file = synthetic::network(SMALL, &synthetic::A, false);
+    let mut file = synthetic::network(small(), &synthetic::A, false);
     file[4] ^= 0x10;
     match Network::from_bytes(&file) {
-        Err(NetError::UnknownArchitecture { description, .. }) => {
+        Err(NetError::UnknownArchitecture {
+            description, known, ..
+        }) => {
             assert_eq!(description, "synthetic");
+            for known_to_run in Architecture::published() {
+                assert!(known.contains(&known_to_run.to_string()), "{known}");
+            }
         }
         other => panic!("{:?}", other.err()),
+    }
+}
+
+#[test]
+fn every_architecture_has_another_name() {
+    let mut seen = std::collections::HashSet::new();
+    for architecture in Architecture::published().chain(Architecture::own()) {
+        let name = architecture.to_string();
+        assert!(seen.insert(name), "{architecture}");
     }
 }

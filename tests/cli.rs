@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use zoothera::nnue::Architecture;
-use zoothera::nnue::own::Own;
 use zoothera::nnue::synthetic;
 
 /// What a run printed and returned.
@@ -333,8 +332,8 @@ fn nets_are_shown_and_verified() {
 
 #[test]
 fn a_net_of_our_own_shape_is_shown_and_verified() {
-    let own = Own::from_words([0, 128, 1, 16, 32, 1]).expect("a shape that we run");
-    let bytes = synthetic::network(Architecture::Own(own), &synthetic::A, false);
+    let own = Architecture::from_words([0, 128, 1, 16, 32, 1]).expect("a shape that we run");
+    let bytes = synthetic::network(own, &synthetic::A, false);
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("own.nnue");
     let net = path.to_string_lossy();
     fs::write(&path, &bytes).expect("the net");

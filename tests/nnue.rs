@@ -439,7 +439,10 @@ fn each_failure_has_its_own_name() {
     ));
     assert!(matches!(
         error(&|f| f[0] ^= 1),
-        NetError::WrongVersion { found: 0x7AF3_2F17 }
+        NetError::WrongVersion {
+            found: 0x7AF3_2F17,
+            ..
+        }
     ));
     assert!(matches!(
         error(&|f| f[0] = 0x20),

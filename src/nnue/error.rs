@@ -1,17 +1,18 @@
 //! Why a file is not a network that we can run: one variant and one message per reason.
 
-use std::{fmt, io};
+use std::io;
 
-use super::leb128::Fault;
-use super::own;
+use thiserror::Error;
 
 /// The reason why a network was refused.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NetError {
     /// The file could not be read.
-    Io(io::Error),
+    #[error("cannot read the network: {0}")]
+    Io(#[from] io::Error),
     /// The file is larger than any network; it was not read. Sizes in bytes.
+    #[error("{size} bytes are more than any network has (limit {limit})")]
     TooLarge {
         /// Size of the file.
         size: u64,
@@ -19,16 +20,24 @@ pub enum NetError {
         limit: u64,
     },
     /// Fewer bytes than the fixed part of the header.
+    #[error("{actual} bytes are too short for a network's header")]
     TooShort {
         /// Length of the file in bytes.
         actual: usize,
     },
     /// The first word is no known version.
+    #[error("not a known network: version {found:08X}, expected {}", hexadecimal(.known))]
     WrongVersion {
         /// The version found.
         found: u32,
+        /// The versions that are read.
+        known: &'static [u32],
     },
     /// A known version, but of an architecture that is not (or not yet) supported.
+    #[error(
+        "unknown architecture: version {version:08X}, hash {file_hash:08X}, description {description:?}; \
+         this engine runs {known}"
+    )]
     UnknownArchitecture {
         /// The version found.
         version: u32,
@@ -36,17 +45,14 @@ pub enum NetError {
         file_hash: u32,
         /// The beginning of the description.
         description: String,
+        /// The architectures that are supported, by name.
+        known: String,
     },
-    /// A net of our own asks for something that is not supported.
-    UnsupportedShape {
-        /// The word of the file that asks for it.
-        what: &'static str,
-        /// Its value.
-        found: u32,
-        /// The values that are supported.
-        supported: &'static [u32],
-    },
+    /// A net of our own has a shape that is not supported.
+    #[error("a net of Zoothera's own asks for {0}")]
+    UnsupportedShape(#[from] UnsupportedShape),
     /// The version is right, but the hash of the whole architecture is not.
+    #[error("wrong file hash {found:08X}, expected {expected:08X}")]
     WrongFileHash {
         /// The hash found.
         found: u32,
@@ -54,6 +60,7 @@ pub enum NetError {
         expected: u32,
     },
     /// The hash before the feature transformer is wrong.
+    #[error("wrong feature transformer hash {found:08X}, expected {expected:08X}")]
     WrongTransformerHash {
         /// The hash found.
         found: u32,
@@ -61,6 +68,7 @@ pub enum NetError {
         expected: u32,
     },
     /// The hash before a stack of dense layers is wrong.
+    #[error("wrong network hash {found:08X}, expected {expected:08X}")]
     WrongNetworkHash {
         /// The hash found.
         found: u32,
@@ -68,6 +76,7 @@ pub enum NetError {
         expected: u32,
     },
     /// The description claims an absurd length.
+    #[error("a description of {length} bytes is too long (limit {limit})")]
     DescriptionTooLong {
         /// The length claimed, in bytes.
         length: usize,
@@ -75,6 +84,7 @@ pub enum NetError {
         limit: usize,
     },
     /// A compressed block of the feature transformer is damaged.
+    #[error("the compressed block of the {block} {fault}")]
     BadCompression {
         /// The block: biases, weights, or piece-square values.
         block: &'static str,
@@ -82,6 +92,7 @@ pub enum NetError {
         fault: Fault,
     },
     /// The file ends too early.
+    #[error("truncated: {actual} bytes, expected {expected}")]
     Truncated {
         /// The length that the header promises, in bytes.
         expected: usize,
@@ -89,6 +100,7 @@ pub enum NetError {
         actual: usize,
     },
     /// The file goes on after the last parameter.
+    #[error("{} trailing bytes: {actual} bytes, expected {expected}", .actual - .expected)]
     TrailingBytes {
         /// The length that the header promises, in bytes.
         expected: usize,
@@ -97,88 +109,44 @@ pub enum NetError {
     },
 }
 
-impl fmt::Display for NetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => write!(f, "cannot read the network: {error}"),
-            Self::TooLarge { size, limit } => {
-                write!(
-                    f,
-                    "{size} bytes are more than any network has (limit {limit})"
-                )
-            }
-            Self::TooShort { actual } => {
-                write!(f, "{actual} bytes are too short for a network's header")
-            }
-            Self::WrongVersion { found } => {
-                write!(
-                    f,
-                    "not a known network: version {found:08X}, expected 7AF32F16, 7AF32F20 or {:08X}",
-                    own::VERSION
-                )
-            }
-            Self::UnknownArchitecture {
-                version,
-                file_hash,
-                description,
-            } => write!(
-                f,
-                "unknown architecture: version {version:08X}, hash {file_hash:08X}, description {description:?}"
-            ),
-            Self::UnsupportedShape {
-                what,
-                found,
-                supported,
-            } => write!(
-                f,
-                "a net of Zoothera's own asks for {what} {found}; this engine runs {supported:?}"
-            ),
-            Self::WrongFileHash { found, expected } => {
-                write!(f, "wrong file hash {found:08X}, expected {expected:08X}")
-            }
-            Self::WrongTransformerHash { found, expected } => {
-                write!(
-                    f,
-                    "wrong feature transformer hash {found:08X}, expected {expected:08X}"
-                )
-            }
-            Self::WrongNetworkHash { found, expected } => {
-                write!(f, "wrong network hash {found:08X}, expected {expected:08X}")
-            }
-            Self::DescriptionTooLong { length, limit } => {
-                write!(
-                    f,
-                    "a description of {length} bytes is too long (limit {limit})"
-                )
-            }
-            Self::BadCompression { block, fault } => {
-                write!(f, "the compressed block of the {block} {fault}")
-            }
-            Self::Truncated { expected, actual } => {
-                write!(f, "truncated: {actual} bytes, expected {expected}")
-            }
-            Self::TrailingBytes { expected, actual } => {
-                let extra = actual - expected;
-                write!(
-                    f,
-                    "{extra} trailing bytes: {actual} bytes, expected {expected}"
-                )
-            }
-        }
-    }
+/// A number of a net's shape for which there is no code in this binary.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{what} {found}; this engine runs {supported:?}")]
+pub struct UnsupportedShape {
+    /// Which number it is.
+    pub what: &'static str,
+    /// Its value.
+    pub found: u32,
+    /// The values that are supported beside the numbers before it.
+    pub supported: Vec<u32>,
 }
 
-impl std::error::Error for NetError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            _ => None,
-        }
-    }
+/// What is wrong with a compressed block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Fault {
+    /// The magic text is missing, although an earlier block was compressed.
+    #[error("lacks the mark COMPRESSED_LEB128")]
+    NoMagic,
+    /// The block has fewer bytes than numbers.
+    #[error("has fewer bytes than numbers")]
+    TooShort,
+    /// The block ends before its last number does.
+    #[error("ends inside of its numbers")]
+    EndsEarly,
+    /// A number does not fit its type.
+    #[error("holds a number that is too large")]
+    OutOfRange,
+    /// Bytes are left behind the last number.
+    #[error("goes on behind its last number")]
+    LeftOver,
 }
 
-impl From<io::Error> for NetError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
+/// The words as `1, 2 or 3`.
+fn hexadecimal(words: &[u32]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("{word:08X}")).collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
 }

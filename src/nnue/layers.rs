@@ -2,8 +2,8 @@
 
 use super::architecture::{LayerShape, Shape};
 use super::error::NetError;
-use super::file::Reader;
-use super::transformer::Aligned;
+use super::memory::Aligned;
+use super::reader::Reader;
 
 /// The fewest outputs that the kernels compute: one register of 512 bits.
 const FEWEST_OUTPUTS: usize = 16;
@@ -17,23 +17,35 @@ pub struct Dense {
 }
 
 impl Dense {
+    /// A layer with these parameters: one bias per output, one row of weights per output, [`LayerShape::row`] long.
+    ///
+    /// # Panics
+    /// When they are not as many as `shape` says.
+    pub(crate) fn new(shape: LayerShape, biases: Vec<i32>, weights: &[i8]) -> Self {
+        assert!(biases.len() == shape.outputs && weights.len() == shape.weights());
+        let mut aligned = Aligned::zeroed(weights.len());
+        aligned.as_mut_slice()[..weights.len()].copy_from_slice(weights);
+        Self {
+            shape,
+            packed: Packed::new(&biases, weights, shape),
+            biases,
+            weights: aligned,
+        }
+    }
+
+    pub(super) fn zeroed(shape: LayerShape) -> Self {
+        Self::new(shape, vec![0; shape.outputs], &vec![0; shape.weights()])
+    }
+
     pub(super) fn read(reader: &mut Reader<'_>, shape: LayerShape) -> Result<Self, NetError> {
         let biases = reader.i32s(shape.outputs)?;
-        let bytes = reader.take(shape.outputs * shape.row())?;
-        let mut weights = Aligned::zeroed(bytes.len());
-        weights.as_mut_slice()[..bytes.len()].copy_from_slice(bytes);
-        let packed = Packed::new(&biases, &weights.as_slice()[..bytes.len()], shape);
-        Ok(Self {
-            shape,
-            biases,
-            weights,
-            packed,
-        })
+        let weights = reader.take(shape.weights())?;
+        Ok(Self::new(shape, biases, bytemuck::cast_slice(weights)))
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.biases.iter().flat_map(|number| number.to_le_bytes()));
-        out.extend(self.weights().iter().map(|&number| number as u8));
+        out.extend_from_slice(bytemuck::cast_slice(self.weights()));
     }
 
     /// Inputs and outputs.
@@ -49,7 +61,7 @@ impl Dense {
     /// One row of weights per output, in file order, [`LayerShape::row`] long.
     #[inline]
     pub fn weights(&self) -> &[i8] {
-        &self.weights.as_slice()[..self.shape.outputs * self.shape.row()]
+        &self.weights.as_slice()[..self.shape.weights()]
     }
 
     /// The parameters in the order of the kernels.
@@ -117,6 +129,18 @@ pub struct Head {
 }
 
 impl Head {
+    pub(crate) fn from_layers([first, second, output]: [Dense; 3]) -> Self {
+        Self {
+            first,
+            second,
+            output,
+        }
+    }
+
+    pub(super) fn zeroed(shape: &Shape) -> Self {
+        Self::from_layers(shape.layers().map(Dense::zeroed))
+    }
+
     pub(super) fn read(reader: &mut Reader<'_>, shape: &Shape) -> Result<Self, NetError> {
         let [first, second, output] = shape.layers();
         Ok(Self {

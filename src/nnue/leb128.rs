@@ -2,40 +2,11 @@
 //!
 //! Small numbers are common in a transformer, so that this takes about a third off a file.
 
-use std::fmt;
-
-use super::error::NetError;
-use super::file::Reader;
+use super::error::{Fault, NetError};
+use super::reader::Reader;
 
 /// What a compressed block begins with.
 pub const MAGIC: &[u8; 17] = b"COMPRESSED_LEB128";
-
-/// What is wrong with a compressed block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// The magic text is missing, although an earlier block was compressed.
-    NoMagic,
-    /// The block has fewer bytes than numbers.
-    TooShort,
-    /// The block ends before its last number does.
-    EndsEarly,
-    /// A number does not fit its type.
-    OutOfRange,
-    /// Bytes are left behind the last number.
-    LeftOver,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoMagic => "lacks the mark COMPRESSED_LEB128",
-            Self::TooShort => "has fewer bytes than numbers",
-            Self::EndsEarly => "ends inside of its numbers",
-            Self::OutOfRange => "holds a number that is too large",
-            Self::LeftOver => "goes on behind its last number",
-        })
-    }
-}
 
 /// Whether a compressed block comes next.
 pub fn is_next(bytes: &[u8]) -> bool {

@@ -1,33 +1,39 @@
 //! Networks: file format, feature sets, accumulators, and the SIMD forward pass.
 //!
-//! A net is parsed, never transmuted: [`file`] checks the container, [`architecture`] says what a
-//! header promises, [`network`] holds the parameters. [`accumulator`] keeps the first layer up to
+//! [`architecture`] is the one description of a net, from which all else follows; [`features`] are its inputs.
+//!
+//! A net is parsed, never transmuted: [`container`] reads a header and finds its architecture, [`network`] holds the
+//! parameters ([`transformer`], [`layers`]). [`accumulator`] keeps the first layer up to
 //! date through a game, and [`simd`] does the arithmetic with the best kernel this processor has.
-//! The scalar kernel is the specification of all the others.
+//! The scalar kernel is the specification of all the others; [`trace`] looks into a net by its pieces.
 
-pub mod accumulator;
-pub mod architecture;
-mod cache;
-pub mod error;
-pub mod features;
-pub mod file;
-pub mod layers;
-pub mod leb128;
-pub mod network;
-pub mod own;
-pub mod simd;
-mod sums;
+mod accumulator;
+pub(crate) mod architecture;
+mod container;
+mod error;
+pub(crate) mod features;
+mod info;
+pub(crate) mod layers;
+mod leb128;
+mod memory;
+mod network;
+mod output;
+mod reader;
+mod rows;
+mod simd;
 #[doc(hidden)]
 pub mod synthetic;
-pub mod transformer;
+pub(crate) mod trace;
+mod transformer;
 mod view;
 
-pub use accumulator::{AccumulatorStack, Output};
-pub use architecture::Architecture;
-pub use error::NetError;
-pub use network::{NetInfo, Network};
-pub use simd::{Kernel, Kernels};
+pub use accumulator::AccumulatorStack;
+pub use architecture::{Activation, Architecture, Chain, LayerShape, Shape, VERSION_OWN};
+pub use error::{Fault, NetError, UnsupportedShape};
+pub use features::{FeatureSet, Features};
+pub use info::NetInfo;
+pub(crate) use info::hex_sha256;
+pub use network::Network;
+pub use output::Output;
+pub use simd::Kernel;
 pub use view::BoardView;
-
-/// Divides a raw network output into engine units (Stockfish's internal units).
-const OUTPUT_SCALE: i32 = 16;

@@ -5,46 +5,26 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use sha2::{Digest, Sha256};
-
-use super::architecture::{Architecture, Shape};
+use super::architecture::{Architecture, Chain, Shape};
+use super::container::{file_size, read_header, write_header};
 use super::error::NetError;
-use super::file::{Header, MAX_FILE_SIZE, Reader};
-use super::layers::{Dense, Head};
+use super::layers::Head;
+use super::reader::Reader;
 use super::transformer::Transformer;
 
 /// The bytes of the net that the build chose.
 static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
 
+/// The largest file that we read, in bytes: a few times the largest published network.
+const MAX_FILE_SIZE: u64 = 512 << 20;
+
 /// A network ready for evaluation.
 pub struct Network {
-    header: Header,
     architecture: Architecture,
+    /// Free text, any bytes.
+    description: Vec<u8>,
     transformer: Transformer,
     heads: Vec<Head>,
-}
-
-/// What people want to know about a network.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NetInfo {
-    /// The architecture.
-    pub architecture: Architecture,
-    /// The description in the file; bytes that are no UTF-8 are replaced.
-    pub description: String,
-    /// Version of the format.
-    pub version: u32,
-    /// Hash of the whole architecture, of the feature transformer, and of the dense layers.
-    pub hashes: [u32; 3],
-    /// Features, sizes and activations.
-    pub shape: Shape,
-    /// Whether the transformer is compressed in the file.
-    pub compressed: bool,
-    /// Size of the file in bytes.
-    pub size: usize,
-    /// SHA-256 of the file, in hexadecimal.
-    pub sha256: String,
-    /// Smallest and largest number of each block of parameters, in file order.
-    pub ranges: Vec<(&'static str, i32, i32)>,
 }
 
 impl Network {
@@ -61,24 +41,34 @@ impl Network {
         PARSED.get_or_init(parse).clone()
     }
 
+    /// A network whose parameters are all zero, to be filled.
+    pub(crate) fn zeroed(architecture: Architecture) -> Self {
+        Self {
+            architecture,
+            description: architecture.description().into(),
+            transformer: Transformer::zeroed(&architecture),
+            heads: (0..architecture.buckets)
+                .map(|_| Head::zeroed(&architecture))
+                .collect(),
+        }
+    }
+
     /// Parses and checks everything; the error says what is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
         let mut reader = Reader::new(bytes);
-        let (header, architecture) = Header::read(&mut reader)?;
-        let shape = architecture.shape();
-
-        let (found, expected) = (reader.u32()?, shape.transformer_hash());
+        let (architecture, description) = read_header(&mut reader)?;
+        let (found, expected) = (reader.u32()?, architecture.transformer_hash());
         if found != expected {
             return Err(NetError::WrongTransformerHash { found, expected });
         }
-        let transformer = Transformer::read(&mut reader, &shape)?;
-        let heads: Vec<Head> = (0..shape.buckets)
-            .map(|_| read_head(&mut reader, &shape))
+        let transformer = Transformer::read(&mut reader, &architecture)?;
+        let heads: Vec<Head> = (0..architecture.buckets)
+            .map(|_| read_head(&mut reader, &architecture))
             .collect::<Result<_, _>>()?;
         reader.finish()?;
         Ok(Self {
-            header,
             architecture: told_apart(architecture, &heads),
+            description,
             transformer,
             heads,
         })
@@ -112,16 +102,12 @@ impl Network {
 
     /// The network as a file whose transformer is compressed or not.
     pub fn to_bytes_as(&self, compressed: bool) -> Vec<u8> {
-        let shape = self.architecture.shape();
-        let mut out = Vec::with_capacity(shape.file_size(self.header.description.len()));
-        self.header.write(&mut out);
-        if let Architecture::Own(own) = self.architecture {
-            out.extend(own.words().into_iter().flat_map(u32::to_le_bytes));
-        }
-        out.extend(shape.transformer_hash().to_le_bytes());
+        let mut out = Vec::with_capacity(file_size(&self.architecture, self.description.len()));
+        write_header(&self.architecture, &self.description, &mut out);
+        out.extend(self.architecture.transformer_hash().to_le_bytes());
         self.transformer.write(compressed, &mut out);
         for head in &self.heads {
-            out.extend(shape.network_hash().to_le_bytes());
+            out.extend(self.architecture.network_hash().to_le_bytes());
             head.write(&mut out);
         }
         out
@@ -132,35 +118,15 @@ impl Network {
         self.transformer.is_compressed()
     }
 
-    /// Everything worth showing. Costs some tens of milliseconds: it hashes the whole network.
-    pub fn info(&self) -> NetInfo {
-        let shape = self.architecture.shape();
-        let bytes = self.to_bytes();
-        NetInfo {
-            architecture: self.architecture,
-            description: self.description(),
-            version: self.header.version,
-            hashes: [
-                self.header.file_hash,
-                shape.transformer_hash(),
-                shape.network_hash(),
-            ],
-            shape,
-            compressed: self.is_compressed(),
-            size: bytes.len(),
-            sha256: hex_sha256(&bytes),
-            ranges: self.ranges(),
-        }
-    }
-
     /// The architecture.
-    pub fn architecture(&self) -> Architecture {
-        self.architecture
+    #[inline]
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
     }
 
     /// The description; bytes that are no UTF-8 are replaced.
     pub fn description(&self) -> String {
-        String::from_utf8_lossy(&self.header.description).into_owned()
+        String::from_utf8_lossy(&self.description).into_owned()
     }
 
     /// The first layer.
@@ -175,32 +141,15 @@ impl Network {
         &self.heads
     }
 
-    fn ranges(&self) -> Vec<(&'static str, i32, i32)> {
-        const NAMES: [(&str, &str); 3] = [
-            ("layer 1 biases", "layer 1 weights"),
-            ("layer 2 biases", "layer 2 weights"),
-            ("output biases", "output weights"),
-        ];
-        let mut ranges = vec![
-            range("transformer biases", self.transformer.biases()),
-            range("transformer weights", self.transformer.weights()),
-        ];
-        if !self.transformer.psqt().is_empty() {
-            ranges.push(range("piece-square values", self.transformer.psqt()));
-        }
-        for (i, (biases, weights)) in NAMES.into_iter().enumerate() {
-            let layers = || self.heads.iter().map(move |head| head.layers()[i]);
-            ranges.push(range(biases, layers().flat_map(Dense::biases)));
-            ranges.push(range(weights, layers().flat_map(Dense::weights)));
-        }
-        ranges
+    /// Puts a text in place of the one that names the shape.
+    pub(super) fn describe(&mut self, description: &[u8]) {
+        self.description = description.to_vec();
     }
-}
 
-/// The SHA-256 of a file's bytes, in hexadecimal.
-pub fn hex_sha256(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// All parameters, to be filled.
+    pub(crate) fn parameters_mut(&mut self) -> (&mut Transformer, &mut [Head]) {
+        (&mut self.transformer, &mut self.heads)
+    }
 }
 
 /// The next stack of dense layers, behind its hash.
@@ -214,18 +163,20 @@ fn read_head(reader: &mut Reader<'_>, shape: &Shape) -> Result<Head, NetError> {
 
 /// Nets with and without squares have the same header; the latter have no weights for the squares.
 fn told_apart(architecture: Architecture, heads: &[Head]) -> Architecture {
-    let Architecture::Sfnn { l1, .. } = architecture else {
+    let Chain::Skip { .. } = architecture.chain else {
         return architecture;
     };
-    let squares = heads.iter().any(|head| {
+    let has_squares = heads.iter().any(|head| {
         let without = head.first.shape().outputs - 1;
-        let mut rows = head
-            .second
-            .weights()
-            .chunks_exact(head.second.shape().row());
+        let row = head.second.shape().row();
+        let mut rows = head.second.weights().chunks_exact(row);
         rows.any(|row| row[without..].iter().any(|&weight| weight != 0))
     });
-    Architecture::Sfnn { l1, squares }
+    if has_squares {
+        architecture
+    } else {
+        architecture.without_squares()
+    }
 }
 
 impl std::fmt::Debug for Network {
@@ -237,17 +188,4 @@ impl std::fmt::Debug for Network {
             self.description()
         )
     }
-}
-
-/// The smallest and the largest of `numbers`.
-fn range<'a, T: Copy + Into<i32> + 'a>(
-    name: &'static str,
-    numbers: impl IntoIterator<Item = &'a T>,
-) -> (&'static str, i32, i32) {
-    let start = (i32::MAX, i32::MIN);
-    let (low, high) = numbers.into_iter().fold(start, |(low, high), &number| {
-        let number = number.into();
-        (low.min(number), high.max(number))
-    });
-    (name, low, high)
 }

@@ -115,7 +115,7 @@ pub fn raw(
 ) -> Result<()> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let text = String::from_utf8_lossy(&bytes);
-    let bucketed = network.architecture().shape().buckets > 1;
+    let bucketed = network.architecture().buckets > 1;
     let mut stack = AccumulatorStack::with_kernel(network, kernel);
     let mut bad = 0;
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::nnue::network::hex_sha256;
-use crate::nnue::{NetInfo, Network};
+use crate::nnue::{NetInfo, Network, hex_sha256};
 use crate::util::atomic::write_atomically;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
@@ -20,25 +19,23 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
     writeln!(out, "File          {}", path.display())?;
     writeln!(out, "Architecture  {}", info.architecture)?;
-    let features = info.shape.features;
-    writeln!(
-        out,
-        "Features      {features}, {} per side",
-        features.count()
-    )?;
-    writeln!(out, "Accumulator   {} per side", info.shape.l1)?;
-    writeln!(out, "Activation    {}", info.shape.chain)?;
-    for layer in info.shape.layers() {
+    let shape = info.architecture;
+    let features = shape.features.set();
+    let (name, count) = (features.name, features.count());
+    writeln!(out, "Features      {name}, {count} per side")?;
+    writeln!(out, "Accumulator   {} per side", shape.l1)?;
+    writeln!(out, "Activation    {}", shape.activations())?;
+    for layer in shape.layers() {
         writeln!(out, "Layer         {} -> {}", layer.inputs, layer.outputs)?;
     }
-    match info.shape.buckets {
+    match shape.buckets {
         1 => writeln!(out, "Buckets       none: one stack of layers")?,
         n => writeln!(
             out,
             "Buckets       {n} stacks of layers, by number of pieces"
         )?,
     }
-    match info.shape.psqt {
+    match shape.psqt {
         0 => writeln!(out, "PSQT          none")?,
         n => writeln!(
             out,
@@ -48,8 +45,9 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let form = if info.compressed { "LEB128" } else { "none" };
     writeln!(out, "Compression   {form}")?;
     writeln!(out, "Description   {}", info.description.escape_debug())?;
-    let [file, transformer, layers] = info.hashes;
-    writeln!(out, "Version       {:#010x}", info.version)?;
+    let (file, transformer) = (shape.file_hash(), shape.transformer_hash());
+    let layers = shape.network_hash();
+    writeln!(out, "Version       {:#010x}", shape.version)?;
     writeln!(
         out,
         "Hashes        {file:#010x} (file) {transformer:#010x} (transformer) {layers:#010x} (layers)"
@@ -72,7 +70,7 @@ pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
     writeln!(
         out,
         "ok  version {:#010x}, known architecture {}",
-        info.version, info.architecture
+        info.architecture.version, info.architecture
     )?;
     writeln!(
         out,

@@ -8,10 +8,11 @@
 // correcting biases layer by layer, there for image networks.
 
 use super::model::{Model, Sums};
-use super::quantised::{
-    ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE, clip_shifted,
-};
+use super::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
 use crate::data::Record;
+use crate::nnue::Network;
+use crate::nnue::layers::{Dense, Head};
+use crate::nnue::trace::{activated, sums};
 
 /// Passes over the output's weights each time; more change nothing that a rounding would show.
 const PASSES: usize = 200;
@@ -21,48 +22,52 @@ const TERMS: usize = HIDDEN + 1;
 /// A position, as both nets see it.
 struct Case {
     float: Sums,
-    inputs: Vec<i32>,
+    inputs: Vec<u8>,
 }
 
 /// Moves the biases and the output layers of `net` towards `model` times `output_scale`, as both are on `records`.
-pub fn calibrate(net: &mut QuantisedNet, model: &Model, output_scale: f32, records: &[Record]) {
-    for stack in 0..net.form.buckets {
-        let seen = |record: &&Record| net.form.bucket(record.piece_count()) == stack;
+pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
+    let architecture = *net.architecture();
+    for stack in 0..architecture.buckets {
+        let seen = |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
         let case = |record: &Record| Case {
             float: model.sums(record),
             inputs: net.inputs(record),
         };
         let cases: Vec<Case> = records.iter().filter(seen).map(case).collect();
-        calibrate_stack(net, stack, output_scale, &cases);
+        calibrate_head(&mut net.parameters_mut().1[stack], output_scale, &cases);
     }
 }
 
 /// The same for one stack of layers, whose positions are `cases`.
-fn calibrate_stack(net: &mut QuantisedNet, stack: usize, output_scale: f32, cases: &[Case]) {
+fn calibrate_head(head: &mut Head, output_scale: f32, cases: &[Case]) {
     if cases.is_empty() {
         return;
     }
-    let units = HIDDEN * stack..HIDDEN * (stack + 1);
-    let of_case = |case: &Case| (case.float.hidden1, net.sums1(stack, &case.inputs));
+    let of_case = |case: &Case| (case.float.hidden1, sums(&head.first, &case.inputs));
     let errors = mean_errors(cases.iter().map(of_case));
-    shift(&mut net.l1_bias[units.clone()], &errors);
-    let sums2 = |net: &QuantisedNet, case: &Case| {
-        net.sums2(stack, &clip_shifted(&net.sums1(stack, &case.inputs)))
+    head.first = shifted(&head.first, &errors);
+    let sums2 = |head: &Head, case: &Case| {
+        let hidden1 = activated(&sums(&head.first, &case.inputs));
+        sums(&head.second, &hidden1)
     };
-    let of_case = |case: &Case| (case.float.hidden2, sums2(net, case));
+    let of_case = |case: &Case| (case.float.hidden2, sums2(head, case));
     let errors = mean_errors(cases.iter().map(of_case));
-    shift(&mut net.l2_bias[units.clone()], &errors);
+    head.second = shifted(&head.second, &errors);
     let of_case = |case: &Case| {
         let wanted = f64::from(case.float.output * OUTPUT_ONE * output_scale);
-        (clip_shifted(&sums2(net, case)), wanted)
+        (activated(&sums2(head, case)), wanted)
     };
     let fit = Fit::of(cases.iter().map(of_case));
-    fit.improve(&mut net.output_weight[units], &mut net.output_bias[stack]);
+    let output = &head.output;
+    let (mut weights, mut bias) = (output.weights().to_vec(), output.biases()[0]);
+    fit.improve(&mut weights, &mut bias);
+    head.output = Dense::new(output.shape(), vec![bias], &weights);
 }
 
 /// How far each unit's integer sum lies below the float one on average, where the unit is neither off nor saturated:
 /// elsewhere it does not matter.
-fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], [i32; HIDDEN])>) -> [f64; HIDDEN] {
+fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], Vec<i32>)>) -> [f64; HIDDEN] {
     // Half a step on top, because the engine cuts off: see `hidden_bias` in `export.rs`.
     const HALF: f32 = WEIGHT_ONE / 2.0;
     let mut errors = [(0.0, 0.0); HIDDEN];
@@ -78,10 +83,11 @@ fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], [i32; HIDDEN])>) -> [
     errors.map(|(sum, count)| if count > 0.0 { sum / count } else { 0.0 })
 }
 
-fn shift(biases: &mut [i32], errors: &[f64; HIDDEN]) {
-    for (bias, error) in biases.iter_mut().zip(errors) {
-        *bias += error.round() as i32;
-    }
+/// The layer with other biases.
+fn shifted(layer: &Dense, errors: &[f64; HIDDEN]) -> Dense {
+    let biases = layer.biases().iter().zip(errors);
+    let biases = biases.map(|(bias, error)| bias + error.round() as i32);
+    Dense::new(layer.shape(), biases.collect(), layer.weights())
 }
 
 /// The squared error of the output layer, as a function of its integers: all that their choice depends on.
@@ -93,7 +99,7 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(cases: impl Iterator<Item = ([i32; HIDDEN], f64)>) -> Self {
+    fn of(cases: impl Iterator<Item = (Vec<u8>, f64)>) -> Self {
         let mut fit = Self {
             inputs: [[0.0; TERMS]; TERMS],
             wanted: [0.0; TERMS],
@@ -160,10 +166,11 @@ mod tests {
     fn the_fit_finds_the_integers_that_were_there() {
         let weights: Vec<i32> = (0..HIDDEN as i32).map(|i| 7 * i - 100).collect();
         let mut rng = crate::util::rng::SplitMix64::new(3);
-        let cases: Vec<([i32; HIDDEN], f64)> = (0..2000)
+        let cases: Vec<(Vec<u8>, f64)> = (0..2000)
             .map(|_| {
-                let hidden: [i32; HIDDEN] = std::array::from_fn(|_| rng.below(128) as i32);
-                let dot: i32 = hidden.iter().zip(&weights).map(|(a, b)| a * b).sum();
+                let hidden: Vec<u8> = (0..HIDDEN).map(|_| rng.below(128) as u8).collect();
+                let products = hidden.iter().zip(&weights).map(|(&a, b)| i32::from(a) * b);
+                let dot: i32 = products.sum();
                 (hidden, f64::from(dot + 4321))
             })
             .collect();
@@ -178,7 +185,7 @@ mod tests {
     fn mean_errors_are_those_of_open_units() {
         let mut floats = [0.5; HIDDEN];
         floats[1] = 1.5;
-        let cases = [(floats, [4000; HIDDEN]), (floats, [4100; HIDDEN])];
+        let cases = [4000, 4100].map(|sum| (floats, vec![sum; HIDDEN]));
         let errors = mean_errors(cases.into_iter());
         assert_eq!(errors[0], 4064.0 + 32.0 - 4050.0);
         assert_eq!(errors[1], 0.0);

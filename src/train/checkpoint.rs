@@ -160,10 +160,9 @@ fn read_from(file: impl Read) -> Result<(State, Parameters, Vec<Record>)> {
     file.read_exact(&mut state)?;
     let state: State = serde_json::from_slice(&state).context("its state cannot be read")?;
 
-    let form = state.config.form();
-    form.check()?;
-    let mut model = Model::zeros(form);
-    let mut moments = Moments::zeros(form);
+    let architecture = state.config.architecture()?;
+    let mut model = Model::zeros(architecture);
+    let mut moments = Moments::zeros(architecture);
     moments.steps = file.word()?;
     for table in [
         &mut model.transformer,
@@ -265,37 +264,26 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::FeatureSet;
-    use crate::train::form::{Form, WIDTHS};
+    use crate::nnue::Architecture;
+    use crate::train::shapes;
     use crate::util::rng::SplitMix64;
 
     #[test]
     fn what_was_written_is_read_and_damage_is_refused() {
-        for l1 in WIDTHS {
-            check_round_trip(Form::of_width(l1));
-        }
-        check_round_trip(Form {
-            features: FeatureSet::HalfKav2Hm,
-            buckets: 8,
-            ..Form::PUBLISHED
-        });
+        shapes::all().for_each(check_round_trip);
     }
 
-    fn check_round_trip(form: Form) {
-        let Form {
-            features,
-            l1,
-            buckets,
-            ..
-        } = form;
+    fn check_round_trip(architecture: Architecture) {
+        let (features, l1) = (architecture.features, architecture.l1);
+        let (activation, buckets) = (architecture.activation, architecture.buckets);
         let folder = std::env::temp_dir().join(format!(
-            "zoothera-checkpoint-{l1}-{buckets}-{}",
+            "zoothera-checkpoint-{features}-{l1}-{activation}-{buckets}-{}",
             std::process::id()
         ));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("run.checkpoint");
-        let model = Model::initial(&mut SplitMix64::new(1), form, 0.1);
-        let mut moments = Moments::zeros(form);
+        let model = Model::initial(&mut SplitMix64::new(1), architecture, 0.1);
+        let mut moments = Moments::zeros(architecture);
         moments.steps = 77;
         moments.first.0[5] = 0.5;
         moments.second.1.l1_bias[3] = -0.25;
@@ -303,6 +291,7 @@ mod tests {
             config: Config {
                 l1,
                 features,
+                activation,
                 buckets,
                 ..Config::default()
             },

@@ -9,9 +9,8 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::activation::Activation;
-use super::features::FeatureSet;
-use super::form::{Form, PUBLISHED};
+use super::shapes;
+use crate::nnue::{Activation, Architecture, Features};
 
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -96,10 +95,11 @@ settings! {
     out: PathBuf = "trained.nnue".into(), "trained.nnue";
     /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
     activation: Activation = Activation::Crelu, "crelu";
-    /// Width of an accumulator: 128, 256 or 512; a net of a width other than 256 is of our own kind as well
-    l1: usize = PUBLISHED, "256";
+    /// Width of an accumulator; a net of a width other than 256 is of our own kind as well
+    #[arg(help = width_help())]
+    l1: usize = Architecture::HALF_KP.l1, "256";
     /// What the net sees of a position; with half-kav2-hm it is of our own kind as well
-    features: FeatureSet = FeatureSet::HalfKp, "half-kp";
+    features: Features = Features::HalfKp, "half-kp";
     /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as well
     buckets: usize = 1, "1";
     /// Positions to show, in millions, repetitions counted
@@ -156,6 +156,14 @@ settings! {
     seed: u64 = 1, "1";
 }
 
+/// The help of `l1`, which says what there is.
+fn width_help() -> String {
+    format!(
+        "Width of an accumulator ({}); a net of a width other than 256 is of our own kind as well [default: 256]",
+        shapes::names()
+    )
+}
+
 fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -177,13 +185,24 @@ impl Overrides {
 
 impl Config {
     /// The shape of the net.
-    pub fn form(&self) -> Form {
-        Form {
-            features: self.features,
-            l1: self.l1,
-            activation: self.activation,
-            buckets: self.buckets,
-        }
+    ///
+    /// # Errors
+    /// When there is no such net, naming the setting and what it can be.
+    pub fn architecture(&self) -> Result<Architecture> {
+        let of = Architecture::of_settings;
+        let error = match of(self.features, self.l1, self.activation, self.buckets) {
+            Ok(architecture) => return Ok(architecture),
+            Err(error) => error,
+        };
+        let (features, activation) = (self.features, self.activation);
+        let (setting, found) = match error.what {
+            "features" => ("features", features.to_string()),
+            "width" => ("l1", self.l1.to_string()),
+            "activation" => ("activation", activation.to_string()),
+            what => (what, error.found.to_string()),
+        };
+        let supported = shapes::list(&error.supported);
+        bail!("{setting} is {found}, but must be {supported} with {features}")
     }
 
     /// Refuses values that cannot be meant.
@@ -191,7 +210,7 @@ impl Config {
     /// # Errors
     /// The first setting that is out of its range.
     pub fn check(&self) -> Result<()> {
-        self.form().check()?;
+        self.architecture()?;
         let positive = [
             ("batch", self.batch as f64),
             ("threads", self.threads as f64),

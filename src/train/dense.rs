@@ -1,8 +1,8 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use super::form::Form;
-use super::quantised::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
+use super::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use super::transformer::uniform;
+use crate::nnue::Architecture;
 use crate::util::rng::SplitMix64;
 
 /// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks.
@@ -29,8 +29,8 @@ pub const TENSORS: usize = 7;
 
 impl Dense {
     /// All zero.
-    pub fn zeros(form: Form) -> Self {
-        let Form { l1, buckets, .. } = form;
+    pub fn zeros(architecture: Architecture) -> Self {
+        let (l1, buckets) = (architecture.l1, architecture.buckets);
         Self {
             transformer_bias: vec![0.0; l1],
             l1_weight: vec![0.0; buckets * HIDDEN * 2 * l1],
@@ -44,17 +44,17 @@ impl Dense {
 
     /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
     /// The stacks begin as one and the same.
-    pub fn initial(rng: &mut SplitMix64, form: Form) -> Self {
-        let mut dense = Self::zeros(form);
+    pub fn initial(rng: &mut SplitMix64, architecture: Architecture) -> Self {
+        let mut dense = Self::zeros(architecture);
         let mut fill = |weights: &mut [f32], inputs: usize| {
             let span = (inputs as f32).sqrt().recip();
-            let (first, others) = weights.split_at_mut(weights.len() / form.buckets);
+            let (first, others) = weights.split_at_mut(weights.len() / architecture.buckets);
             first.fill_with(|| span * uniform(rng));
             others
                 .chunks_exact_mut(first.len())
                 .for_each(|other| other.copy_from_slice(first));
         };
-        fill(&mut dense.l1_weight, 2 * form.l1);
+        fill(&mut dense.l1_weight, 2 * architecture.l1);
         fill(&mut dense.l2_weight, HIDDEN);
         fill(&mut dense.output_weight, HIDDEN);
         dense.l1_bias.fill(0.1);
@@ -89,19 +89,10 @@ impl Dense {
         ]
     }
 
-    /// Adds `other`, number by number.
-    pub fn add(&mut self, other: &Self) {
-        for (sums, terms) in self.tensors_mut().into_iter().zip(other.tensors()) {
-            sums.iter_mut()
-                .zip(terms)
-                .for_each(|(sum, term)| *sum += term);
-        }
-    }
-
     /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
-    pub fn clip(&mut self, form: Form, output_scale: f32) {
+    pub fn clip(&mut self, architecture: Architecture, output_scale: f32) {
         const HIDDEN_LIMIT: f32 = 127.0 / WEIGHT_ONE;
-        let first_limit = HIDDEN_LIMIT * form.activation.one() / ACTIVATION_ONE;
+        let first_limit = HIDDEN_LIMIT * input_one(architecture.activation) / ACTIVATION_ONE;
         let output_limit = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
         let limited = [
             (&mut self.l1_weight, first_limit),

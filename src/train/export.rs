@@ -10,10 +10,12 @@ use super::checkpoint;
 use super::model::Model;
 use super::picture;
 use super::plot;
-use super::quantised::{ACTIVATION_ONE, OUTPUT_ONE, QuantisedNet, WEIGHT_ONE};
 use super::report::ExportReport;
 use super::run::picture_title;
+use super::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::data::Record;
+use crate::nnue::Network;
+use crate::nnue::layers::{Dense, Head};
 use crate::util::atomic::write_atomically;
 
 /// Arguments of `train export`.
@@ -58,7 +60,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
 }
 
 /// The integer net of a model, as near to it on `records` as integers come.
-pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> QuantisedNet {
+pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
     let mut net = quantise(model, output_scale);
     calibrate(&mut net, model, output_scale, records);
     net
@@ -68,37 +70,58 @@ pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Quantised
 ///
 /// Everything the net says is multiplied by `output_scale`: labels may be on another scale than the one that the
 /// engine's search expects.
-pub fn quantise(model: &Model, output_scale: f32) -> QuantisedNet {
-    let dense = &model.dense;
-    let output_one = OUTPUT_ONE * output_scale;
-    let first_one = WEIGHT_ONE * ACTIVATION_ONE / model.form.activation.one();
-    let mut net = QuantisedNet {
-        transformer_bias: rounded(&dense.transformer_bias, ACTIVATION_ONE),
-        l1_bias: hidden_bias(&dense.l1_bias),
-        l1_weight: rounded_bytes(&dense.l1_weight, first_one),
-        l2_bias: hidden_bias(&dense.l2_bias),
-        l2_weight: rounded_bytes(&dense.l2_weight, WEIGHT_ONE),
-        output_bias: (dense.output_bias.iter())
-            .map(|bias| (bias * output_one).round() as i32)
-            .collect(),
-        output_weight: rounded_bytes(&dense.output_weight, output_one / ACTIVATION_ONE),
-        ..QuantisedNet::zeros(model.form)
-    };
-    let (l1, features) = (model.form.l1, model.form.features);
-    for king in 0..features.kings() {
-        for piece_row in 0..features.piece_rows() {
-            let at = features.file_row(piece_row, king) * l1;
-            let row = &mut net.transformer_weight[at..][..l1];
+pub fn quantise(model: &Model, output_scale: f32) -> Network {
+    let mut net = Network::zeroed(model.architecture);
+    let (transformer, heads) = net.parameters_mut();
+    let rounded = |weight: f32| (weight * ACTIVATION_ONE).round() as i16;
+    let biases = transformer.biases_mut().iter_mut();
+    biases
+        .zip(&model.dense.transformer_bias)
+        .for_each(|(out, &bias)| *out = rounded(bias));
+    let (l1, set) = (model.architecture.l1, model.architecture.features.set());
+    for king in 0..set.kings {
+        for piece_row in 0..set.piece_rows() {
+            let at = usize::from(set.row(king as u16, piece_row as u16)) * l1;
+            let row = &mut transformer.weights_mut()[at..][..l1];
             for (out, weight) in row.iter_mut().zip(model.row(piece_row, king)) {
-                *out = (weight * ACTIVATION_ONE).round() as i16;
+                *out = rounded(weight);
             }
         }
+    }
+    for (stack, head) in heads.iter_mut().enumerate() {
+        *head = quantised_head(model, stack, output_scale);
     }
     net
 }
 
-fn rounded(weights: &[f32], one: f32) -> Vec<i16> {
-    weights.iter().map(|w| (w * one).round() as i16).collect()
+/// The dense layers of the stack of that number.
+fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
+    let (dense, output_one) = (&model.dense, OUTPUT_ONE * output_scale);
+    let units = HIDDEN * stack..HIDDEN * (stack + 1);
+    let rows = |tensor: &[f32], inputs: usize, one: f32| {
+        rounded_bytes(&tensor[inputs * units.start..inputs * units.end], one)
+    };
+    let (inputs, activation) = (model.architecture.inputs(), model.architecture.activation);
+    let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(activation);
+    let output_bias = (dense.output_bias[stack] * output_one).round() as i32;
+    let [first, second, output] = model.architecture.layers();
+    Head::from_layers([
+        Dense::new(
+            first,
+            hidden_bias(&dense.l1_bias[units.clone()]),
+            &rows(&dense.l1_weight, inputs, first_one),
+        ),
+        Dense::new(
+            second,
+            hidden_bias(&dense.l2_bias[units.clone()]),
+            &rows(&dense.l2_weight, HIDDEN, WEIGHT_ONE),
+        ),
+        Dense::new(
+            output,
+            vec![output_bias],
+            &rows(&dense.output_weight, 1, output_one / ACTIVATION_ONE),
+        ),
+    ])
 }
 
 /// The engine cuts a hidden sum off to a multiple of 64; half of that on top makes it round to the nearest.
@@ -119,36 +142,15 @@ fn rounded_bytes(weights: &[f32], one: f32) -> Vec<i8> {
 mod tests {
     use std::sync::Arc;
 
-    use shakmaty::{Bitboard, Chess, Color, Position, Role, Square};
+    use shakmaty::{Chess, Position};
 
     use super::*;
     use crate::data::Record;
-    use crate::nnue::{AccumulatorStack, BoardView, Network};
-    use crate::train::activation::Activation;
-    use crate::train::features::{FeatureSet, record_of};
-    use crate::train::form::{Form, WIDTHS};
+    use crate::nnue::{AccumulatorStack, Architecture};
+    use crate::train::features::record_of;
     use crate::train::material::material_net;
+    use crate::train::shapes;
     use crate::util::rng::SplitMix64;
-
-    /// A record as the engine's networks see a board.
-    struct Seen(Record);
-
-    impl BoardView for Seen {
-        fn turn(&self) -> Color {
-            Color::from_black(self.0.black_to_move())
-        }
-        fn king(&self, color: Color) -> Square {
-            self.pieces(color, Role::King).first().unwrap()
-        }
-        fn pieces(&self, color: Color, role: Role) -> Bitboard {
-            let wanted = (u8::from(role) - 1, u8::from(color.is_black()));
-            self.0
-                .pieces()
-                .filter(|piece| (piece.role, piece.colour) == wanted)
-                .map(|piece| Square::new(u32::from(piece.square)))
-                .collect()
-        }
-    }
 
     fn some_records() -> Vec<Record> {
         let mut rng = SplitMix64::new(21);
@@ -162,39 +164,27 @@ mod tests {
             .collect()
     }
 
-    /// The engine's own reading of a file must be the plain forward pass of the net that was written.
-    fn assert_same(bytes: &[u8], net: &QuantisedNet) {
-        let network = Network::from_bytes(bytes).unwrap();
+    /// The engine's own reading of a file must be the plain evaluation of the net that was written.
+    fn assert_same(net: &Network) {
+        let bytes = net.to_bytes();
+        let network = Network::from_bytes(&bytes).unwrap();
         assert_eq!(network.to_bytes(), bytes);
         let mut stack = AccumulatorStack::new(Arc::new(network));
         for record in some_records() {
-            let plain = net.forward(&record);
+            let plain = net.trace(&record).output;
             stack.reset();
-            assert_eq!(stack.evaluate(&Seen(record)).raw(), plain);
+            assert_eq!(stack.evaluate(&record).raw(), plain);
         }
     }
 
     #[test]
     fn trainer_file_and_engine_agree() {
-        for l1 in WIDTHS {
-            for activation in Activation::ALL {
-                check_export(Form {
-                    activation,
-                    ..Form::of_width(l1)
-                });
-            }
-        }
-        check_export(Form {
-            features: FeatureSet::HalfKav2Hm,
-            l1: 512,
-            activation: Activation::Crelu,
-            buckets: 8,
-        });
+        shapes::all().for_each(check_export);
     }
 
-    fn check_export(form: Form) {
+    fn check_export(architecture: Architecture) {
         let mut rng = SplitMix64::new(4);
-        let mut model = Model::initial(&mut rng, form, 0.1);
+        let mut model = Model::initial(&mut rng, architecture, 0.1);
         // Every stack its own.
         for weight in model.dense.l1_weight.iter_mut().step_by(5) {
             *weight += 0.02 * super::super::transformer::uniform(&mut rng);
@@ -203,17 +193,15 @@ mod tests {
             *weight += 0.1 * super::super::transformer::uniform(&mut rng);
         }
         let net = quantise(&model, 1.0);
-        let read = QuantisedNet::from_bytes(&net.to_bytes()).unwrap();
-        assert!(read.is_some_and(|read| read == net));
-        assert_same(&net.to_bytes(), &net);
+        assert_same(&net);
         let report = ExportReport::of((&model, 1.0), &net, &some_records());
         // The roundings of more inputs add up to more.
-        let most = 5.0 * (form.l1 as f64 / 256.0).sqrt().max(1.0);
+        let most = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
         assert!(report.mean < most, "{report}");
         let fitted = export(&model, 1.0, &some_records());
         let after = ExportReport::of((&model, 1.0), &fitted, &some_records());
         assert!(after.mean < report.mean, "{after} {report}");
-        assert_same(&fitted.to_bytes(), &fitted);
+        assert_same(&fitted);
     }
 
     #[test]

@@ -55,7 +55,8 @@ impl RowIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::{FeatureSet, record_of};
+    use crate::nnue::Features;
+    use crate::train::features::record_of;
 
     #[test]
     fn every_use_is_found_in_order() {
@@ -66,10 +67,10 @@ mod tests {
         ];
         let actives = boards.map(|board| {
             let board = shakmaty::Board::from_ascii_board_fen(board.as_bytes()).unwrap();
-            Active::of(FeatureSet::HalfKp, &record_of(&board, false), false)
+            Active::of(Features::HalfKp, &record_of(&board, false), false)
         });
         let mut index = RowIndex::default();
-        let rows = FeatureSet::HalfKp.rows();
+        let rows = Features::HalfKp.set().active_rows();
         index.fill(rows, &[Active::default()], 0);
         index.fill(rows, &actives, 7);
         let mut wanted = vec![Vec::new(); rows];

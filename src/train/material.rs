@@ -13,9 +13,12 @@
 //! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
 //! units, the span +-4064.
 
-use super::features::{FILE_ROWS_PER_KING, KINDS};
-use super::form::{Form, PUBLISHED as L1};
-use super::quantised::{HIDDEN, QuantisedNet};
+use super::scales::HIDDEN;
+use crate::nnue::layers::{Dense, Head};
+use crate::nnue::{Architecture, Network};
+
+/// The shape of the net: Stockfish 12's.
+const ARCHITECTURE: Architecture = Architecture::HALF_KP;
 
 /// Units in a perspective's thermometer.
 const COLUMN: usize = 64;
@@ -36,32 +39,44 @@ pub fn material_net(squares: bool) -> Vec<u8> {
 }
 
 /// The net's parameters.
-fn build(values: Values) -> QuantisedNet {
-    let mut net = QuantisedNet::zeros(Form::PUBLISHED);
-    for unit in 0..COLUMN {
-        net.transformer_bias[unit] = (HALF_SPAN - 127 * unit as i32) as i16;
+fn build(values: Values) -> Network {
+    let (l1, set) = (ARCHITECTURE.l1, ARCHITECTURE.features.set());
+    let mut net = Network::zeroed(ARCHITECTURE);
+    let (transformer, heads) = net.parameters_mut();
+    for (unit, bias) in transformer.biases_mut()[..COLUMN].iter_mut().enumerate() {
+        *bias = (HALF_SPAN - 127 * unit as i32) as i16;
     }
-    for (row, weights) in net.transformer_weight.chunks_exact_mut(L1).enumerate() {
-        weights[..COLUMN].fill(row_value(values, row % FILE_ROWS_PER_KING));
+    for piece_row in 0..set.piece_rows() {
+        for king in 0..set.kings {
+            let row = usize::from(set.row(king as u16, piece_row as u16));
+            transformer.weights_mut()[row * l1..][..COLUMN].fill(row_value(values, piece_row));
+        }
     }
-    for (unit, weights) in net.l1_weight.chunks_exact_mut(2 * L1).enumerate() {
-        weights[..COLUMN].fill(16);
-        weights[L1..L1 + COLUMN].fill(-16);
-        net.l1_bias[unit] = 64 * (HALF_SPAN / 2 - 127 * unit as i32);
-        net.l2_weight[unit * HIDDEN + unit] = 64;
-        net.output_weight[unit] = 32;
-    }
-    net.output_bias[0] = -16 * HALF_SPAN;
+    heads[0] = layers(l1);
     net
 }
 
-/// What a piece in this row of a king's block is worth to the perspective: own pieces count for it, enemies against.
-fn row_value(values: Values, row: usize) -> i16 {
-    let Some(row) = row.checked_sub(1) else {
-        return 0; // the row that is never active
-    };
-    let (kind, square) = (row / 64, row % 64);
-    debug_assert!(kind < KINDS);
+/// The dense layers: the difference of both thermometers, as a thermometer, and its sum.
+fn layers(l1: usize) -> Head {
+    let [first, second, output] = ARCHITECTURE.layers();
+    let (mut first_bias, mut first_weight) = (vec![0; HIDDEN], vec![0; first.weights()]);
+    let mut second_weight = vec![0; second.weights()];
+    for (unit, weights) in first_weight.chunks_exact_mut(2 * l1).enumerate() {
+        weights[..COLUMN].fill(16);
+        weights[l1..l1 + COLUMN].fill(-16);
+        first_bias[unit] = 64 * (HALF_SPAN / 2 - 127 * unit as i32);
+        second_weight[unit * HIDDEN + unit] = 64;
+    }
+    Head::from_layers([
+        Dense::new(first, first_bias, &first_weight),
+        Dense::new(second, vec![0; HIDDEN], &second_weight),
+        Dense::new(output, vec![-16 * HALF_SPAN], &[32; HIDDEN]),
+    ])
+}
+
+/// What a piece in this row is worth to the perspective, whatever its king does: own pieces count for it, enemies against.
+fn row_value(values: Values, piece_row: usize) -> i16 {
+    let (kind, square) = (piece_row / 64, piece_row % 64);
     if kind % 2 == 0 {
         values(kind / 2, square)
     } else {
@@ -125,8 +140,8 @@ mod tests {
     }
 
     /// What the net says, in engine units.
-    fn evaluate(net: &QuantisedNet, board: &Board, us: Color) -> i32 {
-        net.forward(&record_of(board, us.is_black())) / 16
+    fn evaluate(net: &Network, board: &Board, us: Color) -> i32 {
+        net.trace(&record_of(board, us.is_black())).output / 16
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
 
-pub mod activation;
 pub mod calibrate;
 pub mod checkpoint;
 pub mod config;
@@ -9,7 +8,6 @@ pub mod dense;
 pub mod display;
 pub mod export;
 pub mod features;
-pub mod form;
 pub mod import;
 pub mod index;
 pub mod loss;
@@ -20,10 +18,12 @@ pub mod order;
 pub mod pass;
 pub mod picture;
 pub mod plot;
-pub mod quantised;
+mod position;
 pub mod report;
 pub mod run;
+pub mod scales;
 pub mod schedule;
+pub mod shapes;
 pub mod simd;
 pub mod snapshot;
 pub mod tail;

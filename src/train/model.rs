@@ -2,16 +2,16 @@
 
 use super::dense::Dense;
 use super::features::Active;
-use super::form::Form;
-use super::quantised::HIDDEN;
+use super::scales::HIDDEN;
 use super::transformer::{self, Table};
 use crate::data::Record;
+use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
 /// All parameters. Activations of 1.0 stand for 127 in the integer net, an output of 1.0 for 600 engine units.
 pub struct Model {
     /// Its shape.
-    pub form: Form,
+    pub architecture: Architecture,
     /// Real and factor rows of the feature transformer.
     pub transformer: Table,
     /// Everything else.
@@ -20,26 +20,26 @@ pub struct Model {
 
 impl Model {
     /// A fresh model, factor rows uniform within `span`.
-    pub fn initial(rng: &mut SplitMix64, form: Form, span: f32) -> Self {
+    pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Self {
         Self {
-            form,
-            transformer: transformer::initial(rng, form, span),
-            dense: Dense::initial(rng, form),
+            architecture,
+            transformer: transformer::initial(rng, architecture, span),
+            dense: Dense::initial(rng, architecture),
         }
     }
 
     /// A model of zeros.
-    pub fn zeros(form: Form) -> Self {
+    pub fn zeros(architecture: Architecture) -> Self {
         Self {
-            form,
-            transformer: transformer::zeros(form),
-            dense: Dense::zeros(form),
+            architecture,
+            transformer: transformer::zeros(architecture),
+            dense: Dense::zeros(architecture),
         }
     }
 
     /// A row of the transformer as the engine will see it: real plus factor.
     pub fn row(&self, piece_row: usize, king: usize) -> impl Iterator<Item = f32> + '_ {
-        transformer::folded(&self.transformer, self.form, piece_row, king)
+        transformer::folded(&self.transformer, self.architecture, piece_row, king)
     }
 
     /// The net's output, side to move's view, without any rounding but that of the floats.
@@ -49,11 +49,11 @@ impl Model {
 
     /// The sums of the layers after the transformer.
     pub fn sums(&self, record: &Record) -> Sums {
-        let active = Active::of(self.form.features, record, false);
+        let active = Active::of(self.architecture.features, record, false);
         let mut inputs = self.accumulator(active.side(0));
         inputs.extend(self.accumulator(active.side(1)));
         let dense = &self.dense;
-        let bucket = self.form.bucket(record.piece_count());
+        let bucket = self.architecture.bucket(record.piece_count() as usize);
         let hidden1 = affine(bucket, &dense.l1_weight, &dense.l1_bias, &inputs);
         let hidden2 = affine(bucket, &dense.l2_weight, &dense.l2_bias, &clipped(hidden1));
         let last = (&dense.output_weight, &dense.output_bias);
@@ -69,14 +69,14 @@ impl Model {
     fn accumulator(&self, rows: &[u16]) -> Vec<f32> {
         let mut sums = self.dense.transformer_bias.clone();
         for &row in rows {
-            let (row, kings) = (usize::from(row), self.form.features.kings());
+            let (row, kings) = (usize::from(row), self.architecture.features.set().kings);
             let (piece_row, king) = (row / kings, row % kings);
             for (sum, weight) in sums.iter_mut().zip(self.row(piece_row, king)) {
                 *sum += weight;
             }
         }
         sums.iter_mut()
-            .for_each(|sum| *sum = self.form.activation.of(*sum));
+            .for_each(|sum| *sum = activated(self.architecture.activation, *sum));
         sums
     }
 }
@@ -103,6 +103,15 @@ fn affine<const OUTPUTS: usize>(
     let first = stack * OUTPUTS;
     let mut rows = weights.chunks_exact(inputs.len()).skip(first);
     std::array::from_fn(|output| bias[first + output] + rows.next().map_or(0.0, dot))
+}
+
+/// The activation of an accumulator's sum.
+fn activated(activation: Activation, sum: f32) -> f32 {
+    let clipped = sum.clamp(0.0, 1.0);
+    match activation {
+        Activation::Crelu => clipped,
+        Activation::Screlu | Activation::Pairwise => clipped * clipped,
+    }
 }
 
 fn clipped(sums: [f32; HIDDEN]) -> [f32; HIDDEN] {

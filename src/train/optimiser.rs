@@ -5,11 +5,11 @@
 use rayon::prelude::*;
 
 use super::dense::Dense;
-use super::form::Form;
 use super::index::RowIndex;
 use super::model::Model;
 use super::simd::{AdamStep, Kernels, Slopes};
 use super::transformer::{self, Table, block, factor};
+use crate::nnue::Architecture;
 
 /// What stays the same from step to step.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +38,8 @@ pub struct Moments {
 
 impl Moments {
     /// Those of a run that begins.
-    pub fn zeros(form: Form) -> Self {
-        let zeros = || (transformer::zeros(form), Dense::zeros(form));
+    pub fn zeros(architecture: Architecture) -> Self {
+        let zeros = || (transformer::zeros(architecture), Dense::zeros(architecture));
         Self {
             first: zeros(),
             second: zeros(),
@@ -84,10 +84,10 @@ impl Optimiser {
         let step = adam_step(self.moments.steps, rate, 0.0);
         self.step_dense(kernels, &step, model, dense);
         let real_rate = rate * self.settings.real_rate;
-        let size = block(model.form);
+        let size = block(model.architecture);
         let block_step = BlockStep {
             kernels,
-            form: model.form,
+            architecture: model.architecture,
             real: adam_step(
                 self.moments.steps,
                 real_rate,
@@ -115,14 +115,16 @@ impl Optimiser {
         for ((weights, gradient), (first, second)) in tensors.zip(moments) {
             kernels.adam(step, weights, first, second, gradient);
         }
-        model.dense.clip(model.form, self.settings.output_scale);
+        model
+            .dense
+            .clip(model.architecture, self.settings.output_scale);
     }
 }
 
 /// The step of the rows that share a factor row.
 struct BlockStep<'a, const L1: usize> {
     kernels: Kernels,
-    form: Form,
+    architecture: Architecture,
     real: AdamStep,
     factor: AdamStep,
     sparse: SparseGradient<'a, L1>,
@@ -138,9 +140,9 @@ impl<const L1: usize> BlockStep<'_, L1> {
             self.kernels
                 .adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
-        let features = self.form.features;
-        for king in 0..features.kings() {
-            if !self.sum(features.kings() * piece_row + king, &mut gradient) {
+        let features = self.architecture.features;
+        for king in 0..features.set().kings {
+            if !self.sum(features.set().kings * piece_row + king, &mut gradient) {
                 continue;
             }
             touched = true;

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::dense::Dense;
 use super::features::Active;
-use super::form::Form;
 use super::index::RowIndex;
 use super::loss::Loss;
-use super::quantised::HIDDEN;
+use super::scales::HIDDEN;
 use super::simd::{GROUP, Hidden, Inputs, Kernels, LANES, Slopes, Tile};
 use super::snapshot::Snapshot;
 use super::tail::{TailGradient, TailPass};
 use crate::data::Record;
+use crate::nnue::Architecture;
 
 /// A position as a batch shows it.
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +71,8 @@ pub struct Pass<'a, const L1: usize> {
 }
 
 impl<const L1: usize> Share<L1> {
-    /// An empty share, for nets of `form`.
-    pub fn new(form: Form) -> Self {
+    /// An empty share, for nets of `architecture`.
+    pub fn new(architecture: Architecture) -> Self {
         Self {
             samples: Vec::new(),
             index: RowIndex::default(),
@@ -84,28 +84,33 @@ impl<const L1: usize> Share<L1> {
                 slopes: [[0.0; HIDDEN]; GROUP],
                 passes: [TailPass::default(); GROUP],
             }),
-            gradient: Box::new(Gradient::zeros(form.buckets)),
+            gradient: Box::new(Gradient::zeros(architecture.buckets)),
             loss: 0.0,
         }
     }
 
     /// Sorts the samples by their stacks and finds their features; the first of them is number `first` of the batch.
-    pub fn prepare(&mut self, form: Form, first: usize) {
-        self.activate(form);
-        self.index.fill(form.features.rows(), &self.actives, first);
+    pub fn prepare(&mut self, architecture: Architecture, first: usize) {
+        self.activate(architecture);
+        self.index.fill(
+            architecture.features.set().active_rows(),
+            &self.actives,
+            first,
+        );
     }
 
     /// Sorts the samples by their stacks, because a group goes through one, and finds their features.
-    fn activate(&mut self, form: Form) {
-        let bucket = |sample: &Sample| form.bucket(sample.record.piece_count());
+    fn activate(&mut self, architecture: Architecture) {
+        let bucket = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
         self.samples.sort_by_key(bucket);
         let end = |number| {
             self.samples
                 .partition_point(|sample| bucket(sample) <= number)
         };
         self.ends.clear();
-        self.ends.extend((0..form.buckets).map(end));
-        let active = |sample: &Sample| Active::of(form.features, &sample.record, sample.mirrored);
+        self.ends.extend((0..architecture.buckets).map(end));
+        let active =
+            |sample: &Sample| Active::of(architecture.features, &sample.record, sample.mirrored);
         self.actives.clear();
         self.actives.extend(self.samples.iter().map(active));
     }
@@ -144,7 +149,7 @@ impl<const L1: usize> Share<L1> {
 
     /// The sum of the samples' losses, without learning.
     pub fn measure(&mut self, pass: Pass<L1>) -> f64 {
-        self.activate(pass.snapshot.form);
+        self.activate(pass.snapshot.architecture);
         let mut total = 0.0;
         for (stack, group) in self.groups() {
             self.buffers
@@ -204,7 +209,7 @@ impl<const L1: usize> Buffers<L1> {
         for (active, inputs) in actives.iter().zip(&mut self.inputs) {
             for (side, half) in inputs.iter_mut().enumerate() {
                 pass.kernels.accumulate(
-                    snapshot.form.activation,
+                    snapshot.architecture.activation,
                     &snapshot.bias,
                     &snapshot.rows,
                     active.side(side),
@@ -240,7 +245,7 @@ impl<const L1: usize> Buffers<L1> {
             &mut self.slopes,
         );
         pass.kernels.first_layer_back(
-            pass.snapshot.form.activation,
+            pass.snapshot.architecture.activation,
             &self.inputs,
             &self.slopes,
             &weights.l1_tiles,

@@ -4,8 +4,11 @@ use std::fmt;
 
 use super::loss::UNITS;
 use super::model::Model;
-use super::quantised::{QuantisedNet, Trace};
+use super::scales::input_one;
 use crate::data::Record;
+use crate::nnue::layers::Head;
+use crate::nnue::trace::Trace;
+use crate::nnue::{Activation, Network};
 
 /// The integer net against the float model, on some positions.
 #[derive(Clone, Debug)]
@@ -31,7 +34,7 @@ pub struct ExportReport {
 pub struct LayerReport {
     name: &'static str,
     /// The most that a unit can show.
-    most: i32,
+    most: u8,
     /// Times that a unit showed something, and that it showed the most that it can.
     counts: Vec<(usize, usize)>,
     positions: usize,
@@ -39,23 +42,19 @@ pub struct LayerReport {
 
 impl ExportReport {
     /// Compares both on `records`, the float model times `output_scale`.
-    pub fn of(
-        (model, output_scale): (&Model, f32),
-        net: &QuantisedNet,
-        records: &[Record],
-    ) -> Self {
+    pub fn of((model, output_scale): (&Model, f32), net: &Network, records: &[Record]) -> Self {
         let mut report = Self {
             positions: records.len(),
             mean: 0.0,
             worst: 0.0,
             size: 0.0,
             layers: [
-                LayerReport::new("transformer", net.form.activation.of_integer(i16::MAX)),
+                LayerReport::new("transformer", most_input(net.architecture().activation)),
                 LayerReport::new("layer 1", 127),
                 LayerReport::new("layer 2", 127),
             ],
             limited: limited_weights(net),
-            transformer_range: range(&net.transformer_weight),
+            transformer_range: range(net.transformer().weights()),
         };
         for record in records {
             let trace = net.trace(record);
@@ -70,15 +69,19 @@ impl ExportReport {
         self.mean += difference / self.positions as f64;
         self.worst = self.worst.max(difference);
         self.size += float.abs() / self.positions as f64;
-        let shown: [&[i32]; 3] = [&trace.inputs, &trace.hidden1, &trace.hidden2];
-        for (layer, units) in self.layers.iter_mut().zip(shown) {
+        let [hidden1, hidden2] = &trace.hidden;
+        for (layer, units) in self
+            .layers
+            .iter_mut()
+            .zip([&trace.inputs, hidden1, hidden2])
+        {
             layer.add(units);
         }
     }
 }
 
 impl LayerReport {
-    fn new(name: &'static str, most: i32) -> Self {
+    fn new(name: &'static str, most: u8) -> Self {
         Self {
             name,
             most,
@@ -87,7 +90,7 @@ impl LayerReport {
         }
     }
 
-    fn add(&mut self, units: &[i32]) {
+    fn add(&mut self, units: &[u8]) {
         self.counts.resize(units.len(), (0, 0));
         for (count, &unit) in self.counts.iter_mut().zip(units) {
             count.0 += usize::from(unit > 0);
@@ -142,15 +145,17 @@ impl fmt::Display for ExportReport {
     }
 }
 
+/// The most that an activated accumulator can show in the integer net.
+fn most_input(activation: Activation) -> u8 {
+    input_one(activation) as u8
+}
+
 /// Dense weights at the end of a byte's range, in thousandths.
-fn limited_weights(net: &QuantisedNet) -> f64 {
-    let weights = [&net.l1_weight, &net.l2_weight, &net.output_weight];
-    let all: usize = weights.iter().map(|tensor| tensor.len()).sum();
-    let limited = weights
-        .into_iter()
-        .flatten()
-        .filter(|weight| weight.unsigned_abs() >= 127);
-    1000.0 * limited.count() as f64 / all as f64
+fn limited_weights(net: &Network) -> f64 {
+    let layers = || net.heads().iter().flat_map(Head::layers);
+    let weights = || layers().flat_map(|layer| layer.weights());
+    let limited = weights().filter(|weight| weight.unsigned_abs() >= 127);
+    1000.0 * limited.count() as f64 / weights().count() as f64
 }
 
 fn range(weights: &[i16]) -> (i16, i16) {

@@ -1,5 +1,6 @@
 //! `zoothera train`: from files of positions to a `.nnue` file.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::checkpoint::{self, Contents, Parameters, Report, State};
 use super::config::{Config, Overrides};
 use super::dataset::{self, Dataset, Selection, Source};
-use super::display::{Display, Moment};
+use super::display::{self, Moment};
 use super::export::{ExportArgs, export};
 use super::import::model_of;
 use super::loss::Loss;
@@ -16,11 +17,12 @@ use super::model::Model;
 use super::optimiser::{Moments, Optimiser, Settings};
 use super::picture;
 use super::plot;
-use super::quantised::QuantisedNet;
 use super::report::ExportReport;
 use super::schedule::{self, Place};
+use super::shapes::of_width;
 use super::trainer::{Trainer, thread_pool};
 use crate::data::{Filter, Record};
+use crate::nnue::{Architecture, Network};
 use crate::util::atomic::write_atomically;
 use crate::util::rng::SplitMix64;
 
@@ -82,12 +84,8 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let config = settings.resolved();
     config.check()?;
     let data = load(&sources, &config)?;
-    let train = match config.l1 {
-        128 => train::<128>,
-        256 => train::<256>,
-        512 => train::<512>,
-        other => bail!("there are no loops for accumulators of width {other}"),
-    };
+    let architecture = config.architecture()?;
+    let train = of_width!(train, architecture);
     train(config, data, args.resume, args.init.as_deref())
 }
 
@@ -147,7 +145,7 @@ struct Run<const L1: usize> {
     checked: Vec<Record>,
     trainer: Trainer<L1>,
     state: State,
-    display: Display,
+    display: display::Display,
     started: Instant,
     /// Positions that this process has shown.
     shown_here: u64,
@@ -198,7 +196,7 @@ impl<const L1: usize> Run<L1> {
             checked,
             seconds_before: state.seconds,
             state,
-            display: Display::new(),
+            display: display::Display::new(),
             started: Instant::now(),
             shown_here: 0,
         })
@@ -288,7 +286,7 @@ impl<const L1: usize> Run<L1> {
         self.write_curves()
     }
 
-    fn write_net(&self) -> Result<QuantisedNet> {
+    fn write_net(&self) -> Result<Network> {
         let config = &self.state.config;
         let net = export(&self.trainer.model, config.output_scale, &self.checked);
         let bytes = net.to_bytes();
@@ -361,42 +359,56 @@ fn new_state(config: &Config, positions: u64) -> State {
 
 /// The parameters of a run that begins, random or from a file.
 fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
+    let told = config.architecture()?;
     let model = match init {
         Some(path) => model_of(path, config.output_scale)?,
-        None => Model::initial(
-            &mut SplitMix64::new(config.seed),
-            config.form(),
-            INITIAL_SPAN,
-        ),
+        None => Model::initial(&mut SplitMix64::new(config.seed), told, INITIAL_SPAN),
     };
-    let (found, told) = (model.form, config.form());
-    if found.activation != told.activation {
-        bail!(
-            "the net to begin with has the activation {}, but the run was told {}: give `--activation {0}`",
-            found.activation,
-            told.activation
-        );
-    }
-    if found.l1 != told.l1 {
-        bail!(
-            "the net to begin with has accumulators of width {}, but the run was told {}: give `--l1 {0}`",
-            found.l1,
-            told.l1
-        );
-    }
-    if found != told {
-        bail!(
-            "the net to begin with is {:?} with {} stacks, but the run was told {:?} with {}: give other `--features` or `--buckets`",
-            found.features,
-            found.buckets,
-            told.features,
-            told.buckets
-        );
+    if let Some(difference) = difference(model.architecture, told) {
+        bail!("the net to begin with has {difference}");
     }
     Ok(Parameters {
         model,
         moments: Moments::zeros(told),
     })
+}
+
+/// How the shape of the net to begin with is not what the run was told, and how to tell it.
+fn difference(found: Architecture, told: Architecture) -> Option<String> {
+    let part = |what: &str, found: &dyn Display, told: &dyn Display, option: &str| {
+        format!("{what} {found}, but the run was told {told}: give `--{option}`")
+    };
+    if found.activation != told.activation {
+        let option = format!("activation {}", found.activation);
+        return Some(part(
+            "the activation",
+            &found.activation,
+            &told.activation,
+            &option,
+        ));
+    }
+    if found.l1 != told.l1 {
+        let option = format!("l1 {}", found.l1);
+        return Some(part("accumulators of width", &found.l1, &told.l1, &option));
+    }
+    if found.features != told.features {
+        return Some(part(
+            "the features",
+            &found.features,
+            &told.features,
+            "features",
+        ));
+    }
+    if found.buckets != told.buckets {
+        let option = format!("buckets {}", found.buckets);
+        return Some(part(
+            "stacks in the number of",
+            &found.buckets,
+            &told.buckets,
+            &option,
+        ));
+    }
+    None
 }
 
 /// Reads the checkpoint of a run, which must be the one that `config` and the data describe.

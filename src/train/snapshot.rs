@@ -6,19 +6,19 @@
 use rayon::prelude::*;
 
 use super::dense::Dense;
-use super::form::Form;
 use super::index::RowIndex;
 use super::model::Model;
-use super::quantised::HIDDEN;
+use super::scales::HIDDEN;
 use super::simd::{FIXED_ONE, FixedRow, Hidden, InputMajor, Kernels, LANES, Row, Tile};
 use super::tail::TailWeights;
 use super::transformer::{block, factor};
+use crate::nnue::Architecture;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Everything that the passes read.
 pub struct Snapshot<const L1: usize> {
     /// The model's shape.
-    pub form: Form,
+    pub architecture: Architecture,
     /// `[piece rows][kings][L1]`, real plus factor.
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
@@ -42,12 +42,12 @@ pub struct Stack<const L1: usize> {
 impl<const L1: usize> Snapshot<L1> {
     /// Room for a snapshot, and the dense tensors of `model`.
     pub fn new(model: &Model) -> Self {
-        let form = model.form;
+        let architecture = model.architecture;
         let mut snapshot = Self {
-            form,
-            rows: zeroed_slice_or_abort(form.features.rows() * L1),
+            architecture,
+            rows: zeroed_slice_or_abort(architecture.features.set().active_rows() * L1),
             bias: [0; L1],
-            stacks: (0..form.buckets).map(|_| Stack::zeros()).collect(),
+            stacks: (0..architecture.buckets).map(|_| Stack::zeros()).collect(),
         };
         snapshot.take_dense(&model.dense);
         snapshot
@@ -56,18 +56,18 @@ impl<const L1: usize> Snapshot<L1> {
     /// Takes the dense tensors, and the rows for which `wanted` is true (in parallel, in the current thread pool).
     pub fn take(&mut self, kernels: Kernels, model: &Model, wanted: impl Fn(usize) -> bool + Sync) {
         self.take_dense(&model.dense);
-        let form = self.form;
-        let kings = form.features.kings();
+        let architecture = self.architecture;
+        let kings = architecture.features.set().kings;
         self.rows
             .par_chunks_mut(kings * L1)
-            .zip(model.transformer.par_chunks(block(form)))
+            .zip(model.transformer.par_chunks(block(architecture)))
             .enumerate()
             .for_each(|(piece_row, (out, block))| {
                 let out = out.as_chunks_mut::<L1>().0;
                 let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
                 for (king, out) in out.iter_mut().enumerate() {
                     if wanted(kings * piece_row + king) {
-                        kernels.fold(&rows[king], &rows[factor(form.features)], out);
+                        kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
                     }
                 }
             });

@@ -1,7 +1,7 @@
 //! The small layers after the first: 32 to 32 to 1. What they are made of in a pass; the arithmetic is in `simd`.
 
 use super::dense::Dense;
-use super::quantised::HIDDEN;
+use super::scales::HIDDEN;
 use super::simd::Hidden;
 
 /// The parameters as a pass reads them.

@@ -46,11 +46,11 @@ impl<const L1: usize> Trainer<L1> {
         (threads, batch): (usize, usize),
     ) -> Result<Self> {
         ensure!(
-            model.form.l1 == L1,
+            model.architecture.l1 == L1,
             "the model is {} wide, but the trainer {L1}",
-            model.form.l1
+            model.architecture.l1
         );
-        let form = model.form;
+        let architecture = model.architecture;
         Ok(Self {
             snapshot: Snapshot::new(&model),
             model,
@@ -58,7 +58,9 @@ impl<const L1: usize> Trainer<L1> {
             loss,
             kernels: Kernels::detect(),
             pool: thread_pool(threads)?,
-            shares: (0..threads.max(1)).map(|_| Share::new(form)).collect(),
+            shares: (0..threads.max(1))
+                .map(|_| Share::new(architecture))
+                .collect(),
             slopes: zeroed_slice_or_abort(batch),
         })
     }
@@ -98,7 +100,7 @@ impl<const L1: usize> Trainer<L1> {
             shares.par_iter_mut().enumerate().for_each(|(at, share)| {
                 let first = (at * size).min(count);
                 show(first, size.min(count - first), &mut share.samples);
-                share.prepare(model.form, first);
+                share.prepare(model.architecture, first);
             });
             let indices: Vec<_> = shares.iter().map(|share| &share.index).collect();
             snapshot.take_used(kernels, model, &indices);
@@ -114,7 +116,7 @@ impl<const L1: usize> Trainer<L1> {
                 .zip(rows)
                 .for_each(|(share, rows)| share.learn(pass, weight, rows));
         });
-        let mut dense = Dense::zeros(self.model.form);
+        let mut dense = Dense::zeros(self.model.architecture);
         let loss: f64 = self.shares.iter().map(|s| s.collect(&mut dense)).sum();
         (loss as f32, dense)
     }
@@ -180,15 +182,15 @@ fn measure<const L1: usize>(
 mod tests {
     use super::*;
     use crate::data::Record;
-    use crate::train::activation::Activation;
+    use crate::nnue::{Activation, Architecture};
     use crate::train::config::LossKind;
-    use crate::train::features::{FeatureSet, record_of};
-    use crate::train::form::Form;
+    use crate::train::features::record_of;
     use crate::train::optimiser::{Moments, Settings};
     use crate::train::report::ExportReport;
+    use crate::train::shapes::{self, of_width};
     use crate::train::transformer::{block, factor};
     use crate::util::rng::SplitMix64;
-    use shakmaty::{Chess, Position};
+    use shakmaty::{Chess, Color, Position, Square};
 
     const SETTINGS: Settings = Settings {
         real_rate: 1.0,
@@ -235,33 +237,30 @@ mod tests {
         game.board().iter().map(|(_, piece)| value(piece)).sum()
     }
 
-    /// The forms whose gradients are checked, of this width.
-    fn forms(l1: usize) -> Vec<Form> {
-        let mut forms: Vec<Form> = Activation::ALL
-            .into_iter()
-            .map(|activation| Form {
-                activation,
-                ..Form::of_width(l1)
-            })
-            .collect();
-        forms.push(Form {
-            features: FeatureSet::HalfKav2Hm,
-            buckets: 8,
-            ..Form::of_width(l1)
-        });
-        forms
+    /// Checks both feature sets and activations at every width, half of them with eight stacks.
+    fn for_each_width(check: impl Fn(Architecture) -> Result<()>) {
+        for shape in shapes::all() {
+            let stacks = if shape.activation == Activation::Screlu {
+                1
+            } else {
+                8
+            };
+            if shape.buckets == stacks {
+                check(shape).expect("a width that is trained");
+            }
+        }
     }
 
-    fn trainer<const L1: usize>(threads: usize, form: Form) -> Trainer<L1> {
+    fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Trainer<L1> {
         // Squares of sums that are small have slopes that are too small to be seen.
-        let span = match form.activation {
+        let span = match architecture.activation {
             Activation::Crelu => 0.05,
-            Activation::Screlu => 0.15,
+            Activation::Screlu | Activation::Pairwise => 0.15,
         };
-        let model = Model::initial(&mut SplitMix64::new(5), form, span);
+        let model = Model::initial(&mut SplitMix64::new(5), architecture, span);
         Trainer::new(
             model,
-            Optimiser::new(SETTINGS, Moments::zeros(form)),
+            Optimiser::new(SETTINGS, Moments::zeros(architecture)),
             LOSS,
             (threads, 256),
         )
@@ -323,19 +322,14 @@ mod tests {
 
     #[test]
     fn dense_gradients_are_the_derivatives() {
-        forms(128)
-            .into_iter()
-            .for_each(check_dense_gradients::<128>);
-        forms(256)
-            .into_iter()
-            .for_each(check_dense_gradients::<256>);
-        forms(512)
-            .into_iter()
-            .for_each(check_dense_gradients::<512>);
+        for_each_width(|shape| {
+            of_width!(check_dense_gradients, shape)(shape);
+            Ok(())
+        });
     }
 
-    fn check_dense_gradients<const L1: usize>(form: Form) {
-        let mut trainer = trainer::<L1>(2, form);
+    fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
+        let mut trainer = trainer::<L1>(2, architecture);
         let batch = positions(64);
         let (_, gradient) = trainer.gradient(batch.len(), &plainly(&batch));
         let mut largest = 0.0_f32;
@@ -346,7 +340,7 @@ mod tests {
                     &mut model.dense.tensors_mut()[tensor][entry]
                 });
                 assert_near(
-                    &format!("{form:?}, tensor {tensor} entry {entry}"),
+                    &format!("{architecture:?}, tensor {tensor} entry {entry}"),
                     slopes[entry],
                     wanted,
                 );
@@ -358,29 +352,22 @@ mod tests {
 
     #[test]
     fn transformer_gradients_are_the_derivatives() {
-        forms(128)
-            .into_iter()
-            .for_each(check_transformer_gradients::<128>);
-        forms(256)
-            .into_iter()
-            .for_each(check_transformer_gradients::<256>);
-        forms(512)
-            .into_iter()
-            .for_each(check_transformer_gradients::<512>);
+        for_each_width(|shape| {
+            of_width!(check_transformer_gradients, shape)(shape);
+            Ok(())
+        });
     }
 
-    fn check_transformer_gradients<const L1: usize>(form: Form) {
-        let mut trainer = trainer::<L1>(1, form);
+    fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
+        let mut trainer = trainer::<L1>(1, architecture);
         let batch = positions(64);
         trainer.gradient(batch.len(), &plainly(&batch));
         let index = &trainer.shares[0].index;
         let mut row = [0.0; L1];
         // The own pawn on a2 with the own king on e1, and the factor row of that pawn.
-        let kings = form.features.kings();
-        let king = match form.features {
-            FeatureSet::HalfKp => 4,
-            FeatureSet::HalfKav2Hm => 31,
-        };
+        let set = architecture.features.set();
+        let kings = set.kings;
+        let king = set.view(Color::White, Square::E1).king.into();
         let piece_row = 8;
         let users = index.users(kings * piece_row + king).to_vec();
         assert!(!users.is_empty());
@@ -392,14 +379,14 @@ mod tests {
         let mut shared = [0.0; L1];
         trainer.kernels.add_rows(slopes, &factor_users, &mut shared);
         let mut largest = 0.0_f32;
-        for (block_row, slopes) in [(king, row), (factor(form.features), shared)] {
+        for (block_row, slopes) in [(king, row), (factor(architecture.features), shared)] {
             for unit in (0..L1).step_by(37).chain([steepest(&slopes)]) {
-                let at = piece_row * block(form) + block_row * L1 + unit;
+                let at = piece_row * block(architecture) + block_row * L1 + unit;
                 let wanted = difference(&mut trainer.model, &batch, |model| {
                     &mut model.transformer[at]
                 });
                 assert_near(
-                    &format!("{form:?}, row {block_row} unit {unit}"),
+                    &format!("{architecture:?}, row {block_row} unit {unit}"),
                     slopes[unit],
                     wanted,
                 );
@@ -408,28 +395,29 @@ mod tests {
         }
         assert!(
             largest > 5e-4,
-            "{form:?}: the check must see real slopes: {largest}"
+            "{architecture:?}: the check must see real slopes: {largest}"
         );
     }
 
     #[test]
     fn a_model_of_another_width_is_refused() {
-        let form = Form::of_width(128);
-        let model = Model::initial(&mut SplitMix64::new(5), form, 0.05);
-        let optimiser = Optimiser::new(SETTINGS, Moments::zeros(form));
+        let architecture = shapes::all().next().expect("a shape of width 128");
+        let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
+        let optimiser = Optimiser::new(SETTINGS, Moments::zeros(architecture));
         assert!(Trainer::<256>::new(model, optimiser, LOSS, (1, 256)).is_err());
     }
 
     #[test]
     fn the_loss_falls_and_the_export_agrees() {
-        forms(256).into_iter().for_each(check_learning::<256>);
-        check_learning::<128>(Form::of_width(128));
-        check_learning::<512>(Form::of_width(512));
+        for_each_width(|shape| {
+            of_width!(check_learning, shape)(shape);
+            Ok(())
+        });
     }
 
-    fn check_learning<const L1: usize>(form: Form) {
+    fn check_learning<const L1: usize>(architecture: Architecture) {
         let records = positions(5000);
-        let mut trainer = trainer::<L1>(2, form);
+        let mut trainer = trainer::<L1>(2, architecture);
         let held_out = Dataset::new(vec![records.clone()]);
         let before = trainer.validate(&held_out);
         assert!((before - exact_loss(&trainer.model, &records)).abs() < 1e-4);
@@ -442,7 +430,7 @@ mod tests {
         assert!(after < before / 10.0, "{before} -> {after}");
         let net = crate::train::export::quantise(&trainer.model, 0.6);
         let report = ExportReport::of((&trainer.model, 0.6), &net, &records);
-        eprintln!("{form:?}: {before} -> {after}\n{report}");
+        eprintln!("{architecture:?}: {before} -> {after}\n{report}");
         // The roundings of more inputs add up to more.
         let most = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
         assert!(report.mean < most * report.size, "{report}");
@@ -452,7 +440,7 @@ mod tests {
     fn a_seed_and_a_thread_count_give_one_result() {
         let records = positions(600);
         let run = || {
-            let mut trainer = trainer::<256>(2, Form::PUBLISHED);
+            let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
             records.chunks(200).for_each(|batch| {
                 trainer.step(batch.len(), &plainly(batch), 0.004);
             });
@@ -466,15 +454,16 @@ mod tests {
 
     #[test]
     fn every_kind_of_machine_learns_the_same() {
-        forms(256).into_iter().for_each(check_machines::<256>);
-        check_machines::<128>(Form::of_width(128));
-        check_machines::<512>(Form::of_width(512));
+        for_each_width(|shape| {
+            of_width!(check_machines, shape)(shape);
+            Ok(())
+        });
     }
 
-    fn check_machines<const L1: usize>(form: Form) {
+    fn check_machines<const L1: usize>(architecture: Architecture) {
         let records = positions(1000);
         let learnt = |kernels: Kernels| {
-            let mut trainer = trainer::<L1>(2, form);
+            let mut trainer = trainer::<L1>(2, architecture);
             trainer.kernels = kernels;
             for batch in records.chunks(250).cycle().take(12) {
                 trainer.step(batch.len(), &plainly(batch), 0.004);
@@ -486,7 +475,7 @@ mod tests {
             let loss = learnt(kernels);
             assert!(
                 (loss / wanted - 1.0).abs() < 0.01,
-                "{form:?}, {kernels:?}: {loss} {wanted}"
+                "{architecture:?}, {kernels:?}: {loss} {wanted}"
             );
         }
     }

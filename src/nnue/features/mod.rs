@@ -1,69 +1,77 @@
 //! Feature sets: how a piece on a square becomes the index of a row of the first layer.
+//!
+//! A set is a value of type [`FeatureSet`] in a file of its own, and a line in the list below. The engine, which knows it
+//! at compile time, and the trainer, which does not, compute indices by the same functions.
 
-pub mod halfka;
-pub mod halfkp;
+mod halfka;
+mod halfkp;
+mod list;
+mod set;
 
-use shakmaty::{Color, Piece, Square};
+use std::fmt;
 
-pub use halfka::{HalfKav2, HalfKav2Hm};
-pub use halfkp::HalfKp;
+use serde::{Deserialize, Serialize};
 
-/// A feature set whose indices depend on the perspective's own king, and on one piece at a time.
-///
-/// All the sets that we know refresh a perspective whenever its own king moves, so a refresh cache
-/// needs one slot per king square.
-pub trait FeatureSet: Copy + Send + Sync + 'static {
-    /// Number of features of one perspective.
-    const COUNT: usize;
-    /// Whether kings are features too.
-    const KINGS: bool;
-    /// The index of `piece` on `square`, seen by `perspective` whose king stands on `king`.
-    ///
-    /// Below [`Self::COUNT`]. A king is allowed only where [`Self::KINGS`] says so.
-    fn index(perspective: Color, king: Square, piece: Piece, square: Square) -> u16;
+pub(crate) use list::{IndexList, MAX_ACTIVE, MAX_CHANGED};
+pub use set::FeatureSet;
+pub(crate) use set::View;
+
+/// A feature set that the compiler knows.
+pub trait StaticFeatures: Copy + Send + Sync + 'static {
+    /// The set.
+    const SET: &'static FeatureSet;
 }
 
-/// The most features that one update can add or remove: every piece of a full board.
-pub const MAX_ACTIVE: usize = 32;
-
-/// The most features that one move can add or remove: as many as a move changes pieces.
-pub const MAX_CHANGED: usize = 3;
-
-/// A short list of at most `N` feature indices, on the stack.
-#[derive(Clone, Copy, Debug)]
-pub struct IndexList<const N: usize> {
-    items: [u16; N],
-    len: usize,
-}
-
-impl<const N: usize> IndexList<N> {
-    /// An empty list.
-    #[inline]
-    pub fn new() -> Self {
-        Self {
-            items: [0; N],
-            len: 0,
+/// Declares [`Features`], and a type of the same name for each set.
+macro_rules! feature_sets {
+    ($($(#[$attribute:meta])* $name:ident: $set:expr;)+) => {
+        /// The input features, by name.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Features {
+            $($(#[$attribute])* $name,)+
         }
-    }
 
-    /// Adds an index.
-    #[inline]
-    pub fn push(&mut self, index: u16) {
-        self.items[self.len] = index;
-        self.len += 1;
-    }
+        impl Features {
+            /// Every set.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// What it is.
+            #[inline(always)]
+            pub const fn set(self) -> &'static FeatureSet {
+                match self {
+                    $(Self::$name => &$set,)+
+                }
+            }
+        }
+
+        /// The sets as types without values, which only carry [`StaticFeatures::SET`].
+        pub(crate) mod types {
+            use super::{FeatureSet, StaticFeatures};
+            $(
+                #[derive(Clone, Copy, Debug)]
+                pub enum $name {}
+
+                impl StaticFeatures for $name {
+                    const SET: &'static FeatureSet = super::Features::$name.set();
+                }
+            )+
+        }
+    };
 }
 
-impl<const N: usize> Default for IndexList<N> {
-    fn default() -> Self {
-        Self::new()
-    }
+feature_sets! {
+    /// Own king square (64) times every other piece but the kings: Stockfish 12's
+    HalfKp: halfkp::HALF_KP;
+    /// Own king square (64) times every piece, kings too: Stockfish 14's
+    #[value(skip)]
+    HalfKav2: halfka::HALF_KAV2;
+    /// Own king square, mirrored to the files e to h (32), times every piece: Stockfish 15's
+    HalfKav2Hm: halfka::HALF_KAV2_HM;
 }
 
-impl<const N: usize> std::ops::Deref for IndexList<N> {
-    type Target = [u16];
-    #[inline]
-    fn deref(&self) -> &[u16] {
-        &self.items[..self.len]
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.set().name)
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::generic::{self, Isa};
 use crate::nnue::layers::Head;
-use crate::nnue::transformer::{Rows, Sums};
+use crate::nnue::rows::{Rows, Sums};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {

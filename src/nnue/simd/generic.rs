@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use super::scalar::skip_activation;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::transformer::{Rows, Sums};
+use crate::nnue::rows::{Rows, Sums};
 
 /// The vector instructions of one instruction set.
 pub(super) trait Isa: Sized {

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 mod kernel;
-mod scalar;
+pub(super) mod scalar;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,10 +17,10 @@ mod generic;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
 
-pub use kernel::{Kernel, UnknownKernel};
+pub use kernel::Kernel;
 
 use super::layers::Head;
-use super::transformer::{Rows, Sums};
+use super::rows::{Rows, Sums};
 
 /// A kernel that this processor has: the value is the proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,11 +35,6 @@ impl Kernels {
     /// The kernel in use in this process.
     pub fn active() -> Self {
         Self(Kernel::active())
-    }
-
-    /// The name of this kernel.
-    pub fn kernel(self) -> Kernel {
-        self.0
     }
 
     /// Writes `from + rows[added] - rows[removed]` to `to`, wrapping at 16 bits.
@@ -106,7 +101,7 @@ impl Kernels {
 
     /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
     /// products of their halves and three layers, of which the first has an output that skips the
-    /// others. With `squares` as [`Chain::Pairwise`](super::architecture::Chain::Pairwise) says.
+    /// others. With `squares` as [`Chain::Skip`](super::architecture::Chain::Skip) says.
     ///
     /// # Panics
     /// When `head` is not `L1 -> 16 -> 32 -> 1`.

@@ -2,8 +2,9 @@
 
 use std::iter::zip;
 
+use crate::nnue::architecture::Activation;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::transformer::{Rows, Sums};
+use crate::nnue::rows::{Rows, Sums};
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
@@ -33,12 +34,13 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    let clip = |sum: i16| sum.clamp(0, 127);
-    let input = if squared {
-        [own, other].map(|sums| sums.map(|sum| ((clip(sum) * clip(sum)) >> 7) as u8))
+    let activation = if squared {
+        Activation::Screlu
     } else {
-        [own, other].map(|sums| sums.map(|sum| clip(sum) as u8))
+        Activation::Crelu
     };
+    let mut input = [[0; L1]; 2];
+    zip(&mut input, [own, other]).for_each(|(half, sums)| transform(activation, sums, half));
     let mut hidden = [0; H1];
     affine(&head.first, input.as_flattened(), &mut hidden);
     let mut activated = [0; 32];
@@ -55,10 +57,7 @@ pub(super) fn pairwise<const L1: usize>(
 ) -> i32 {
     let mut input = [0; L1];
     for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), [own, other]) {
-        let (first, second) = sums.split_at(L1 / 2);
-        for (to, (a, b)) in zip(half, zip(first, second)) {
-            *to = ((a.clamp(&0, &127) * b.clamp(&0, &127)) >> 7) as u8;
-        }
+        transform(Activation::Pairwise, sums, half);
     }
     let mut hidden = [0; 16];
     affine(&head.first, &input, &mut hidden);
@@ -66,10 +65,25 @@ pub(super) fn pairwise<const L1: usize>(
     second_and_output(head, &activated).wrapping_add(skip)
 }
 
+/// What a perspective's accumulator hands to the first dense layer: as many numbers as sums, or half as many products.
+#[inline(always)]
+pub(in crate::nnue) fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
+    let clip = |sum: i16| sum.clamp(0, 127);
+    let product = |a: i16, b: i16| ((clip(a) * clip(b)) >> 7) as u8;
+    match activation {
+        Activation::Crelu => zip(out, sums).for_each(|(to, &sum)| *to = clip(sum) as u8),
+        Activation::Screlu => zip(out, sums).for_each(|(to, &sum)| *to = product(sum, sum)),
+        Activation::Pairwise => {
+            let (first, second) = sums.split_at(sums.len() / 2);
+            zip(out, zip(first, second)).for_each(|(to, (&a, &b))| *to = product(a, b));
+        }
+    }
+}
+
 /// What follows the first layer of a pairwise network: the inputs of the second one, and the last
 /// output, which skips the others and counts 600 units (times 16) for 1.0 (127 * 64).
 #[inline(always)]
-pub(super) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
+pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
     let clipped = hidden.map(activate);
     let mut activated = [0; 32];
     if squares {
@@ -97,7 +111,7 @@ fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
 }
 
 /// `output = biases + weights * input`.
-fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
+pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
     assert_eq!(layer.shape().row(), input.len());
     assert!(layer.shape().outputs <= output.len() && input.len().is_multiple_of(16));
     let rows = layer.weights().chunks_exact(input.len());
@@ -120,6 +134,6 @@ fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
 
 /// The clipped ReLU between layers: weights are scaled by 64, activations by 127.
 #[inline(always)]
-fn activate(sum: i32) -> u8 {
+pub(in crate::nnue) fn activate(sum: i32) -> u8 {
     (sum >> 6).clamp(0, 127) as u8
 }

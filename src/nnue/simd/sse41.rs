@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::generic::{self, Isa};
 use crate::nnue::layers::Head;
-use crate::nnue::transformer::{Rows, Sums};
+use crate::nnue::rows::{Rows, Sums};
 
 /// The instructions of this backend.
 struct Sse41;

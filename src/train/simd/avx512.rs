@@ -139,9 +139,10 @@ fn accumulate_part<const L1: usize>(
     let widened = |half: __m256i| {
         let number = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(half));
         let clipped = _mm512_mul_ps(number, scale);
-        match activation {
-            Activation::Crelu => clipped,
-            Activation::Screlu => _mm512_mul_ps(clipped, clipped),
+        if activation == Activation::Screlu {
+            _mm512_mul_ps(clipped, clipped)
+        } else {
+            clipped
         }
     };
     for (out, sum) in out.as_chunks_mut::<32>().0.iter_mut().zip(sums) {

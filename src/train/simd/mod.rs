@@ -13,9 +13,9 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use super::activation::Activation;
-use super::quantised::HIDDEN;
+use super::scales::HIDDEN;
 use super::tail::{TailGradient, TailPass, TailWeights};
+use crate::nnue::Activation;
 
 /// Positions that go through the layers together.
 pub const GROUP: usize = 8;

@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 
 use shakmaty::{Bitboard, Color, Piece, Role};
 
-use super::BoardView;
-use super::features::{FeatureSet, IndexList, MAX_ACTIVE};
-use super::simd::Kernels;
-use super::transformer::{Rows, Sums, Transformer};
+use crate::nnue::BoardView;
+use crate::nnue::features::{IndexList, MAX_ACTIVE, StaticFeatures};
+use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::simd::Kernels;
+use crate::nnue::transformer::Transformer;
 
 /// Sums of one perspective and king square, and the board that they are the sums of.
 #[derive(Clone)]
@@ -26,7 +27,7 @@ pub(super) struct RefreshCache<F, const L1: usize, const P: usize> {
     features: PhantomData<F>,
 }
 
-impl<F: FeatureSet, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
+impl<F: StaticFeatures, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
     /// Every slot starts as the empty board: the biases alone.
     pub fn new(transformer: &Transformer) -> Self {
         let slot = Slot {
@@ -49,6 +50,7 @@ impl<F: FeatureSet, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
         sums: &mut Sums<L1, P>,
     ) {
         let king = board.king(perspective);
+        let view = F::SET.view(perspective, king);
         let slot = &mut self.slots[64 * perspective as usize + king as usize];
         let (mut added, mut removed) = (
             IndexList::<MAX_ACTIVE>::new(),
@@ -56,7 +58,7 @@ impl<F: FeatureSet, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
         );
         for color in Color::ALL {
             for role in Role::ALL {
-                if role == Role::King && !F::KINGS {
+                if role == Role::King && !F::SET.has_kings() {
                     continue;
                 }
                 let now = board.pieces(color, role);
@@ -64,10 +66,10 @@ impl<F: FeatureSet, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
                     std::mem::replace(&mut slot.pieces[color as usize][role as usize - 1], now);
                 let piece = Piece { color, role };
                 for square in now & !before {
-                    added.push(F::index(perspective, king, piece, square));
+                    added.push(F::SET.index(view, perspective, piece, square));
                 }
                 for square in before & !now {
-                    removed.push(F::index(perspective, king, piece, square));
+                    removed.push(F::SET.index(view, perspective, piece, square));
                 }
             }
         }

@@ -1,0 +1,54 @@
+//! The kernels behind the accumulators by the names that the list of compiled sizes has for them.
+
+use crate::nnue::architecture::{Activation, Chain, Shape};
+use crate::nnue::layers::Head;
+use crate::nnue::simd::Kernels;
+
+/// A forward pass of the list.
+pub(super) trait Forward {
+    /// The raw output for accumulators of the side to move (`own`) and of the `other` side.
+    fn forward<const L1: usize>(
+        kernels: Kernels,
+        shape: &Shape,
+        head: &Head,
+        own: &[i16; L1],
+        other: &[i16; L1],
+    ) -> i32;
+}
+
+/// Declares [`Forward`] for types without values.
+macro_rules! passes {
+    ($($name:ident<$l1:ident>: ($kernels:ident, $shape:ident) => $call:expr;)+) => {
+        $(
+            pub(super) enum $name {}
+
+            impl Forward for $name {
+                #[inline(always)]
+                fn forward<const $l1: usize>(
+                    $kernels: Kernels,
+                    $shape: &Shape,
+                    head: &Head,
+                    own: &[i16; $l1],
+                    other: &[i16; $l1],
+                ) -> i32 {
+                    $call(head, own, other)
+                }
+            }
+        )+
+    };
+}
+
+passes! {
+    Clipped16<L1>: (kernels, shape) => |head, own, other| {
+        let squared = shape.activation == Activation::Screlu;
+        kernels.clipped::<L1, 16>(head, own, other, squared)
+    };
+    Clipped32<L1>: (kernels, shape) => |head, own, other| {
+        let squared = shape.activation == Activation::Screlu;
+        kernels.clipped::<L1, 32>(head, own, other, squared)
+    };
+    Pairwise<L1>: (kernels, shape) => |head, own, other| {
+        let squares = shape.chain == (Chain::Skip { squares: true });
+        kernels.pairwise::<L1>(head, own, other, squares)
+    };
+}

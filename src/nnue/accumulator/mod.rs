@@ -1,0 +1,95 @@
+//! The accumulator stack: `reset`, `push`, `pop`, `evaluate`; laziness stays inside.
+//!
+//! A push only records what changed ([`line`]). An evaluation walks back to the nearest ply whose accumulator
+//! is known and applies the recorded changes from there ([`stack`]); if the perspective's own king moved on
+//! the way, every feature changed, and the refresh cache ([`cache`]) rebuilds it instead. [`sized`] chooses the
+//! stack of a net's size.
+
+mod cache;
+mod forward;
+mod line;
+mod sized;
+mod stack;
+
+use std::sync::Arc;
+
+use line::Line;
+use sized::SizedStack;
+
+use super::BoardView;
+use super::network::Network;
+use super::output::Output;
+use super::simd::{Kernel, Kernels};
+use crate::board::DirtyPieces;
+
+/// What an evaluation needs besides the sums.
+struct Context<'a, B: BoardView> {
+    line: &'a mut Line,
+    network: &'a Network,
+    kernels: Kernels,
+    board: &'a B,
+}
+
+/// One accumulator pair per ply, brought up to date only when evaluated.
+pub struct AccumulatorStack {
+    network: Arc<Network>,
+    kernels: Kernels,
+    line: Line,
+    sums: SizedStack,
+}
+
+impl AccumulatorStack {
+    /// A stack for `network`, with the kernel that was chosen at start-up.
+    pub fn new(network: Arc<Network>) -> Self {
+        Self::with_kernels(network, Kernels::active())
+    }
+
+    /// A stack that uses a certain kernel, for tests and measurements.
+    ///
+    /// # Panics
+    /// When this processor lacks the kernel; [`Kernel::is_available`] tells.
+    pub fn with_kernel(network: Arc<Network>, kernel: Kernel) -> Self {
+        let kernels = Kernels::new(kernel);
+        Self::with_kernels(network, kernels.expect("this processor has the kernel"))
+    }
+
+    fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
+        Self {
+            kernels,
+            line: Line::new(),
+            sums: SizedStack::new(&network),
+            network,
+        }
+    }
+
+    /// Forgets everything: the next evaluation is of `position`, at the bottom of the stack.
+    pub fn reset(&mut self) {
+        // The refresh cache stays: it is true for any position of this network.
+        self.line.reset();
+    }
+
+    /// A move was made. A null move changes no piece: push (and pop) nothing for it.
+    #[inline]
+    pub fn push(&mut self, dirty: &DirtyPieces) {
+        self.line.push(dirty);
+    }
+
+    /// The last move was undone.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.line.pop();
+    }
+
+    /// What the network says to the side to move: [`Output::value`] is what a search wants.
+    ///
+    /// `board` must be the position that the pushes since the last [`Self::reset`] led to.
+    #[inline]
+    pub fn evaluate(&mut self, board: &impl BoardView) -> Output {
+        self.sums.evaluate(Context {
+            line: &mut self.line,
+            network: &self.network,
+            kernels: self.kernels,
+            board,
+        })
+    }
+}

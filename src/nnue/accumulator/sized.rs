@@ -1,0 +1,70 @@
+//! A stack of sums for every size that there is code for: where a net's shape turns into types.
+
+use super::Context;
+use super::forward::{self, Forward};
+use super::stack::Stack;
+use crate::nnue::BoardView;
+use crate::nnue::architecture::{Compiled, compiled};
+use crate::nnue::features::{StaticFeatures, types};
+use crate::nnue::network::Network;
+use crate::nnue::output::Output;
+
+macro_rules! declare {
+    (() own { $($own:tt)+ } published { $($published:tt)+ }) => {
+        declare! { $($own)+ $($published)+ }
+    };
+    ($($name:ident: $features:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
+        /// The sums of a network's plies; each variant has its sizes in its type.
+        pub(super) enum SizedStack {
+            $($name(Stack<types::$features, $l1, $psqt>),)+
+        }
+
+        impl SizedStack {
+            /// Empty sums for `network`.
+            pub fn new(network: &Network) -> Self {
+                match network.architecture().compiled() {
+                    $(Compiled::$name => Self::$name(Stack::new(network)),)+
+                }
+            }
+
+            /// Brings the top of the line up to date and runs the dense layers.
+            #[inline]
+            pub fn evaluate(&mut self, context: Context<'_, impl BoardView>) -> Output {
+                match self {
+                    $(Self::$name(stack) => {
+                        evaluate::<_, forward::$pass, $l1, $psqt>(stack, context)
+                    })+
+                }
+            }
+        }
+    };
+}
+
+compiled!(declare);
+
+/// See [`SizedStack::evaluate`].
+#[inline]
+fn evaluate<F: StaticFeatures, Pass: Forward, const L1: usize, const P: usize>(
+    stack: &mut Stack<F, L1, P>,
+    mut context: Context<'_, impl BoardView>,
+) -> Output {
+    let [own, other] = stack.up_to_date(&mut context);
+    let Context {
+        network,
+        kernels,
+        board,
+        ..
+    } = context;
+    let shape = network.architecture();
+    let bucket = shape.bucket(board.count());
+    let head = &network.heads()[bucket];
+    let psqt = match (own.psqt.get(bucket), other.psqt.get(bucket)) {
+        (Some(own), Some(other)) => own.wrapping_sub(*other) / 2,
+        _ => 0,
+    };
+    Output {
+        psqt,
+        positional: Pass::forward(kernels, shape, head, &own.neurons, &other.neurons),
+        bucket,
+    }
+}

@@ -1,0 +1,103 @@
+//! The sums of every ply, for one feature set and size.
+
+use shakmaty::{Color, Role, Square};
+
+use super::Context;
+use super::cache::RefreshCache;
+use super::line::INITIAL_PLIES;
+use crate::board::DirtyPieces;
+use crate::nnue::BoardView;
+use crate::nnue::features::{IndexList, MAX_CHANGED, StaticFeatures};
+use crate::nnue::network::Network;
+use crate::nnue::rows::Sums;
+
+/// Both perspectives' sums of every ply, by colour.
+pub(super) struct Stack<F: StaticFeatures, const L1: usize, const P: usize> {
+    plies: Vec<[Sums<L1, P>; 2]>,
+    cache: RefreshCache<F, L1, P>,
+}
+
+impl<F: StaticFeatures, const L1: usize, const P: usize> Stack<F, L1, P> {
+    pub fn new(network: &Network) -> Self {
+        Self {
+            plies: vec![[Sums::zeroed(), Sums::zeroed()]; INITIAL_PLIES],
+            cache: RefreshCache::new(network.transformer()),
+        }
+    }
+
+    /// The sums of the side to move and of the other side, at the top of the line.
+    #[inline]
+    pub fn up_to_date(&mut self, context: &mut Context<'_, impl BoardView>) -> [&Sums<L1, P>; 2] {
+        let line = &context.line;
+        let top = line.top;
+        if top >= self.plies.len() {
+            self.grow(line.plies.len());
+        }
+        for perspective in [Color::White, Color::Black] {
+            if !context.line.plies[top].computed[perspective as usize] {
+                self.bring_up(context, perspective);
+            }
+        }
+        let turn = context.board.turn();
+        let sums = &self.plies[top];
+        [&sums[turn as usize], &sums[turn.other() as usize]]
+    }
+
+    #[cold]
+    fn grow(&mut self, plies: usize) {
+        self.plies.resize(plies, [Sums::zeroed(), Sums::zeroed()]);
+    }
+
+    /// Computes one perspective at the top of the line.
+    fn bring_up(&mut self, context: &mut Context<'_, impl BoardView>, perspective: Color) {
+        let Context {
+            line,
+            network,
+            kernels,
+            board,
+        } = context;
+        let rows = network.transformer().rows::<L1, P>();
+        let p = perspective as usize;
+        match line.nearest_computed(perspective) {
+            Some(base) => {
+                let king = board.king(perspective);
+                // Every ply on the way is stored: its other children will start from it.
+                for ply in base + 1..=line.top {
+                    let (added, removed) = changes::<F>(&line.plies[ply].dirty, king, perspective);
+                    let (before, after) = self.plies.split_at_mut(ply);
+                    let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
+                    kernels.update(rows, from, to, &added, &removed);
+                    line.plies[ply].computed[p] = true;
+                }
+            }
+            None => {
+                let to = &mut self.plies[line.top][p];
+                self.cache.refresh(rows, *kernels, *board, perspective, to);
+                line.plies[line.top].computed[p] = true;
+            }
+        }
+    }
+}
+
+/// The features that a move added and removed, seen by a perspective whose king stands on `king`.
+#[inline]
+fn changes<F: StaticFeatures>(
+    dirty: &DirtyPieces,
+    king: Square,
+    perspective: Color,
+) -> (IndexList<MAX_CHANGED>, IndexList<MAX_CHANGED>) {
+    let (mut added, mut removed) = (IndexList::new(), IndexList::new());
+    let view = F::SET.view(perspective, king);
+    for change in dirty.iter() {
+        if change.piece.role == Role::King && !F::SET.has_kings() {
+            continue;
+        }
+        if let Some(square) = change.to {
+            added.push(F::SET.index(view, perspective, change.piece, square));
+        }
+        if let Some(square) = change.from {
+            removed.push(F::SET.index(view, perspective, change.piece, square));
+        }
+    }
+    (added, removed)
+}

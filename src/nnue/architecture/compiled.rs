@@ -1,0 +1,151 @@
+//! The sizes that this binary has code for: one list, from which the accumulators, the check of a file and the trainer
+//! are made.
+
+use super::{Activation, Chain, Shape};
+use crate::nnue::features::Features;
+
+/// Hands the list to the macro `then`, behind what else it is `given`.
+///
+/// A row is a name, the feature set, the width of an accumulator, the piece-square values of a feature, and the
+/// [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and those are trained.
+macro_rules! compiled {
+    ($then:ident $(, $given:tt)*) => {
+        $then! {
+            ($($given)*)
+            own {
+                HalfKp128To16: HalfKp, 128, 0, Clipped16;
+                HalfKp128To32: HalfKp, 128, 0, Clipped32;
+                HalfKp256To16: HalfKp, 256, 0, Clipped16;
+                HalfKp256To32: HalfKp, 256, 0, Clipped32;
+                HalfKp512To16: HalfKp, 512, 0, Clipped16;
+                HalfKp512To32: HalfKp, 512, 0, Clipped32;
+                Hm256To16: HalfKav2Hm, 256, 0, Clipped16;
+                Hm256To32: HalfKav2Hm, 256, 0, Clipped32;
+                Hm512To16: HalfKav2Hm, 512, 0, Clipped16;
+                Hm512To32: HalfKav2Hm, 512, 0, Clipped32;
+                Hm1024To16: HalfKav2Hm, 1024, 0, Clipped16;
+                Hm1024To32: HalfKav2Hm, 1024, 0, Clipped32;
+            }
+            published {
+                SfnnV2: HalfKav2, 512, 8, Clipped16;
+                SfnnV3: HalfKav2Hm, 1024, 8, Clipped16;
+                Sfnn128: HalfKav2Hm, 128, 8, Pairwise;
+                Sfnn1024: HalfKav2Hm, 1024, 8, Pairwise;
+                Sfnn1536: HalfKav2Hm, 1536, 8, Pairwise;
+                Sfnn2048: HalfKav2Hm, 2048, 8, Pairwise;
+                Sfnn2560: HalfKav2Hm, 2560, 8, Pairwise;
+                Sfnn3072: HalfKav2Hm, 3072, 8, Pairwise;
+            }
+        }
+    };
+}
+pub(crate) use compiled;
+
+/// What runs behind the accumulators; each has a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ForwardPass {
+    /// Clipped sums or their squares, then at most 16, 32 and 1 outputs with clipped ReLUs.
+    Clipped16,
+    /// The same with 32, 32 and 1 outputs.
+    Clipped32,
+    /// Products of halves, then 16, 32 and 1 outputs, of which one skips.
+    Pairwise,
+}
+
+/// What follows the accumulators in a net of our own.
+type Layers = (Activation, Chain, [usize; 2]);
+
+impl ForwardPass {
+    /// The pass that runs a shape.
+    const fn of(shape: &Shape) -> Option<Self> {
+        match (shape.activation, shape.chain, shape.hidden) {
+            (Activation::Crelu | Activation::Screlu, Chain::Plain, [h1, 32]) => match h1 {
+                8 | 16 => Some(Self::Clipped16),
+                32 => Some(Self::Clipped32),
+                _ => None,
+            },
+            (Activation::Pairwise, Chain::Skip { .. }, [16, 32]) => Some(Self::Pairwise),
+            _ => None,
+        }
+    }
+
+    /// The layers of nets of our own that it runs.
+    pub const fn own_layers(self) -> &'static [Layers] {
+        const fn plain(h1: usize) -> [Layers; 2] {
+            [
+                (Activation::Crelu, Chain::Plain, [h1, 32]),
+                (Activation::Screlu, Chain::Plain, [h1, 32]),
+            ]
+        }
+        match self {
+            Self::Clipped16 => &const { plain(16) },
+            Self::Clipped32 => &const { plain(32) },
+            Self::Pairwise => &[],
+        }
+    }
+}
+
+/// A row of the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub features: Features,
+    pub l1: usize,
+    pub psqt: usize,
+    pub pass: ForwardPass,
+}
+
+impl Row {
+    const fn is_of(&self, shape: &Shape, pass: ForwardPass) -> bool {
+        self.features as u8 == shape.features as u8
+            && self.l1 == shape.l1
+            && self.psqt == shape.psqt
+            && self.pass as u8 == pass as u8
+    }
+}
+
+macro_rules! declare {
+    (
+        ()
+        own { $($own:ident: $own_features:ident, $own_l1:literal, $own_psqt:literal, $own_pass:ident;)+ }
+        published { $($name:ident: $features:ident, $l1:literal, $psqt:literal, $pass:ident;)+ }
+    ) => {
+        /// The rows by name: what matches on it has code for all of them.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Compiled {
+            $($own,)+
+            $($name,)+
+        }
+
+        /// The sizes of nets of our own.
+        pub(super) const OWN: &[Row] = &[$(row!($own_features, $own_l1, $own_psqt, $own_pass)),+];
+
+        impl Compiled {
+            /// The row that runs a shape.
+            pub(super) const fn of(shape: &Shape) -> Option<Self> {
+                let Some(pass) = ForwardPass::of(shape) else {
+                    return None;
+                };
+                $(if row!($own_features, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
+                    return Some(Self::$own);
+                })+
+                $(if row!($features, $l1, $psqt, $pass).is_of(shape, pass) {
+                    return Some(Self::$name);
+                })+
+                None
+            }
+        }
+    };
+}
+
+macro_rules! row {
+    ($features:ident, $l1:literal, $psqt:literal, $pass:ident) => {
+        Row {
+            features: Features::$features,
+            l1: $l1,
+            psqt: $psqt,
+            pass: ForwardPass::$pass,
+        }
+    };
+}
+
+compiled!(declare);

@@ -1,0 +1,172 @@
+//! The numbers that describe a net, and the sizes and hashes that follow from them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::nnue::features::Features;
+
+/// The version of the files of Stockfish 12 and 13.
+pub const VERSION_1: u32 = 0x7AF3_2F16;
+/// The version of the files of all later engines.
+pub const VERSION_2: u32 = 0x7AF3_2F20;
+/// The version of the files of our own that describe themselves.
+pub const VERSION_OWN: u32 = 0x5A6F_6F31;
+
+/// What becomes of the accumulators before the first dense layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// Clipped between 0 and 1: at the default width the architecture of Stockfish 12, which other engines read too.
+    Crelu,
+    /// The square of that: a net of our own, which only Zoothera reads.
+    // CITE: SCReLU, as bullet's and other engines' nets have it.
+    Screlu,
+    /// Each half of a clipped accumulator is multiplied with the other one (SFNNv4).
+    #[value(skip)]
+    #[serde(skip)]
+    Pairwise,
+}
+
+/// What the dense layers hand to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Chain {
+    /// Three layers with clipped ReLUs between them (SFNNv1 to v3).
+    Plain,
+    /// The same, but the last output of the first layer skips the others (SFNNv4). `squares`: the other outputs go on
+    /// twice, squared and clipped (SFNNv5 and later).
+    Skip {
+        /// Whether the squares are there.
+        squares: bool,
+    },
+}
+
+/// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LayerShape {
+    /// Number of inputs.
+    pub inputs: usize,
+    /// Number of outputs.
+    pub outputs: usize,
+}
+
+impl LayerShape {
+    /// Length of a row in a file: the inputs, filled up to whole 32s with weights of nothing.
+    pub fn row(self) -> usize {
+        self.inputs.next_multiple_of(32)
+    }
+
+    /// Number of weights in a file.
+    pub fn weights(self) -> usize {
+        self.outputs * self.row()
+    }
+
+    /// Bytes in a file: i32 biases, then i8 weights, one row per output.
+    pub fn file_size(self) -> usize {
+        4 * self.outputs + self.weights()
+    }
+}
+
+/// The numbers that describe a net; everything else follows from them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// The first word of the file.
+    pub version: u32,
+    /// The input features.
+    pub features: Features,
+    /// Width of the accumulator of one perspective.
+    pub l1: usize,
+    /// What becomes of the accumulators.
+    pub activation: Activation,
+    /// What the dense layers hand to each other.
+    pub chain: Chain,
+    /// Outputs of the first two dense layers; the third has one.
+    pub hidden: [usize; 2],
+    /// Stacks of dense layers, chosen by the number of pieces.
+    pub buckets: usize,
+    /// Piece-square values per feature, one for each bucket; 0 if there are none.
+    pub psqt: usize,
+}
+
+impl Shape {
+    /// Inputs of the first dense layer.
+    pub fn inputs(&self) -> usize {
+        match self.activation {
+            Activation::Crelu | Activation::Screlu => 2 * self.l1,
+            Activation::Pairwise => self.l1,
+        }
+    }
+
+    /// The dense layers of a stack, in order.
+    pub fn layers(&self) -> [LayerShape; 3] {
+        let [h1, h2] = self.hidden;
+        let into_second = match self.chain {
+            Chain::Plain => h1,
+            Chain::Skip { squares: false } => h1 - 1,
+            Chain::Skip { squares: true } => 2 * (h1 - 1),
+        };
+        let layer = |inputs, outputs| LayerShape { inputs, outputs };
+        [
+            layer(self.inputs(), h1),
+            layer(into_second, h2),
+            layer(h2, 1),
+        ]
+    }
+
+    /// The hash before the feature transformer.
+    pub fn transformer_hash(&self) -> u32 {
+        self.features.set().hash ^ self.accumulators()
+    }
+
+    /// The hash before a stack of dense layers.
+    pub fn network_hash(&self) -> u32 {
+        const INPUT_SLICE: u32 = 0xEC42_E90D;
+        const AFFINE: u32 = 0xCC03_DAE4;
+        const CLIPPED_RELU: u32 = 0x538D_24C7;
+        // Our own number: the published nets have no squares of sums, so their hashes know none.
+        const SQUARED_SLICE: u32 = 0x7351_0A3D;
+        let slice = match self.activation {
+            Activation::Screlu => SQUARED_SLICE,
+            _ => INPUT_SLICE,
+        };
+        let mut hash = slice ^ self.accumulators();
+        let layers = self.layers();
+        for (i, layer) in layers.iter().enumerate() {
+            hash = AFFINE.wrapping_add(layer.outputs as u32) ^ (hash >> 1) ^ (hash << 31);
+            if i + 1 < layers.len() {
+                hash = hash.wrapping_add(CLIPPED_RELU);
+            }
+        }
+        hash
+    }
+
+    /// The hash in the header: the others mixed.
+    pub fn file_hash(&self) -> u32 {
+        self.transformer_hash() ^ self.network_hash()
+    }
+
+    /// Bytes of the feature transformer in a file without compression, its hash not counted.
+    pub fn transformer_size(&self) -> usize {
+        let features = self.features.set().count();
+        2 * self.l1 * (features + 1) + 4 * self.psqt * features
+    }
+
+    /// Bytes of the stacks of dense layers in a file, with their hashes.
+    pub fn stacks_size(&self) -> usize {
+        let layers: usize = self.layers().iter().map(|layer| layer.file_size()).sum();
+        self.buckets * (4 + layers)
+    }
+
+    /// The stack of dense layers for a board with so many pieces, kings included.
+    #[inline]
+    pub fn bucket(&self, pieces: usize) -> usize {
+        if self.buckets > 1 {
+            pieces.clamp(1, 32).div_ceil(4) - 1
+        } else {
+            0
+        }
+    }
+
+    /// Both perspectives' accumulators together.
+    fn accumulators(&self) -> u32 {
+        2 * self.l1 as u32
+    }
+}

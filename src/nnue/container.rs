@@ -1,0 +1,123 @@
+//! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
+
+use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2, VERSION_OWN, own};
+use super::error::NetError;
+use super::leb128;
+use super::reader::Reader;
+
+/// Bytes before the description: version, file hash, and the description's length.
+const HEADER_SIZE: usize = 12;
+/// The longest description that we read, in bytes.
+const MAX_DESCRIPTION: usize = 1 << 20;
+
+/// The versions of the published networks (SF12 and 13, then everything newer), and our own.
+const KNOWN_VERSIONS: &[u32] = &[VERSION_1, VERSION_2, VERSION_OWN];
+
+/// Bytes of a whole uncompressed file with a description of `description` bytes.
+pub(super) fn file_size(shape: &Shape, description: usize) -> usize {
+    let header = HEADER_SIZE + description + words_size(shape.version);
+    header + 4 + shape.transformer_size() + shape.stacks_size()
+}
+
+/// Bytes of the words behind the description, by which a net of our own describes itself.
+fn words_size(version: u32) -> usize {
+    match version {
+        VERSION_OWN => 4 * own::WORDS,
+        _ => 0,
+    }
+}
+
+/// Reads all that comes before the feature transformer's hash: the architecture, and the description (any bytes).
+pub(super) fn read_header(reader: &mut Reader<'_>) -> Result<(Architecture, Vec<u8>), NetError> {
+    let total = reader.remaining();
+    if total < HEADER_SIZE {
+        return Err(NetError::TooShort { actual: total });
+    }
+    let (version, file_hash) = (reader.u32()?, reader.u32()?);
+    let length = reader.u32()? as usize;
+    if !KNOWN_VERSIONS.contains(&version) {
+        return Err(NetError::WrongVersion {
+            found: version,
+            known: KNOWN_VERSIONS,
+        });
+    }
+    if length > MAX_DESCRIPTION {
+        return Err(NetError::DescriptionTooLong {
+            length,
+            limit: MAX_DESCRIPTION,
+        });
+    }
+    let (description, behind) = reader.rest().split_at(length.min(reader.remaining()));
+    let architecture = if version == VERSION_OWN {
+        let Some(words) = behind.first_chunk() else {
+            return Err(NetError::Truncated {
+                expected: HEADER_SIZE + length + words_size(version),
+                actual: total,
+            });
+        };
+        described(file_hash, words)?
+    } else {
+        recognise(version, file_hash, description)?
+    };
+    // Without compression everything has a fixed size; one check serves all the reads that follow.
+    let expected = file_size(&architecture, length);
+    let transformer = behind.get(words_size(version) + 4..);
+    let compressed = transformer.is_some_and(leb128::is_next);
+    if !compressed && total < expected {
+        return Err(NetError::Truncated {
+            expected,
+            actual: total,
+        });
+    }
+    let description = reader.take(length)?.to_vec();
+    reader.take(words_size(version))?;
+    Ok((architecture, description))
+}
+
+/// Appends what [`read_header`] reads.
+pub(super) fn write_header(shape: &Shape, description: &[u8], out: &mut Vec<u8>) {
+    for word in [shape.version, shape.file_hash(), description.len() as u32] {
+        out.extend(word.to_le_bytes());
+    }
+    out.extend(description);
+    if shape.version == VERSION_OWN {
+        out.extend(own::words(shape).into_iter().flat_map(u32::to_le_bytes));
+    }
+}
+
+/// The architecture that the words behind a description describe; the hash must agree with them.
+fn described(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Architecture, NetError> {
+    let mut numbers = [0; own::WORDS];
+    for (number, bytes) in numbers.iter_mut().zip(words.as_chunks().0) {
+        *number = u32::from_le_bytes(*bytes);
+    }
+    let architecture = Architecture::from_words(numbers)?;
+    match architecture.file_hash() {
+        expected if expected == found => Ok(architecture),
+        expected => Err(NetError::WrongFileHash { found, expected }),
+    }
+}
+
+/// The architecture with this version and hash.
+fn recognise(version: u32, file_hash: u32, description: &[u8]) -> Result<Architecture, NetError> {
+    let announced =
+        |known: &Architecture| known.version == version && known.file_hash() == file_hash;
+    if let Some(found) = Architecture::published().find(announced) {
+        return Ok(found);
+    }
+    // The first version has one architecture only: the hash can be named as the thing that is wrong.
+    if version == VERSION_1 {
+        return Err(NetError::WrongFileHash {
+            found: file_hash,
+            expected: Architecture::HALF_KP.file_hash(),
+        });
+    }
+    let shown = &description[..description.len().min(200)];
+    let description = String::from_utf8_lossy(shown).into_owned();
+    Err(NetError::UnknownArchitecture {
+        version,
+        file_hash,
+        description,
+        known: Architecture::all_names(),
+    })
+}

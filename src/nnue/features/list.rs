@@ -1,0 +1,40 @@
+//! Short lists of feature indices.
+
+/// The most features that one update can add or remove: every piece of a full board.
+pub(crate) const MAX_ACTIVE: usize = 32;
+
+/// The most features that one move can add or remove: as many as a move changes pieces.
+pub(crate) const MAX_CHANGED: usize = 3;
+
+/// A short list of at most `N` feature indices, on the stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IndexList<const N: usize> {
+    items: [u16; N],
+    len: usize,
+}
+
+impl<const N: usize> IndexList<N> {
+    /// An empty list.
+    #[inline]
+    pub fn new() -> Self {
+        Self {
+            items: [0; N],
+            len: 0,
+        }
+    }
+
+    /// Adds an index.
+    #[inline]
+    pub fn push(&mut self, index: u16) {
+        self.items[self.len] = index;
+        self.len += 1;
+    }
+}
+
+impl<const N: usize> std::ops::Deref for IndexList<N> {
+    type Target = [u16];
+    #[inline]
+    fn deref(&self) -> &[u16] {
+        &self.items[..self.len]
+    }
+}

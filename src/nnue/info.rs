@@ -1,0 +1,79 @@
+//! What people want to know about a network.
+
+use sha2::{Digest, Sha256};
+
+use super::architecture::Architecture;
+use super::layers::Dense;
+use super::network::Network;
+
+/// What a network file says and holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NetInfo {
+    /// The architecture.
+    pub architecture: Architecture,
+    /// The description in the file; bytes that are no UTF-8 are replaced.
+    pub description: String,
+    /// Whether the transformer is compressed in the file.
+    pub compressed: bool,
+    /// Size of the file in bytes.
+    pub size: usize,
+    /// SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
+    /// Smallest and largest number of each block of parameters, in file order.
+    pub ranges: Vec<(&'static str, i32, i32)>,
+}
+
+impl Network {
+    /// Everything worth showing. Costs some tens of milliseconds: it hashes the whole network.
+    pub fn info(&self) -> NetInfo {
+        let bytes = self.to_bytes();
+        NetInfo {
+            architecture: *self.architecture(),
+            description: self.description(),
+            compressed: self.is_compressed(),
+            size: bytes.len(),
+            sha256: hex_sha256(&bytes),
+            ranges: self.ranges(),
+        }
+    }
+
+    fn ranges(&self) -> Vec<(&'static str, i32, i32)> {
+        const NAMES: [(&str, &str); 3] = [
+            ("layer 1 biases", "layer 1 weights"),
+            ("layer 2 biases", "layer 2 weights"),
+            ("output biases", "output weights"),
+        ];
+        let mut ranges = vec![
+            range("transformer biases", self.transformer().biases()),
+            range("transformer weights", self.transformer().weights()),
+        ];
+        if !self.transformer().psqt().is_empty() {
+            ranges.push(range("piece-square values", self.transformer().psqt()));
+        }
+        for (i, (biases, weights)) in NAMES.into_iter().enumerate() {
+            let layers = || self.heads().iter().map(move |head| head.layers()[i]);
+            ranges.push(range(biases, layers().flat_map(Dense::biases)));
+            ranges.push(range(weights, layers().flat_map(Dense::weights)));
+        }
+        ranges
+    }
+}
+
+/// The SHA-256 of a file's bytes, in hexadecimal.
+pub fn hex_sha256(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The smallest and the largest of `numbers`.
+fn range<'a, T: Copy + Into<i32> + 'a>(
+    name: &'static str,
+    numbers: impl IntoIterator<Item = &'a T>,
+) -> (&'static str, i32, i32) {
+    let start = (i32::MAX, i32::MIN);
+    let (low, high) = numbers.into_iter().fold(start, |(low, high), &number| {
+        let number = number.into();
+        (low.min(number), high.max(number))
+    });
+    (name, low, high)
+}

@@ -1,0 +1,92 @@
+//! The plain evaluation of a board, from nothing and with everything that it shows on the way, by the pieces of the
+//! scalar kernel: for what looks into a net rather than plays with it.
+
+use shakmaty::{Color, Piece, Role};
+
+use super::BoardView;
+use super::architecture::Chain;
+use super::layers::Dense;
+use super::network::Network;
+use super::simd::scalar;
+
+/// What every unit shows for a position.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    /// The inputs of the first dense layer, the side to move's first.
+    pub inputs: Vec<u8>,
+    /// The inputs of the second and of the last dense layer.
+    pub hidden: [Vec<u8>; 2],
+    /// The output of the dense layers, side to move's view.
+    pub output: i32,
+}
+
+impl Network {
+    /// Evaluates a board, and keeps what every unit showed.
+    pub(crate) fn trace(&self, board: &impl BoardView) -> Trace {
+        let inputs = self.inputs(board);
+        let head = &self.heads()[self.architecture().bucket(board.count())];
+        let sums = sums(&head.first, &inputs);
+        let (second, skipping) = match self.architecture().chain {
+            Chain::Plain => (activated(&sums), 0),
+            Chain::Skip { squares } => {
+                let mut all = [0; 16];
+                all.copy_from_slice(&sums);
+                let (activated, skipping) = scalar::skip_activation(&all, squares);
+                (activated.to_vec(), skipping)
+            }
+        };
+        let last = activated(&self::sums(&head.second, &second));
+        let output = self::sums(&head.output, &last)[0].wrapping_add(skipping);
+        Trace {
+            inputs,
+            hidden: [second, last],
+            output,
+        }
+    }
+
+    /// The inputs of the first dense layer: both accumulators, activated, the side to move's first.
+    pub(crate) fn inputs(&self, board: &impl BoardView) -> Vec<u8> {
+        let shape = self.architecture();
+        let sides = [board.turn(), !board.turn()].map(|side| self.accumulator(board, side));
+        let mut inputs = vec![0; shape.inputs()];
+        let halves = inputs.chunks_exact_mut(shape.inputs() / 2);
+        for (half, sums) in halves.zip(&sides) {
+            scalar::transform(shape.activation, sums, half);
+        }
+        inputs
+    }
+
+    /// The sums of one perspective, wrapping.
+    fn accumulator(&self, board: &impl BoardView, perspective: Color) -> Vec<i16> {
+        let set = self.architecture().features.set();
+        let view = set.view(perspective, board.king(perspective));
+        let l1 = self.architecture().l1;
+        let mut sums = self.transformer().biases().to_vec();
+        for color in Color::ALL {
+            let kings = if set.has_kings() { 6 } else { 5 };
+            for role in Role::ALL.into_iter().take(kings) {
+                for square in board.pieces(color, role) {
+                    let index = set.index(view, perspective, Piece { color, role }, square);
+                    let row = &self.transformer().weights()[usize::from(index) * l1..][..l1];
+                    let pairs = sums.iter_mut().zip(row);
+                    pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// The sums of a dense layer.
+pub(crate) fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
+    let mut sums = vec![0; layer.shape().outputs];
+    scalar::affine(layer, inputs, &mut sums);
+    sums
+}
+
+/// What a layer with clipped ReLUs hands to the next one, filled up to whole 32s.
+pub(crate) fn activated(sums: &[i32]) -> Vec<u8> {
+    let mut activated: Vec<u8> = sums.iter().map(|&sum| scalar::activate(sum)).collect();
+    activated.resize(sums.len().next_multiple_of(32), 0);
+    activated
+}
