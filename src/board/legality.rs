@@ -131,10 +131,10 @@ impl Position {
     #[inline]
     pub(super) fn attacked(&self, square: Square, occupied: Bitboard) -> bool {
         let (us, them) = (self.turn, self.by_color(!self.turn));
-        let steppers = attacks::knight_attacks(square) & self.by_role.knight
+        let leapers = attacks::knight_attacks(square) & self.by_role.knight
             | attacks::king_attacks(square) & self.by_role.king
             | attacks::pawn_attacks(us, square) & self.by_role.pawn;
-        (steppers & them).any() || self.slider_attackers(square, !us, occupied).any()
+        (leapers & them).any() || self.slider_attackers(square, !us, occupied).any()
     }
 
     /// Sliders of a colour that attack a square under an occupancy.

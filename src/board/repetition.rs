@@ -31,7 +31,7 @@ impl Position {
         distance < 0 || distance > 0 && usize::from(distance.unsigned_abs()) < ply
     }
 
-    /// The value of `State::repetition` for the current position.
+    /// The value of `StateInfo::repetition` for the current position.
     #[inline]
     pub(super) fn repetition_distance(&self) -> i16 {
         let reach = self.reversible_plies();
