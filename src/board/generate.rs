@@ -55,18 +55,18 @@ impl Position {
         self.king_moves(free, list);
         self.castling_moves(list);
         let suspects = self.suspects();
-        list.retain(|m| !suspects.contains(m.from()) || self.legal(m));
+        list.retain(|m| !suspects.contains(m.from()) || self.legal(*m));
     }
 
-    /// Pieces whose pseudo-legal moves may be illegal: the king, pinned pieces, and en passant hunters.
+    /// Pieces whose pseudo-legal moves may be illegal: the king, pinned pieces, and en passant capturers.
     #[inline]
     fn suspects(&self) -> Bitboard {
         let us = self.turn;
-        let hunters = self
+        let capturers = self
             .state
             .ep
             .map_or(Bitboard::EMPTY, |ep| attacks::pawn_attacks(!us, ep));
-        self.pieces(us, Role::King) | self.pinned() | hunters
+        self.pieces(us, Role::King) | self.pinned() | capturers
     }
 
     /// Where a piece other than the king may go: anywhere, or on the line of the only checker; `None`
@@ -196,9 +196,7 @@ pub(super) fn targets_of(role: Role, from: Square, occupied: Bitboard) -> Bitboa
 
 #[inline]
 fn push(list: &mut MoveList, from: Square, to: Square) {
-    if let Some(m) = Move::new(from, to) {
-        list.push(m);
-    }
+    append(list, Move::new(from, to));
 }
 
 #[inline]
@@ -209,9 +207,15 @@ fn promote<const QUEEN: bool>(list: &mut MoveList, from: Square, to: Square) {
         &UNDERPROMOTIONS
     };
     for &role in roles {
-        if let Some(m) = Move::promoting(from, to, role) {
-            list.push(m);
-        }
+        append(list, Move::promoting(from, to, role));
+    }
+}
+
+/// A full list drops the move; no position that [`Position::from_fen`] accepts has so many.
+#[inline]
+fn append(list: &mut MoveList, m: Option<Move>) {
+    if let Some(m) = m {
+        let _ = list.try_push(m);
     }
 }
 
