@@ -26,6 +26,7 @@ pub mod nnue;
 pub mod search;
 pub mod tools;
 pub mod train;
-pub mod tune;
+#[cfg(any(feature = "tune", test))]
+pub(crate) mod tune;
 pub mod uci;
 pub mod util;

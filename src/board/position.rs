@@ -300,12 +300,6 @@ impl Position {
         (self.by_color(color) & !plain).any()
     }
 
-    /// The move that led here (None at the root of the history and after a null move).
-    #[inline]
-    pub fn last_move(&self) -> Option<Move> {
-        self.state.mv
-    }
-
     /// The role and colour of the piece on the move's from square (must be occupied).
     #[inline]
     pub fn moved_piece(&self, m: Move) -> Piece {

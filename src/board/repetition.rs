@@ -18,7 +18,7 @@ impl Position {
 
     /// Whether the 50-move rule ends the game here: a mate on the hundredth ply wins.
     #[inline]
-    pub fn is_fifty_move_draw(&self) -> bool {
+    fn is_fifty_move_draw(&self) -> bool {
         self.state.halfmoves >= 100 && (!self.in_check() || !self.legal_moves().is_empty())
     }
 

@@ -33,7 +33,7 @@ const LAST_RANK_ROLES: [Role; 6] = [
 
 /// The exchange value of a role, in centipawns.
 #[inline]
-pub fn exchange_value(role: Role) -> i32 {
+fn exchange_value(role: Role) -> i32 {
     VALUES[role as usize - 1]
 }
 

@@ -58,7 +58,8 @@ pub struct Spsa {
     pub iterations: u64,
     /// Iterations done.
     pub done: u64,
-    seed: u64,
+    /// The seed of everything random.
+    pub seed: u64,
     /// Learning rate of the last iteration; older files have the usual one.
     #[serde(default = "last_rate")]
     rate: f64,
@@ -84,11 +85,6 @@ impl Spsa {
             seed,
             rate,
         }
-    }
-
-    /// The seed of everything random.
-    pub fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// The versions that the next iteration compares: the same at every call until [`Spsa::learn`].
