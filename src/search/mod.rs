@@ -37,5 +37,5 @@ pub mod worker;
 
 pub use limits::Limits;
 pub use pool::{Controller, SearchOptions, ThreadPool};
-pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
 pub use solo::Solo;
