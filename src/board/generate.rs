@@ -1,11 +1,11 @@
-//! Pseudo-legal moves in two stages, noisy and quiet. In check only moves that address the check are
-//! produced, so that little is left for `legal` to refuse.
+//! Pseudo-legal move generation in two stages, noisy and quiet. In check only evasions are generated, so that `legal`
+//! has little left to reject.
 
 use shakmaty::{Bitboard, Color, File, Rank, Role, Square, attacks};
 
 use super::{Move, MoveList, Position};
 
-/// Roles that leave through [`Position::targets_of`].
+/// Roles whose moves are their attacks: see [`targets_of`].
 const PIECES: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
 /// The roles of an underpromotion.
@@ -134,7 +134,7 @@ impl Position {
         }
     }
 
-    /// Whether an en passant capture on `ep` takes the checker or steps into its line.
+    /// Whether capturing en passant on `ep` captures the checker or blocks its line.
     #[inline]
     pub(super) fn ep_addresses_check(&self, ep: Square, target: Bitboard) -> bool {
         target.contains(ep) || target.contains(super::make::behind(ep, self.turn))
@@ -237,7 +237,7 @@ fn capture_deltas(color: Color) -> [i32; 2] {
     color.fold_wb([7, 9], [-9, -7])
 }
 
-/// All squares moved by a pawn's offset; those that would leave the board at the side are dropped.
+/// The squares shifted by a pawn's offset; those that would wrap around the edge of the board are dropped.
 #[inline]
 fn shifted(squares: Bitboard, delta: i32) -> Bitboard {
     let lost = match delta {

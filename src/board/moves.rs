@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use arrayvec::ArrayVec;
 use shakmaty::{Role, Square};
 
-/// The role that each promotion code stands for: a table, because moves are asked very often.
+/// The role that each promotion code stands for: a table, because this is asked at every node.
 const PROMOTIONS: [Option<Role>; 16] = {
     let mut roles = [None; 16];
     roles[1] = Some(Role::Knight);

@@ -1,4 +1,4 @@
-//! Where games begin: books of positions, Chess960's array, and a few random moves after either.
+//! Where games begin: books of positions, random arrays of Chess960, and a few random moves after either.
 
 use std::path::Path;
 

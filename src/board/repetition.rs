@@ -1,4 +1,4 @@
-//! Draws: repetition, repetition to come, fifty moves, and material.
+//! Draws: repetition, upcoming repetition, the fifty-move rule, and insufficient material.
 
 use std::sync::LazyLock;
 

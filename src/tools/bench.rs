@@ -57,7 +57,7 @@ impl Default for BenchOptions {
 
 impl BenchOptions {
     /// Understands `[depth] [threads] [hash]`, and fishtest's `hash threads limit file|default type`, which
-    /// its fourth word gives away.
+    /// has at least four words.
     ///
     /// # Errors
     /// When a word is no number of its range, or the type of limit is unknown.
