@@ -1,17 +1,32 @@
-//! Zoothera: a UCI chess engine with an efficiently updatable neural network.
+//! Zoothera: a UCI chess engine with an efficiently updatable neural network (NNUE), as a library.
 //!
-//! The rooms, from the ground up; a room may use those before it, never those after it.
+//! The binary is [`cli::run`] and nothing else. A program of one's own needs three rooms:
 //!
-//! * [`util`]: random numbers, cache prefetch, large zeroed memory, files written whole.
-//! * [`board`]: the position and its rules over shakmaty's types and tables.
-//! * [`nnue`]: network files, feature sets, accumulators, and the SIMD forward pass.
-//! * [`search`]: the alpha-beta search, its tables, its clock, and its threads.
-//! * [`data`]: training data: its formats, work on files, generation.
-//! * [`train`]: making nets: the training model, its optimiser, the export.
-//! * [`tools`]: bench, EPD suites, analysis, evaluation traces, net inspection.
-//! * [`tune`]: tuning the search's parameters by games.
-//! * [`uci`]: the protocol: commands, options, the reader thread, the printers.
-//! * [`cli`]: the command line as data.
+//! * [`board`]: a [`Position`](board::Position) with its moves, from a FEN or the start
+//! * [`nnue`]: a [`Network`](nnue::Network), embedded or from a file, and the
+//!   [`AccumulatorStack`](nnue::AccumulatorStack) that evaluates positions with it
+//! * [`search`]: a [`ThreadPool`](search::ThreadPool) that searches within [`Limits`](search::Limits) and tells a
+//!   [`Reporter`](search::Reporter) what it finds
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zoothera::board::{CastlingMode, Position};
+//! use zoothera::nnue::Network;
+//! use zoothera::search::{Limits, SearchOptions, Silent, ThreadPool};
+//!
+//! let fen = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
+//! let position = Position::from_fen(fen, CastlingMode::Standard)?;
+//! let limits = Limits { depth: Some(5), ..Limits::default() };
+//! // One thread, and a transposition table of 16 MiB.
+//! let mut pool = ThreadPool::new(Network::embedded(), 1, 16);
+//! let outcome = pool.search(position.clone(), limits, SearchOptions::default(), Arc::new(Silent));
+//! let best = outcome.best.map(|m| position.san(m));
+//! assert_eq!(best.as_deref(), Some("Qg7#"));
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+//!
+//! The folder `examples/` analyses a position, evaluates FENs with a network, and plays a match of two engines. The map
+//! of all rooms, and which may use which, is in README.md.
 #![deny(unsafe_code)]
 #![deny(
     missing_docs,
@@ -26,6 +41,7 @@ pub mod nnue;
 pub mod search;
 pub mod tools;
 pub mod train;
-pub mod tune;
+#[cfg(any(feature = "tune", test))]
+pub(crate) mod tune;
 pub mod uci;
 pub mod util;

@@ -38,7 +38,7 @@ impl DirtyPieces {
         }
     }
 
-    /// Adds a change; at most three are kept.
+    /// Adds a change. No move has more than three: a fourth panics.
     #[inline]
     pub fn push(&mut self, dirty: DirtyPiece) {
         self.pieces[usize::from(self.len)] = dirty;

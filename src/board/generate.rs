@@ -1,11 +1,11 @@
-//! Pseudo-legal moves in two stages, noisy and quiet. In check only moves that address the check are
-//! produced, so that little is left for `legal` to refuse.
+//! Pseudo-legal move generation in two stages, noisy and quiet. In check only evasions are generated, so that `legal`
+//! has little left to reject.
 
 use shakmaty::{Bitboard, Color, File, Rank, Role, Square, attacks};
 
 use super::{Move, MoveList, Position};
 
-/// Roles that leave through [`Position::targets_of`].
+/// Roles whose moves are their attacks: see [`targets_of`].
 const PIECES: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
 /// The roles of an underpromotion.
@@ -55,18 +55,18 @@ impl Position {
         self.king_moves(free, list);
         self.castling_moves(list);
         let suspects = self.suspects();
-        list.retain(|m| !suspects.contains(m.from()) || self.legal(m));
+        list.retain(|m| !suspects.contains(m.from()) || self.legal(*m));
     }
 
-    /// Pieces whose pseudo-legal moves may be illegal: the king, pinned pieces, and en passant hunters.
+    /// Pieces whose pseudo-legal moves may be illegal: the king, pinned pieces, and en passant capturers.
     #[inline]
     fn suspects(&self) -> Bitboard {
         let us = self.turn;
-        let hunters = self
+        let capturers = self
             .state
             .ep
             .map_or(Bitboard::EMPTY, |ep| attacks::pawn_attacks(!us, ep));
-        self.pieces(us, Role::King) | self.pinned() | hunters
+        self.pieces(us, Role::King) | self.pinned() | capturers
     }
 
     /// Where a piece other than the king may go: anywhere, or on the line of the only checker; `None`
@@ -134,7 +134,7 @@ impl Position {
         }
     }
 
-    /// Whether an en passant capture on `ep` takes the checker or steps into its line.
+    /// Whether capturing en passant on `ep` captures the checker or blocks its line.
     #[inline]
     pub(super) fn ep_addresses_check(&self, ep: Square, target: Bitboard) -> bool {
         target.contains(ep) || target.contains(super::make::behind(ep, self.turn))
@@ -196,9 +196,7 @@ pub(super) fn targets_of(role: Role, from: Square, occupied: Bitboard) -> Bitboa
 
 #[inline]
 fn push(list: &mut MoveList, from: Square, to: Square) {
-    if let Some(m) = Move::new(from, to) {
-        list.push(m);
-    }
+    append(list, Move::new(from, to));
 }
 
 #[inline]
@@ -209,9 +207,15 @@ fn promote<const QUEEN: bool>(list: &mut MoveList, from: Square, to: Square) {
         &UNDERPROMOTIONS
     };
     for &role in roles {
-        if let Some(m) = Move::promoting(from, to, role) {
-            list.push(m);
-        }
+        append(list, Move::promoting(from, to, role));
+    }
+}
+
+/// A full list drops the move; no position that [`Position::from_fen`] accepts has so many.
+#[inline]
+fn append(list: &mut MoveList, m: Option<Move>) {
+    if let Some(m) = m {
+        let _ = list.try_push(m);
     }
 }
 
@@ -233,7 +237,7 @@ fn capture_deltas(color: Color) -> [i32; 2] {
     color.fold_wb([7, 9], [-9, -7])
 }
 
-/// All squares moved by a pawn's offset; those that would leave the board at the side are dropped.
+/// The squares shifted by a pawn's offset; those that would wrap around the edge of the board are dropped.
 #[inline]
 fn shifted(squares: Bitboard, delta: i32) -> Bitboard {
     let lost = match delta {

@@ -1,4 +1,4 @@
-//! Pseudo-legality of 16-bit codes, legality, and checks given.
+//! Questions about one move: whether any 16-bit code is pseudo-legal, whether it is legal, whether it gives check.
 
 use shakmaty::{Bitboard, Color, Piece, Rank, Role, Square, attacks};
 
@@ -11,7 +11,7 @@ use super::{Move, Position};
 pub struct CheckInfo {
     /// By role index (pawn 0 .. king 5): squares from which that piece of the side to move attacks the enemy king.
     pub squares: [Bitboard; 6],
-    /// Own pieces that uncover a check when they leave their line.
+    /// Own pieces that give a discovered check when they leave their line.
     pub discoverers: Bitboard,
 }
 
@@ -96,12 +96,12 @@ impl Position {
         {
             return false;
         }
-        // In Chess960 the rook may have shielded the king's goal, and may shield it again.
+        // In Chess960 the rook may have shielded the king's destination, and may shield it again.
         let landed = lifted.without(lane.rook).with(lane.rook_to);
         !self.attacked(lane.king_to, landed)
     }
 
-    /// Whether a pseudo-legal move leaves the own king safe.
+    /// Whether a pseudo-legal move is legal: it does not leave its own king in check.
     #[inline]
     pub fn legal(&self, m: Move) -> bool {
         let (us, from, to) = (self.turn, m.from(), m.to());
@@ -116,7 +116,7 @@ impl Position {
         !self.state.pinned.contains(from) || attacks::aligned(from, to, king)
     }
 
-    /// En passant lifts two pawns at once: look along every line to the king.
+    /// En passant clears two squares at once, so that every slider's line to the king is looked at.
     fn ep_legal(&self, from: Square, to: Square) -> bool {
         let (us, king) = (self.turn, self.king(self.turn));
         let occupied = self
@@ -131,10 +131,10 @@ impl Position {
     #[inline]
     pub(super) fn attacked(&self, square: Square, occupied: Bitboard) -> bool {
         let (us, them) = (self.turn, self.by_color(!self.turn));
-        let steppers = attacks::knight_attacks(square) & self.by_role.knight
+        let leapers = attacks::knight_attacks(square) & self.by_role.knight
             | attacks::king_attacks(square) & self.by_role.king
             | attacks::pawn_attacks(us, square) & self.by_role.pawn;
-        (steppers & them).any() || self.slider_attackers(square, !us, occupied).any()
+        (leapers & them).any() || self.slider_attackers(square, !us, occupied).any()
     }
 
     /// Sliders of a colour that attack a square under an occupancy.
@@ -227,7 +227,7 @@ impl Position {
         self.slider_attackers(self.king(!us), us, occupied).any()
     }
 
-    /// Castling checks with the rook, or in Chess960 by uncovering another slider.
+    /// Castling gives check with the rook, or in Chess960 by discovering another slider.
     fn castling_gives_check(&self, m: Move) -> bool {
         let us = self.turn;
         let right = us.fold_wb(0, 2) + usize::from(m.to() < m.from());

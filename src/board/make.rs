@@ -194,8 +194,8 @@ impl Position {
             return;
         }
         let ep = behind(to, self.turn);
-        let hunters = attacks::pawn_attacks(self.turn, ep) & self.pieces(!self.turn, Role::Pawn);
-        if hunters.any() {
+        let capturers = attacks::pawn_attacks(self.turn, ep) & self.pieces(!self.turn, Role::Pawn);
+        if capturers.any() {
             self.state.ep = Some(ep);
             self.state.key ^= zobrist::en_passant(ep.file());
         }

@@ -3,20 +3,20 @@
 //! shakmaty supplies squares, roles, bitboards, attack tables, Zobrist tables, FEN and the oracle of
 //! the tests; the search never calls its move generator (measured: 10 to 16 % of nodes per second).
 
-pub mod dirty;
+mod dirty;
 mod generate;
 mod legality;
 mod make;
-pub mod moves;
+pub(crate) mod moves;
 mod notation;
 pub mod openings;
 pub mod perft;
 mod position;
 mod repetition;
-pub mod see;
+mod see;
 #[cfg(test)]
 mod tests;
-pub mod zobrist;
+pub(crate) mod zobrist;
 
 pub use dirty::{DirtyPiece, DirtyPieces};
 pub use legality::CheckInfo;

@@ -2,9 +2,10 @@
 
 use std::num::NonZeroU16;
 
+use arrayvec::ArrayVec;
 use shakmaty::{Role, Square};
 
-/// The role that each promotion code stands for: a table, because moves are asked very often.
+/// The role that each promotion code stands for: a table, because this is asked at every node.
 const PROMOTIONS: [Option<Role>; 16] = {
     let mut roles = [None; 16];
     roles[1] = Some(Role::Knight);
@@ -93,69 +94,5 @@ impl Move {
 /// Room for every pseudo-legal move of any position that a FEN can describe (270 legal ones are known).
 pub const MAX_MOVES: usize = 320;
 
-/// A list of moves on the stack. Pushing past the end drops the move (never reached by a position that
-/// [`super::Position::from_fen`] accepts).
-#[derive(Clone)]
-pub struct MoveList {
-    moves: [Move; MAX_MOVES],
-    len: usize,
-}
-
-impl MoveList {
-    /// An empty list.
-    #[inline]
-    pub fn new() -> Self {
-        Self {
-            moves: [Move(NonZeroU16::MIN); MAX_MOVES],
-            len: 0,
-        }
-    }
-
-    /// Appends a move.
-    #[inline]
-    pub fn push(&mut self, m: Move) {
-        if let Some(slot) = self.moves.get_mut(self.len) {
-            *slot = m;
-            self.len += 1;
-        }
-    }
-
-    /// Empties the list.
-    #[inline]
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// Keeps the moves that `keep` accepts, in order.
-    pub fn retain(&mut self, mut keep: impl FnMut(Move) -> bool) {
-        let mut kept = 0;
-        for i in 0..self.len {
-            if keep(self.moves[i]) {
-                self.moves[kept] = self.moves[i];
-                kept += 1;
-            }
-        }
-        self.len = kept;
-    }
-}
-
-impl std::ops::DerefMut for MoveList {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [Move] {
-        &mut self.moves[..self.len]
-    }
-}
-
-impl Default for MoveList {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl std::ops::Deref for MoveList {
-    type Target = [Move];
-    #[inline]
-    fn deref(&self) -> &[Move] {
-        &self.moves[..self.len]
-    }
-}
+/// A list of moves on the stack.
+pub type MoveList = ArrayVec<Move, MAX_MOVES>;

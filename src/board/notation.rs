@@ -15,12 +15,12 @@ use super::zobrist::RIGHTS;
 use super::{Move, Position};
 use crate::util::text::excerpt;
 
-/// Half the squares: what the arrays of the network have room for.
+/// The most pieces that are accepted: the network's lists of features have room for as many.
 const MOST_PIECES: usize = 32;
 
 impl Position {
-    /// Reads a FEN. Fields may be missing from the right. What GUIs send and strict parsers refuse is
-    /// mended: castling rights without their rook and impossible en passant squares are dropped, odd
+    /// Reads a FEN. Fields may be missing from the right. What GUIs send and strict parsers reject is
+    /// repaired: castling rights without their rook and impossible en passant squares are dropped, odd
     /// material up to 32 pieces is taken, clocks are clamped. A FEN whose rights need Chess960 gets
     /// that mode whatever `mode` says. The rest is refused with a reason.
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Result<Self> {
@@ -84,7 +84,7 @@ impl Position {
         castling.ok_or_else(|| anyhow!("'{text}' is not a legal move in {}", self.fen()))
     }
 
-    /// A king's move to its castling goal, as king takes rook.
+    /// A king's move to its castling destination, as king takes rook.
     fn castling_by_goal(&self, m: Move) -> Option<Move> {
         let (us, king) = (self.turn(), self.king(self.turn()));
         if m.from() != king || m.promotion().is_some() {
@@ -220,7 +220,7 @@ fn parse_clock(field: Option<&&str>, missing: u32, what: &str) -> Result<u32> {
     }
 }
 
-/// Checks what the engine relies on, and mends what does not matter.
+/// Checks what the engine relies on, and repairs what does not matter.
 fn validate(setup: Setup, mode: CastlingMode) -> Result<Chess> {
     let pieces = setup.board.occupied().count();
     if pieces > MOST_PIECES {
@@ -302,7 +302,7 @@ mod tests {
                 "4k3/8/8/8/8/8/8/4K2R w HQ - 0 1",
                 "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
             ),
-            // En passant squares without a pawn, on a wrong rank, without a hunter.
+            // En passant squares without a pawn, on a wrong rank, without a capturer.
             (
                 "4k3/8/8/8/8/8/8/4K3 w - e6 0 1",
                 "4k3/8/8/8/8/8/8/4K3 w - - 0 1",

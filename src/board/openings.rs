@@ -1,4 +1,4 @@
-//! Where games begin: books of positions, Chess960's array, and a few random moves after either.
+//! Where games begin: books of positions, random arrays of Chess960, and a few random moves after either.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::util::rng::SplitMix64;
 /// A book: one position a line, in FEN or EPD.
 ///
 /// It keeps the text, because a [`Position`] with its room for a history is a thousand times as large.
-pub struct Book {
+struct Book {
     lines: Vec<String>,
     mode: CastlingMode,
 }
@@ -21,7 +21,7 @@ impl Book {
     /// # Errors
     /// When the file cannot be read or has no position; the error names the file and what is wrong with the first
     /// bad line.
-    pub fn read(path: &Path, mode: CastlingMode) -> Result<Self> {
+    fn read(path: &Path, mode: CastlingMode) -> Result<Self> {
         let text = std::fs::read_to_string(path);
         let text = text.with_context(|| format!("cannot read the book {}", path.display()))?;
         Self::parse(&text, mode).with_context(|| format!("book {}", path.display()))
@@ -47,18 +47,8 @@ impl Book {
         }
     }
 
-    /// How many positions there are: at least one.
-    pub fn len(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Whether there is none, which no book that could be read is.
-    pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     /// A random position of the book.
-    pub fn pick(&self, rng: &mut SplitMix64) -> Position {
+    fn pick(&self, rng: &mut SplitMix64) -> Position {
         let line = &self.lines[rng.below(self.lines.len())];
         // Every line was read once already.
         Position::from_fen(line, self.mode).unwrap_or_else(|_| Position::startpos())
@@ -84,7 +74,8 @@ impl Openings {
     /// random array. `plies` (or one more) are played at random; 8 if absent, 4 with a book.
     ///
     /// # Errors
-    /// As [`Book::read`].
+    /// When the book cannot be read or has no position; the error names the file and what is wrong with its first bad
+    /// line.
     pub fn new(book: Option<&Path>, mode: CastlingMode, plies: Option<usize>) -> Result<Self> {
         let book = book.map(|path| Book::read(path, mode)).transpose()?;
         let usual = if book.is_some() {
@@ -156,7 +147,7 @@ pub fn random_walk(start: &Position, plies: usize, rng: &mut SplitMix64) -> Opti
 }
 
 /// A random initial position of Chess960, both sides alike.
-pub fn chess960_start(rng: &mut SplitMix64) -> Position {
+fn chess960_start(rng: &mut SplitMix64) -> Position {
     let mut rank = [' '; 8];
     rank[2 * rng.below(4)] = 'b';
     rank[2 * rng.below(4) + 1] = 'b';
@@ -213,7 +204,7 @@ mod tests {
         let text = "# a comment\n\n4k3/8/8/8/8/8/8/4K2R w K -\n4k3/8/8/8/8/8/8/4K2R w K - 3 9\n\
                     4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n";
         let book = Book::parse(text, CastlingMode::Standard).expect("a book");
-        assert_eq!(book.len(), 3);
+        assert_eq!(book.lines.len(), 3);
         assert_eq!(book.lines[1], "4k3/8/8/8/8/8/8/4K2R w K - 3 9");
         assert!(!book.pick(&mut SplitMix64::new(1)).in_check());
         assert!(Book::parse("rubbish", CastlingMode::Standard).is_err());

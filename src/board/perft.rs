@@ -1,4 +1,4 @@
-//! Counts of move paths, to prove the generator.
+//! Perft: counts of leaf nodes, which prove the move generator.
 
 use anyhow::{Context, Result, bail};
 

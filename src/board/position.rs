@@ -1,4 +1,4 @@
-//! The position: bitboards and mailbox, with one `State` per ply for what a move cannot give back.
+//! The position: bitboards and mailbox, with one `StateInfo` per ply for what a move cannot give back.
 //!
 //! The other files of this room add to [`Position`]: making moves (`make`), generation, legality,
 //! exchanges, repetition and text.
@@ -16,7 +16,7 @@ const HISTORY_RESERVE: usize = 512;
 
 /// What changes from ply to ply and is restored rather than recomputed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct State {
+pub(super) struct StateInfo {
     pub key: u64,
     pub pawn_key: u64,
     pub minor_key: u64,
@@ -55,9 +55,9 @@ pub struct Position {
     pub(super) by_color: ByColor<Bitboard>,
     pub(super) mailbox: [Option<Role>; 64],
     pub(super) turn: Color,
-    pub(super) state: State,
+    pub(super) state: StateInfo,
     /// The states before the current one, oldest first.
-    pub(super) history: Vec<State>,
+    pub(super) history: Vec<StateInfo>,
     /// Indexed by right (K, Q, k, q); meaningless where the right was never there.
     pub(super) lanes: [CastlingLane; 4],
     /// Rights that survive a move from or to the square.
@@ -82,7 +82,7 @@ impl Position {
             by_color,
             mailbox: std::array::from_fn(|i| chess.board().role_at(Square::new(i as u32))),
             turn: chess.turn(),
-            state: State {
+            state: StateInfo {
                 key: 0,
                 pawn_key: 0,
                 minor_key: 0,
@@ -139,7 +139,7 @@ impl Position {
 
     /// The state with every incremental part computed from scratch: the oracle of the tests and the
     /// start of every history.
-    pub(super) fn recomputed_state(&self) -> State {
+    pub(super) fn recomputed_state(&self) -> StateInfo {
         let mut state = self.state;
         (state.key, state.pawn_key, state.minor_key) = (0, 0, 0);
         state.non_pawn_key = [0; 2];
@@ -300,12 +300,6 @@ impl Position {
         (self.by_color(color) & !plain).any()
     }
 
-    /// The move that led here (None at the root of the history and after a null move).
-    #[inline]
-    pub fn last_move(&self) -> Option<Move> {
-        self.state.mv
-    }
-
     /// The role and colour of the piece on the move's from square (must be occupied).
     #[inline]
     pub fn moved_piece(&self, m: Move) -> Piece {
@@ -381,9 +375,9 @@ impl Position {
     pub(super) fn checkers_and_pins(&self) -> (Bitboard, Bitboard) {
         let (us, them) = (self.turn, !self.turn);
         let king = self.king(us);
-        let steppers = attacks::knight_attacks(king) & self.by_role.knight
+        let leapers = attacks::knight_attacks(king) & self.by_role.knight
             | attacks::pawn_attacks(us, king) & self.by_role.pawn;
-        let mut checkers = steppers & self.by_color(them);
+        let mut checkers = leapers & self.by_color(them);
         let mut pinned = Bitboard::EMPTY;
         let occupied = self.occupied();
         for sniper in self.snipers(king, them) {
@@ -398,7 +392,7 @@ impl Position {
     }
 }
 
-impl State {
+impl StateInfo {
     /// Puts a piece into the keys, or takes it out.
     #[inline]
     pub(super) fn toggle(&mut self, square: Square, color: Color, role: Role) {

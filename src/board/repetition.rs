@@ -1,4 +1,4 @@
-//! Draws: repetition, repetition to come, fifty moves, and material.
+//! Draws: repetition, upcoming repetition, the fifty-move rule, and insufficient material.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ impl Position {
 
     /// Whether the 50-move rule ends the game here: a mate on the hundredth ply wins.
     #[inline]
-    pub fn is_fifty_move_draw(&self) -> bool {
+    fn is_fifty_move_draw(&self) -> bool {
         self.state.halfmoves >= 100 && (!self.in_check() || !self.legal_moves().is_empty())
     }
 
@@ -31,7 +31,7 @@ impl Position {
         distance < 0 || distance > 0 && usize::from(distance.unsigned_abs()) < ply
     }
 
-    /// The value of `State::repetition` for the current position.
+    /// The value of `StateInfo::repetition` for the current position.
     #[inline]
     pub(super) fn repetition_distance(&self) -> i16 {
         let reach = self.reversible_plies();

@@ -11,7 +11,7 @@ const VALUES: [i32; 6] = [100, 300, 300, 500, 900, 20_000];
 /// What a pawn gains when it becomes a queen.
 const PROMOTION_GAIN: i32 = VALUES[4] - VALUES[0];
 
-/// From cheap to dear.
+/// Least valuable first.
 const ROLES: [Role; 6] = [
     Role::Pawn,
     Role::Knight,
@@ -21,7 +21,7 @@ const ROLES: [Role; 6] = [
     Role::King,
 ];
 
-/// The same where a capturing pawn becomes a queen, which it then risks.
+/// The same on the last rank, where a capturing pawn promotes and a queen is at risk.
 const LAST_RANK_ROLES: [Role; 6] = [
     Role::Knight,
     Role::Bishop,
@@ -33,15 +33,15 @@ const LAST_RANK_ROLES: [Role; 6] = [
 
 /// The exchange value of a role, in centipawns.
 #[inline]
-pub fn exchange_value(role: Role) -> i32 {
+fn exchange_value(role: Role) -> i32 {
     VALUES[role as usize - 1]
 }
 
 impl Position {
     /// Whether the exchange that the move starts wins at least `threshold` (centipawns: 100 300 300 500 900).
     ///
-    /// Pins are not looked at. A pawn that recaptures on the last rank becomes a queen and takes its
-    /// turn as one. Castling exchanges nothing.
+    /// Pins are ignored. A pawn that recaptures on the last rank becomes a queen and is ordered as one.
+    /// Castling exchanges nothing.
     // CITE: the swap algorithm in its threshold form, chessprogramming wiki, "SEE - The Swap Algorithm".
     pub fn see_ge(&self, m: Move, threshold: i32) -> bool {
         if self.is_castling(m) {
@@ -67,8 +67,8 @@ impl Position {
         self.exchange(to, occupied, kept)
     }
 
-    /// Plays the exchange out after the first capture. `balance` is what the side that captured last
-    /// has above its goal if it now loses its piece: where it is not negative, that side has won.
+    /// Plays the exchange out after the first capture. `balance` is how far the side that captured last
+    /// is above the threshold if it now loses its piece: where it is not negative, that side has won.
     fn exchange(&self, square: Square, mut occupied: Bitboard, mut balance: i32) -> bool {
         let mut side = !self.turn;
         let last_rank = on_last_rank(square);

@@ -18,7 +18,7 @@ pub fn piece(square: Square, color: Color, role: Role) -> u64 {
     Zobrist64::zobrist_for_piece(square, role.of(color)).0
 }
 
-/// Key that is in when White is to move.
+/// Key that is included when White is to move.
 #[inline]
 pub fn turn() -> u64 {
     Zobrist64::zobrist_for_white_turn().0

@@ -52,5 +52,5 @@ pub mod worker;
 pub use limits::Limits;
 pub use options::SearchOptions;
 pub use pool::{Controller, ThreadPool};
-pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
+pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
 pub use solo::Solo;

@@ -21,9 +21,9 @@ use crate::search::{SearchOptions, ThreadPool};
 use crate::util::quantity::nodes_per_second;
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.
-pub const DEFAULT_DEPTH: i32 = 13;
+const DEFAULT_DEPTH: i32 = 13;
 /// Size of the transposition table in MiB when none is asked for.
-pub const DEFAULT_HASH_MB: usize = 16;
+const DEFAULT_HASH_MB: usize = 16;
 /// The one list of positions.
 const POSITIONS: &str = include_str!("../../bench.epd");
 
@@ -57,7 +57,7 @@ impl Default for BenchOptions {
 
 impl BenchOptions {
     /// Understands `[depth] [threads] [hash]`, and fishtest's `hash threads limit file|default type`, which
-    /// its fourth word gives away.
+    /// has at least four words.
     ///
     /// # Errors
     /// When a word is no number of its range, or the type of limit is unknown.

@@ -1,7 +1,7 @@
 //! Random but playable openings for data generation, in OpenBench's `genfens` form.
 //!
 //! A few random legal moves from the initial position or from a line of a book, and a small search that
-//! throws away what is already decided. The same seed gives the same openings.
+//! discards what is already decided. The same seed gives the same openings.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -18,7 +18,7 @@ use crate::search::report::{Score, Silent};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;
 
-/// Openings that are further from even than this, in centipawns, are thrown away.
+/// Openings that are further from even than this, in centipawns, are discarded.
 const MAX_SCORE: i32 = 300;
 /// Nodes of the search that judges an opening; a fraction of a second even on a slow machine.
 const NODES: u64 = 2000;

@@ -3,14 +3,14 @@
 //! Every tool writes to a sink that it is given and returns its errors, so that the command line, the
 //! UCI loop and the tests share it.
 
-pub mod analyse;
+pub(crate) mod analyse;
 pub mod bench;
-pub mod cpu;
-pub mod epd;
-pub mod eval;
-pub mod genfens;
-pub mod net;
-pub mod perft;
+pub(crate) mod cpu;
+pub(crate) mod epd;
+pub(crate) mod eval;
+pub(crate) mod genfens;
+pub(crate) mod net;
+pub(crate) mod perft;
 mod variation;
 
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
 
 /// The net in `path`, or the embedded one. The error names the file and what is wrong with it.
-pub fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
+pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     let Some(path) = path else {
         return Ok(Network::embedded());
     };
@@ -34,7 +34,7 @@ pub fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
 ///
 /// Tools have no `UCI_Chess960` option, so the castling rights tell the variant: those of a king or rook away from
 /// its classical square can only mean Chess960.
-pub fn position_from_fen(fen: &str) -> Result<Position> {
+pub(crate) fn position_from_fen(fen: &str) -> Result<Position> {
     if fen.trim().is_empty() || fen.trim() == "startpos" {
         return Ok(Position::startpos());
     }

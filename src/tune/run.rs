@@ -180,7 +180,7 @@ fn start_process() -> Result<GameProcess> {
 /// The games of an iteration: `--pairs` for every process, each with openings of its own.
 fn contest(spsa: &Spsa, pairs: u32, playing: &mut [GameProcess]) -> Result<Tally> {
     let contest = spsa.contest();
-    let mut seeds = SplitMix64::new(spsa.seed().rotate_left(32) ^ spsa.done);
+    let mut seeds = SplitMix64::new(spsa.seed.rotate_left(32) ^ spsa.done);
     for process in playing.iter_mut() {
         let request = MatchRequest {
             names: spsa.parameters.iter().map(|t| t.name.clone()).collect(),

@@ -1,5 +1,5 @@
-//! Simultaneous perturbation stochastic approximation: all parameters are shaken at once, and the result of one match
-//! between the two shaken versions moves all of them.
+//! Simultaneous perturbation stochastic approximation: all parameters are perturbed at once, and the result of one
+//! match between the two perturbed versions moves all of them.
 // CITE: J. C. Spall, "Multivariate stochastic approximation using a simultaneous perturbation gradient approximation"
 // (1992); the exponents, and steps given by their last size (`C_end`, `R_end`), as fishtest and OpenBench have them.
 
@@ -33,7 +33,7 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// The parameter at its default, shaken by its step times `shake` in the last iteration.
+    /// The parameter at its default, perturbed by its step times `shake` in the last iteration.
     pub fn new(parameter: &Parameter, shake: f64) -> Self {
         Self {
             name: parameter.name.into(),
@@ -58,7 +58,8 @@ pub struct Spsa {
     pub iterations: u64,
     /// Iterations done.
     pub done: u64,
-    seed: u64,
+    /// The seed of everything random.
+    pub seed: u64,
     /// Learning rate of the last iteration; older files have the usual one.
     #[serde(default = "last_rate")]
     rate: f64,
@@ -67,9 +68,9 @@ pub struct Spsa {
 /// Two versions of the parameters that are to play each other, as whole numbers in the order of the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contest {
-    /// Shaken by plus the perturbation.
+    /// With the perturbation added.
     pub plus: Vec<i32>,
-    /// Shaken by minus the perturbation.
+    /// With the perturbation subtracted.
     pub minus: Vec<i32>,
 }
 
@@ -86,15 +87,10 @@ impl Spsa {
         }
     }
 
-    /// The seed of everything random.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
     /// The versions that the next iteration compares: the same at every call until [`Spsa::learn`].
     pub fn contest(&self) -> Contest {
         let mut rng = self.rng();
-        let shaken = |t: &Tuned, sign: f64, dither: f64| {
+        let perturbed = |t: &Tuned, sign: f64, dither: f64| {
             // Rounded at random, so that a perturbation smaller than one still counts on average.
             (t.clamped(t.value + sign * self.perturbation(t)) + dither).floor() as i32
         };
@@ -105,8 +101,8 @@ impl Spsa {
         for t in &self.parameters {
             let sign = sign(&mut rng);
             let dither = rng.next_u64() as f64 / 2f64.powi(64);
-            contest.plus.push(shaken(t, sign, dither));
-            contest.minus.push(shaken(t, -sign, dither));
+            contest.plus.push(perturbed(t, sign, dither));
+            contest.minus.push(perturbed(t, -sign, dither));
         }
         contest
     }

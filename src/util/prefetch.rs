@@ -1,7 +1,7 @@
-//! A hint to the cache, where the processor takes one.
+//! Cache prefetch, where the target has it.
 #![allow(unsafe_code)]
 
-/// Asks the processor to bring the cache line of `value` near; a no-op elsewhere.
+/// Prefetches the cache line of `value`; a no-op where the target has no such instruction.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Where games begin: a book or the initial position, some random moves, and a small search that throws away what is
+//! Where games begin: a book or the initial position, some random moves, and a small search that discards what is
 //! already decided.
 
 use std::path::PathBuf;
