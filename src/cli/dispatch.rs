@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 #[cfg(feature = "tune")]
 use super::TuneCommand;
@@ -30,24 +30,15 @@ const ANALYSE_TIME: Duration = Duration::from_secs(5);
 /// How long `epd` thinks about a position unless told otherwise.
 const EPD_TIME: Duration = Duration::from_secs(1);
 
-/// First words of UCI commands that may be given as arguments. Words that are commands of the command line
-/// too (`bench`, `eval`, `perft`, `cpu`, `help`) belong to the command line.
-const UCI_WORDS: &[&str] = &[
-    "uci",
-    "debug",
-    "isready",
-    "setoption",
-    "register",
-    "ucinewgame",
-    "position",
-    "go",
-    "stop",
-    "ponderhit",
-    "quit",
-    "d",
-    "flip",
-    "export_net",
-];
+/// First words of UCI commands that may be given as arguments. Words that are commands of the command line too
+/// (`bench`, `eval`, `perft`, `cpu`, `help`) belong to the command line.
+fn uci_words() -> Vec<&'static str> {
+    let line = Cli::command();
+    let is_ours = |word: &str| word == "help" || line.find_subcommand(word).is_some();
+    uci::command::words()
+        .filter(|word| !is_ours(word))
+        .collect()
+}
 
 /// Parses the arguments, runs what they ask, and turns an error into a message and a code.
 pub fn run() -> ExitCode {
@@ -82,8 +73,9 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if quoted && verb == "genfens" {
         return run_genfens(first);
     }
-    if UCI_WORDS.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
-        return uci::run_with_commands(&group_commands(arguments));
+    let words = uci_words();
+    if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
+        return uci::run_with_commands(&group_commands(arguments, &words));
     }
     match Cli::parse().command {
         Some(command) => run_command(command),
@@ -93,13 +85,13 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
 
 /// Puts the words of UCI commands together again: `position startpos go depth 5` are two commands. An argument
 /// with spaces is a command of its own, a word that begins a command begins one, other words continue.
-fn group_commands(arguments: &[String]) -> Vec<String> {
+fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut open = false;
     for argument in arguments {
         let whole = argument.trim().contains(char::is_whitespace);
         // A lone "d" inside a position is the castling field of a Shredder FEN.
-        let begins = UCI_WORDS.contains(&argument.as_str()) && !(open && argument == "d");
+        let begins = words.contains(&argument.as_str()) && !(open && argument == "d");
         match commands.last_mut() {
             Some(last) if open && !whole && !begins => {
                 last.push(' ');
@@ -271,7 +263,8 @@ mod tests {
     use super::*;
 
     fn grouped(text: &[&str]) -> Vec<String> {
-        group_commands(&text.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+        let text: Vec<_> = text.iter().map(|&word| word.to_owned()).collect();
+        group_commands(&text, &uci_words())
     }
 
     #[test]
