@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crossbeam::channel::Receiver;
 
 use super::command::{Command, Extra, PositionCommand, excerpt};
-use super::evalfile;
+use super::evalfile::{self, EMBEDDED_NAME};
 use super::extra;
 use super::go::{self, GoCommand};
 use super::mailbox::{Mailbox, Message};
@@ -45,6 +45,10 @@ pub struct Engine {
     hash: usize,
     threads: usize,
     waiting: Vec<Change>,
+    /// What the net in use is called.
+    net: String,
+    /// An `EvalFile` was refused, and the user was not yet reminded of it.
+    refused: bool,
     /// The line of the last `go`.
     search: u64,
 }
@@ -63,6 +67,8 @@ impl Engine {
             hash: options::default_int(Id::Hash) as usize,
             threads: options::default_int(Id::Threads) as usize,
             waiting: Vec::new(),
+            net: EMBEDDED_NAME.to_owned(),
+            refused: false,
             search: 0,
         }
     }
@@ -182,8 +188,12 @@ impl Engine {
             show_wdl: Arc::clone(&self.settings.show_wdl),
             audience: self.audience,
         };
+        if std::mem::take(&mut self.refused) {
+            let reminder = format!("the EvalFile was refused: {} plays", self.net);
+            self.output.info(&reminder);
+        }
         if self.debug {
-            self.output.info(&format!("go: {limits:?}"));
+            self.output.info(&format!("go: {}", go::describe(&limits)));
         }
         let printer = Arc::new(Printer::new(
             setting,
@@ -240,11 +250,19 @@ impl Engine {
         match spec.id {
             Id::Hash => self.change(spec.name, Change::Hash(value.int() as usize)),
             Id::Threads => self.change(spec.name, Change::Threads(value.int() as usize)),
-            Id::EvalFile => {
-                let net = evalfile::load(value.text())
-                    .map_err(|error| format!("{error}; the net in use stays"))?;
-                self.change(spec.name, Change::Net(net));
-            }
+            Id::EvalFile => match evalfile::load(value.text()) {
+                Ok(net) => {
+                    self.refused = false;
+                    self.change(spec.name, Change::Net(net));
+                }
+                Err(reason) => {
+                    // Short, because a GUI may show no more of it; the reason has a line of its own.
+                    self.refused = true;
+                    let short = format!("EvalFile refused: {} plays on", self.net);
+                    self.output.error(&short);
+                    self.output.info(&format!("EvalFile: {reason}"));
+                }
+            },
             Id::SyzygyPath => {
                 self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned()))
             }
@@ -292,6 +310,7 @@ impl Engine {
             }
             Change::Net(net) => {
                 self.pool().set_network(net.network);
+                self.net = net.name;
                 self.output.info(&net.summary);
             }
             Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
