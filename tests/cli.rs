@@ -472,3 +472,36 @@ fn a_closed_stdout_is_no_panic() {
         assert!(!run.err.contains("panicked"), "{arguments:?}: {}", run.err);
     }
 }
+
+#[test]
+fn no_error_speaks_rust() {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    for arguments in [
+        &["analyse", "--depth", "many"][..],
+        &["analyse", "--depth", "99999999999"],
+        &["bench", "deep"],
+        &["eval", "--net", folder],
+        &["net", "info", folder],
+        &["net", "verify", "no-such-net.nnue"],
+        &["eval", "--raw", "--file", folder],
+        &["epd", folder],
+        &["perft", "--suite", folder],
+        &["genfens x seed 1 book None"],
+        &["train", "x.bin", "--out", "y", "--scale", "abc"],
+        &["train", "x.bin", "--out", "y", "--threads", "-1"],
+    ] {
+        let run = zoothera(arguments).fails_with("error");
+        for raw in [
+            "digit found",
+            "os error",
+            "float literal",
+            "target type",
+            "Err(",
+            "{ ",
+        ] {
+            assert!(!run.err.contains(raw), "{arguments:?}: {}", run.err);
+        }
+        let twice = run.err.matches("s a directory").count();
+        assert!(twice <= 1, "{arguments:?}: {}", run.err);
+    }
+}

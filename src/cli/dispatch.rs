@@ -1,6 +1,6 @@
 //! Runs what the command line asks, and turns errors into a message and an exit code.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use crate::tools::net::Form;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
 #[cfg(feature = "tune")]
 use crate::tune;
+use crate::util::reason;
 use crate::{data, train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
@@ -52,7 +53,7 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {}", reason::chain(&error));
             ExitCode::FAILURE
         }
     }
@@ -77,10 +78,33 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
         return uci::run_with_commands(&group_commands(arguments, &words));
     }
-    match Cli::parse().command {
+    let command = Cli::try_parse()
+        .unwrap_or_else(|error| refuse(&error))
+        .command;
+    match command {
         Some(command) => run_command(command),
         None => uci::run(),
     }
+}
+
+/// Leaves as clap does, with its help or its complaint, but in plain words.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render();
+    let coloured = |terminal: bool| {
+        let text = if terminal {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        reason::plain(&text)
+    };
+    // A closed stream is no reason to complain once more.
+    let _ = if error.use_stderr() {
+        write!(io::stderr(), "{}", coloured(io::stderr().is_terminal()))
+    } else {
+        write!(io::stdout(), "{}", coloured(io::stdout().is_terminal()))
+    };
+    std::process::exit(error.exit_code())
 }
 
 /// Puts the words of UCI commands together again: `position startpos go depth 5` are two commands. An argument

@@ -18,6 +18,7 @@ use super::score::{self, DRAW, MAX_PLY, TB_WIN, Value};
 use super::tt::Bound;
 use super::worker::Worker;
 use crate::board::{Move, Position};
+use crate::util::reason;
 
 /// Open tables.
 pub struct Syzygy {
@@ -52,10 +53,10 @@ impl Syzygy {
                     loaded.directories.push(directory);
                 }
                 Err(error) => {
-                    let reason = crate::util::io_reason(&error);
+                    let why = reason::of(&error);
                     loaded
                         .problems
-                        .push(format!("cannot read the directory '{shown}' ({reason})"));
+                        .push(format!("cannot read the directory '{shown}' ({why})"));
                 }
             }
         }

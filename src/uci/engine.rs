@@ -20,6 +20,7 @@ use crate::nnue::Network;
 use crate::search::pool::ThreadPool;
 use crate::search::syzygy::Loaded;
 use crate::tools;
+use crate::util::reason;
 
 /// A change of what the search threads share. It waits while they search.
 enum Change {
@@ -159,13 +160,16 @@ impl Engine {
             Some(fen) => {
                 let mode = self.settings.castling_mode();
                 Position::from_fen(fen, mode)
-                    .map_err(|error| format!("FEN '{}': {error:#}", excerpt(fen)))?
+                    .map_err(|error| format!("FEN '{}': {}", excerpt(fen), reason::chain(&error)))?
             }
         };
         for (index, text) in command.moves.iter().enumerate() {
             let m = position
                 .parse_uci(&text.to_ascii_lowercase())
-                .map_err(|error| format!("move {} ('{}'): {error:#}", index + 1, excerpt(text)))?;
+                .map_err(|error| {
+                    let reason = reason::chain(&error);
+                    format!("move {} ('{}'): {reason}", index + 1, excerpt(text))
+                })?;
             position.do_move(m);
         }
         self.position = position;
@@ -315,9 +319,10 @@ impl Engine {
             }
             Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
                 Ok(loaded) => report_tables(&self.output, &loaded),
-                Err(error) => self
-                    .output
-                    .error(&format!("SyzygyPath: {error:#}; the tables in use stay")),
+                Err(error) => self.output.error(&format!(
+                    "SyzygyPath: {}; the tables in use stay",
+                    reason::chain(&error)
+                )),
             },
             Change::Clear => {
                 // Threads that do not exist yet know nothing that they could forget.
@@ -342,7 +347,9 @@ impl Engine {
                 let flipped = extra::flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
-                    Err(error) => self.output.error(&format!("flip: {error:#}")),
+                    Err(error) => self
+                        .output
+                        .error(&format!("flip: {}", reason::chain(&error))),
                 }
             }
             Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
@@ -353,7 +360,9 @@ impl Engine {
                 let network = self.pool().network();
                 match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
                     Ok(summary) => self.output.info(&format!("Network saved to {summary}")),
-                    Err(error) => self.output.error(&format!("export_net: {error:#}")),
+                    Err(error) => self
+                        .output
+                        .error(&format!("export_net: {}", reason::chain(&error))),
                 }
             }
             Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
@@ -378,7 +387,7 @@ impl Engine {
         let result = extra::tool(tool, arguments, network, &self.output);
         self.mailbox.set_long_job(false);
         if let Err(error) = result {
-            self.output.error(&format!("{error:#}"));
+            self.output.error(&reason::chain(&error));
         }
     }
 }
@@ -418,8 +427,10 @@ fn open_log(value: &Value) -> Result<Option<File>, String> {
         return Ok(None);
     }
     let file = OpenOptions::new().create(true).append(true).open(name);
-    file.map(Some)
-        .map_err(|error| format!("setoption Debug Log File: '{}': {error}", excerpt(name)))
+    file.map(Some).map_err(|error| {
+        let reason = reason::of(&error);
+        format!("setoption Debug Log File: '{}': {reason}", excerpt(name))
+    })
 }
 
 /// A path without quotes around it.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::command::excerpt;
 use super::options::EMBEDDED_NET;
 use crate::nnue::Network;
+use crate::util::reason;
 
 /// A net that was read and checked.
 pub struct Loaded {
@@ -43,7 +44,7 @@ pub fn load(value: &str) -> Result<Loaded, String> {
         });
     };
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
-    let failed = |error: &dyn Display| format!("'{}': {error}", path.display());
+    let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.display()));
     if !path.is_file() {
         // A pipe or a device might never answer.
         return Err(failed(&"not a regular file"));

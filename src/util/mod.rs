@@ -4,13 +4,5 @@ pub mod atomic;
 pub mod memory;
 pub mod prefetch;
 pub mod progress;
+pub mod reason;
 pub mod rng;
-
-/// What the system says of a failure, without the number that Rust adds: `No such file or directory`.
-pub fn io_reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
-}

@@ -16,6 +16,7 @@ use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::pool::{SearchOptions, ThreadPool};
 use crate::search::report::{Line, Outcome, Progress, Reporter};
+use crate::util::reason;
 use task::Task;
 
 /// What a run of suites may spend.
@@ -129,7 +130,7 @@ fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            writeln!(err, "{}: {error}", path.display())?;
+            writeln!(err, "{}: {}", path.display(), reason::of(&error))?;
             summary.malformed += 1;
             return Ok(tasks);
         }
@@ -150,7 +151,7 @@ fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result
             }
             Err(error) => {
                 summary.malformed += 1;
-                writeln!(err, "{place}: {error:#}")?;
+                writeln!(err, "{place}: {}", reason::chain(&error))?;
             }
         }
     }
