@@ -20,7 +20,7 @@ use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::net::Form;
-use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
+use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, subjects};
 #[cfg(feature = "tune")]
 use crate::tune;
 use crate::util::reason;
@@ -255,18 +255,27 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
 }
 
 fn run_analyse(args: &AnalyseArgs) -> Result<()> {
+    let mut problems = Vec::new();
+    let subjects = subjects::read(&args.positions, &mut problems)?;
+    for problem in &problems {
+        writeln!(io::stderr(), "left out: {}", reason::plain(problem))?;
+    }
+    let columns = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
     let options = AnalyseOptions {
-        position: tools::position_from_fen(&args.fen.join(" "))?,
+        subjects,
         limits: args.limits.limits(ANALYSE_TIME),
         multi_pv: usize::from(args.multipv),
         threads: usize::from(args.engine.threads),
         hash_mb: args.engine.hash as usize,
+        syzygy: args.engine.syzygy.clone(),
         json: args.json,
+        width: columns,
     };
     analyse::run(
         options,
         tools::load_network(args.engine.net.as_deref())?,
         Box::new(io::stdout()),
+        &mut io::stderr(),
     )
 }
 
@@ -276,6 +285,8 @@ fn run_epd(args: EpdArgs) -> Result<()> {
         limits: args.limits.limits(EPD_TIME),
         threads: usize::from(args.engine.threads),
         hash_mb: args.engine.hash as usize,
+        syzygy: args.engine.syzygy,
+        json: args.json,
         files: args.files,
     };
     epd::run(&options, network, &mut io::stdout(), &mut io::stderr())?;

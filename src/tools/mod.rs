@@ -9,10 +9,14 @@ pub mod cpu;
 pub mod epd;
 pub mod eval;
 pub mod genfens;
+mod interrupt;
 pub mod net;
 pub mod perft;
+pub mod pgn;
+pub mod subjects;
 mod variation;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +26,7 @@ use shakmaty::{CastlingMode, Color, File, Rank, Square};
 
 use crate::board::Position;
 use crate::nnue::Network;
+use crate::search::pool::ThreadPool;
 use crate::search::report::{Outcome, Reporter};
 
 /// Hears everything and says nothing, for tools that only want the outcome.
@@ -38,6 +43,18 @@ pub fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     };
     let network = Network::from_file(path).with_context(|| format!("net {}", path.display()))?;
     Ok(Arc::new(network))
+}
+
+/// Opens tablebases for a tool; what was wrong with some of the directories is named on `err`.
+///
+/// # Errors
+/// When no directory of the list has tables, or `err` fails.
+pub fn open_tables(pool: &mut ThreadPool, path: &str, err: &mut dyn Write) -> Result<()> {
+    let loaded = pool.set_syzygy_path(path).context("--syzygy")?;
+    for problem in loaded.problems {
+        writeln!(err, "--syzygy: {problem}")?;
+    }
+    Ok(())
 }
 
 /// The position of a FEN of four to six fields; an empty text is the initial position.
