@@ -36,7 +36,8 @@ pub enum Command {
     Perft(PerftArgs),
     /// Explain the static evaluation of a position, or print raw outputs of the network
     Eval(EvalArgs),
-    /// Analyse a position and print what the search finds
+    /// Analyse positions and print what the search finds
+    #[command(visible_alias = "analyze")]
     Analyse(AnalyseArgs),
     /// Run test suites in EPD (bm, am, and scored ones as STS)
     Epd(EpdArgs),
@@ -169,10 +170,11 @@ pub struct EvalArgs {
 /// Arguments of `analyse`.
 #[derive(Args, Debug)]
 pub struct AnalyseArgs {
-    /// Position, with or without quotation marks; the initial one if absent
-    #[arg(value_name = "FEN")]
-    pub fen: Vec<String>,
-    /// When to stop; five seconds if absent.
+    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (the end of each game); the
+    /// initial position if absent
+    #[arg(value_name = "POSITION|FILE")]
+    pub positions: Vec<String>,
+    /// When to stop; five seconds if absent, or Ctrl-C.
     #[command(flatten)]
     pub limits: LimitArgs,
     /// Number of lines
@@ -181,7 +183,7 @@ pub struct AnalyseArgs {
     /// Threads and memory.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Print JSON Lines
+    /// Print JSON Lines: `line` messages, then one `best`; of several positions each begins with a `position`
     #[arg(long)]
     pub json: bool,
 }
@@ -198,6 +200,9 @@ pub struct EpdArgs {
     /// Threads and memory.
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// Print JSON Lines: a `position` for each, then a `summary`
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Limits of a search.
@@ -239,6 +244,9 @@ pub struct EngineArgs {
     /// Transposition table in MiB
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     pub hash: u32,
+    /// Directories of Syzygy tablebases, separated as the platform separates paths
+    #[arg(long, value_name = "DIRECTORIES")]
+    pub syzygy: Option<String>,
     /// Network to use in place of the embedded one
     #[arg(long, value_name = "FILE")]
     pub net: Option<PathBuf>,

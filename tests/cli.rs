@@ -242,6 +242,73 @@ fn analyse_for_people() {
 }
 
 #[test]
+fn analyse_takes_positions_games_and_files() {
+    let json = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let arguments = [&["analyze", "--json", "--depth", "2"], arguments].concat();
+        let messages = zoothera(&arguments).ok().out;
+        messages
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
+    };
+    let fens = |messages: &[serde_json::Value]| -> Vec<String> {
+        let best = messages.iter().filter(|message| message["type"] == "best");
+        best.map(|message| message["fen"].as_str().expect("a FEN").to_owned())
+            .collect()
+    };
+    let after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    assert_eq!(fens(&json(&["startpos", "moves", "e2e4"])), [after]);
+    let several = json(&[MATE_IN_ONE, "startpos moves e4"]);
+    assert_eq!(fens(&several), [MATE_IN_ONE, after]);
+    assert_eq!(
+        several.iter().filter(|m| m["type"] == "position").count(),
+        2
+    );
+
+    let games = file(
+        "games.pgn",
+        "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n\n1. e4 Ke3 *\n",
+    );
+    let run = zoothera(&["analyse", "--depth", "2", &games]).ok();
+    assert!(
+        run.out.contains("game 1: A - B") && run.out.contains(after),
+        "{}",
+        run.out
+    );
+    assert!(run.err.contains("game 2: move 1... 'Ke3'"), "{}", run.err);
+    let suite = file(
+        "two.epd",
+        &format!("{MATE_IN_ONE} bm Rd8#; id \"first\";\n{after}\n"),
+    );
+    let found = json(&[&suite]);
+    assert_eq!(fens(&found).len(), 2);
+    assert_eq!(found[0]["title"], "first");
+
+    zoothera(&["analyse", "--syzygy", "/no/such/tables"]).fails_with("'/no/such/tables'");
+    zoothera(&["analyse", "no-such.pgn"]).fails_with("no-such.pgn");
+    zoothera(&["analyse", "startpos", "moves", "e2e5"]).fails_with("e2e5");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_analysis_shows_what_it_has() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    command
+        .args(["analyse", "--depth", "200"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let child = command.spawn().expect("the engine starts");
+    // Long enough for the handler to be there: before, the signal ends the process.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupt.is_ok_and(|status| status.success()));
+    let run = Run::of(child.wait_with_output().expect("the engine ends")).ok();
+    assert!(run.last_line().starts_with("Best move: 1. "), "{}", run.out);
+}
+
+#[test]
 fn analyse_for_programs() {
     let run = zoothera(&["analyse", "--json", "--depth", "5", "--multipv", "2"]).ok();
     let lines: Vec<serde_json::Value> = run
@@ -282,6 +349,23 @@ fn epd_scores_a_suite_and_survives_bad_lines() {
         run.out
             .lines()
             .any(|line| line.contains("mate") && line.contains(" ok ") && line.contains("Rd8#"))
+    );
+    let json = zoothera(&["epd", &suite, "--depth", "4", "--json"])
+        .ok()
+        .out;
+    let messages: Vec<serde_json::Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    assert_eq!(messages.len(), 3, "{json}");
+    assert_eq!(
+        (&messages[0]["id"], &messages[0]["found"]),
+        (&"mate".into(), &"Rd8#".into())
+    );
+    assert!(messages[0]["solved"] == true && messages[1]["solved"] == false);
+    assert!(
+        messages[2]["type"] == "summary" && messages[2]["points"] == 10,
+        "{json}"
     );
     let empty = file("empty.epd", "# nothing\n");
     zoothera(&["epd", &empty]).fails_with("no position could be read");
@@ -469,5 +553,38 @@ fn a_closed_stdout_is_no_panic() {
             run.code
         );
         assert!(!run.err.contains("panicked"), "{arguments:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn no_error_speaks_rust() {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    for arguments in [
+        &["analyse", "--depth", "many"][..],
+        &["analyse", "--depth", "99999999999"],
+        &["bench", "deep"],
+        &["eval", "--net", folder],
+        &["net", "info", folder],
+        &["net", "verify", "no-such-net.nnue"],
+        &["eval", "--raw", "--file", folder],
+        &["epd", folder],
+        &["perft", "--suite", folder],
+        &["genfens x seed 1 book None"],
+        &["train", "x.bin", "--out", "y", "--scale", "abc"],
+        &["train", "x.bin", "--out", "y", "--threads", "-1"],
+    ] {
+        let run = zoothera(arguments).fails_with("error");
+        for raw in [
+            "digit found",
+            "os error",
+            "float literal",
+            "target type",
+            "Err(",
+            "{ ",
+        ] {
+            assert!(!run.err.contains(raw), "{arguments:?}: {}", run.err);
+        }
+        let twice = run.err.matches("s a directory").count();
+        assert!(twice <= 1, "{arguments:?}: {}", run.err);
     }
 }

@@ -254,7 +254,7 @@ fn reason(kinds: PositionErrorKinds, turn: Color) -> String {
         let (other, turn) = (name(!turn), name(turn));
         format!("{other} is in check although {turn} is to move")
     } else {
-        format!("impossible position ({kinds:?})")
+        "no game can reach the position".to_owned()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Runs what the command line asks, and turns errors into a message and an exit code.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 #[cfg(feature = "tune")]
 use super::TuneCommand;
@@ -20,9 +20,10 @@ use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::net::Compression;
-use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft};
+use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, subjects};
 #[cfg(feature = "tune")]
 use crate::tune;
+use crate::util::reason;
 use crate::{data, train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
@@ -30,24 +31,15 @@ const ANALYSE_TIME: Duration = Duration::from_secs(5);
 /// How long `epd` thinks about a position unless told otherwise.
 const EPD_TIME: Duration = Duration::from_secs(1);
 
-/// First words of UCI commands that may be given as arguments. Words that are commands of the command line
-/// too (`bench`, `eval`, `perft`, `cpu`, `help`) belong to the command line.
-const UCI_WORDS: &[&str] = &[
-    "uci",
-    "debug",
-    "isready",
-    "setoption",
-    "register",
-    "ucinewgame",
-    "position",
-    "go",
-    "stop",
-    "ponderhit",
-    "quit",
-    "d",
-    "flip",
-    "export_net",
-];
+/// First words of UCI commands that may be given as arguments. Words that are commands of the command line too
+/// (`bench`, `eval`, `perft`, `cpu`, `help`) belong to the command line.
+fn uci_words() -> Vec<&'static str> {
+    let line = Cli::command();
+    let is_ours = |word: &str| word == "help" || line.find_subcommand(word).is_some();
+    uci::command::words()
+        .filter(|word| !is_ours(word))
+        .collect()
+}
 
 /// Parses the arguments, runs what they ask, and turns an error into a message and a code.
 pub fn run() -> ExitCode {
@@ -61,7 +53,7 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {}", reason::chain(&error));
             ExitCode::FAILURE
         }
     }
@@ -82,24 +74,48 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if quoted && verb == "genfens" {
         return run_genfens(first);
     }
-    if UCI_WORDS.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
-        return uci::run_with_commands(&group_commands(arguments));
+    let words = uci_words();
+    if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
+        return uci::run_with_commands(&group_commands(arguments, &words));
     }
-    match Cli::parse().command {
+    let command = Cli::try_parse()
+        .unwrap_or_else(|error| refuse(&error))
+        .command;
+    match command {
         Some(command) => run_command(command),
         None => uci::run(),
     }
 }
 
+/// Leaves as clap does, with its help or its complaint, but in plain words.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render();
+    let coloured = |terminal: bool| {
+        let text = if terminal {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        reason::plain(&text)
+    };
+    // A closed stream is no reason to complain once more.
+    let _ = if error.use_stderr() {
+        write!(io::stderr(), "{}", coloured(io::stderr().is_terminal()))
+    } else {
+        write!(io::stdout(), "{}", coloured(io::stdout().is_terminal()))
+    };
+    std::process::exit(error.exit_code())
+}
+
 /// Puts the words of UCI commands together again: `position startpos go depth 5` are two commands. An argument
 /// with spaces is a command of its own, a word that begins a command begins one, other words continue.
-fn group_commands(arguments: &[String]) -> Vec<String> {
+fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut open = false;
     for argument in arguments {
         let whole = argument.trim().contains(char::is_whitespace);
         // A lone "d" inside a position is the castling field of a Shredder FEN.
-        let begins = UCI_WORDS.contains(&argument.as_str()) && !(open && argument == "d");
+        let begins = words.contains(&argument.as_str()) && !(open && argument == "d");
         match commands.last_mut() {
             Some(last) if open && !whole && !begins => {
                 last.push(' ');
@@ -243,18 +259,27 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
 }
 
 fn run_analyse(args: &AnalyseArgs) -> Result<()> {
+    let mut problems = Vec::new();
+    let subjects = subjects::read(&args.positions, &mut problems)?;
+    for problem in &problems {
+        writeln!(io::stderr(), "left out: {}", reason::plain(problem))?;
+    }
+    let columns = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
     let options = AnalyseOptions {
-        position: tools::position_from_fen(&args.fen.join(" "))?,
+        subjects,
         limits: args.limits.limits(ANALYSE_TIME),
         multi_pv: usize::from(args.multipv),
         threads: usize::from(args.engine.threads),
         hash_mb: args.engine.hash as usize,
+        syzygy: args.engine.syzygy.clone(),
         json: args.json,
+        width: columns,
     };
     analyse::run(
         options,
         tools::load_network(args.engine.net.as_deref())?,
         Box::new(io::stdout()),
+        &mut io::stderr(),
     )
 }
 
@@ -264,6 +289,8 @@ fn run_epd(args: EpdArgs) -> Result<()> {
         limits: args.limits.limits(EPD_TIME),
         threads: usize::from(args.engine.threads),
         hash_mb: args.engine.hash as usize,
+        syzygy: args.engine.syzygy,
+        json: args.json,
         files: args.files,
     };
     epd::run(&options, network, &mut io::stdout(), &mut io::stderr())?;
@@ -275,7 +302,8 @@ mod tests {
     use super::*;
 
     fn grouped(text: &[&str]) -> Vec<String> {
-        group_commands(&text.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
+        let text: Vec<_> = text.iter().map(|&word| word.to_owned()).collect();
+        group_commands(&text, &uci_words())
     }
 
     #[test]

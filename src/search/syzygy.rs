@@ -13,6 +13,7 @@ use shakmaty_syzygy::{Tablebase, Wdl};
 
 use super::options::SearchOptions;
 use crate::board::{Move, Position};
+use crate::util::reason;
 
 /// Open tables.
 pub struct Syzygy {
@@ -47,10 +48,10 @@ impl Syzygy {
                     loaded.directories.push(directory);
                 }
                 Err(error) => {
-                    let reason = crate::util::text::io_reason(&error);
+                    let why = reason::of(&error);
                     loaded
                         .problems
-                        .push(format!("cannot read the directory '{shown}' ({reason})"));
+                        .push(format!("cannot read the directory '{shown}' ({why})"));
                 }
             }
         }

@@ -1,6 +1,6 @@
-//! Analyses one position and prints what it finds, for people or as JSON Lines.
+//! Analyses positions and prints what it finds, for people or as JSON Lines.
 //!
-//! Scores are from the view of the side to move, as in UCI.
+//! Scores are from the view of the side to move, as in UCI. Ctrl-C ends the analysis with what it has found.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -9,7 +9,10 @@ use anyhow::Result;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use super::variation::{numbered, san_moves, score};
+use super::interrupt::Interrupt;
+use super::open_tables;
+use super::subjects::Subject;
+use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
@@ -19,9 +22,9 @@ use crate::util::quantity::nodes_per_second;
 
 /// What to analyse and how.
 pub struct AnalyseOptions {
-    /// The position.
-    pub position: Position,
-    /// What the search may spend.
+    /// The positions.
+    pub subjects: Vec<Subject>,
+    /// What the search of each may spend.
     pub limits: Limits,
     /// Number of lines.
     pub multi_pv: usize,
@@ -29,44 +32,60 @@ pub struct AnalyseOptions {
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
+    /// Directories of Syzygy tablebases, separated as the platform separates paths.
+    pub syzygy: Option<String>,
     /// JSON Lines in place of readable text.
     pub json: bool,
+    /// Columns of the terminal, where there is one: longer lines are cut.
+    pub width: Option<usize>,
 }
 
-/// Searches the position and prints each completed line, then the best move.
+/// Searches each position and prints each completed line, then the best move.
 ///
 /// # Errors
-/// When the sink fails; the search is stopped then.
+/// When there are no tables where they were said to be, or a sink fails; the search is stopped then.
 pub fn run(
     options: AnalyseOptions,
     network: Arc<Network>,
-    mut out: Box<dyn Write + Send>,
+    out: Box<dyn Write + Send>,
+    err: &mut dyn Write,
 ) -> Result<()> {
-    if !options.json {
-        writeln!(
-            out,
-            "{}\nScores are from the view of the side to move.\n",
-            options.position.diagram()
-        )?;
-        writeln!(
-            out,
-            "  depth    score       nodes  kn/s     time  variation"
-        )?;
-    }
     let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
+    if let Some(path) = &options.syzygy {
+        open_tables(&mut pool, path, err)?;
+    }
     let settings = SearchOptions {
         multi_pv: options.multi_pv,
+        analyse_mode: true,
         ..SearchOptions::default()
     };
-    let printer = Arc::new(Printer {
-        position: options.position.clone(),
-        json: options.json,
-        controller: pool.controller(),
-        sink: Mutex::new(Sink { out, failure: None }),
-    });
-    pool.search(options.position, options.limits, settings, printer.clone());
-    let failure = printer.sink.lock().failure.take();
-    failure.map_or(Ok(()), |error| Err(error.into()))
+    let interrupt = Interrupt::listen(pool.controller());
+    let sink = Arc::new(Mutex::new(Sink { out, failure: None }));
+    let several = options.subjects.len() > 1;
+    for (number, subject) in options.subjects.into_iter().enumerate() {
+        if number > 0 {
+            pool.clear();
+        }
+        let printer = Arc::new(Printer {
+            position: subject.position.clone(),
+            json: options.json,
+            width: options.width,
+            controller: pool.controller(),
+            interrupt: interrupt.clone(),
+            last: Mutex::default(),
+            sink: sink.clone(),
+        });
+        printer.introduce(&subject.title, several, number > 0);
+        let limits = options.limits.clone();
+        pool.search(subject.position, limits, settings.clone(), printer);
+        if let Some(error) = sink.lock().failure.take() {
+            return Err(error.into());
+        }
+        if interrupt.is_heard() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Where the lines go, and the first failure on the way.
@@ -79,11 +98,37 @@ struct Sink {
 struct Printer {
     position: Position,
     json: bool,
+    width: Option<usize>,
     controller: Controller,
-    sink: Mutex<Sink>,
+    interrupt: Interrupt,
+    /// The last line of rank 1 that was printed.
+    last: Mutex<Option<Line>>,
+    sink: Arc<Mutex<Sink>>,
 }
 
 impl Printer {
+    /// What comes before the lines of a position.
+    fn introduce(&self, title: &str, several: bool, later: bool) {
+        if self.json {
+            if several {
+                let (title, fen) = (title.to_owned(), self.position.fen());
+                self.print_json(&Message::Position { title, fen });
+            }
+            return;
+        }
+        if later {
+            self.print("");
+        }
+        if !title.is_empty() {
+            self.print(&format!("{title}\n"));
+        }
+        self.print(&format!(
+            "{}\nScores are from the view of the side to move.\n",
+            self.position.diagram()
+        ));
+        self.print("  depth    score       nodes  kn/s     time  variation");
+    }
+
     /// Writes a line; once the reader has gone, the search is pointless and is stopped.
     fn print(&self, text: &str) {
         let mut sink = self.sink.lock();
@@ -129,6 +174,14 @@ impl Printer {
             },
             numbered(&self.position, &line.pv),
         )
+    }
+
+    fn print_line(&self, line: &Line, progress: &Progress) {
+        if self.json {
+            self.print_json(&self.json_line(line, progress));
+        } else {
+            self.print(&fitted(self.readable_line(line, progress), self.width));
+        }
     }
 
     fn json_line(&self, line: &Line, progress: &Progress) -> Message {
@@ -179,6 +232,7 @@ impl Printer {
             best: uci.next(),
             ponder: uci.next(),
             score: outcome.line.as_ref().map(|line| line.score.into()),
+            bound: outcome.line.as_ref().map(|line| bound_name(line.bound)),
             depth: outcome.line.as_ref().map(|line| line.depth),
             nodes: outcome.progress.nodes,
             time_ms: outcome.progress.time.as_millis() as u64,
@@ -195,11 +249,14 @@ impl Printer {
 
 impl Reporter for Printer {
     fn line(&self, line: &Line, progress: &Progress) {
-        if self.json {
-            self.print_json(&self.json_line(line, progress));
-        } else {
-            self.print(&self.readable_line(line, progress));
+        if self.interrupt.is_heard() {
+            // It may have come just before the search began, which stops only those that run.
+            self.controller.stop();
         }
+        if line.multipv == 1 {
+            *self.last.lock() = Some(line.clone());
+        }
+        self.print_line(line, progress);
     }
 
     fn message(&self, text: &str) {
@@ -213,6 +270,12 @@ impl Reporter for Printer {
     }
 
     fn done(&self, outcome: &Outcome) {
+        let known = self.last.lock().take();
+        if let Some(line) = outcome.line.as_ref().filter(|line| line.depth > 0)
+            && known.as_ref() != Some(line)
+        {
+            self.print_line(line, &outcome.progress);
+        }
         if self.json {
             self.print_json(&self.json_outcome(outcome));
         } else {
@@ -251,6 +314,8 @@ fn bound_name(bound: ScoreBound) -> &'static str {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Message {
+    /// What the next messages are about, when there are several positions.
+    Position { title: String, fen: String },
     /// A principal variation.
     Line {
         depth: i32,
@@ -274,6 +339,7 @@ enum Message {
         san: Option<String>,
         ponder: Option<String>,
         score: Option<JsonScore>,
+        bound: Option<&'static str>,
         depth: Option<i32>,
         nodes: u64,
         time_ms: u64,

@@ -9,10 +9,14 @@ pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
 pub(crate) mod genfens;
+mod interrupt;
 pub(crate) mod net;
 pub(crate) mod perft;
+pub(crate) mod pgn;
+pub(crate) mod subjects;
 mod variation;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +24,7 @@ use anyhow::{Context, Result};
 
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
+use crate::search::ThreadPool;
 
 /// The net in `path`, or the embedded one. The error names the file and what is wrong with it.
 pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
@@ -28,6 +33,18 @@ pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     };
     let network = Network::from_file(path).with_context(|| format!("net {}", path.display()))?;
     Ok(Arc::new(network))
+}
+
+/// Opens tablebases for a tool; what was wrong with some of the directories is named on `err`.
+///
+/// # Errors
+/// When no directory of the list has tables, or `err` fails.
+pub(crate) fn open_tables(pool: &mut ThreadPool, path: &str, err: &mut dyn Write) -> Result<()> {
+    let loaded = pool.set_syzygy_path(path).context("--syzygy")?;
+    for problem in loaded.problems {
+        writeln!(err, "--syzygy: {problem}")?;
+    }
+    Ok(())
 }
 
 /// The position of a FEN of four to six fields; an empty text is the initial position.

@@ -36,6 +36,19 @@ pub(super) fn numbered(position: &Position, moves: &[Move]) -> String {
     text
 }
 
+/// A line that fits into so many columns: cut at a space, with dots in place of the rest.
+pub(super) fn fitted(line: String, columns: Option<usize>) -> String {
+    const DOTS: &str = " ...";
+    let Some(columns) = columns.filter(|&columns| line.chars().count() > columns) else {
+        return line;
+    };
+    let room = columns.saturating_sub(DOTS.len());
+    let mut kept: String = line.chars().take(room + 1).collect();
+    let end = kept.trim_end().rfind(' ').unwrap_or(0);
+    kept.truncate(end);
+    format!("{}{DOTS}", kept.trim_end())
+}
+
 /// A score in pawns or moves to mate: `+0.31`, `#5`, `#-3`; `≥` or `≤` in front of a bound.
 pub(super) fn score(score: Score, bound: ScoreBound) -> String {
     let sign = match bound {
@@ -70,6 +83,18 @@ mod tests {
         position.do_move(moves[0]);
         assert_eq!(numbered(&position, &moves[1..]), "1... e5 2. Nf3");
         assert_eq!(numbered(&position, &[]), "");
+    }
+
+    #[test]
+    fn long_lines_are_cut_between_words() {
+        let line = || "+0.31  1. e4 e5 2. Nf3".to_owned();
+        assert_eq!(fitted(line(), None), line());
+        assert_eq!(fitted(line(), Some(22)), line());
+        let cut = fitted(line(), Some(19));
+        assert_eq!(cut, "+0.31  1. e4 e5 ...");
+        for columns in 0..30 {
+            assert!(fitted(line(), Some(columns)).chars().count() <= columns.max(4));
+        }
     }
 
     #[test]

@@ -459,7 +459,7 @@ fn moment<'a>(
     (started, shown_here): (Instant, u64),
     loss: f32,
 ) -> Moment<'a> {
-    let done = f64::from(place.done);
+    let done = f64::from(place.done).min(1.0);
     let here = started.elapsed().as_secs_f64();
     Moment {
         done,

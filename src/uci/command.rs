@@ -174,7 +174,7 @@ impl FromStr for Command {
             ));
         }
         while let Some(word) = words.next() {
-            if let Some(command) = parse_protocol(&word.to_ascii_lowercase(), &mut words) {
+            if let Some(command) = parse_protocol(word, &mut words) {
                 return command;
             }
         }
@@ -182,22 +182,40 @@ impl FromStr for Command {
     }
 }
 
+/// Reads the words after a keyword.
+type Parser = fn(&mut Words) -> Result<Command, CommandError>;
+
+/// The keywords of the protocol, and what reads the words after each.
+const PROTOCOL: [(&str, Parser); 11] = [
+    ("uci", |_| Ok(Command::Uci)),
+    ("debug", parse_debug),
+    ("isready", |_| Ok(Command::IsReady)),
+    ("setoption", parse_set_option),
+    ("register", |_| Ok(Command::Register)),
+    ("ucinewgame", |_| Ok(Command::UciNewGame)),
+    ("position", parse_position),
+    ("go", |words| Ok(Command::Go(GoCommand::parse(words)))),
+    ("stop", |_| Ok(Command::Stop)),
+    ("ponderhit", |_| Ok(Command::PonderHit)),
+    ("quit", |_| Ok(Command::Quit)),
+];
+
+/// The keywords of the protocol.
+pub fn protocol_words() -> impl Iterator<Item = &'static str> {
+    PROTOCOL.iter().map(|&(name, _)| name)
+}
+
+/// Every word that begins a command, of the protocol or beyond it.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    protocol_words().chain(EXTRAS.iter().map(|&(name, ..)| name))
+}
+
 /// The command that starts with `keyword`, or `None` when that is no keyword of the protocol.
 fn parse_protocol(keyword: &str, words: &mut Words) -> Option<Result<Command, CommandError>> {
-    Some(match keyword {
-        "uci" => Ok(Command::Uci),
-        "debug" => parse_debug(words),
-        "isready" => Ok(Command::IsReady),
-        "setoption" => parse_set_option(words),
-        "register" => Ok(Command::Register),
-        "ucinewgame" => Ok(Command::UciNewGame),
-        "position" => parse_position(words),
-        "go" => Ok(Command::Go(GoCommand::parse(words))),
-        "stop" => Ok(Command::Stop),
-        "ponderhit" => Ok(Command::PonderHit),
-        "quit" => Ok(Command::Quit),
-        _ => return None,
-    })
+    let (_, parse) = PROTOCOL
+        .iter()
+        .find(|(name, _)| keyword.eq_ignore_ascii_case(name))?;
+    Some(parse(words))
 }
 
 fn parse_debug(words: &mut Words) -> Result<Command, CommandError> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crossbeam::channel::Receiver;
 
 use super::command::{Command, Extra, PositionCommand, excerpt};
-use super::evalfile;
+use super::evalfile::{self, EMBEDDED_NAME};
 use super::extra;
 use super::go::{self, GoCommand};
 use super::mailbox::{Mailbox, Message};
@@ -21,6 +21,7 @@ use crate::search::ThreadPool;
 use crate::search::syzygy::Loaded;
 use crate::search::tt::NoMemory;
 use crate::tools;
+use crate::util::reason;
 
 /// A change of what the search threads share. It waits while they search.
 enum Change {
@@ -46,6 +47,10 @@ pub struct Engine {
     hash: usize,
     threads: usize,
     waiting: Vec<Change>,
+    /// What the net in use is called.
+    net: String,
+    /// An `EvalFile` was refused, and the user was not yet reminded of it.
+    refused: bool,
     /// The line of the last `go`.
     search: u64,
 }
@@ -64,6 +69,8 @@ impl Engine {
             hash: options::default_int(Id::Hash) as usize,
             threads: options::default_int(Id::Threads) as usize,
             waiting: Vec::new(),
+            net: EMBEDDED_NAME.to_owned(),
+            refused: false,
             search: 0,
         }
     }
@@ -154,13 +161,16 @@ impl Engine {
             Some(fen) => {
                 let mode = self.settings.castling_mode();
                 Position::from_fen(fen, mode)
-                    .map_err(|error| format!("FEN '{}': {error:#}", excerpt(fen)))?
+                    .map_err(|error| format!("FEN '{}': {}", excerpt(fen), reason::chain(&error)))?
             }
         };
         for (index, text) in command.moves.iter().enumerate() {
             let m = position
                 .parse_uci(&text.to_ascii_lowercase())
-                .map_err(|error| format!("move {} ('{}'): {error:#}", index + 1, excerpt(text)))?;
+                .map_err(|error| {
+                    let reason = reason::chain(&error);
+                    format!("move {} ('{}'): {reason}", index + 1, excerpt(text))
+                })?;
             position.do_move(m);
         }
         self.position = position;
@@ -183,8 +193,12 @@ impl Engine {
             show_wdl: Arc::clone(&self.settings.show_wdl),
             audience: self.audience,
         };
+        if std::mem::take(&mut self.refused) {
+            let reminder = format!("the EvalFile was refused: {} plays", self.net);
+            self.output.info(&reminder);
+        }
         if self.debug {
-            self.output.info(&format!("go: {limits:?}"));
+            self.output.info(&format!("go: {}", go::describe(&limits)));
         }
         let printer = Arc::new(Printer::new(
             setting,
@@ -241,11 +255,19 @@ impl Engine {
         match spec.id {
             Id::Hash => self.change(spec.name, Change::Hash(value.int() as usize)),
             Id::Threads => self.change(spec.name, Change::Threads(value.int() as usize)),
-            Id::EvalFile => {
-                let net = evalfile::load(value.text())
-                    .map_err(|error| format!("{error}; the net in use stays"))?;
-                self.change(spec.name, Change::Net(net));
-            }
+            Id::EvalFile => match evalfile::load(value.text()) {
+                Ok(net) => {
+                    self.refused = false;
+                    self.change(spec.name, Change::Net(net));
+                }
+                Err(reason) => {
+                    // Short, because a GUI may show no more of it; the reason has a line of its own.
+                    self.refused = true;
+                    let short = format!("EvalFile refused: {} plays on", self.net);
+                    self.output.error(&short);
+                    self.output.info(&format!("EvalFile: {reason}"));
+                }
+            },
             Id::SyzygyPath => {
                 self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned()))
             }
@@ -293,13 +315,15 @@ impl Engine {
             }
             Change::Net(net) => {
                 self.pool().set_network(net.network);
+                self.net = net.name;
                 self.output.info(&net.summary);
             }
             Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
                 Ok(loaded) => report_tables(&self.output, &loaded),
-                Err(error) => self
-                    .output
-                    .error(&format!("SyzygyPath: {error:#}; the tables in use stay")),
+                Err(error) => self.output.error(&format!(
+                    "SyzygyPath: {}; the tables in use stay",
+                    reason::chain(&error)
+                )),
             },
             Change::Clear => {
                 // Threads that do not exist yet know nothing that they could forget.
@@ -324,7 +348,9 @@ impl Engine {
                 let flipped = extra::flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
-                    Err(error) => self.output.error(&format!("flip: {error:#}")),
+                    Err(error) => self
+                        .output
+                        .error(&format!("flip: {}", reason::chain(&error))),
                 }
             }
             Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
@@ -335,7 +361,9 @@ impl Engine {
                 let network = self.pool().network();
                 match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
                     Ok(summary) => self.output.info(&format!("Network saved to {summary}")),
-                    Err(error) => self.output.error(&format!("export_net: {error:#}")),
+                    Err(error) => self
+                        .output
+                        .error(&format!("export_net: {}", reason::chain(&error))),
                 }
             }
             Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
@@ -360,7 +388,7 @@ impl Engine {
         let result = extra::tool(tool, arguments, network, &self.output);
         self.mailbox.set_long_job(false);
         if let Err(error) = result {
-            self.output.error(&format!("{error:#}"));
+            self.output.error(&reason::chain(&error));
         }
     }
 }
@@ -402,8 +430,10 @@ fn open_log(value: &Value) -> Result<Option<File>, String> {
         return Ok(None);
     }
     let file = OpenOptions::new().create(true).append(true).open(name);
-    file.map(Some)
-        .map_err(|error| format!("setoption Debug Log File: '{}': {error}", excerpt(name)))
+    file.map(Some).map_err(|error| {
+        let reason = reason::of(&error);
+        format!("setoption Debug Log File: '{}': {reason}", excerpt(name))
+    })
 }
 
 /// A path without quotes around it.

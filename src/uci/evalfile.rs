@@ -7,11 +7,14 @@ use std::sync::Arc;
 use super::command::excerpt;
 use super::options::EMBEDDED_NET;
 use crate::nnue::Network;
+use crate::util::reason;
 
 /// A net that was read and checked.
 pub struct Loaded {
     /// The net itself.
     pub network: Arc<Network>,
+    /// What to call it, in few words.
+    pub name: String,
     /// What to tell the user about it.
     pub summary: String,
 }
@@ -33,27 +36,36 @@ pub fn wanted_file(value: &str) -> Option<&str> {
 pub fn load(value: &str) -> Result<Loaded, String> {
     let Some(name) = wanted_file(value) else {
         let network = Network::embedded();
-        let summary = format!(
-            "EvalFile: the net inside the binary, {}",
-            describe(&network)
-        );
-        return Ok(Loaded { network, summary });
+        let summary = format!("EvalFile: {EMBEDDED_NAME}, {}", describe(&network));
+        return Ok(Loaded {
+            network,
+            name: EMBEDDED_NAME.to_owned(),
+            summary,
+        });
     };
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
-    let failed = |error: &dyn Display| format!("EvalFile {}: {error}", path.display());
+    let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.display()));
     if !path.is_file() {
         // A pipe or a device might never answer.
         return Err(failed(&"not a regular file"));
     }
     let network = Network::from_file(&path).map_err(|error| failed(&error))?;
-    let summary = format!("EvalFile: {}, {}", path.display(), describe(&network));
+    let name = path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let summary = format!("EvalFile: {name}, {}", describe(&network));
     Ok(Loaded {
         network: Arc::new(network),
+        name,
         summary,
     })
 }
 
-/// Architecture, description, size and hash of a net.
+/// What the net inside the binary is called.
+pub const EMBEDDED_NAME: &str = "the net inside the binary";
+
+/// Shape, description, size and hash of a net: a GUI may show no more than the beginning.
 fn describe(network: &Network) -> String {
     let info = network.info();
     format!(
@@ -89,7 +101,7 @@ fn find(name: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
 
 fn not_found(name: &str) -> String {
     format!(
-        "EvalFile: '{}' was not found in the working directory, next to the program, or in a 'nets' folder of either",
+        "'{}' was not found in the working directory, next to the program, or in a 'nets' folder of either",
         excerpt(name)
     )
 }

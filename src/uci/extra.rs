@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::command::{EXTRAS, Extra};
+use super::command::{self, EXTRAS, Extra};
+use super::go;
 use super::options::{Kind, OPTIONS};
 use super::output::Output;
 use crate::board::Position;
@@ -20,11 +21,11 @@ const DEEPEST_PERFT: i64 = 64;
 /// Commands and options, one a line.
 pub fn help() -> String {
     let mut lines = vec![
-        String::from("UCI: uci isready ucinewgame setoption position go stop ponderhit quit debug"),
-        String::from(
-            "  go  wtime btime winc binc movestogo movetime depth nodes mate infinite ponder",
+        format!(
+            "UCI: {}",
+            command::protocol_words().collect::<Vec<_>>().join(" ")
         ),
-        String::from("      searchmoves M... excludemoves M... perft N"),
+        format!("  go  {}", go::keywords().collect::<Vec<_>>().join(" ")),
         String::from("Beyond UCI:"),
     ];
     lines.extend(

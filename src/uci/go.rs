@@ -12,6 +12,9 @@ use crate::search::limits::{Limits, SideClock};
 /// Time for a search whose limits were all malformed.
 pub const FALLBACK_TIME: Duration = Duration::from_millis(100);
 
+/// Depth in plies of a search that is to last until `stop`, but was asked for by mistake.
+const FALLBACK_DEPTH: i32 = 8;
+
 /// More than any game lasts (about 31 years in milliseconds); keeps the arithmetic of clocks far from overflow.
 const LONGEST_CLOCK: i64 = 1_000_000_000_000;
 /// Deepest `go depth` that means anything.
@@ -50,74 +53,111 @@ pub struct GoCommand {
     pub problems: Vec<String>,
 }
 
-const KEYWORDS: [&str; 14] = [
-    "searchmoves",
-    "excludemoves",
-    "ponder",
-    "wtime",
-    "btime",
-    "winc",
-    "binc",
-    "movestogo",
-    "depth",
-    "nodes",
-    "mate",
-    "movetime",
-    "infinite",
-    "perft",
+/// A word of `go` that says what the next words mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keyword {
+    SearchMoves,
+    ExcludeMoves,
+    Ponder,
+    Infinite,
+    /// A number follows.
+    Number(Quantity),
+}
+
+/// What a number after `go` stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    Time(usize),
+    Increment(usize),
+    MovesToGo,
+    MoveTime,
+    Depth,
+    Nodes,
+    Mate,
+    Perft,
+}
+
+/// Every keyword of `go`, in the order in which `help` shows them.
+const KEYWORDS: [(&str, Keyword); 14] = [
+    ("wtime", Keyword::Number(Quantity::Time(0))),
+    ("btime", Keyword::Number(Quantity::Time(1))),
+    ("winc", Keyword::Number(Quantity::Increment(0))),
+    ("binc", Keyword::Number(Quantity::Increment(1))),
+    ("movestogo", Keyword::Number(Quantity::MovesToGo)),
+    ("movetime", Keyword::Number(Quantity::MoveTime)),
+    ("depth", Keyword::Number(Quantity::Depth)),
+    ("nodes", Keyword::Number(Quantity::Nodes)),
+    ("mate", Keyword::Number(Quantity::Mate)),
+    ("perft", Keyword::Number(Quantity::Perft)),
+    ("infinite", Keyword::Infinite),
+    ("ponder", Keyword::Ponder),
+    ("searchmoves", Keyword::SearchMoves),
+    ("excludemoves", Keyword::ExcludeMoves),
 ];
 
-fn is_keyword(word: &str) -> bool {
+/// The keywords of `go`.
+pub fn keywords() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|&(name, _)| name)
+}
+
+fn keyword(word: &str) -> Option<Keyword> {
     KEYWORDS
         .iter()
-        .any(|keyword| word.eq_ignore_ascii_case(keyword))
+        .find(|(name, _)| word.eq_ignore_ascii_case(name))
+        .map(|&(_, keyword)| keyword)
 }
 
 impl GoCommand {
     /// Reads the words after `go`.
     pub fn parse(words: &mut Words) -> Self {
         let mut go = Self::default();
+        let mut unknown = Vec::new();
         while let Some(word) = words.next() {
-            let keyword = word.to_ascii_lowercase();
-            match keyword.as_str() {
-                "infinite" => go.infinite = true,
-                "ponder" => go.ponder = true,
-                "searchmoves" => go.search_moves.get_or_insert_default().extend(moves(words)),
-                "excludemoves" => go.exclude_moves.extend(moves(words)),
-                known if is_keyword(known) => go.number(known, words),
-                _ => {} // The protocol says: ignore what you do not know.
+            match keyword(word) {
+                Some(Keyword::Infinite) => go.infinite = true,
+                Some(Keyword::Ponder) => go.ponder = true,
+                Some(Keyword::SearchMoves) => {
+                    go.search_moves.get_or_insert_default().extend(moves(words));
+                }
+                Some(Keyword::ExcludeMoves) => go.exclude_moves.extend(moves(words)),
+                Some(Keyword::Number(quantity)) => go.number(word, quantity, words),
+                None => unknown.push(excerpt(word)),
             }
+        }
+        if !unknown.is_empty() {
+            let problem = format!("go: unknown and ignored: {}", some_of(&unknown));
+            go.problems.push(problem);
         }
         go
     }
 
-    /// Reads the number after `keyword`.
-    fn number(&mut self, keyword: &str, words: &mut Words) {
+    /// Reads the number after the word `name`.
+    fn number(&mut self, name: &str, quantity: Quantity, words: &mut Words) {
         self.wants_limit = true;
-        let text = words.peek().filter(|word| !is_keyword(word));
+        let name = name.to_ascii_lowercase();
+        let text = words.peek().filter(|word| keyword(word).is_none());
         let Some(text) = text else {
             self.problems
-                .push(format!("go {keyword}: the value is missing"));
+                .push(format!("go {name}: the value is missing"));
             return;
         };
         words.next();
         let Some(value) = integer(text) else {
             self.problems
-                .push(format!("go {keyword}: '{}' is no integer", excerpt(text)));
+                .push(format!("go {name}: '{}' is no integer", excerpt(text)));
             return;
         };
-        match keyword {
-            "wtime" => self.time[0] = Some(value),
-            "btime" => self.time[1] = Some(value),
-            "winc" => self.increment[0] = Some(value),
-            "binc" => self.increment[1] = Some(value),
-            "movestogo" => self.moves_to_go = Some(value),
-            "depth" => self.depth = Some(value),
-            "nodes" => self.nodes = Some(value),
-            "mate" => self.mate = Some(value),
-            "movetime" => self.move_time = Some(value),
-            _ => self.perft = Some(value),
-        }
+        let place = match quantity {
+            Quantity::Time(side) => &mut self.time[side],
+            Quantity::Increment(side) => &mut self.increment[side],
+            Quantity::MovesToGo => &mut self.moves_to_go,
+            Quantity::MoveTime => &mut self.move_time,
+            Quantity::Depth => &mut self.depth,
+            Quantity::Nodes => &mut self.nodes,
+            Quantity::Mate => &mut self.mate,
+            Quantity::Perft => &mut self.perft,
+        };
+        *place = Some(value);
     }
 
     /// The limits for a search from `position`, and everything that was wrong with the line.
@@ -134,17 +174,30 @@ impl GoCommand {
             mate: self.mate.map(|mate| mate.clamp(1, DEEPEST) as i32),
             infinite: self.infinite,
             ponder: self.ponder,
-            search_moves: self
-                .search_moves
-                .as_ref()
-                .map(|list| resolve("searchmoves", list, position, &mut problems)),
+            search_moves: self.chosen_moves(position, &mut problems),
             exclude_moves: resolve("excludemoves", &self.exclude_moves, position, &mut problems),
             ..Limits::default()
         };
-        if self.wants_limit && !self.infinite && !has_end(&limits) {
-            limits.move_time = Some(FALLBACK_TIME);
+        // Whoever wrote a line with a mistake may have asked for a limit with it.
+        if (self.wants_limit || !problems.is_empty()) && !has_end(&limits) {
+            if !self.infinite {
+                limits.move_time = Some(FALLBACK_TIME);
+            } else if self.search_moves.is_some() && limits.search_moves.is_none() {
+                limits.depth = Some(FALLBACK_DEPTH);
+            }
         }
         (limits, problems)
+    }
+
+    /// The legal moves of `searchmoves`; `None`, which means all, when the list has none: a move must come back.
+    fn chosen_moves(&self, position: &Position, problems: &mut Vec<String>) -> Option<Vec<Move>> {
+        let list = self.search_moves.as_ref()?;
+        let legal = resolve("searchmoves", list, position, problems);
+        if legal.is_empty() {
+            problems.push("go searchmoves: no legal move, so that all are searched".to_owned());
+            return None;
+        }
+        Some(legal)
     }
 
     /// Both clocks, usable for the side to move whenever one of them is: a missing or malformed clock is taken
@@ -200,7 +253,7 @@ fn integer(text: &str) -> Option<i64> {
 /// The words up to the next keyword.
 fn moves(words: &mut Words) -> Vec<String> {
     let mut list = Vec::new();
-    while let Some(word) = words.peek().filter(|word| !is_keyword(word)) {
+    while let Some(word) = words.peek().filter(|word| keyword(word).is_none()) {
         list.push(word.to_owned());
         words.next();
     }
@@ -224,18 +277,60 @@ fn resolve(
         }
     }
     if !illegal.is_empty() {
-        let shown = illegal
-            .iter()
-            .take(4)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(" ");
-        let more = if illegal.len() > 4 { " ..." } else { "" };
         problems.push(format!(
-            "go {keyword}: not legal here and ignored: {shown}{more}"
+            "go {keyword}: not legal here and ignored: {}",
+            some_of(&illegal)
         ));
     }
     legal
+}
+
+/// The first few words of a list.
+fn some_of(words: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more = if words.len() > SHOWN { " ..." } else { "" };
+    format!("{}{more}", words[..words.len().min(SHOWN)].join(" "))
+}
+
+/// What a search may spend, in words.
+pub fn describe(limits: &Limits) -> String {
+    let mut parts = Vec::new();
+    for (side, clock) in [("White", &limits.white), ("Black", &limits.black)] {
+        if let Some(time) = clock.time {
+            parts.push(format!(
+                "{side} has {time} ms and {} ms a move",
+                clock.increment
+            ));
+        }
+    }
+    let mut note = |text: Option<String>| parts.extend(text);
+    note(
+        limits
+            .moves_to_go
+            .map(|n| format!("{n} moves to the next control")),
+    );
+    note(
+        limits
+            .move_time
+            .map(|time| format!("{} ms", time.as_millis())),
+    );
+    note(limits.depth.map(|depth| format!("depth {depth}")));
+    note(limits.nodes.map(|nodes| format!("{nodes} nodes")));
+    note(limits.mate.map(|moves| format!("mate in {moves}")));
+    note(
+        limits
+            .search_moves
+            .as_ref()
+            .map(|list| format!("only {} root moves", list.len())),
+    );
+    let excluded = limits.exclude_moves.len();
+    note((excluded > 0).then(|| format!("without {excluded} root moves")));
+    note(limits.infinite.then(|| "until stop".to_owned()));
+    note(limits.ponder.then(|| "from ponderhit on".to_owned()));
+    if parts.is_empty() {
+        parts.push("until stop".to_owned());
+    }
+    parts.join(", ")
 }
 
 #[cfg(test)]
@@ -295,6 +390,9 @@ mod tests {
             "movestogo 5",
             "winc 0",
             "wtime abc",
+            "dept 5",
+            "searchmoves 0000",
+            "joho",
         ] {
             assert_eq!(limits(text).0.move_time, Some(FALLBACK_TIME), "{text}");
         }
@@ -323,8 +421,29 @@ mod tests {
         let (limits, problems) = limits("searchmoves a2a3 E2E4 a2a3 depth 5");
         assert_eq!(limits.search_moves.map(|list| list.len()), Some(2));
         assert_eq!((limits.depth, problems), (Some(5), 0));
+    }
+
+    #[test]
+    fn searchmoves_without_a_legal_move_search_all_and_end() {
         let (limits, problems) = self::limits("depth 3 searchmoves 0000");
-        assert_eq!(limits.search_moves, Some(vec![]));
-        assert_eq!((limits.depth, problems), (Some(3), 1));
+        assert_eq!((limits.search_moves, limits.depth), (None, Some(3)));
+        assert_eq!(problems, 2);
+        let (limits, _) = self::limits("infinite searchmoves e2e5");
+        assert!(limits.infinite && limits.depth == Some(FALLBACK_DEPTH));
+    }
+
+    #[test]
+    fn limits_are_told_in_words() {
+        let told = |text: &str| describe(&limits(text).0);
+        assert_eq!(told(""), "until stop");
+        assert_eq!(
+            told("depth 5 nodes 100 searchmoves e2e4"),
+            "depth 5, 100 nodes, only 1 root moves"
+        );
+        assert_eq!(
+            told("wtime 1000 winc 10 btime 900 ponder"),
+            "White has 1000 ms and 10 ms a move, Black has 900 ms and 0 ms a move, from ponderhit on"
+        );
+        assert!(!told("movetime 5 mate 3 infinite").contains(['{', '(']));
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod memory;
 pub(crate) mod prefetch;
 pub(crate) mod progress;
 pub(crate) mod quantity;
+pub(crate) mod reason;
 pub mod rng;
 pub(crate) mod text;
 

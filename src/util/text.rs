@@ -13,15 +13,6 @@ pub fn excerpt(text: &str) -> String {
     short
 }
 
-/// What the system says of a failure, without the number that Rust adds: `No such file or directory`.
-pub fn io_reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" (os error ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

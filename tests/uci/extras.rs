@@ -29,11 +29,12 @@ fn commands_beyond_uci_answer() {
     ));
     let answer = engine.ready();
     assert!(answer.iter().any(|line| line.contains("Network saved to")));
-    assert!(
-        answer
-            .iter()
-            .any(|line| line.contains("info string EvalFile: "))
-    );
+    assert!(answer.iter().any(|line| {
+        line.starts_with("info string EvalFile: export net.nnue, Half")
+            && line
+                .rsplit_once(" sha256 ")
+                .is_some_and(|(_, hash)| hash.len() == 64)
+    }));
     engine.send("export_net no/such/folder/x.nnue");
     assert!(engine.ready()[0].contains("no/such/folder/x.nnue"));
     engine.send("position startpos moves e2e4\nflip\nd");

@@ -100,10 +100,19 @@ fn a_net_that_cannot_be_used_leaves_the_old_one() {
         engine.send(&format!("setoption name EvalFile value {value}"));
         let lines = engine.ready();
         assert!(
-            matches!(errors(&lines)[..], [line] if line.contains("stays")),
+            matches!(errors(&lines)[..], [line] if line.ends_with("refused: the net inside the binary plays on")),
             "{lines:?}"
         );
     }
+    // Once more at the next search, and then no more.
+    let reminders = |lines: &[String]| {
+        lines
+            .iter()
+            .filter(|line| line.contains("was refused: the net inside the binary plays"))
+            .count()
+    };
+    assert_eq!(reminders(&engine.go("go depth 1")), 1);
+    assert_eq!(reminders(&engine.go("go depth 1")), 0);
     let _ = std::fs::remove_file(&path);
     engine.send("ucinewgame");
     assert_eq!(best_move(&before), engine.best("go nodes 2000"));

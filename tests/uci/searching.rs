@@ -124,7 +124,9 @@ fn odd_limits_give_one_legal_move_soon() {
         ("go wtime 100 winc 100 btime 100 binc 100", 0),
         ("GO Depth 2", 0),
         ("go searchmoves a2a3 depth 3", 0),
-        ("go depth 3 joho nodes 1000", 0),
+        ("go depth 3 joho nodes 1000", 1),
+        ("go dept 5", 1),
+        ("go deep", 1),
         ("joho go depth 2", 0),
         ("  \t go\tdepth \t 2 \r", 0),
         ("go mate 1 nodes 2000", 0),
@@ -162,7 +164,22 @@ fn root_moves_can_be_chosen() {
         (errors(&lines).len(), best_move(&lines).as_str()),
         (1, "h2h3")
     );
-    assert_eq!(engine.best("go depth 3 searchmoves 0000"), "(none)");
+    for go in [
+        "go depth 3 searchmoves 0000",
+        "go searchmoves e2e5",
+        "go searchmoves",
+    ] {
+        let lines = engine.go(go);
+        assert_eq!(
+            (errors(&lines).len(), best_move(&lines).len()),
+            (1, 4),
+            "{lines:?}"
+        );
+    }
+    engine.send("go infinite searchmoves 0000");
+    assert_eq!(bestmoves(&engine.listen(SHORT)), 0);
+    engine.send("stop");
+    assert_eq!(best_move(&engine.until("bestmove")).len(), 4);
     engine.send("position fen 7k/8/8/8/8/8/8/K7 w - - 0 1");
     assert_eq!(engine.best("go depth 4 excludemoves a1a2 a1b2"), "a1b1");
     assert_eq!(

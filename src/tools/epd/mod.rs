@@ -10,12 +10,15 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use parking_lot::Mutex;
+use serde::Serialize;
 
+use super::open_tables;
 use crate::board::Move;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter};
 use crate::search::{SearchOptions, ThreadPool};
+use crate::util::reason;
 use task::Task;
 
 /// What a run of suites may spend.
@@ -28,10 +31,14 @@ pub struct EpdOptions {
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
+    /// Directories of Syzygy tablebases, separated as the platform separates paths.
+    pub syzygy: Option<String>,
+    /// JSON Lines in place of readable text.
+    pub json: bool,
 }
 
 /// What a run of suites came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Positions searched.
     pub positions: usize,
@@ -104,6 +111,9 @@ pub fn run(
         bail!("no position could be read");
     }
     let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
+    if let Some(path) = &options.syzygy {
+        open_tables(&mut pool, path, err)?;
+    }
     for task in &tasks {
         // A fresh table makes each position count alone, whatever the order.
         pool.clear();
@@ -116,10 +126,20 @@ pub fn run(
         );
         let settled = *watcher.0.lock();
         count(task, settled, &mut summary);
-        writeln!(out, "{}", describe(task, settled, summary.positions))?;
+        let line = if options.json {
+            serde_json::to_string(&Message::position(task, settled, summary.positions))?
+        } else {
+            describe(task, settled, summary.positions)
+        };
+        writeln!(out, "{line}")?;
         out.flush()?;
     }
-    writeln!(out, "{}", summary.describe())?;
+    let line = if options.json {
+        serde_json::to_string(&Message::Summary(summary))?
+    } else {
+        summary.describe()
+    };
+    writeln!(out, "{line}")?;
     Ok(summary)
 }
 
@@ -129,7 +149,7 @@ fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
-            writeln!(err, "{}: {error}", path.display())?;
+            writeln!(err, "{}: {}", path.display(), reason::of(&error))?;
             summary.malformed += 1;
             return Ok(tasks);
         }
@@ -150,7 +170,7 @@ fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result
             }
             Err(error) => {
                 summary.malformed += 1;
-                writeln!(err, "{place}: {error:#}")?;
+                writeln!(err, "{place}: {}", reason::chain(&error))?;
             }
         }
     }
@@ -164,6 +184,44 @@ fn count(task: &Task, settled: Settled, summary: &mut Summary) {
     if let Some(m) = settled.best {
         summary.solved += usize::from(task.is_solved_by(m));
         summary.points += task.points_of(m);
+    }
+}
+
+/// A line of JSON; the field `type` tells which.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Message {
+    /// A finished position. Moves are in SAN, `depth` and `time_ms` tell when the search settled on its move.
+    Position {
+        index: usize,
+        id: Option<String>,
+        fen: String,
+        found: Option<String>,
+        wanted: String,
+        solved: bool,
+        points: u32,
+        max_points: u32,
+        depth: i32,
+        time_ms: u64,
+    },
+    /// What all came to.
+    Summary(Summary),
+}
+
+impl Message {
+    fn position(task: &Task, settled: Settled, index: usize) -> Self {
+        Self::Position {
+            index,
+            id: task.id.clone(),
+            fen: task.position.fen(),
+            found: settled.best.map(|m| task.position.san(m)),
+            wanted: task.goal(),
+            solved: settled.best.is_some_and(|m| task.is_solved_by(m)),
+            points: settled.best.map_or(0, |m| task.points_of(m)),
+            max_points: task.max_points(),
+            depth: settled.depth,
+            time_ms: settled.time.as_millis() as u64,
+        }
     }
 }
 

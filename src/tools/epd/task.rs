@@ -95,7 +95,7 @@ impl Task {
 }
 
 /// A move in SAN or in coordinates; suites decorate both.
-fn parse_move(position: &Position, text: &str) -> Result<Move> {
+pub(in crate::tools) fn parse_move(position: &Position, text: &str) -> Result<Move> {
     let plain = text.trim().trim_end_matches(['+', '#', '!', '?', ',']);
     position
         .parse_san(plain)
