@@ -138,13 +138,26 @@ fn suite_errors_name_the_line() {
     }
 }
 
-#[test]
-fn exchanges_of_the_suite() {
-    let Some(path) = shared::shared("epd/see-hobbes.epd") else {
-        return;
-    };
-    let text = std::fs::read_to_string(path).expect("a readable file");
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
+/// Exchanges as position, move, value: one of each kind of the shared suite.
+const EXCHANGES: &str = "\
+6k1/1pp4p/p1pb4/6q1/3P1pRr/2P4P/PP1Br1P1/5RKN w - - | f1f4 | -100 | P - R + B
+2r1r1k1/pp1bppbp/3p1np1/q3P3/2P2P2/1P2B3/P1N1B1PP/2RQ1RK1 b - - | d6e5 | 100 | P
+6RR/4bP2/8/8/5r2/3K4/5p2/4k3 w - - | f7f8n | 200 | N - P
+7R/4bP2/8/8/1q6/3K4/5p2/4k3 w - - | f7f8r | -100 | -P
+3q2nk/pb1r1p2/np6/3P2Pp/2p1P3/2R4B/PQ3P1P/3R2K1 w - h6 | g5h6 | 0
+2r4k/2r4p/p7/2b2p1b/4pP2/1BR5/P1R3PP/2Q4K w - - | c3c5 | 300 | B
+3r3k/3r4/2n1n3/8/3p4/2PR4/1B1Q4/3R3K w - - | d3d4 | -100 | P - R + N - P + N - B + R - Q + R
+2r1k2r/pb4pp/5p1b/2KB3n/4N3/2NP1PB1/PPP1P1PP/R2Q3R w k - | d5c6 | -300 | -B
+3n3r/2P5/8/1k6/8/8/3Q4/4K3 w - - | c7d8q | 700 | (N + Q - P) - Q + R
+8/8/8/1k6/6b1/4N3/2p3K1/3n4 w - - | e3d1 | 0 | N - N
+2r5/1P4pk/p2p1b1p/5b1n/BB3p2/2R2p2/P1P2P2/4RK2 w - - | c3c8 | 500 | R
+8/8/1k6/8/8/2N1N3/4p1K1/3n4 w - - | c3d1 | 100 | N - (N + Q - P) + Q
+r1bqk1nr/pppp1ppp/2n5/1B2p3/1b2P3/5N2/PPPP1PPP/RNBQK2R w KQkq - | e1g1 | 0
+";
+
+/// Checks that each exchange wins its value and no more; how many there are.
+fn check_exchanges(suite: &str) -> usize {
+    let lines = suite.lines().filter(|line| !line.trim().is_empty());
     let checked = lines.map(|line| {
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let position = Position::from_fen(fields[0], CastlingMode::Standard).expect(line);
@@ -153,5 +166,18 @@ fn exchanges_of_the_suite() {
         assert!(position.see_ge(m, value), "less than {line}");
         assert!(!position.see_ge(m, value + 1), "more than {line}");
     });
-    assert!(checked.count() >= 70, "a short file");
+    checked.count()
+}
+
+#[test]
+fn embedded_exchanges() {
+    assert_eq!(check_exchanges(EXCHANGES), 13);
+}
+
+#[test]
+fn exchanges_of_the_suite() {
+    if let Some(path) = shared::shared("epd/see-hobbes.epd") {
+        let text = std::fs::read_to_string(path).expect("a readable file");
+        assert!(check_exchanges(&text) >= 70, "a short file");
+    }
 }

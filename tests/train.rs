@@ -9,13 +9,11 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use folder::pauses;
-use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode, Position as _};
-use zoothera::board::{CastlingMode, Position};
+use zoothera::board::Position;
 use zoothera::data::Entry;
 use zoothera::data::reader::Format;
 use zoothera::data::writer::EntryWriter;
-use zoothera::nnue::Network;
+use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
 /// A folder of its own for a test, with positions in it; removed when the test has passed.
@@ -86,39 +84,27 @@ impl Run {
     }
 }
 
-/// Positions of random games as a `.bin` file, labelled with their material.
+/// Positions of random games as a `.bin` file, labelled by the embedded network.
 fn positions(count: usize) -> Vec<u8> {
     let mut rng = SplitMix64::new(5);
-    let mut game = Chess::default();
+    let mut accumulators = AccumulatorStack::new(Network::embedded());
+    let mut position = Position::startpos();
     let mut writer = EntryWriter::new(Format::Bin, Vec::new()).expect("a writer");
     for _ in 0..count {
-        let moves = game.legal_moves();
-        if moves.is_empty() || game.fullmoves().get() > 40 {
-            game = Chess::default();
+        let moves = position.legal_moves();
+        if moves.is_empty() || position.fullmoves() > 40 {
+            position = Position::startpos();
             continue;
         }
-        game.play_unchecked(moves[rng.below(moves.len())]);
-        let fen = Fen::from_position(&game, EnPassantMode::Legal).to_string();
-        let position = Position::from_fen(&fen, CastlingMode::Standard).expect("a legal position");
+        position.do_move(moves[rng.below(moves.len())]);
+        accumulators.reset();
+        let score = accumulators.evaluate(&position).value();
         let mut entry = Entry::of(&position);
-        entry.score = material(&game);
+        entry.score = score.clamp(-3000, 3000) as i16;
         entry.result = entry.score.signum() as i8;
         writer.write(&entry).expect("a sound entry");
     }
     writer.finish().expect("a vector takes everything")
-}
-
-/// The balance from the side to move's view.
-fn material(game: &Chess) -> i16 {
-    let value = |piece: shakmaty::Piece| {
-        let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
-        if piece.color == game.turn() {
-            size
-        } else {
-            -size
-        }
-    };
-    game.board().iter().map(|(_, piece)| value(piece)).sum()
 }
 
 /// A run that is short, but has several checkpoints.

@@ -24,7 +24,7 @@ impl AtomicFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// When the disk refuses, or another process is writing the same file; the error names it.
+    /// When the disk refuses, or the same file is being written already; the error names it.
     pub fn create(path: &Path) -> Result<Self> {
         let mut beside = OsString::from(path);
         beside.push(".tmp");
@@ -35,7 +35,7 @@ impl AtomicFile {
         let file = file.with_context(|| format!("cannot create {}", beside.display()))?;
         // Where the system has no locks, there is no check.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            bail!("another process is writing {}", path.display());
+            bail!("{} is being written already", path.display());
         }
         let atomic = Self {
             path: path.to_path_buf(),
