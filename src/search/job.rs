@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use super::limits::Limits;
 use super::options::SearchOptions;
-use super::report::Reporter;
+use super::report::{Progress, Reporter, Silent};
 use super::root_move::RootMove;
 use super::score::Value;
+use super::signals::Signals;
 use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::Table;
@@ -27,8 +28,6 @@ pub struct Job {
     pub start: Instant,
     /// Root moves that may be searched, best guess first.
     pub root_moves: Vec<RootMove>,
-    /// Whether tablebases decided the order of the root moves.
-    pub root_in_tb: bool,
     /// The shared table.
     pub table: Arc<Table>,
     /// Tablebases, if any are open.
@@ -40,12 +39,18 @@ pub struct Job {
 }
 
 impl Job {
+    /// The counters of all threads, for a report.
+    pub fn progress(&self, signals: &Signals) -> Progress {
+        Progress {
+            nodes: signals.nodes(),
+            time: self.start.elapsed(),
+            hashfull: Some(self.table.hashfull()),
+            tb_hits: signals.tb_hits(),
+        }
+    }
+
     /// No search: a job that holds next to nothing.
     pub fn idle() -> Self {
-        struct Nobody;
-        impl Reporter for Nobody {
-            fn done(&self, _: &super::report::Outcome) {}
-        }
         Self {
             position: Position::startpos(),
             limits: Limits::default(),
@@ -53,10 +58,9 @@ impl Job {
             budget: None,
             start: Instant::now(),
             root_moves: Vec::new(),
-            root_in_tb: false,
             table: Arc::new(Table::placeholder()),
             syzygy: None,
-            reporter: Arc::new(Nobody),
+            reporter: Arc::new(Silent),
             previous_value: None,
         }
     }

@@ -2,7 +2,7 @@
 //! grandchildren ask of it too (check, static evaluation, the excluded move) is in its [`Frame`](super::frame::Frame).
 
 use super::score::{INFINITE, MAX_PLY, NONE, Value};
-use super::tt::{Bound, Entry};
+use super::tt::{Bound, TableEntry};
 use crate::board::Move;
 
 /// The root: a principal-variation node whose moves are the root moves.
@@ -21,7 +21,7 @@ pub(super) struct Node {
     pub depth: i32,
     /// Whether this node is expected to fail high.
     pub cut_node: bool,
-    pub entry: Option<Entry>,
+    pub entry: Option<TableEntry>,
     /// The table's score in terms of the root, or `NONE`.
     pub tt_score: Value,
     /// The table's move, pseudo-legal here.

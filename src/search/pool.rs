@@ -41,7 +41,7 @@ enum Task {
 }
 
 /// Whether a search runs, and a way to wait for changes.
-struct State {
+struct Activity {
     searching: Mutex<bool>,
     changed: Condvar,
     /// Root value of the last search, for the clock.
@@ -51,7 +51,7 @@ struct State {
 /// What the pool, its threads and its controllers share.
 struct Hub {
     signals: Arc<Signals>,
-    state: State,
+    state: Activity,
 }
 
 impl Hub {
@@ -111,10 +111,9 @@ impl ThreadPool {
         self.wait();
         let start = Instant::now();
         let mut root_moves = root_moves(&position, &limits);
-        let root_in_tb = self
-            .syzygy
-            .as_ref()
-            .is_some_and(|tables| filter_root_moves(tables, &position, &options, &mut root_moves));
+        if let Some(tables) = &self.syzygy {
+            filter_root_moves(tables, &position, &options, &mut root_moves);
+        }
         let game_ply = 2 * (position.fullmoves().max(1) - 1)
             + u32::from(position.turn() == crate::board::Color::Black);
         let budget = time::budget(&limits, &options, position.turn(), game_ply);
@@ -135,7 +134,6 @@ impl ThreadPool {
             budget,
             start,
             root_moves,
-            root_in_tb,
             table: self.table.clone(),
             syzygy: self.syzygy.clone(),
             reporter,
@@ -339,7 +337,7 @@ impl Reporter for Keeper {
 fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
     let hub = Arc::new(Hub {
         signals: Arc::new(Signals::new(count)),
-        state: State {
+        state: Activity {
             searching: Mutex::new(false),
             changed: Condvar::new(),
             last_value: Mutex::new(None),

@@ -80,3 +80,10 @@ pub trait Reporter: Send + Sync {
     /// The search is over. Called exactly once for each `go`, last.
     fn done(&self, outcome: &Outcome);
 }
+
+/// Hears everything and says nothing: for callers that only want the outcome.
+pub struct Silent;
+
+impl Reporter for Silent {
+    fn done(&self, _outcome: &Outcome) {}
+}

@@ -26,30 +26,30 @@ pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> 
         .collect()
 }
 
-/// Keeps the root moves that keep the tables' result; `true` when the tables decided. While a win is far from the
+/// Keeps the root moves that keep the tables' result; all of them where the tables do not decide. While a win is far from the
 /// 50-move rule, every winning move is left to the search, which knows better how to mate.
 pub(super) fn filter_root_moves(
     syzygy: &Syzygy,
     position: &Position,
     options: &SearchOptions,
     moves: &mut Vec<RootMove>,
-) -> bool {
+) {
     let men = position.occupied().count();
     let most = syzygy.max_pieces().min(options.syzygy_probe_limit);
     if men > most || position.has_castling_rights() || moves.is_empty() {
-        return false;
+        return;
     }
     let mut position = position.clone();
     let halfmoves = position.halfmoves() as i32;
     let mut ranked = Vec::with_capacity(moves.len());
     for root in moves.iter() {
         let Some(dtz) = syzygy.dtz_after(&mut position, root.m) else {
-            return false;
+            return;
         };
         ranked.push((class(dtz, halfmoves, options.syzygy_50_move_rule), dtz));
     }
     let Some(best) = ranked.iter().map(|&(class, _)| class).max() else {
-        return false;
+        return;
     };
     let fastest = ranked
         .iter()
@@ -64,7 +64,6 @@ pub(super) fn filter_root_moves(
         root.tb_value = Some(value_of(best));
         class == best && (!hurry || dtz == fastest)
     });
-    true
 }
 
 const WIN: i32 = 2;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::job::Job;
 use super::limits::Limits;
 use super::options::SearchOptions;
-use super::report::{Outcome, Reporter};
+use super::report::Silent;
 use super::root_filter::root_moves;
 use super::sampler::Sampler;
 use super::score::Value;
@@ -28,7 +28,7 @@ pub struct Solo {
     worker: Box<Worker>,
     signals: Arc<Signals>,
     table: Arc<Table>,
-    nobody: Arc<Nobody>,
+    reporter: Arc<Silent>,
 }
 
 /// What a search found.
@@ -44,13 +44,6 @@ pub struct Found {
     pub nodes: u64,
 }
 
-/// Hears everything and says nothing.
-struct Nobody;
-
-impl Reporter for Nobody {
-    fn done(&self, _outcome: &Outcome) {}
-}
-
 impl Solo {
     /// A searcher with a table of `hash_mb` MiB.
     ///
@@ -62,7 +55,7 @@ impl Solo {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
             table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
-            nobody: Arc::new(Nobody),
+            reporter: Arc::new(Silent),
         }
     }
 
@@ -92,10 +85,9 @@ impl Solo {
             budget: None,
             start: Instant::now(),
             root_moves,
-            root_in_tb: false,
             table: self.table.clone(),
             syzygy: None,
-            reporter: self.nobody.clone(),
+            reporter: self.reporter.clone(),
             previous_value: None,
         }));
         self.worker.iterate();

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::epd::record::{Record, is_blank};
+use super::position_from_fen;
 use super::variation::nodes_per_second;
-use super::{Silent, position_from_fen};
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
+use crate::search::report::Silent;
 use crate::search::{SearchOptions, ThreadPool};
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.

@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::Silent;
 use crate::board::openings::{Book, random_walk};
 use crate::board::{CastlingMode, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
-use crate::search::report::Score;
+use crate::search::report::{Score, Silent};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;
 

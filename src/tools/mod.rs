@@ -22,14 +22,6 @@ use shakmaty::{CastlingMode, Color, File, Rank, Square};
 
 use crate::board::Position;
 use crate::nnue::Network;
-use crate::search::report::{Outcome, Reporter};
-
-/// Hears everything and says nothing, for tools that only want the outcome.
-pub struct Silent;
-
-impl Reporter for Silent {
-    fn done(&self, _outcome: &Outcome) {}
-}
 
 /// The net in `path`, or the embedded one. The error names the file and what is wrong with it.
 pub fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
