@@ -4,14 +4,16 @@
 //! `root` (iterations, window) over `negamax` (the numbered steps) and `qsearch`; worker 0 watches the limits, reports,
 //! and concludes.
 //!
-//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params`, `syzygy`: values, data, rules and
-//!   tablebases; they know no worker
+//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `syzygy`: values,
+//!   data, rules and tablebases; they know no worker
 //! * [`tt`], `history`, `correction`, `movepick`: what is remembered, and how it orders moves
 //! * `job`, `signals`, `root_move`: one search as its threads share it
-//! * `worker`, `frame`: one thread's own things, and the one way to make and undo a move
+//! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
 //! * `root`, `root_filter`, `pool`, `conclude`: the iterations, the root's moves, the threads and their vote
-//! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
+//! * [`solo`], [`sampler`]: a search on the caller's thread and an observer of its positions, for data generation
+//!
+//! Any rule is found by the table of steps in `negamax.rs`; `evidence.md` tells what each is worth.
 
 mod candidate;
 mod conclude;
