@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group};
 use zoothera::board::Position;
 use zoothera::nnue::Network;
-use zoothera::search::tt::{Bound, Entry, Table};
+use zoothera::search::tt::{Bound, Table, TableEntry};
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::tools::bench::BenchOptions;
 use zoothera::util::rng::SplitMix64;
@@ -26,7 +26,7 @@ fn table(c: &mut Criterion) {
     let table = Table::new(256).expect("256 MiB");
     let mut group = c.benchmark_group("table");
     group.throughput(Throughput::Elements(ENTRIES));
-    let entry = Entry {
+    let entry = TableEntry {
         best: None,
         score: 17,
         eval: 5,

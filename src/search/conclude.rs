@@ -19,12 +19,7 @@ pub(super) struct Findings {
 
 /// The best thread's best move, with its final line.
 pub(super) fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome {
-    let progress = Progress {
-        nodes: signals.nodes(),
-        time: job.start.elapsed(),
-        hashfull: Some(job.table.hashfull()),
-        tb_hits: signals.tb_hits(),
-    };
+    let progress = job.progress(signals);
     let Some(winner) = vote(all) else {
         return Outcome {
             best: None,

@@ -98,16 +98,16 @@ impl Corrections {
         }
     }
 
-    /// Has what [`Self::value`] reads brought near.
+    /// Prefetches what [`Self::value`] reads.
     #[inline]
     pub fn prefetch(&self, keys: &Keys) {
-        let near = |table: &[i16], slot: u32| prefetch(&table[slot as usize]);
-        near(&self.pawn, keys.pawn);
-        near(&self.minor, keys.minor);
-        near(&self.non_pawn[0], keys.non_pawn[0]);
-        near(&self.non_pawn[1], keys.non_pawn[1]);
-        near(&self.continuation, keys.continuation[0]);
-        near(&self.continuation, keys.continuation[1]);
+        let entry = |table: &[i16], slot: u32| prefetch(&table[slot as usize]);
+        entry(&self.pawn, keys.pawn);
+        entry(&self.minor, keys.minor);
+        entry(&self.non_pawn[0], keys.non_pawn[0]);
+        entry(&self.non_pawn[1], keys.non_pawn[1]);
+        entry(&self.continuation, keys.continuation[0]);
+        entry(&self.continuation, keys.continuation[1]);
     }
 
     /// The correction of the static evaluation, in internal units.
@@ -147,12 +147,6 @@ impl Corrections {
                 update(&mut self.continuation[key as usize], bonus * weight / 128);
             }
         }
-    }
-}
-
-impl Default for Corrections {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

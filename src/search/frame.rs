@@ -1,7 +1,7 @@
 //! What the search keeps for each ply of the current path.
 
 use super::correction::Keys;
-use super::history::Context;
+use super::history::MoveContext;
 use super::score::{self, MAX_PLY, Value};
 use crate::board::{Color, Move, Piece, Role};
 
@@ -20,7 +20,7 @@ pub struct Frame {
     /// Whether it was noisy (capture or queen promotion).
     pub noisy: bool,
     /// Where its continuations are counted.
-    pub context: Context,
+    pub context: MoveContext,
     /// Where the correction of the evaluation is found.
     pub keys: Keys,
     /// The move that this node must not search (singular extension).
@@ -52,7 +52,7 @@ impl Frame {
             role: Role::Pawn,
         },
         noisy: false,
-        context: Context::NONE,
+        context: MoveContext::NONE,
         keys: Keys::NONE,
         excluded: None,
         static_eval: score::NONE,

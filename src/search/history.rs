@@ -19,9 +19,9 @@ pub const LOW_PLIES: usize = 5;
 
 /// A context in the continuation history: which move was made, and how it stood when it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Context(u16);
+pub struct MoveContext(u16);
 
-impl Context {
+impl MoveContext {
     /// No move: the root and null moves. Reads as zero (nothing is ever written to it).
     pub const NONE: Self = Self(CONTEXTS as u16);
 
@@ -136,13 +136,13 @@ impl Histories {
 
     /// How a move to `piece_square` did after `context`.
     #[inline]
-    pub fn continuation(&self, context: Context, piece_square: usize) -> i32 {
+    pub fn continuation(&self, context: MoveContext, piece_square: usize) -> i32 {
         i32::from(self.continuation[context.base() + piece_square])
     }
 
     /// All that is known of moves after `context`, by piece and square.
     #[inline]
-    pub fn continuation_row(&self, context: Context) -> &[i16] {
+    pub fn continuation_row(&self, context: MoveContext) -> &[i16] {
         &self.continuation[context.base()..context.base() + PIECE_SQUARES]
     }
 
@@ -194,8 +194,8 @@ impl Histories {
 
     /// Rewards a move to `piece_square` after `context`.
     #[inline]
-    pub fn update_continuation(&mut self, context: Context, piece_square: usize, bonus: i32) {
-        if context != Context::NONE {
+    pub fn update_continuation(&mut self, context: MoveContext, piece_square: usize, bonus: i32) {
+        if context != MoveContext::NONE {
             let entry = &mut self.continuation[context.base() + piece_square];
             update(entry, bonus, params::hist_cont_max());
         }
@@ -208,12 +208,6 @@ impl Histories {
             bonus,
             params::hist_pawn_max(),
         );
-    }
-}
-
-impl Default for Histories {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -273,8 +267,8 @@ mod tests {
     #[test]
     fn the_empty_context_stays_zero() {
         let mut histories = Histories::new();
-        histories.update_continuation(Context::NONE, 5, 1000);
-        assert_eq!(histories.continuation(Context::NONE, 5), 0);
+        histories.update_continuation(MoveContext::NONE, 5, 1000);
+        assert_eq!(histories.continuation(MoveContext::NONE, 5), 0);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use super::limits::Limits;
 use super::options::SearchOptions;
-use super::report::{Reporter, Silent};
+use super::report::{Progress, Reporter, Silent};
 use super::root_move::RootMove;
 use super::score::Value;
+use super::signals::Signals;
 use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::Table;
@@ -27,7 +28,7 @@ pub struct Job {
     pub start: Instant,
     /// Root moves that may be searched, best guess first.
     pub root_moves: Vec<RootMove>,
-    /// Whether tablebases decided the order of the root moves.
+    /// Whether tablebases know the root: the search below it does without them then.
     pub root_in_tb: bool,
     /// The shared table.
     pub table: Arc<Table>,
@@ -40,6 +41,16 @@ pub struct Job {
 }
 
 impl Job {
+    /// The counters of all threads, for a report.
+    pub fn progress(&self, signals: &Signals) -> Progress {
+        Progress {
+            nodes: signals.nodes(),
+            time: self.start.elapsed(),
+            hashfull: Some(self.table.hashfull()),
+            tb_hits: signals.tb_hits(),
+        }
+    }
+
     /// No search: a job that holds next to nothing.
     pub fn idle() -> Self {
         Self {

@@ -2,19 +2,19 @@
 
 use super::candidate::{Candidate, Tried};
 use super::frame::Frame;
-use super::history::{Context, piece_square};
+use super::history::{MoveContext, piece_square};
 use super::node::Node;
 use super::params;
 use super::score::{self, NONE, Value};
 use super::worker::Worker;
 use crate::board::{Color, Move, Role};
 
-/// What a move that cut, or raised alpha, is rewarded with.
+/// The bonus of a move that cut off, or raised alpha.
 fn bonus(depth: i32) -> i32 {
     (params::bonus_depth() * depth - params::bonus_offset()).min(params::bonus_max())
 }
 
-/// What the moves before it are punished with.
+/// The malus of the moves that were tried before it.
 fn malus(depth: i32) -> i32 {
     (params::malus_depth() * depth - params::malus_offset()).min(params::malus_max())
 }
@@ -62,7 +62,7 @@ impl Worker {
                 break;
             }
             let context = self.frame(ago + back).context;
-            if context == Context::NONE {
+            if context == MoveContext::NONE {
                 continue;
             }
             speak_for_it += usize::from(self.histories.continuation(context, square) > 0);

@@ -1,53 +1,55 @@
 //! The search: iterative deepening over a parallel principal-variation search.
 //!
-//! From `go` to `bestmove`: [`pool::ThreadPool::go`] builds a job (root moves, budget), every [`worker::Worker`] runs
+//! From `go` to `bestmove`: [`ThreadPool::go`] builds a job (root moves, budget), every `Worker` runs
 //! `root` (iterations, window) over `negamax` (the numbered steps) and `qsearch`; worker 0 watches the limits, reports,
 //! and concludes.
 //!
-//! * [`score`], [`wdl`], [`limits`], [`options`], [`report`], [`time`], [`params`], [`syzygy`]: values, data, rules and
-//!   tablebases; they know no worker
-//! * [`tt`], [`history`], [`correction`], [`movepick`]: what is remembered, and how it orders moves
-//! * [`job`], [`signals`], [`root_move`]: one search as its threads share it
-//! * [`worker`], [`frame`]: one thread's own things, and the one way to make and undo a move
+//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `syzygy`: values,
+//!   data, rules and tablebases; they know no worker
+//! * [`tt`], `history`, `correction`, `movepick`: what is remembered, and how it orders moves
+//! * `job`, `signals`, `root_move`: one search as its threads share it
+//! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * `root`, `root_filter`, `tb_line`, [`pool`], `conclude`: the iterations, the root's moves and lines, the threads and
+//! * `root`, `root_filter`, `tb_line`, `pool`, `conclude`: the iterations, the root's moves and lines, the threads and
 //!   their vote
-//! * [`solo`], [`sampler`]: a search on the caller's thread, and who looks on, for data generation
+//! * [`solo`], [`sampler`]: a search on the caller's thread and an observer of its positions, for data generation
+//!
+//! Any rule is found by the table of steps in `negamax.rs`; `evidence.md` tells what each is worth.
 
 mod candidate;
 mod conclude;
-pub mod correction;
-pub mod frame;
-pub mod history;
-pub mod job;
+mod correction;
+mod frame;
+mod history;
+mod job;
 mod learn;
 pub mod limits;
-pub mod movepick;
+mod movepick;
 mod moves;
 mod negamax;
 mod node;
-pub mod options;
+mod options;
 mod parameter;
-pub mod params;
-pub mod pool;
+pub(crate) mod params;
+mod pool;
 mod prune;
 mod qsearch;
 mod reduce;
 pub mod report;
 mod root;
 mod root_filter;
-pub mod root_move;
+mod root_move;
 pub mod sampler;
 pub mod score;
-pub mod signals;
+mod signals;
 pub mod solo;
 mod step;
-pub mod syzygy;
+pub(crate) mod syzygy;
 mod tb_line;
-pub mod time;
+mod time;
 pub mod tt;
-pub mod wdl;
-pub mod worker;
+mod wdl;
+mod worker;
 
 pub use limits::Limits;
 pub use options::SearchOptions;

@@ -4,7 +4,7 @@
 //! generation), captures that do not lose material, quiet moves by history, then the captures and quiet moves
 //! that look bad.
 
-use super::history::{Context, Histories, LOW_PLIES, cheaper_attacks, piece_square};
+use super::history::{Histories, LOW_PLIES, MoveContext, cheaper_attacks, piece_square};
 use super::params;
 use super::score::{exchange_units, piece_value};
 use crate::board::moves::MAX_MOVES;
@@ -34,12 +34,6 @@ impl Scratch {
     }
 }
 
-impl Default for Scratch {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// What the picker reads of the worker.
 pub struct Guide<'a> {
     /// The position, before the move.
@@ -49,7 +43,7 @@ pub struct Guide<'a> {
     /// The statistics.
     pub histories: &'a Histories,
     /// Contexts 1, 2, 3, 4 and 6 plies ago.
-    pub contexts: [Context; 5],
+    pub contexts: [MoveContext; 5],
     /// Plies from the root.
     pub ply: usize,
 }

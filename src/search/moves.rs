@@ -144,8 +144,8 @@ impl Worker {
         }
     }
 
-    /// Step 12. Shallow pruning: moves that ordering, history, material or the evaluation give no hope, once some
-    /// move that does not lose is known.
+    /// Step 12. Shallow pruning: moves that are futile by their order, history, exchange or the static evaluation are
+    /// skipped, once some move that does not lose is known.
     fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
         if !self.may_prune_moves(node) {
             return Verdict::Search;
@@ -166,7 +166,7 @@ impl Worker {
         !score::is_loss(node.best) && self.position.has_non_pawn_material(self.position.turn())
     }
 
-    /// Late moves of a shallow node almost never matter: ordering has put what does first.
+    /// Late move pruning: late moves of a shallow node almost never matter, because the good ones are ordered first.
     #[inline]
     fn is_late(node: &Node, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
@@ -175,18 +175,18 @@ impl Worker {
 
     fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
         let history = self.histories.capture(c.piece, c.m, c.captured);
-        // Even with what it captures, the evaluation stays below alpha.
+        // Futility: even with what it captures, the evaluation stays below alpha.
         if !c.gives_check && depth < params::cap_fut_depth_max() {
-            let hope = self.frame(0).static_eval
+            let bound = self.frame(0).static_eval
                 + params::cap_fut_base()
                 + params::cap_fut_depth() * depth
                 + Self::victim_value(c.captured)
                 + params::cap_fut_history() * history / 1024;
-            if hope <= node.alpha {
+            if bound <= node.alpha {
                 return Verdict::Skip;
             }
         }
-        // The exchange loses too much.
+        // Exchange: it loses too much material.
         let margin =
             params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
         if self.position.see_ge(c.m, exchange_units(-margin)) {
@@ -201,28 +201,28 @@ impl Worker {
         let mut history = self.histories.continuation(self.frame(1).context, square)
             + self.histories.continuation(self.frame(2).context, square)
             + self.histories.pawn(self.position.pawn_key(), square);
-        // It has failed too often.
+        // History: it has failed too often.
         if history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
         }
         history +=
             params::hist_lmr_butterfly() * self.histories.butterfly(self.position.turn(), c.m);
         depth += history / params::hist_lmr_div();
-        // A quiet move changes the evaluation little.
+        // Futility: a quiet move changes the evaluation little.
         // CITE: Heinz, "Extended futility pruning" (1998).
         // MEASURED: +58 +- 32
         let (static_eval, in_check) = (self.frame(0).static_eval, self.frame(0).in_check);
-        let hope = static_eval
+        let bound = static_eval
             + params::fut_base()
             + params::fut_above_alpha() * i32::from(static_eval > node.alpha)
             + params::fut_depth() * depth;
-        if !in_check && depth < params::fut_depth_max() && hope <= node.alpha {
-            if node.best <= hope && !score::is_decisive(node.best) && !score::is_win(hope) {
-                node.best = hope;
+        if !in_check && depth < params::fut_depth_max() && bound <= node.alpha {
+            if node.best <= bound && !score::is_decisive(node.best) && !score::is_win(bound) {
+                node.best = bound;
             }
             return Verdict::Skip;
         }
-        // It loses material.
+        // Exchange: it loses material.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
         if self.position.see_ge(c.m, threshold) {
@@ -286,8 +286,7 @@ impl Worker {
         Ok(-params::sing_negative() * i32::from(others_do))
     }
 
-    /// Whether the move only takes up the walk of a piece to and fro: such lines have no end, and are not worth
-    /// extensions.
+    /// Whether the move only shuffles a piece back and forth: such lines have no end, and are not worth extensions.
     // CITE: Stockfish (2025).
     fn is_shuffling(&self, m: Move) -> bool {
         if self.position.is_noisy(m)

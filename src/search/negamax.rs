@@ -31,7 +31,7 @@ use super::node::{NULL_WINDOW, Node, ROOT};
 use super::params;
 use super::score::{self, DRAW, MAX_PLY, NONE, TB_WIN, Value};
 use super::step::{Exit, Searched, Step, cut_if, settle};
-use super::tt::{Bound, Entry, score_at};
+use super::tt::{Bound, TableEntry, score_at};
 use super::worker::Worker;
 use crate::board::Move;
 
@@ -78,7 +78,7 @@ impl Worker {
         self.search_moves::<KIND>(node) //                  11. to 16.: the moves
     }
 
-    /// Step 1, of quiescence too. Limits, and a clean slate.
+    /// Step 1, of quiescence too. Limits; resets what earlier visits left at this ply.
     #[inline]
     pub(super) fn enter(&mut self, pv: bool) -> Searched<()> {
         self.tick()?;
@@ -269,7 +269,7 @@ impl Worker {
         bound: Bound,
         depth: i32,
     ) {
-        let entry = Entry {
+        let entry = TableEntry {
             best: m,
             score: score::to_tt(best, self.ply),
             eval: node.raw_eval,

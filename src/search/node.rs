@@ -3,7 +3,7 @@
 
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::step::{Step, cut_if};
-use super::tt::{Bound, Entry};
+use super::tt::{Bound, TableEntry};
 use crate::board::Move;
 
 /// The root: a principal-variation node whose moves are the root moves.
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub depth: i32,
     /// Whether this node is expected to fail high.
     pub cut_node: bool,
-    pub entry: Option<Entry>,
+    pub entry: Option<TableEntry>,
     /// The table's score in terms of the root, or `NONE`.
     pub tt_score: Value,
     /// The table's move, pseudo-legal here.
@@ -112,7 +112,7 @@ mod tests {
 
     /// A node with an open window, of whose position the table says that it is worth `score`, or more or less.
     fn node(score: Value, bound: Bound) -> Node {
-        let entry = Entry {
+        let entry = TableEntry {
             best: None,
             score,
             eval: NONE,

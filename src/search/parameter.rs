@@ -38,7 +38,8 @@ impl Parameter {
 /// Declares the table, and a function for each parameter that gives its value.
 macro_rules! parameters {
     ($($name:ident = $default:literal, $min:literal ..= $max:literal, $step:literal;)*) => {
-        /// The table, in the order of its declaration.
+        /// The table, in the order of its declaration; only a tuning build reads it.
+        #[cfg_attr(not(feature = "tune"), allow(dead_code))]
         pub const TABLE: &[Parameter] = &[$(Parameter {
             name: stringify!($name), default: $default, min: $min, max: $max, step: $step,
         }),*];

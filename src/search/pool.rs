@@ -41,7 +41,7 @@ enum Task {
 }
 
 /// Whether a search runs, and a way to wait for changes.
-struct State {
+struct Activity {
     searching: Mutex<bool>,
     changed: Condvar,
     /// Root value of the last search, for the clock.
@@ -51,7 +51,7 @@ struct State {
 /// What the pool, its threads and its controllers share.
 struct Hub {
     signals: Arc<Signals>,
-    state: State,
+    state: Activity,
 }
 
 impl Hub {
@@ -338,7 +338,7 @@ impl Reporter for Keeper {
 fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
     let hub = Arc::new(Hub {
         signals: Arc::new(Signals::new(count)),
-        state: State {
+        state: Activity {
             searching: Mutex::new(false),
             changed: Condvar::new(),
             last_value: Mutex::new(None),

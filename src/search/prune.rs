@@ -36,7 +36,7 @@ impl Worker {
         node.correction = self.corrections.value(&self.frame(0).keys);
         let (in_check, excluded) = (self.frame(0).in_check, self.frame(0).excluded.is_some());
         if in_check {
-            // No evaluation is meaningful; the last own one keeps comparisons alive.
+            // No static evaluation is meaningful; that of the same side's last turn stands in for comparisons.
             let before = self.frame(2).static_eval;
             self.frame_mut().static_eval = before;
             node.eval = before;
@@ -74,8 +74,8 @@ impl Worker {
         }
     }
 
-    /// A move that was reduced a lot and did not hurt us deserves its depth back; one that pleased both sides
-    /// needs less.
+    /// Depth in hindsight: where the move before was reduced a lot and our evaluation did not fall, a ply more; where both
+    /// sides' evaluations are good, a ply less.
     // CITE: Stockfish's prior-reduction adjustment.
     fn adjust_depth(&mut self, node: &mut Node) {
         let before = *self.frame(1);
@@ -91,14 +91,15 @@ impl Worker {
         }
     }
 
-    /// Whether steps 6 to 10 apply. In check, no evaluation is meaningful. Who asks for a mate wants the quiet key move
-    /// and the zugzwang too, which the evaluation does not see.
+    /// Whether steps 6 to 10 apply. Not in check, where no static evaluation is meaningful, and not in a search for a
+    /// mate, which must find quiet key moves and zugzwang, too: the evaluation does not see them.
     #[inline]
     pub(super) fn may_prune_node(&self) -> bool {
         !self.frame(0).in_check && self.job.limits.mate.is_none()
     }
 
-    /// Step 6. Razoring: so far below alpha that only a capture could help; quiescence tells whether one does.
+    /// Step 6. Razoring: so far below alpha that only captures could raise the value to it; quiescence tells whether one
+    /// does.
     // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977).
     #[inline]
     pub(super) fn razor(&mut self, node: &Node) -> Step {
@@ -113,7 +114,7 @@ impl Worker {
         Err(Exit::Cut(self.quiesce::<false>(node.alpha, node.beta)?))
     }
 
-    /// Step 7. Reverse futility: so far above beta that no quiet answer brings the value back in the depth left.
+    /// Step 7. Reverse futility: so far above beta that the opponent is unlikely to make it up in the depth left.
     // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as common today.
     // MEASURED: +138 +- 34
     #[inline]
@@ -168,8 +169,8 @@ impl Worker {
         cut_if(verified? >= beta, value)
     }
 
-    /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search dear; a
-    /// shallower one now leaves a move there for next time.
+    /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search expensive;
+    /// a shallower one leaves a move there for next time.
     // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
     #[inline]
     pub(super) fn reduce_without_move(&self, node: &mut Node) {

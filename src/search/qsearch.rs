@@ -1,11 +1,11 @@
-//! Quiescence: noisy moves only (all evasions in check), until the position is quiet enough to trust the network.
+//! Quiescence: noisy moves only (all evasions in check), until the position is quiet enough for a static evaluation.
 
 use super::history::piece_square;
 use super::movepick::MovePicker;
 use super::params;
 use super::score::{self, INFINITE, NONE, Value, exchange_units, piece_value};
 use super::step::{Exit, Searched, Step, settle};
-use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, Entry, score_at};
+use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, TableEntry, score_at};
 use super::worker::Worker;
 use crate::board::{CheckInfo, Move, Role};
 
@@ -15,14 +15,14 @@ struct QNode {
     beta: Value,
     best: Value,
     best_move: Option<Move>,
-    /// The value below which a capture's hopes are idle.
+    /// The static evaluation and a margin: with what a capture wins, a bound on its value.
     futility: Value,
     raw_eval: Value,
     tt_pv: bool,
 }
 
-/// A value above beta, drawn towards it: how far above is partly an accident of the null window.
-fn between(value: Value, beta: Value) -> Value {
+/// A value above beta moved towards it: how far above it was is partly an accident of the null window.
+fn towards_beta(value: Value, beta: Value) -> Value {
     let share = params::qs_fail_scale();
     (share * value + (1024 - share) * beta) / 1024
 }
@@ -69,7 +69,7 @@ impl Worker {
             return Ok(score::mated_in(self.ply));
         }
         if !score::is_decisive(node.best) && node.best > node.beta {
-            node.best = between(node.best, node.beta);
+            node.best = towards_beta(node.best, node.beta);
         }
         let bound = if node.best >= node.beta {
             Bound::Lower
@@ -80,8 +80,8 @@ impl Worker {
         Ok(node.best)
     }
 
-    /// The option to do nothing: a lower bound that most nodes end with.
-    fn stand_pat(&mut self, node: &mut QNode, entry: Option<Entry>, tt_score: Value) -> Step {
+    /// Stand pat: not to capture at all is a lower bound, with which most nodes end.
+    fn stand_pat(&mut self, node: &mut QNode, entry: Option<TableEntry>, tt_score: Value) -> Step {
         let correction = self.corrections.value(&self.frame(0).keys);
         node.raw_eval = match entry {
             Some(e) if e.eval != NONE => e.eval,
@@ -99,7 +99,7 @@ impl Worker {
         }
         if node.best >= node.beta {
             if !score::is_decisive(node.best) {
-                node.best = between(node.best, node.beta);
+                node.best = towards_beta(node.best, node.beta);
             }
             if entry.is_none() {
                 self.store_quiet(node, Bound::Lower, DEPTH_UNSEARCHED);
@@ -162,8 +162,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether a move is not worth a search, once some move does not lose: it cannot bring alpha near, its history
-    /// is bad, or it loses material.
+    /// Whether a move is futile, once some move does not lose: it cannot raise the value to alpha, its history is bad, or
+    /// it loses material.
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
         // A check may do more than it captures, and so may taking back.
@@ -185,7 +185,7 @@ impl Worker {
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
-    /// Whether a capture cannot bring the value near alpha. Raises `best` to what it could have brought.
+    /// Whether a capture is futile: what it wins cannot raise the value to alpha. Raises `best` to the bound on its value.
     fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {
             return false;
@@ -194,9 +194,9 @@ impl Worker {
             return true;
         }
         let victim = self.position.captured(m).unwrap_or(Role::King);
-        let hope = node.futility + piece_value(victim);
-        if hope <= node.alpha {
-            node.best = node.best.max(hope);
+        let bound = node.futility + piece_value(victim);
+        if bound <= node.alpha {
+            node.best = node.best.max(bound);
             return true;
         }
         // The exchange must win what is missing.
@@ -213,7 +213,7 @@ impl Worker {
     fn store_quiet(&mut self, node: &QNode, bound: Bound, depth: i32) {
         self.job.table.store(
             self.position.key(),
-            Entry {
+            TableEntry {
                 best: node.best_move,
                 score: score::to_tt(node.best, self.ply),
                 eval: node.raw_eval,

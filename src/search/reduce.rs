@@ -48,7 +48,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     let (node, c) = (f.node, f.candidate);
     let flag = i32::from;
     let mut r = c.reduction;
-    // Once on a principal variation, more often right to look.
+    // A node that is or was on a principal variation more often needs the full depth.
     // MEASURED: +38 +- 33
     if f.tt_pv {
         r -= params::red_ttpv()
@@ -58,17 +58,17 @@ pub(super) fn reduction(f: &Facts) -> i32 {
                 * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_cut());
     }
     r += params::red_offset() - c.count * params::red_count();
-    // An evaluation that was off before is no ground for reductions.
+    // Where the static evaluation has been wrong, reductions are less safe.
     r -= node.correction.abs() * params::red_corr() / 1024;
     // A node that should fail high does so with its first moves.
     if node.cut_node {
         r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
     }
-    // With a capture as the best move known, others rarely are better.
+    // Where the table's move is noisy, others are rarely better.
     if node.tt_noisy {
         r += params::red_tt_noisy();
     }
-    // The replies refute easily.
+    // The replies cut off easily.
     let least = params::red_cutoffs_least();
     if f.child_cutoffs > least {
         r += params::red_cutoffs()
@@ -77,7 +77,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
     } else if Some(c.m) == node.tt_move {
         r -= params::red_tt_move();
     }
-    // What its history promises.
+    // A good history reduces less, a bad one more.
     r -= f.stat_score * params::red_history() / 16_384;
     r + all_node_reduction(node, r)
 }

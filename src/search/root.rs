@@ -16,7 +16,7 @@ use super::wdl;
 use super::worker::Worker;
 use crate::board::Move;
 
-/// Seconds after which bounds and current moves are reported: before, they would only flicker.
+/// Milliseconds after which bounds and current moves are reported: before, they would only flicker.
 const PATIENCE_MS: f64 = 3000.0;
 /// The most that carrying a variation on to mate may take.
 const LINE_PATIENCE: Duration = Duration::from_millis(100);
@@ -234,7 +234,7 @@ impl Worker {
         let fall = f64::from(params::time_falling_previous()) / 1000.0
             * f64::from(before - best.average)
             + f64::from(trend.values[slot] - best.value);
-        let progress = time::Progress {
+        let summary = time::IterationSummary {
             score_fall: if score::is_decisive(best.value) {
                 0.0
             } else {
@@ -246,7 +246,7 @@ impl Worker {
             forced: self.job.root_moves.len() == 1,
         };
         let soft = if budget.adjustable {
-            (budget.soft * time::stretch(&progress)).min(budget.hard)
+            (budget.soft * time::stretch(&summary)).min(budget.hard)
         } else {
             budget.soft
         };
@@ -265,12 +265,7 @@ impl Worker {
     /// Counters for a report.
     pub(super) fn progress(&self) -> Progress {
         self.publish();
-        Progress {
-            nodes: self.signals.nodes(),
-            time: self.job.start.elapsed(),
-            hashfull: Some(self.job.table.hashfull()),
-            tb_hits: self.signals.tb_hits(),
-        }
+        self.job.progress(&self.signals)
     }
 
     fn report_lines(&self, lines: usize) {

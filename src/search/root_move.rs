@@ -37,7 +37,7 @@ pub struct RootMove {
     pub previous: Value,
     /// Decaying average of the values, or `NONE`.
     pub average: Value,
-    /// Decaying average of the squared values: how restless they are.
+    /// Decaying average of the squared values: how much they vary.
     pub mean_squared: i64,
     /// Deepest ply under this move.
     pub seldepth: usize,

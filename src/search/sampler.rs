@@ -1,4 +1,4 @@
-//! Someone who looks at the positions that a search evaluates: how training data is gathered.
+//! An observer of the positions that a search evaluates: how training data is gathered.
 
 use super::score::Value;
 use crate::board::Position;

@@ -28,6 +28,7 @@ pub struct Solo {
     worker: Box<Worker>,
     signals: Arc<Signals>,
     table: Arc<Table>,
+    reporter: Arc<Silent>,
 }
 
 /// What a search found.
@@ -54,6 +55,7 @@ impl Solo {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
             table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
+            reporter: Arc::new(Silent),
         }
     }
 
@@ -86,7 +88,7 @@ impl Solo {
             root_in_tb: false,
             table: self.table.clone(),
             syzygy: None,
-            reporter: Arc::new(Silent),
+            reporter: self.reporter.clone(),
             previous_value: None,
         }));
         self.worker.iterate();

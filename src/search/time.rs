@@ -12,7 +12,7 @@ use crate::board::Color;
 /// The limits of one move, in milliseconds (or in nodes over `nodes_time` when the clock counts nodes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Stop between iterations after this, adjusted by [`Progress`].
+    /// Stop between iterations after this, adjusted by [`IterationSummary`].
     pub soft: f64,
     /// Stop anywhere after this.
     pub hard: f64,
@@ -140,7 +140,7 @@ fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) 
 
 /// What the search knows between iterations.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct IterationSummary {
     /// Fall of the score since the previous move's search and since some iterations ago, in internal units
     /// (positive: it got worse).
     pub score_fall: f64,
@@ -155,21 +155,21 @@ pub struct Progress {
 }
 
 /// By what factor the soft limit is to be multiplied.
-pub fn stretch(progress: &Progress) -> f64 {
+pub fn stretch(summary: &IterationSummary) -> f64 {
     let of = |parameter: fn() -> i32| thousandths(parameter());
     let falling =
-        of(params::time_falling_base) + of(params::time_falling_score) * progress.score_fall;
+        of(params::time_falling_base) + of(params::time_falling_score) * summary.score_fall;
     let falling = falling.clamp(of(params::time_falling_min), of(params::time_falling_max));
     let most = of(params::time_stability_max);
-    let stability = most - of(params::time_stability) * f64::from(progress.stable_iterations);
+    let stability = most - of(params::time_stability) * f64::from(summary.stable_iterations);
     let stability = stability.clamp(of(params::time_stability_min), most);
-    let instability = 1.0 + of(params::time_changes) * progress.best_move_changes;
-    let effort = if progress.effort > of(params::time_effort_least) {
+    let instability = 1.0 + of(params::time_changes) * summary.best_move_changes;
+    let effort = if summary.effort > of(params::time_effort_least) {
         of(params::time_effort)
     } else {
         1.0
     };
-    let forced = if progress.forced {
+    let forced = if summary.forced {
         of(params::time_forced)
     } else {
         1.0
@@ -269,14 +269,14 @@ mod tests {
 
     #[test]
     fn trouble_takes_longer_than_calm() {
-        let calm = Progress {
+        let calm = IterationSummary {
             score_fall: -20.0,
             stable_iterations: 8,
             best_move_changes: 0.0,
             effort: 0.97,
             forced: false,
         };
-        let trouble = Progress {
+        let trouble = IterationSummary {
             score_fall: 60.0,
             stable_iterations: 0,
             best_move_changes: 1.0,
@@ -285,7 +285,7 @@ mod tests {
         };
         assert!(stretch(&trouble) > 4.0 * stretch(&calm));
         assert!(
-            stretch(&Progress {
+            stretch(&IterationSummary {
                 forced: true,
                 ..calm
             }) < 0.1

@@ -11,7 +11,7 @@
 //! word 3     keys    16 bits per entry: low key bits XOR a fold of the entry; top 16 bits unused
 //! ```
 //!
-//! Entry and key are written separately, so two threads can mix them. The fold in the key makes such a torn
+//! TableEntry and key are written separately, so two threads can mix them. The fold in the key makes such a torn
 //! entry fail its check like a foreign one, and the search treats every move from here as untrusted anyway.
 // CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002).
 
@@ -80,7 +80,7 @@ const GENERATIONS: u64 = 32;
 
 /// What the table knows of a position. `score` is as stored: see [`score::from_tt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TableEntry {
     /// Best or refuting move; not necessarily legal here.
     pub best: Option<Move>,
     /// Score from the view of this node's distance to mate.
@@ -95,7 +95,7 @@ pub struct Entry {
     pub pv: bool,
 }
 
-impl Entry {
+impl TableEntry {
     fn pack(&self, generation: u64) -> u64 {
         let depth = (self.depth + DEPTH_OFFSET).clamp(1, 255) as u64;
         u64::from(Move::bits_of(self.best))
@@ -219,7 +219,7 @@ impl Table {
         &self.clusters[index]
     }
 
-    /// Brings the cluster of `key` into the cache.
+    /// Prefetches the cluster of `key`.
     #[inline]
     pub fn prefetch(&self, key: u64) {
         prefetch(self.cluster(key));
@@ -227,13 +227,13 @@ impl Table {
 
     /// What is known of the position with this key.
     #[inline]
-    pub fn probe(&self, key: u64) -> Option<Entry> {
+    pub fn probe(&self, key: u64) -> Option<TableEntry> {
         let cluster = self.cluster(key);
         let keys = cluster.keys.load(Relaxed);
         for (i, entry) in cluster.entries.iter().enumerate() {
             let data = entry.load(Relaxed);
             if is_of(keys, i, data, key) {
-                return Some(Entry::unpack(data));
+                return Some(TableEntry::unpack(data));
             }
         }
         None
@@ -241,13 +241,13 @@ impl Table {
 
     /// Stores what was found. A shallower result does not displace a deeper one of the same position and
     /// search, unless it is exact; a missing move keeps the old one.
-    pub fn store(&self, key: u64, mut new: Entry) {
+    pub fn store(&self, key: u64, mut new: TableEntry) {
         let cluster = self.cluster(key);
         let keys = cluster.keys.load(Relaxed);
         let generation = self.generation.load(Relaxed);
         let (slot, old) = victim(cluster, keys, key, generation);
         if is_of(keys, slot, old, key) {
-            let known = Entry::unpack(old);
+            let known = TableEntry::unpack(old);
             new.best = new.best.or(known.best);
             let fresh = old >> 59 == generation;
             let bonus = 2 * i32::from(new.pv);
@@ -316,7 +316,7 @@ fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u6
 
 /// An entry's score in terms of the root, or [`score::NONE`] when it has none.
 #[inline]
-pub fn score_at(entry: &Entry, ply: usize, halfmoves: u32) -> Value {
+pub fn score_at(entry: &TableEntry, ply: usize, halfmoves: u32) -> Value {
     if entry.bound == Bound::None {
         score::NONE
     } else {
@@ -329,8 +329,8 @@ mod tests {
     use super::*;
     use crate::util::rng::SplitMix64;
 
-    fn entry(depth: i32, score: Value) -> Entry {
-        Entry {
+    fn entry(depth: i32, score: Value) -> TableEntry {
+        TableEntry {
             best: Move::from_bits(0x123),
             score,
             eval: -77,
@@ -345,7 +345,7 @@ mod tests {
         for bound in [Bound::None, Bound::Upper, Bound::Lower, Bound::Exact] {
             for depth in [DEPTH_UNSEARCHED, 0, 1, 99, 245] {
                 for score in [-32_000, -1, 0, 31_999, score::NONE] {
-                    let e = Entry {
+                    let e = TableEntry {
                         best: Move::from_bits(0x4FFF),
                         score,
                         eval: score::NONE,
@@ -353,7 +353,7 @@ mod tests {
                         bound,
                         pv: depth == 1,
                     };
-                    assert_eq!(Entry::unpack(e.pack(31)), e);
+                    assert_eq!(TableEntry::unpack(e.pack(31)), e);
                 }
             }
         }
@@ -382,7 +382,7 @@ mod tests {
         table.store(42, entry(20, 1));
         table.store(
             42,
-            Entry {
+            TableEntry {
                 best: None,
                 ..entry(3, 2)
             },
@@ -391,7 +391,7 @@ mod tests {
         table.age();
         table.store(
             42,
-            Entry {
+            TableEntry {
                 best: None,
                 ..entry(3, 2)
             },

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::correction::{self, Corrections, Keys};
 use super::frame::{BELOW_ROOT, FRAMES, Frame};
-use super::history::{Context, Histories, piece_square};
+use super::history::{Histories, MoveContext, piece_square};
 use super::job::Job;
 use super::movepick::{Guide, Scratch};
 use super::params;
@@ -23,7 +23,7 @@ pub const STACK_BYTES: usize = 16 << 20;
 /// Nodes between two looks at the clock.
 const NODES_PER_LOOK: u64 = 512;
 
-/// One search thread's own things.
+/// The state of one search thread.
 pub struct Worker {
     /// Index of the thread; 0 watches the clock and reports.
     pub(super) id: usize,
@@ -142,12 +142,12 @@ impl Worker {
     }
 
     #[inline]
-    pub(super) fn contexts(&self) -> [Context; 5] {
+    pub(super) fn contexts(&self) -> [MoveContext; 5] {
         [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
     }
 
-    /// Notes where the correction of this node's evaluation is found, and has it brought near: it will be asked for right
-    /// after the table, whose answer takes as long.
+    /// Computes the keys of this node's correction histories and prefetches their entries: they are read right after the
+    /// table's, which is as likely to miss the cache.
     #[inline]
     fn arrive(&mut self) {
         let square = |back: usize| {
@@ -169,7 +169,7 @@ impl Worker {
         result
     }
 
-    /// Brings what the table knows of the position after `m` near: as soon as it is likely that `m` will be made.
+    /// Prefetches the table's cluster for the position after `m`, as soon as `m` is likely to be made.
     #[inline]
     pub(super) fn prefetch(&self, m: Move) {
         self.job.table.prefetch(self.position.key_after(m));
@@ -183,7 +183,7 @@ impl Worker {
         frame.current = Some(m);
         frame.piece = piece;
         frame.noisy = noisy;
-        frame.context = Context::new(frame.in_check, noisy, piece, m);
+        frame.context = MoveContext::new(frame.in_check, noisy, piece, m);
         self.nodes += 1;
         let dirty = self.position.do_move(m);
         self.accumulators.push(&dirty);
@@ -203,7 +203,7 @@ impl Worker {
         let frame = self.frame_mut();
         frame.current = None;
         frame.noisy = false;
-        frame.context = Context::NONE;
+        frame.context = MoveContext::NONE;
         self.nodes += 1;
         self.position.do_null_move();
         self.job.table.prefetch(self.position.key());
@@ -229,7 +229,7 @@ impl Worker {
     pub(super) fn guide<'a>(
         &'a mut self,
         checks: &'a CheckInfo,
-        contexts: [Context; 5],
+        contexts: [MoveContext; 5],
     ) -> (Guide<'a>, &'a mut Scratch) {
         let guide = Guide {
             position: &self.position,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use crate::search::pool::Controller;
+use crate::search::Controller;
 
 /// Whether somebody has asked for the end.
 #[derive(Clone, Default)]

@@ -11,7 +11,7 @@ use crossbeam::channel::{Receiver, Sender, unbounded};
 use parking_lot::Mutex;
 
 use super::command::Command;
-use crate::search::pool::Controller;
+use crate::search::Controller;
 
 /// For the engine thread.
 #[derive(Debug)]
