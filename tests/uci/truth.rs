@@ -68,7 +68,7 @@ fn check(lines: &[String], context: &str) {
 fn the_last_line_before_the_move_is_true() {
     let mut engine = Driver::start();
     for fen in positions() {
-        for nodes in [30_000, 47_000, 80_000, 123_456] {
+        for nodes in [9_000, 20_000, 47_000] {
             engine.send(&format!("ucinewgame\nposition fen {fen}"));
             let go = format!("go nodes {nodes}");
             let lines = engine.go(&go);
@@ -82,9 +82,9 @@ fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
     let mut engine = Driver::start();
     // A clock of one node to the millisecond: current moves and bounds are shown at once, not after seconds.
     engine.send("setoption name nodestime value 1");
-    for fen in positions().iter().take(8) {
+    for fen in positions().iter().take(5) {
         engine.send(&format!("ucinewgame\nposition fen {fen}"));
-        let lines = engine.go("go depth 11");
+        let lines = engine.go("go depth 9");
         check(&lines, fen);
         let depths: Vec<i32> = lines
             .iter()
