@@ -151,6 +151,19 @@ pub struct Worker {
     pub(super) sampler: Option<Box<dyn Sampler>>,
 }
 
+/// The network's value as the search takes it: scaled by the material left, below every proven result.
+#[inline]
+pub fn scaled(position: &Position, raw: Value) -> Value {
+    let material = 208 * position.by_role(Role::Pawn).count() as Value
+        + 781 * position.by_role(Role::Knight).count() as Value
+        + 825 * position.by_role(Role::Bishop).count() as Value
+        + 1276 * position.by_role(Role::Rook).count() as Value
+        + 2538 * position.by_role(Role::Queen).count() as Value;
+    let scale = params::eval_base() + material / params::eval_material_div();
+    let value = i64::from(raw) * i64::from(scale) / 1024;
+    clamp_eval(value.clamp(-30_000, 30_000) as Value)
+}
+
 impl Worker {
     /// An idle worker with fresh statistics.
     pub fn new(id: usize, signals: Arc<Signals>, network: Arc<Network>) -> Self {
@@ -347,14 +360,7 @@ impl Worker {
         if let Some(sampler) = &mut self.sampler {
             sampler.evaluated(&self.position, raw);
         }
-        let material = 208 * self.position.by_role(Role::Pawn).count() as Value
-            + 781 * self.position.by_role(Role::Knight).count() as Value
-            + 825 * self.position.by_role(Role::Bishop).count() as Value
-            + 1276 * self.position.by_role(Role::Rook).count() as Value
-            + 2538 * self.position.by_role(Role::Queen).count() as Value;
-        let scale = params::eval_base() + material / params::eval_material_div();
-        let value = i64::from(raw) * i64::from(scale) / 1024;
-        clamp_eval(value.clamp(-30_000, 30_000) as Value)
+        scaled(&self.position, raw)
     }
 
     /// A static evaluation as the search uses it here: corrected by what was learned, and fading as the 50-move
