@@ -129,7 +129,7 @@ fn the_makefile_takes_the_name_and_the_net() {
 /// is a blank.
 fn found(output: &str, pattern: &str) -> Option<u64> {
     let others = Regex::new("[^a-zA-Z0-9 ]+").expect("a pattern");
-    let pattern = Regex::new(&format!("(?i){pattern}")).expect("a pattern");
+    let pattern = Regex::new(&format!("(?i-u){pattern}")).expect("a pattern");
     let digits = Regex::new("[0-9]+").expect("a pattern");
     output.trim().split('\n').rev().find_map(|line| {
         let line = others.replace_all(line, " ");
@@ -142,7 +142,7 @@ fn found(output: &str, pattern: &str) -> Option<u64> {
 const BENCH: &str = r"([0-9]+\s+nodes)|(nodes\s+[0-9]+)|(nodes searched\s+[0-9]+)";
 const NPS: &str = r"([0-9]+\s+nps)|(nps\s+[0-9]+)|(nodes second\s+[0-9]+)";
 /// How it reads a commit's message; the last match counts.
-const MESSAGE: &str = "(?i)(?:BENCH|NODES)[ :=]+([0-9,]+)";
+const MESSAGE: &str = "(?i-u)(?:BENCH|NODES)[ :=]+([0-9,]+)";
 
 #[test]
 fn bench_is_read_and_is_the_same_each_time() {
