@@ -74,6 +74,13 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<TuneCommand>,
     },
+    /// Tune the search parameters: only in builds with the feature `tune`, which this is not
+    #[cfg(not(feature = "tune"))]
+    Tune {
+        /// What builds with the feature understand
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        words: Vec<String>,
+    },
     /// Generate random openings in OpenBench's form
     Genfens(GenfensArgs),
 }

@@ -1,9 +1,11 @@
 //! What an OpenBench instance demands of an engine's configuration and of the engine.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use regex::Regex;
 use serde_json::Value;
 
 fn repository(file: &str) -> String {
@@ -15,14 +17,29 @@ fn config() -> Value {
     serde_json::from_str(&repository(".ci/openbench.json")).expect("valid JSON")
 }
 
-/// Both streams of a run, as OpenBench reads them.
-fn output(arguments: &[&str]) -> String {
-    let run = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+/// Both streams of a run in the order in which they were written, as OpenBench reads them.
+fn output_of(engine: &Path, arguments: &[&str]) -> String {
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let mut command = Command::new(engine);
+    command
         .args(arguments)
-        .output()
-        .expect("the engine runs");
-    assert!(run.status.success());
-    String::from_utf8_lossy(&[run.stdout, run.stderr].concat()).into_owned()
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone().expect("a pipe"))
+        .stderr(writer);
+    let mut run = command.spawn().expect("the engine runs");
+    // The command holds ends of the pipe too.
+    drop(command);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).expect("its output");
+    assert!(
+        run.wait().expect("the engine ends").success(),
+        "{arguments:?}"
+    );
+    String::from_utf8(bytes).expect("a text")
+}
+
+fn output(arguments: &[&str]) -> String {
+    output_of(Path::new(env!("CARGO_BIN_EXE_zoothera")), arguments)
 }
 
 // CITE: the checks of OpenBench's OpenBench/config.py (client v49), as facts.
@@ -36,8 +53,51 @@ fn the_configuration_has_what_openbench_checks() {
     for list in ["compilers", "cpuflags", "systems"] {
         assert!(config["build"][list].is_array(), "build.{list}");
     }
-    for presets in ["test_presets", "tune_presets", "datagen_presets"] {
-        assert!(config[presets]["default"].is_object(), "{presets}.default");
+    let general =
+        "book_name upload_pgns priority throughput syzygy_wdl syzygy_adj win_adj draw_adj";
+    let sides = |sides: &[&str]| -> Vec<String> {
+        let parts = ["branch", "bench", "network", "options", "time_control"];
+        let names = sides
+            .iter()
+            .flat_map(|side| parts.map(|part| format!("{side}_{part}")));
+        names.collect()
+    };
+    for (presets, side, more) in [
+        (
+            "test_presets",
+            &["both", "dev", "base"][..],
+            "workload_size test_mode test_bounds test_confidence test_max_games",
+        ),
+        (
+            "tune_presets",
+            &["dev"][..],
+            "spsa_alpha spsa_gamma spsa_A_ratio spsa_iterations spsa_pairs_per spsa_reporting_type spsa_distribution_type",
+        ),
+        (
+            "datagen_presets",
+            &["both", "dev", "base"][..],
+            "workload_size datagen_custom_genfens datagen_play_reverses datagen_max_games",
+        ),
+    ] {
+        let presets = config[presets].as_object().expect(presets);
+        assert!(presets.contains_key("default"));
+        for (name, preset) in presets {
+            for key in preset.as_object().expect("a preset").keys() {
+                let known = sides(side).contains(key)
+                    || general.split(' ').chain(more.split(' ')).any(|k| k == key);
+                assert!(known, "{name}: OpenBench refuses the key {key}");
+            }
+        }
+        // Enough for a form that needs no more typing.
+        for key in ["book_name", "win_adj", "draw_adj"] {
+            assert!(presets["STC"][key].is_string(), "STC.{key}");
+        }
+        let clock = presets["STC"]
+            .as_object()
+            .expect("a preset")
+            .keys()
+            .any(|key| key.ends_with("time_control"));
+        assert!(clock, "STC without a time control");
     }
 }
 
@@ -65,28 +125,132 @@ fn the_makefile_takes_the_name_and_the_net() {
     }
 }
 
-/// The words around a number, once everything but letters and digits is a blank, from the last line up.
-fn parsed(output: &str, word: &str) -> Option<u64> {
-    output.lines().rev().find_map(|line| {
-        let line: String = line
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { ' ' })
-            .collect();
-        let words: Vec<_> = line.split_whitespace().collect();
-        words
-            .windows(2)
-            .find(|pair| pair[1].eq_ignore_ascii_case(word))
-            .and_then(|pair| pair[0].parse().ok())
+/// The number that OpenBench finds by a pattern: in the last line that has it, once everything but letters and digits
+/// is a blank.
+fn found(output: &str, pattern: &str) -> Option<u64> {
+    let others = Regex::new("[^a-zA-Z0-9 ]+").expect("a pattern");
+    let pattern = Regex::new(&format!("(?i-u){pattern}")).expect("a pattern");
+    let digits = Regex::new("[0-9]+").expect("a pattern");
+    output.trim().split('\n').rev().find_map(|line| {
+        let line = others.replace_all(line, " ");
+        let found = pattern.find(&line)?.as_str();
+        digits.find(found)?.as_str().parse().ok()
     })
 }
+
+// CITE: the patterns of OpenBench's Client/bench.py, as facts.
+const BENCH: &str = r"([0-9]+\s+nodes)|(nodes\s+[0-9]+)|(nodes searched\s+[0-9]+)";
+const NPS: &str = r"([0-9]+\s+nps)|(nps\s+[0-9]+)|(nodes second\s+[0-9]+)";
+/// How it reads a commit's message; the last match counts.
+const MESSAGE: &str = "(?i-u)(?:BENCH|NODES)[ :=]+([0-9,]+)";
 
 #[test]
 fn bench_is_read_and_is_the_same_each_time() {
     let first = output(&["bench", "4"]);
-    assert!(parsed(&first, "nps").is_some_and(|nps| nps > 0), "{first}");
-    let nodes = parsed(&first, "nodes");
-    assert!(nodes.is_some_and(|nodes| nodes > 0), "{first}");
-    assert_eq!(nodes, parsed(&output(&["bench", "4"]), "nodes"));
+    let nodes = found(&first, BENCH).expect("a node count");
+    assert!(found(&first, NPS).is_some_and(|nps| nps > 0), "{first}");
+    // The sum, of which the lines of the positions tell the parts.
+    let parts = first
+        .lines()
+        .filter(|line| line.contains('/') && line.contains(" nodes "));
+    let count = |line: &str| {
+        line.split_whitespace()
+            .nth(1)
+            .and_then(|n| n.parse::<u64>().ok())
+    };
+    assert_eq!(parts.filter_map(count).sum::<u64>(), nodes, "{first}");
+    assert_eq!(found(&output(&["bench", "4"]), BENCH), Some(nodes));
+}
+
+#[test]
+fn a_commit_message_tells_its_bench_last() {
+    let message =
+        "Search 3,000 nodes more\n\nIt took nodes: 12.\n\nNo functional change.\nBench: 1583043\n";
+    let pattern = Regex::new(MESSAGE).expect("a pattern");
+    let last = pattern.captures_iter(message).last().expect("a number");
+    assert_eq!(&last[1], "1583043");
+}
+
+/// What an OpenBench worker does with a branch and an uploaded net.
+#[test]
+#[ignore = "builds the engine; make check-slow"]
+fn a_worker_builds_the_engine_with_a_net_and_plays() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("farm");
+    fs::create_dir_all(&folder).expect("a folder for the test");
+    let (net, engine) = (folder.join("3F2A91BC"), folder.join("Zoothera-1A2B3C4D"));
+    let name = net.to_string_lossy();
+    output(&["net-material", &name]);
+    let built = Command::new("make")
+        .arg("-j")
+        .arg(format!("EXE={}", engine.display()))
+        .arg(format!("EVALFILE={name}"))
+        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "make failed");
+
+    // The node count that the commit would announce is that of the net, wherever it comes from.
+    let announced = found(&output(&["bench", "8", "--net", &name]), BENCH);
+    assert!(announced.is_some());
+    assert_eq!(
+        found(&output_of(&engine, &["bench", "8"]), BENCH),
+        announced
+    );
+    let said = output_of(
+        &engine,
+        &[
+            "setoption name Threads value 2",
+            "setoption name Hash value 8",
+            "go nodes 5000",
+            "quit",
+        ],
+    );
+    assert!(
+        said.contains("bestmove ") && !said.contains("ERROR"),
+        "{said}"
+    );
+    let openings = output_of(&engine, &["genfens 4 seed 7 book None", "quit"]);
+    assert_eq!(
+        openings
+            .lines()
+            .filter(|line| line.starts_with("info string genfens "))
+            .count(),
+        4
+    );
+}
+
+#[cfg(feature = "tune")]
+#[test]
+fn the_spsa_input_has_no_line_too_many() {
+    let lines = output(&["tune"]);
+    assert!(
+        !lines.ends_with('\n'),
+        "OpenBench takes an empty line for a parameter"
+    );
+    assert!(
+        lines.lines().all(|line| line.split(", ").count() == 7),
+        "{lines}"
+    );
+}
+
+#[cfg(not(feature = "tune"))]
+#[test]
+fn a_build_without_parameters_says_so() {
+    let run = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+        .args(["tune", "spsa", "--iterations", "5"])
+        .output()
+        .expect("the engine runs");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(
+        !run.status.success() && said.contains("--features tune"),
+        "{said}"
+    );
+    let parameter = zoothera::search::params::TABLE[0].name;
+    let said = output(&[&format!("setoption name {parameter} value 1")]);
+    assert!(
+        said.contains("ERROR") && said.contains("feature tune"),
+        "{said}"
+    );
 }
 
 #[test]

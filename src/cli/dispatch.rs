@@ -176,6 +176,10 @@ fn run_command(command: Command) -> Result<()> {
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         #[cfg(feature = "tune")]
         Command::Tune { command } => run_tune(command, out),
+        #[cfg(not(feature = "tune"))]
+        Command::Tune { .. } => bail!(
+            "this build has no parameters to tune; build one with: cargo build --release --features tune"
+        ),
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
     }
 }
@@ -185,10 +189,13 @@ fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
     match command {
         Some(TuneCommand::Spsa(args)) => tune::run::run(&args, out),
         None => {
-            for parameter in crate::search::params::TABLE {
-                writeln!(out, "{}", parameter.spsa_line())?;
-            }
-            Ok(())
+            let lines: Vec<String> = crate::search::params::TABLE
+                .iter()
+                .map(crate::search::params::Parameter::spsa_line)
+                .collect();
+            // Without a last line break, which OpenBench's form takes for an empty parameter.
+            write!(out, "{}", lines.join("\n"))?;
+            Ok(out.flush()?)
         }
     }
 }

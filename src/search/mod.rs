@@ -4,8 +4,8 @@
 //! `root` (iterations, window) over `negamax` (the numbered steps) and `qsearch`; worker 0 watches the limits, reports,
 //! and concludes.
 //!
-//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `syzygy`: values,
-//!   data, rules and tablebases; they know no worker
+//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `evaluation`,
+//!   `syzygy`: values, data, rules and tablebases; they know no worker
 //! * [`tt`], `history`, `correction`, `movepick`: what is remembered, and how it orders moves
 //! * `job`, `signals`, `root_move`: one search as its threads share it
 //! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
@@ -19,6 +19,7 @@
 mod candidate;
 mod conclude;
 mod correction;
+pub(crate) mod evaluation;
 mod frame;
 mod history;
 mod job;
@@ -48,7 +49,7 @@ pub(crate) mod syzygy;
 mod tb_line;
 mod time;
 pub mod tt;
-mod wdl;
+pub(crate) mod wdl;
 mod worker;
 
 pub use limits::Limits;

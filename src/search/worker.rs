@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::correction::{self, Corrections, Keys};
+use super::evaluation::scaled;
 use super::frame::{BELOW_ROOT, FRAMES, Frame};
 use super::history::{Histories, MoveContext, piece_square};
 use super::job::Job;
@@ -11,10 +12,10 @@ use super::movepick::{Guide, Scratch};
 use super::params;
 use super::root_move::RootMove;
 use super::sampler::Sampler;
-use super::score::{DRAW, MAX_PLY, Value, clamp_eval, piece_value};
+use super::score::{DRAW, MAX_PLY, Value};
 use super::signals::Signals;
 use super::step::{Abort, Searched};
-use crate::board::{CheckInfo, Move, Position, Role};
+use crate::board::{CheckInfo, Move, Position};
 use crate::nnue::{AccumulatorStack, Network};
 
 /// Stack of a search thread: the recursion is at most a few hundred nodes deep.
@@ -244,22 +245,12 @@ impl Worker {
     // -- values ----------------------------------------------------------------------------------------------
 
     /// The static evaluation of the position for the side to move, without corrections.
-    ///
-    /// The network's value counts for more the more material is left, because a given advantage is easier to win
-    /// with pieces on the board.
-    // CITE: the scaling by material is Stockfish 12's, for whose nets this format was made.
     pub(super) fn evaluate(&mut self) -> Value {
         let raw = self.accumulators.evaluate(&self.position).value();
         if let Some(sampler) = &mut self.sampler {
             sampler.evaluated(&self.position, raw);
         }
-        let material: Value = Role::ALL
-            .map(|role| piece_value(role) * self.position.by_role(role).count() as Value)
-            .iter()
-            .sum();
-        let scale = params::eval_base() + material / params::eval_material_div();
-        let value = i64::from(raw) * i64::from(scale) / 1024;
-        clamp_eval(value.clamp(-30_000, 30_000) as Value)
+        scaled(&self.position, raw)
     }
 
     /// A static evaluation as the search uses it here: corrected by what was learned, and fading as the 50-move

@@ -10,6 +10,9 @@ use super::epd::record::is_blank;
 use super::position_from_fen;
 use crate::board::{Bitboard, Color, Position, Role, Square};
 use crate::nnue::{AccumulatorStack, BoardView, Kernel, Network, Output};
+use crate::search::evaluation::scaled;
+use crate::search::wdl;
+use crate::util::reason;
 
 /// A position seen without one of its pieces. It may be illegal (a lifted piece can leave the wrong king in
 /// check), which a network does not mind.
@@ -47,19 +50,38 @@ impl Evaluator {
     }
 }
 
-/// A board of what each piece contributes (how much the evaluation loses without it, from White's view;
-/// kings cannot be lifted), and the evaluation itself. Ends with the line that trainers parse.
+/// A value in hundredths of a pawn, as scores of the search are shown.
+fn centipawns(position: &Position, value: i32) -> i32 {
+    wdl::centipawns(scaled(position, value), wdl::material(position))
+}
+
+/// A value in pawns, and White's chances by it.
+fn chances(position: &Position, white: i32) -> String {
+    let [win, draw, loss] = wdl::wdl(scaled(position, white), wdl::material(position))
+        .map(|permill| f64::from(permill) / 10.0);
+    let pawns = f64::from(centipawns(position, white)) / 100.0;
+    format!(
+        "{pawns:+.2} pawns (White's view): White wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %"
+    )
+}
+
+/// A board of what each piece contributes (how much the evaluation loses without it, in pawns from White's view;
+/// kings cannot be lifted), and the evaluation itself in pawns, chances, and internal units. Ends with the line that
+/// trainers parse.
 pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
     let whole = evaluator.white_value(position);
     let mut contribution = |square: Square| match position.role_at(square) {
         None | Some(Role::King) => String::new(),
         Some(_) => format!(
-            "{:+}",
-            whole - evaluator.white_value(&Without { position, square })
+            "{:+.2}",
+            f64::from(centipawns(
+                position,
+                whole - evaluator.white_value(&Without { position, square })
+            )) / 100.0
         ),
     };
-    let mut text = String::from(" Contribution of each piece (internal units, White's view):\n\n");
+    let mut text = String::from(" Contribution of each piece (pawns, White's view):\n\n");
     let border = format!(" {}+\n", "+-------".repeat(8));
     for rank in (0..8).rev() {
         text += &border;
@@ -80,7 +102,8 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     text += &border;
     let value = evaluator.value(position);
     let (network, kernel) = (network.architecture(), Kernel::active());
-    text += &format!("\n Network {network}, kernel {kernel}\n");
+    text += &format!("\n Evaluation  {}\n", chances(position, whole));
+    text += &format!(" Network {network}, kernel {kernel}\n");
     text += &format!(" NNUE evaluation  {whole} (White's view, internal units)\n");
     text += &format!(" NNUE evaluation  {value} (side to move, internal units)\n");
     text
@@ -131,7 +154,8 @@ pub fn raw(
             }
             Err(error) => {
                 bad += 1;
-                writeln!(err, "{}:{}: {error:#}", file.display(), i + 1)?;
+                let why = reason::chain(&error);
+                writeln!(err, "{}:{}: {why}", file.display(), i + 1)?;
             }
         }
     }
@@ -169,6 +193,34 @@ mod tests {
             number.is_some_and(|number| number.parse::<i32>().is_ok()),
             "{text}"
         );
+    }
+
+    #[test]
+    fn pawns_and_chances_are_those_of_the_search() {
+        let mode = crate::board::CastlingMode::Standard;
+        let fen = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1";
+        let position = Position::from_fen(fen, mode).expect("a position");
+        let text = explain(&position, &Network::embedded());
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(" Evaluation "))
+            .expect("the line");
+        let pawns: f64 = line
+            .split_whitespace()
+            .nth(1)
+            .and_then(|n| n.parse().ok())
+            .expect("a number");
+        assert!(pawns > 3.0, "a queen more: {line}");
+        let chances: Vec<f64> = line
+            .split_whitespace()
+            .filter_map(|n| n.parse().ok())
+            .skip(1)
+            .collect();
+        assert!(
+            chances.len() == 3 && (chances.iter().sum::<f64>() - 100.0).abs() < 0.2,
+            "{line}"
+        );
+        assert!(chances[0] > 90.0, "{line}");
     }
 
     #[test]

@@ -492,7 +492,16 @@ fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
 
 #[cfg(not(feature = "tune"))]
 fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
-    Err(unknown_option(name))
+    let parameter = crate::search::params::TABLE
+        .iter()
+        .find(|p| p.name.eq_ignore_ascii_case(name));
+    Err(parameter.map_or_else(
+        || unknown_option(name),
+        |p| {
+            let name = p.name;
+            format!("setoption {name}: a search parameter, which only builds with the feature tune can set")
+        },
+    ))
 }
 
 fn unknown_option(name: &str) -> String {

@@ -67,10 +67,10 @@ fn several_lines_of_a_tablebase_win_do_not_stall() {
         return;
     };
     engine.send("setoption name MultiPV value 3");
-    for (fen, depth) in [(QUEEN_AGAINST_ROOK, "14"), (BEYOND_THE_TABLES, "16")] {
+    for (fen, depth) in [(QUEEN_AGAINST_ROOK, "11"), (BEYOND_THE_TABLES, "14")] {
         engine.send(&format!("ucinewgame\nposition fen {fen}"));
         // The limit of nodes is what would end a search that does not come to its depth.
-        let lines = engine.go(&format!("go depth {depth} nodes 6000000"));
+        let lines = engine.go(&format!("go depth {depth} nodes 3000000"));
         let last = lines
             .iter()
             .rfind(|line| line.contains(" score "))

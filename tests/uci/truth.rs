@@ -31,44 +31,49 @@ fn scored(lines: &[String]) -> Vec<&String> {
         .collect()
 }
 
-/// What a depth was said to have found: no two exact lines of one depth may differ, and the last line begins with
-/// the best move.
+/// No two exact lines of one depth may differ for a move, nor may a later one promise more than the line that the
+/// depth ended with; and the last line begins with the best move.
 fn check(lines: &[String], context: &str) {
-    let mut exact: HashMap<String, (String, String)> = HashMap::new();
-    for line in scored(lines) {
-        let depth = field(line, "depth").expect("a depth");
-        let found = (
-            line.split(" score ")
-                .nth(1)
-                .unwrap_or_default()
-                .split(" nodes ")
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
-            line.split(" pv ").nth(1).unwrap_or_default().to_owned(),
-        );
-        if line.contains("bound") {
-            continue;
+    let after = |line: &str, word: &str| line.split(word).nth(1).unwrap_or_default().to_owned();
+    let mut exact: HashMap<String, Vec<(String, String)>> = HashMap::new();
+    for line in scored(lines)
+        .into_iter()
+        .filter(|line| !line.contains("bound"))
+    {
+        let score = after(line, " score ");
+        let score = score.split(" nodes ").next().unwrap_or_default();
+        let (score, pv) = (score.to_owned(), after(line, " pv "));
+        let known = exact
+            .entry(field(line, "depth").expect("a depth"))
+            .or_default();
+        let cp = |score: &str| {
+            score
+                .strip_prefix("cp ")
+                .and_then(|cp| cp.parse::<i32>().ok())
+        };
+        for (other, moves) in known.iter() {
+            let same_move = moves.split(' ').next() == pv.split(' ').next();
+            let agree = if same_move {
+                *other == score && *moves == pv
+            } else {
+                cp(&score)
+                    .zip(cp(other))
+                    .is_none_or(|(later, first)| later <= first)
+            };
+            assert!(agree, "two results of one depth, {context}: {lines:#?}");
         }
-        let known = exact.entry(depth).or_insert_with(|| found.clone());
-        assert_eq!(
-            *known, found,
-            "two results of one depth, {context}: {lines:#?}"
-        );
+        known.push((score, pv));
     }
     let last = scored(lines).pop().expect("a line");
-    assert_eq!(
-        field(last, "pv"),
-        Some(best_move(lines)),
-        "{context}: {lines:#?}"
-    );
+    let (first, best) = (field(last, "pv"), best_move(lines));
+    assert_eq!(first, Some(best), "{context}: {lines:#?}");
 }
 
 #[test]
 fn the_last_line_before_the_move_is_true() {
     let mut engine = Driver::start();
     for fen in positions() {
-        for nodes in [30_000, 47_000, 80_000, 123_456] {
+        for nodes in [9_000, 20_000, 47_000] {
             engine.send(&format!("ucinewgame\nposition fen {fen}"));
             let go = format!("go nodes {nodes}");
             let lines = engine.go(&go);
@@ -82,20 +87,22 @@ fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
     let mut engine = Driver::start();
     // A clock of one node to the millisecond: current moves and bounds are shown at once, not after seconds.
     engine.send("setoption name nodestime value 1");
-    for fen in positions().iter().take(8) {
+    let mut current = 0;
+    for fen in positions().iter().take(5) {
         engine.send(&format!("ucinewgame\nposition fen {fen}"));
-        let lines = engine.go("go depth 11");
+        let lines = engine.go("go depth 9");
         check(&lines, fen);
         let depths: Vec<i32> = lines
             .iter()
             .filter_map(|line| field(line, "depth")?.parse().ok())
             .collect();
         assert!(depths.is_sorted(), "{fen}: {lines:#?}");
-        assert!(
-            lines.iter().any(|line| line.contains(" currmove ")),
-            "{fen}"
-        );
+        current += lines
+            .iter()
+            .filter(|line| line.contains(" currmove "))
+            .count();
     }
+    assert!(current > 0);
 }
 
 #[test]
