@@ -245,8 +245,7 @@ fn a_build_without_parameters_says_so() {
         !run.status.success() && said.contains("--features tune"),
         "{said}"
     );
-    let parameter = zoothera::search::params::TABLE[0].name;
-    let said = output(&[&format!("setoption name {parameter} value 1")]);
+    let said = output(&["setoption name asp_delta value 9"]);
     assert!(
         said.contains("ERROR") && said.contains("feature tune"),
         "{said}"

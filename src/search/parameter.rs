@@ -3,6 +3,9 @@
 //! In an ordinary build each number is a constant; with the feature `tune` each is an atomic, which a UCI option or a
 //! tuning run sets, and which holds from the next use on (the starting values of histories from the next game on).
 
+// An ordinary build asks for the names alone.
+#![cfg_attr(not(feature = "tune"), allow(dead_code))]
+
 /// The usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
 pub const LAST_RATE: f64 = 0.002;
 
@@ -38,8 +41,7 @@ impl Parameter {
 /// Declares the table, and a function for each parameter that gives its value.
 macro_rules! parameters {
     ($($name:ident = $default:literal, $min:literal ..= $max:literal, $step:literal;)*) => {
-        /// The table, in the order of its declaration; only a tuning build reads it.
-        #[cfg_attr(not(feature = "tune"), allow(dead_code))]
+        /// The table, in the order of its declaration.
         pub const TABLE: &[Parameter] = &[$(Parameter {
             name: stringify!($name), default: $default, min: $min, max: $max, step: $step,
         }),*];

@@ -10,8 +10,10 @@
 // `fut_base` to 96 and moved the rest by little more than noise does; its values against these at 20,000 nodes:
 // +2 +- 13 (1291 games). Not kept.
 
+#[cfg(any(feature = "tune", test))]
+pub use super::parameter::LAST_RATE;
+pub use super::parameter::Parameter;
 use super::parameter::parameters;
-pub use super::parameter::{LAST_RATE, Parameter};
 
 parameters! {
     // Aspiration window
