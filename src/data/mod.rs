@@ -1,6 +1,6 @@
 //! Training data: reading and writing its formats, choosing positions, and keeping them packed in memory.
 //!
-//! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`] and [`plain`]
+//! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`], [`plain`] and [`tree`]
 //! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
 //! * [`filter`]: what is worth learning from
 //! * [`ops`]: work on files
@@ -16,6 +16,7 @@ pub mod packed;
 pub mod plain;
 pub mod reader;
 pub mod record;
+pub mod tree;
 pub mod writer;
 
 pub use entry::Entry;
