@@ -4,6 +4,7 @@
 //! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
 //! * [`filter`]: what is worth learning from
 //! * [`ops`]: work on files
+//! * [`stream`]: files of any size as records in random order, in bounded memory
 //! * [`datagen`]: making it
 
 pub mod bin;
@@ -16,6 +17,7 @@ pub mod packed;
 pub mod plain;
 pub mod reader;
 pub mod record;
+pub mod stream;
 pub mod tree;
 pub mod writer;
 
