@@ -8,9 +8,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use folder::{Folder, encode, entries, random_games};
+use zoothera::board::openings::random_walk;
+use zoothera::board::{Move, Position};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::reader::Format;
+use zoothera::data::tree::{Encoder, Stem, Step};
 use zoothera::data::{Entry, bin};
+use zoothera::util::rng::SplitMix64;
 
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
     let mut words = arguments.iter();
@@ -181,6 +185,110 @@ fn info_counts() {
             Some(games.iter().filter(|e| e.result == 1).count())
         );
         assert!(text.contains("<= 32"), "{text}");
+    }
+}
+
+/// Games on whose trees positions were sampled, as a `.tree` and as entries.
+fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
+    let mut rng = SplitMix64::new(seed);
+    let (mut bytes, mut all) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let start = random_walk(&Position::startpos(), 4, &mut rng).expect("a position");
+        let mut encoder = Encoder::new(Stem::of(&start));
+        let white = rng.below(3) as i8 - 1;
+        for sample in 0..50 {
+            let plies = sample / 5 + rng.below(6);
+            let Some(position) = random_walk(&start, plies, &mut rng) else {
+                continue;
+            };
+            let steps = position.moves_since(start.history_len());
+            let path: Vec<Step> = steps.map(Move::bits_of).collect();
+            let score = rng.below(6000) as i16 - 3000;
+            encoder.sample(&path, score).expect("moves");
+            let mut entry = Entry {
+                score,
+                ..Entry::of(&position)
+            };
+            entry.set_result(white);
+            all.push(entry);
+        }
+        encoder.finish(white, &mut bytes).expect("a vector");
+    }
+    (bytes, all)
+}
+
+#[test]
+fn trees_are_read_by_all_commands_and_written_from_trees() {
+    let folder = Folder::new("trees");
+    let (bytes, samples) = trees(8, 100);
+    let tree = folder.file("a.tree", &bytes);
+    assert!(entries(&tree) == samples);
+    let bin = folder.path("a.bin");
+    succeed(&["convert"], &[&tree, &bin]);
+    assert!(entries(&bin) == samples);
+    let copy = folder.path("copy.tree");
+    succeed(&["convert"], &[&tree, &copy]);
+    assert!(fs::read(&copy).expect("a file") == bytes);
+    // Each command with trees on both sides does what it does with records.
+    for arguments in [
+        ["convert", "--skip", "100", "--limit", "3000"].as_slice(),
+        &["filter", "--max-score", "2000", "--min-ply", "9"],
+        &["filter", "--thin-beyond", "500", "--thin", "3"],
+        &["dedupe"],
+    ] {
+        let [to_tree, to_bin] = ["b.tree", "b.bin"].map(|name| folder.path(name));
+        succeed(arguments, &[&tree, &tree, &to_tree]);
+        succeed(arguments, &[&bin, &bin, &to_bin]);
+        let kept = entries(&to_tree);
+        assert!(kept == entries(&to_bin), "{arguments:?}");
+        assert!(!kept.is_empty() && kept.len() < 2 * samples.len());
+    }
+    let shuffled = folder.path("shuffled.bin");
+    succeed(&["shuffle"], &[&tree, &shuffled]);
+    assert!(sorted(&entries(&shuffled)) == sorted(&samples));
+    assert!(succeed(&["info"], &[&tree]).contains(&samples.len().to_string()));
+}
+
+#[test]
+fn games_of_trees_are_split_whole() {
+    let folder = Folder::new("split-trees");
+    let (bytes, samples) = trees(9, 300);
+    let from = folder.file("a.tree", &bytes);
+    let [large, small] = ["large.tree", "small.bin"].map(|name| folder.path(name));
+    let into = |path: &Path, weight| format!("--into={}={weight}", path.display());
+    succeed(&["split", &into(&large, 4), &into(&small, 1)], &[&from]);
+    let (large, small) = (entries(&large), entries(&small));
+    assert!(sorted(&[large.clone(), small.clone()].concat()) == sorted(&samples));
+    // A run of samples that went one way is a game or several, so that cuts are rare.
+    let first = sorted(&small[..1]);
+    assert!(!sorted(&large).contains(&first[0]));
+    let mut rest = samples.as_slice();
+    let mut cuts = 0;
+    while let Some(sample) = rest.first() {
+        let part = if small.contains(sample) {
+            &small
+        } else {
+            &large
+        };
+        let here = rest.iter().take_while(|e| part.contains(e)).count();
+        rest = &rest[here..];
+        cuts += 1;
+    }
+    assert!(cuts <= 150, "{cuts} runs of samples in 300 games");
+}
+
+#[test]
+fn trees_refuse_unrelated_positions_before_any_work() {
+    let folder = Folder::new("unrelated");
+    let games = random_games(10, 20);
+    let bin = folder.file("a.bin", &encode(Format::Bin, &games));
+    let tree = folder.path("b.tree");
+    for command in ["convert", "filter", "shuffle", "dedupe"] {
+        let output = data(&[command], &[&bin, &tree]);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(err.contains("write .bin instead"), "{command}: {err}");
+        assert_eq!(folder.names(), ["a.bin"], "{command}");
     }
 }
 

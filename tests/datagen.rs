@@ -105,6 +105,37 @@ fn samples_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn trees_hold_the_same_samples_in_the_same_order() {
+    let folder = Folder::new("sample-tree");
+    for (name, arguments) in [
+        ("classical", SAMPLE.to_owned()),
+        (
+            "960",
+            "--positions 5000 --nodes 300 --one-in 3 --hash 1 --chess960".to_owned(),
+        ),
+    ] {
+        let path = |form: &str| folder.path(&format!("{name}-{form}"));
+        let [bin, one, three, killed] = ["a.bin", "1.tree", "3.tree", "k.tree"].map(path);
+        generate("sample", &bin, &arguments);
+        generate("sample", &one, &format!("{arguments} --threads 1"));
+        generate("sample", &three, &format!("{arguments} --threads 3"));
+        generate_with_kills("sample", (&killed, &one), &arguments, 5);
+        assert!(entries(&one) == entries(&bin), "{name}: other samples");
+        let wanted = fs::read(&one).expect("a file");
+        assert!(
+            fs::read(&three).expect("a file") == wanted,
+            "threads matter"
+        );
+        let bytes = wanted.len() as f64 / entries(&one).len() as f64;
+        assert!(bytes < 10.0, "{bytes} bytes a position");
+    }
+    let out = folder.path("games.tree");
+    let error = refused("selfplay", &out, SELFPLAY);
+    assert!(error.contains("datagen sample"), "{error}");
+    assert!(!out.exists());
+}
+
+#[test]
 fn a_finished_file_can_be_made_longer_but_not_mixed() {
     let folder = Folder::new("longer");
     let [short, long] = ["short.bin", "long.bin"].map(|name| folder.path(name));
@@ -222,6 +253,11 @@ fn many_kills_lose_nothing() {
         (
             "sample",
             "a.bin",
+            "--positions 300000 --nodes 300 --one-in 4 --hash 1",
+        ),
+        (
+            "sample",
+            "e.tree",
             "--positions 300000 --nodes 300 --one-in 4 --hash 1",
         ),
         (

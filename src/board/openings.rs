@@ -147,7 +147,7 @@ pub fn random_walk(start: &Position, plies: usize, rng: &mut SplitMix64) -> Opti
 }
 
 /// A random initial position of Chess960, both sides alike.
-fn chess960_start(rng: &mut SplitMix64) -> Position {
+pub(crate) fn chess960_start(rng: &mut SplitMix64) -> Position {
     let mut rank = [' '; 8];
     rank[2 * rng.below(4)] = 'b';
     rank[2 * rng.below(4) + 1] = 'b';

@@ -300,6 +300,24 @@ impl Position {
         (self.by_color(color) & !plain).any()
     }
 
+    /// The rook of a castling right that is left, by the right's bit: 0 to 3 for K, Q, k, q.
+    pub fn castling_rook(&self, right: usize) -> Option<Square> {
+        let held = self.state.castling >> right & 1 != 0;
+        held.then(|| self.lanes[right].rook)
+    }
+
+    /// How many moves the history holds, null moves included.
+    #[inline]
+    pub fn history_len(&self) -> usize {
+        self.history.len()
+    }
+
+    /// The moves of the history but the first `skip`, oldest first; `None` for a null move.
+    pub fn moves_since(&self, skip: usize) -> impl Iterator<Item = Option<Move>> + '_ {
+        let led_here = self.history.iter().chain([&self.state]);
+        led_here.skip(skip + 1).map(|state| state.mv)
+    }
+
     /// The role and colour of the piece on the move's from square (must be occupied).
     #[inline]
     pub fn moved_piece(&self, m: Move) -> Piece {

@@ -1,9 +1,10 @@
 //! Training data: reading and writing its formats, choosing positions, and keeping them packed in memory.
 //!
-//! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`] and [`plain`]
+//! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`], [`plain`] and [`tree`]
 //! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
 //! * [`filter`]: what is worth learning from
 //! * [`ops`]: work on files
+//! * [`stream`]: files of any size as records in random order, in bounded memory
 //! * [`datagen`]: making it
 
 pub mod bin;
@@ -16,6 +17,8 @@ pub mod packed;
 pub mod plain;
 pub mod reader;
 pub mod record;
+pub mod stream;
+pub mod tree;
 pub mod writer;
 
 pub use entry::Entry;

@@ -76,6 +76,15 @@ impl PackedBoard {
         }
     }
 
+    /// The occupied squares, and their nibbles in order, lowest first.
+    #[inline]
+    pub(super) fn from_nibbles(occupied: u64, nibbles: u128) -> Self {
+        Self {
+            occupied,
+            nibbles: nibbles.to_le_bytes(),
+        }
+    }
+
     /// The pieces of a position.
     pub fn of(position: &Position) -> Self {
         let occupied = position.occupied();

@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail};
 use super::entry::Entry;
 use super::filter::Filter;
 use super::record::Record;
-use super::{bin, binpack, plain};
+use super::tree::Trail;
+use super::{bin, binpack, plain, tree};
 
 /// Bytes that are read from the disk at once.
 const BUFFER: usize = 1 << 20;
@@ -27,6 +28,8 @@ pub enum Format {
     Binpack,
     /// Lines of text.
     Plain,
+    /// Samples on the trees of their games.
+    Tree,
 }
 
 impl Format {
@@ -40,8 +43,9 @@ impl Format {
             Some("bin") => Ok(Self::Bin),
             Some("binpack") => Ok(Self::Binpack),
             Some("plain" | "txt") => Ok(Self::Plain),
+            Some("tree") => Ok(Self::Tree),
             _ => bail!(
-                "{}: the extension tells no format; it must be .bin, .binpack, .plain or .txt",
+                "{}: the extension tells no format; it must be .bin, .binpack, .plain, .txt or .tree",
                 path.display()
             ),
         }
@@ -63,21 +67,45 @@ pub fn for_each(path: &Path, visit: impl FnMut(&Entry) -> Result<()>) -> Result<
 pub fn for_each_counted(
     path: &Path,
     bytes: &Cell<u64>,
-    visit: impl FnMut(&Entry) -> Result<()>,
+    mut visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<()> {
+    for_each_placed(path, bytes, |entry, _| visit(entry))
+}
+
+/// Where a file that has blocks of games holds an entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Number of the block.
+    pub block: u64,
+    /// The way to the position in its game.
+    pub trail: Trail<'a>,
+}
+
+/// As [`for_each_counted`], telling where a `.tree` holds the entry.
+///
+/// # Errors
+/// As [`for_each`].
+pub fn for_each_placed(
+    path: &Path,
+    bytes: &Cell<u64>,
+    mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
 ) -> Result<()> {
     let format = Format::of(path)?;
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let source = BufReader::with_capacity(BUFFER, Counted { file, bytes });
     let left = match format {
-        Format::Bin => bin::for_each(source, visit),
-        Format::Binpack => binpack::for_each(source, visit),
-        Format::Plain => plain::for_each(source, visit),
+        Format::Bin => bin::for_each(source, |entry| visit(entry, None)),
+        Format::Binpack => binpack::for_each(source, |entry| visit(entry, None)),
+        Format::Plain => plain::for_each(source, |entry| visit(entry, None)),
+        Format::Tree => tree::for_each(source, |entry, &trail, block| {
+            visit(entry, Some(Place { block, trail }))
+        }),
     };
     let left = left.with_context(|| path.display().to_string())?;
     if left > 0 {
         let what = match format {
             Format::Bin => "bytes of an unfinished record",
-            Format::Binpack => "bytes of an unfinished block",
+            Format::Binpack | Format::Tree => "bytes of an unfinished block",
             Format::Plain => "lines of an unfinished entry",
         };
         eprintln!(

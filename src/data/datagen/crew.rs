@@ -21,7 +21,7 @@ use crate::util::rng::SplitMix64;
 /// Arguments of the output.
 #[derive(clap::Args, Clone, Debug)]
 pub struct OutputArgs {
-    /// File to write: .bin, .binpack or .plain
+    /// File to write: .bin, .binpack, .plain, or .tree for samples
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Positions to write; the game that reaches the number is the last
@@ -43,11 +43,36 @@ pub struct OutputArgs {
 
 /// Plays games, each by its number alone.
 pub trait Player {
-    /// The positions of a game, all labelled but those with `NO_SCORE`; `None` when `stop` was raised before its end.
+    /// A game; `None` when `stop` was raised before its end.
     ///
     /// # Errors
-    /// When no game can be begun.
-    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Vec<Entry>>>;
+    /// When no game can be begun, or the format cannot hold it.
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Played>>;
+}
+
+/// A game that was played, in the file's format.
+pub struct Played {
+    /// What is appended to the file.
+    pub bytes: Vec<u8>,
+    /// Labelled positions.
+    pub positions: u64,
+}
+
+impl Played {
+    /// A game of these positions, all labelled but those with `NO_SCORE`.
+    ///
+    /// # Errors
+    /// When the format cannot hold one of them.
+    pub fn encode(entries: &[Entry], format: Format) -> Result<Self> {
+        let mut writer = EntryWriter::new(format, Vec::with_capacity(40 * entries.len()))?;
+        for entry in entries {
+            writer.write(entry)?;
+        }
+        Ok(Self {
+            bytes: writer.finish()?,
+            positions: entries.iter().filter(|e| e.score != NO_SCORE).count() as u64,
+        })
+    }
 }
 
 /// The random numbers of a game.
@@ -57,11 +82,10 @@ pub fn rng_of(seed: u64, number: u64) -> SplitMix64 {
     SplitMix64::new(SplitMix64::new(base ^ number).next_u64())
 }
 
-/// A finished game, encoded.
+/// A finished game.
 struct Game {
     number: u64,
-    bytes: Vec<u8>,
-    positions: u64,
+    played: Played,
 }
 
 /// Plays until the file has the positions that are asked for. `settings` is what the data depend on apart from the
@@ -74,7 +98,6 @@ pub fn run<P: Player>(
     settings: &str,
     new_player: impl Fn() -> P + Sync,
 ) -> Result<()> {
-    let format = Format::of(&args.out)?;
     let settings = format!("{settings}, hash {}, seed {}", args.hash, args.seed);
     let mut store = Store::open(&args.out, settings, args.resume)?;
     let threads = args.threads.map_or_else(cores, usize::from);
@@ -84,7 +107,7 @@ pub fn run<P: Player>(
     let written = std::thread::scope(|scope| {
         for id in 0..threads {
             let (sender, next, stop, new_player) = (sender.clone(), &next, &stop, &new_player);
-            let work = move || play_games(new_player, format, next, stop, &sender);
+            let work = move || play_games(new_player, next, stop, &sender);
             let thread = std::thread::Builder::new()
                 .name(format!("games {id}"))
                 .stack_size(STACK_BYTES);
@@ -106,7 +129,6 @@ pub fn run<P: Player>(
 /// One thread's work: the next game that nobody plays yet, until told to stop.
 fn play_games<P: Player>(
     new_player: &impl Fn() -> P,
-    format: Format,
     next: &AtomicU64,
     stop: &AtomicBool,
     sender: &Sender<Result<Game>>,
@@ -114,15 +136,10 @@ fn play_games<P: Player>(
     let mut player = new_player();
     while !stop.load(Relaxed) {
         let number = next.fetch_add(1, Relaxed);
-        let played = catch_unwind(AssertUnwindSafe(|| {
-            let Some(entries) = player.play(number, stop)? else {
-                return Ok(None);
-            };
-            encode(number, &entries, format).map(Some)
-        }));
+        let played = catch_unwind(AssertUnwindSafe(|| player.play(number, stop)));
         let game = match played {
             Ok(Ok(None)) => return,
-            Ok(Ok(Some(game))) => Ok(game),
+            Ok(Ok(Some(played))) => Ok(Game { number, played }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(anyhow!(
                 "game {number} failed; this is a bug, please report it"
@@ -132,18 +149,6 @@ fn play_games<P: Player>(
             return;
         }
     }
-}
-
-fn encode(number: u64, entries: &[Entry], format: Format) -> Result<Game> {
-    let mut writer = EntryWriter::new(format, Vec::with_capacity(40 * entries.len()))?;
-    for entry in entries {
-        writer.write(entry)?;
-    }
-    Ok(Game {
-        number,
-        bytes: writer.finish()?,
-        positions: entries.iter().filter(|e| e.score != NO_SCORE).count() as u64,
-    })
 }
 
 /// Writes games as their turn comes, until there are `wanted` positions.
@@ -168,7 +173,7 @@ fn write_games(games: &Receiver<Result<Game>>, store: &mut Store, wanted: u64) -
         let game = games.recv().context("all threads have ended")??;
         early.insert(game.number, game);
         while let Some(game) = early.remove(&store.state().games) {
-            store.append(&game.bytes, game.positions)?;
+            store.append(&game.played.bytes, game.played.positions)?;
             progress.tick(|seconds| line(store, seconds));
             if store.state().positions >= wanted {
                 break;

@@ -10,11 +10,13 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use parking_lot::Mutex;
 
-use super::crew::{self, OutputArgs, Player, rng_of};
+use super::crew::{self, OutputArgs, Played, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
-use crate::board::Position;
+use crate::board::{Move, Position};
 use crate::data::entry::Entry;
+use crate::data::reader::Format;
+use crate::data::tree::{Encoder, Stem, Step};
 use crate::nnue::Network;
 use crate::search::sampler::Sampler;
 use crate::search::score::Value;
@@ -80,12 +82,13 @@ impl SampleArgs {
 pub fn run(args: &SampleArgs, network: &Arc<Network>) -> Result<()> {
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
+    let format = Format::of(&args.output.out)?;
     crew::run(&args.output, &args.settings(network), || SamplePlayer {
         args,
         openings: &openings,
         limits: &limits,
+        format,
         solo: Solo::new(network.clone(), args.output.hash as usize),
-        basket: Arc::default(),
     })
 }
 
@@ -94,28 +97,115 @@ struct SamplePlayer<'a> {
     args: &'a SampleArgs,
     openings: &'a EvenOpenings,
     limits: &'a Limits,
+    format: Format,
     solo: Solo,
-    basket: Arc<Mutex<Vec<Entry>>>,
 }
 
 impl Player for SamplePlayer<'_> {
-    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Vec<Entry>>> {
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Played>> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
-        self.basket.lock().clear();
-        let picker = Picker::new(self.args, rng, self.basket.clone());
+        let basket = Arc::new(Mutex::new(Basket::new(self.format, &start)));
+        let picker = Picker::new(self.args, rng, basket.clone());
         self.solo.set_sampler(Some(Box::new(picker)));
         let result = game::play(start, &self.args.rules, stop, |position| {
+            basket.lock().follow(position);
             self.solo.search(position, self.limits)
         });
         self.solo.set_sampler(None);
-        let mut entries = std::mem::take(&mut *self.basket.lock());
-        let Some(white) = result else {
-            return Ok(None);
-        };
-        entries.iter_mut().for_each(|entry| entry.set_result(white));
-        Ok(Some(entries))
+        let basket = std::mem::replace(&mut *basket.lock(), Basket::Entries(Vec::new()));
+        match result {
+            Some(white) => basket.finish(white, self.format).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The samples of a game.
+enum Basket {
+    /// For formats that hold positions on their own.
+    Entries(Vec<Entry>),
+    /// For the format that holds the ways to them.
+    Tree(Box<Walk>),
+}
+
+/// A game's samples, encoded as they come.
+struct Walk {
+    /// What went wrong, if anything: a search cannot be stopped by those who look on.
+    encoded: Result<Encoder>,
+    /// Moves that led to the game's first position.
+    before: usize,
+    /// Moves of the game so far, and while a sample is taken those of the search.
+    path: Vec<Step>,
+    /// How many moves the game has.
+    played: usize,
+}
+
+impl Basket {
+    fn new(format: Format, start: &Position) -> Self {
+        if format != Format::Tree {
+            return Self::Entries(Vec::new());
+        }
+        Self::Tree(Box::new(Walk {
+            encoded: Ok(Encoder::new(Stem::of(start))),
+            before: start.history_len(),
+            path: Vec::new(),
+            played: 0,
+        }))
+    }
+
+    /// Hears that the game has come to a position.
+    fn follow(&mut self, position: &Position) {
+        if let Self::Tree(walk) = self {
+            walk.go_to(position);
+            walk.played = walk.path.len();
+        }
+    }
+
+    fn put(&mut self, position: &Position, score: i16) {
+        match self {
+            Self::Entries(entries) => entries.push(Entry {
+                score,
+                ..Entry::of(position)
+            }),
+            Self::Tree(walk) => walk.put(position, score),
+        }
+    }
+
+    /// The game, now that white's result is known.
+    fn finish(self, white: i8, format: Format) -> Result<Played> {
+        match self {
+            Self::Entries(mut entries) => {
+                entries.iter_mut().for_each(|entry| entry.set_result(white));
+                Played::encode(&entries, format)
+            }
+            Self::Tree(walk) => {
+                let encoder = walk.encoded?;
+                let positions = encoder.count();
+                let mut bytes = Vec::new();
+                encoder.finish(white, &mut bytes)?;
+                Ok(Played { bytes, positions })
+            }
+        }
+    }
+}
+
+impl Walk {
+    /// Makes `path` the way to a position behind the game's last one.
+    fn go_to(&mut self, position: &Position) {
+        self.path.truncate(self.played);
+        let steps = position.moves_since(self.before + self.played);
+        self.path.extend(steps.map(Move::bits_of));
+    }
+
+    fn put(&mut self, position: &Position, score: i16) {
+        self.go_to(position);
+        if let Ok(encoder) = &mut self.encoded
+            && let Err(error) = encoder.sample(&self.path, score)
+        {
+            self.encoded = Err(error.context("a sample's path; this is a bug, please report it"));
+        }
     }
 }
 
@@ -127,11 +217,11 @@ struct Picker {
     thin_beyond: i32,
     thin: usize,
     /// Shared with the player, who takes the basket when the game is over; nobody else ever holds it.
-    basket: Arc<Mutex<Vec<Entry>>>,
+    basket: Arc<Mutex<Basket>>,
 }
 
 impl Picker {
-    fn new(args: &SampleArgs, rng: SplitMix64, basket: Arc<Mutex<Vec<Entry>>>) -> Self {
+    fn new(args: &SampleArgs, rng: SplitMix64, basket: Arc<Mutex<Basket>>) -> Self {
         Self {
             rng,
             one_in: args.one_in as usize,
@@ -152,10 +242,6 @@ impl Sampler for Picker {
             return;
         }
         let score = value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
-        let entry = Entry {
-            score,
-            ..Entry::of(position)
-        };
-        self.basket.lock().push(entry);
+        self.basket.lock().put(position, score);
     }
 }

@@ -6,13 +6,14 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::crew::{self, OutputArgs, Player, rng_of};
+use super::crew::{self, OutputArgs, Played, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::filter::{FilterArgs, remainder};
 use crate::data::reader::Format;
+use crate::data::writer::check_holds_unrelated;
 use crate::nnue::Network;
 use crate::search::solo::Found;
 use crate::search::{Limits, Solo};
@@ -64,13 +65,14 @@ impl SelfplayArgs {
 pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
-    let chains = Format::of(&args.output.out)? == Format::Binpack;
+    let format = Format::of(&args.output.out)?;
+    check_holds_unrelated(format)?;
     crew::run(&args.output, &args.settings(network), || SelfplayPlayer {
         args,
         openings: &openings,
         limits: &limits,
         solo: Solo::new(network.clone(), args.output.hash as usize),
-        chains,
+        format,
     })
 }
 
@@ -80,12 +82,11 @@ struct SelfplayPlayer<'a> {
     openings: &'a EvenOpenings,
     limits: &'a Limits,
     solo: Solo,
-    /// Whether the format holds games as chains.
-    chains: bool,
+    format: Format,
 }
 
 impl Player for SelfplayPlayer<'_> {
-    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Vec<Entry>>> {
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Played>> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
@@ -99,7 +100,7 @@ impl Player for SelfplayPlayer<'_> {
             return Ok(None);
         };
         entries.iter_mut().for_each(|entry| entry.set_result(white));
-        Ok(Some(self.choose(&entries)))
+        Played::encode(&self.choose(&entries), self.format).map(Some)
     }
 }
 
@@ -107,7 +108,8 @@ impl SelfplayPlayer<'_> {
     /// Leaves out what is not to be kept, or its score.
     fn choose(&self, entries: &[Entry]) -> Vec<Entry> {
         let filter = self.args.keep.filter();
-        let choose = |entry: &Entry| remainder(entry, filter.keeps(entry), self.chains);
+        let chains = self.format == Format::Binpack;
+        let choose = |entry: &Entry| remainder(entry, filter.keeps(entry), chains);
         entries.iter().filter_map(choose).collect()
     }
 }

@@ -97,6 +97,7 @@ pub fn needed(inputs: &[PathBuf], bytes_each: u64, memory_mib: u32) -> Result<us
                 Format::Bin => 40,
                 Format::Binpack => 2,
                 Format::Plain => 80,
+                Format::Tree => 4,
             };
     }
     let half = u64::from(memory_mib) << 19;

@@ -28,13 +28,13 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
     let mut output = Output::create(out)?;
     let mut left_to_skip = args.skip;
     let limit = args.limit.unwrap_or(u64::MAX);
-    for_each(inputs, "convert", |entry| {
+    for_each(inputs, "convert", |entry, place| {
         if left_to_skip > 0 {
             left_to_skip -= 1;
             return Ok(());
         }
         if output.count() < limit {
-            output.write(entry)?;
+            output.write_placed(entry, place)?;
         }
         Ok(())
     })?;

@@ -36,7 +36,7 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
     let count = needed(inputs, 2 * BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut place = 0_u64;
-    let total = for_each(inputs, "keys", |entry| {
+    let total = for_each(inputs, "keys", |entry, _| {
         let key = entry.key();
         let bucket = ((u128::from(key) * count as u128) >> 64) as usize;
         let pair = [key.to_le_bytes(), place.to_le_bytes()];
@@ -48,10 +48,13 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
         mark_later(&buckets.take(index)?, &mut later);
     }
     let mut place = 0;
-    for_each(inputs, "dedupe", |entry| {
+    for_each(inputs, "dedupe", |entry, from| {
         let drop = later[place / 64] >> (place % 64) & 1 == 1;
         place += 1;
-        if drop { Ok(()) } else { output.write(entry) }
+        if drop {
+            return Ok(());
+        }
+        output.write_placed(entry, from)
     })?;
     let kept = output.finish()?;
     eprintln!("{kept} of {total} positions kept in {}", out.display());

@@ -39,13 +39,13 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
     let mut output = Output::create(out)?;
     let mut rng = SplitMix64::new(args.seed);
     let mut kept = 0_u64;
-    let count = for_each(inputs, "filter", |entry| {
+    let count = for_each(inputs, "filter", |entry, place| {
         let extreme = entry.score.unsigned_abs() > args.thin_beyond;
         let thinned = extreme && rng.below(args.thin as usize) != 0;
         let keeps = !thinned && filter.keeps(entry);
         kept += u64::from(keeps);
         match remainder(entry, keeps, chains) {
-            Some(entry) => output.write(&entry),
+            Some(entry) => output.write_placed(&entry, place),
             None => Ok(()),
         }
     })?;

@@ -12,7 +12,7 @@ use crate::data::entry::{Entry, NO_SCORE};
 /// Arguments of `data info`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct InfoArgs {
-    /// The files: .bin, .binpack, .plain or .txt
+    /// The files: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
@@ -24,7 +24,7 @@ pub struct InfoArgs {
 pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     for path in &args.files {
         let mut summary = Summary::default();
-        for_each(std::slice::from_ref(path), "info", |entry| {
+        for_each(std::slice::from_ref(path), "info", |entry, _| {
             summary.add(entry);
             Ok(())
         })?;

@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::entry::Entry;
-use super::reader;
+use super::reader::{self, Place};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 
 /// Files to read, and last the file to write.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Paths {
-    /// Files to read, and last the file to write: .bin, .binpack, .plain or .txt
+    /// Files to read, and last the file to write: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, num_args = 2.., value_names = ["IN", "OUT"])]
     pub files: Vec<PathBuf>,
 }
@@ -43,11 +43,12 @@ impl Paths {
     }
 }
 
-/// Visits the entries of all files in order, and shows how many there have been and how long the rest will take.
+/// Visits the entries of all files in order, and shows how many there have been and how long the rest will take. Blocks
+/// are numbered through all files.
 fn for_each(
     inputs: &[PathBuf],
     what: &str,
-    mut visit: impl FnMut(&Entry) -> Result<()>,
+    mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
 ) -> Result<u64> {
     /// Entries between two looks at the clock.
     const STRIDE: u64 = 1 << 14;
@@ -65,13 +66,19 @@ fn for_each(
             short_time(seconds * (1.0 - done).max(0.0) / done)
         )
     };
+    let mut blocks = 0;
     for path in inputs {
-        reader::for_each_counted(path, &bytes, |entry| {
+        let before = blocks;
+        reader::for_each_placed(path, &bytes, |entry, mut place| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
                 progress.tick(|seconds| line(count, seconds));
             }
-            visit(entry)
+            if let Some(place) = &mut place {
+                place.block += before;
+                blocks = place.block + 1;
+            }
+            visit(entry, place)
         })?;
     }
     progress.finish(&line(count, progress.seconds()));

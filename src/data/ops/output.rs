@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::data::entry::Entry;
-use crate::data::reader::Format;
+use crate::data::reader::{Format, Place};
 use crate::data::writer::EntryWriter;
 use crate::util::atomic::AtomicFile;
 
@@ -35,8 +35,16 @@ impl Output {
     /// # Errors
     /// When the format cannot hold it, or the disk refuses.
     pub fn write(&mut self, entry: &Entry) -> Result<()> {
+        self.write_placed(entry, None)
+    }
+
+    /// Appends an entry that was read from a known place.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn write_placed(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
         self.count += 1;
-        let written = self.writer.write(entry);
+        let written = self.writer.write_placed(entry, place);
         written.with_context(|| format!("cannot write {}", self.path.display()))
     }
 

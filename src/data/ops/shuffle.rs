@@ -9,6 +9,8 @@ use super::buckets::{Buckets, needed};
 use super::output::Output;
 use super::{Paths, for_each};
 use crate::data::bin::{self, RECORD_BYTES};
+use crate::data::reader::Format;
+use crate::data::writer::check_holds_unrelated;
 use crate::util::rng::SplitMix64;
 
 /// Arguments of `data shuffle`.
@@ -31,11 +33,12 @@ pub struct ShuffleArgs {
 /// When a file or the disk is at fault; the error names it.
 pub fn run(args: &ShuffleArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
+    check_holds_unrelated(Format::of(out)?)?;
     let mut output = Output::create(out)?;
     let count = needed(inputs, RECORD_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut rng = SplitMix64::new(args.seed);
-    for_each(inputs, "shuffle", |entry| {
+    for_each(inputs, "shuffle", |entry, _| {
         buckets.put(rng.below(count), &bin::encode(entry)?)
     })?;
     for index in 0..count {

@@ -12,7 +12,7 @@ use crate::util::rng::SplitMix64;
 /// Arguments of `data split`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SplitArgs {
-    /// Files to read: .bin, .binpack, .plain or .txt
+    /// Files to read: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, value_name = "IN")]
     pub files: Vec<PathBuf>,
     /// A file to write and its weight; once for every part
@@ -49,7 +49,8 @@ impl FromStr for Part {
     }
 }
 
-/// Shares out the games. A game is what follows ply by ply, so that unrelated positions are shared out singly.
+/// Shares out the games. A game is a block of a `.tree`, and elsewhere what follows ply by ply, so that unrelated
+/// positions are shared out singly.
 ///
 /// # Errors
 /// When a file is at fault; the error names it.
@@ -60,12 +61,20 @@ pub fn run(args: &SplitArgs) -> Result<()> {
     let mut outputs = outputs?;
     let mut rng = SplitMix64::new(args.seed);
     let (mut chosen, mut next_ply) = (0, None);
-    for_each(&args.files, "split", |entry| {
-        if next_ply != Some(entry.ply) {
+    let mut block = None;
+    for_each(&args.files, "split", |entry, place| {
+        let begins = match place {
+            Some(place) => {
+                let last = block.replace(place.block);
+                last != Some(place.block) && !(last.is_some() && place.trail.stem.goes_on)
+            }
+            None => next_ply != Some(entry.ply),
+        };
+        if begins {
             chosen = choose(&args.into, rng.below(total));
         }
         next_ply = entry.ply.checked_add(1);
-        outputs[chosen].write(entry)
+        outputs[chosen].write_placed(entry, place)
     })?;
     for (output, part) in outputs.into_iter().zip(&args.into) {
         eprintln!("{} positions in {}", output.finish()?, part.path.display());

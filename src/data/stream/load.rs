@@ -1,0 +1,181 @@
+//! One chunk of a file, decoded on its own.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+use anyhow::{Context, Result, ensure};
+
+use super::plan::{Chunk, Input};
+use crate::data::entry::Entry;
+use crate::data::reader::Format;
+use crate::data::tree::{Decoder, HEADER_BYTES, Header};
+use crate::data::{bin, binpack, plain};
+
+/// Bytes that are read at once behind the end of a chunk of text, until an entry begins.
+const STEP: u64 = 1 << 12;
+
+/// Calls `visit` with every entry that begins in the chunk, in order. Returns how many bytes of something unfinished are
+/// at the end of the file.
+///
+/// # Errors
+/// When the file cannot be read, is damaged, or `visit` says so; the error tells where in the file.
+pub fn load(
+    input: &Input,
+    chunk: &Chunk,
+    mut visit: impl FnMut(&Entry) -> Result<()>,
+) -> Result<u64> {
+    let mut part = Part::read(input, chunk)?;
+    let loaded = match input.format {
+        Format::Bin => bin::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
+        Format::Binpack => binpack::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
+        Format::Plain => load_plain(&mut part, chunk, &mut visit),
+        Format::Tree => load_tree(&mut part, chunk, &mut visit),
+    };
+    loaded.with_context(|| format!("in the part from byte {}", chunk.start))
+}
+
+/// What was read of a file.
+struct Part {
+    file: File,
+    /// Bytes of the file.
+    size: u64,
+    /// Where `bytes` begin in the file.
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Part {
+    fn read(input: &Input, chunk: &Chunk) -> Result<Self> {
+        let mut file = File::open(&input.path).context("cannot open the file")?;
+        file.seek(SeekFrom::Start(chunk.start))?;
+        let mut part = Self {
+            file,
+            size: input.size,
+            start: chunk.start,
+            bytes: Vec::new(),
+        };
+        part.extend_to(chunk.end)?;
+        Ok(part)
+    }
+
+    /// Reads on up to a byte of the file, or to its end.
+    fn extend_to(&mut self, end: u64) -> Result<()> {
+        let length = (end.min(self.size) - self.start) as usize;
+        let there = self.bytes.len();
+        if length > there {
+            self.bytes.resize(length, 0);
+            let read = self.file.read_exact(&mut self.bytes[there..]);
+            read.context("it has become shorter since it was opened")?;
+        }
+        Ok(())
+    }
+
+    /// The header at a byte of the file.
+    fn header(&mut self, at: u64) -> Result<Option<Header>> {
+        self.extend_to(at + HEADER_BYTES as u64)?;
+        let bytes = self.bytes.get((at - self.start) as usize..);
+        Ok(bytes.and_then(|b| b.first_chunk()).and_then(Header::decode))
+    }
+}
+
+/// The blocks that begin in the chunk. The one that begins behind it must be sound, so that nobody overlooks damage: who
+/// reads the next chunk looks for a header.
+fn load_tree(
+    part: &mut Part,
+    chunk: &Chunk,
+    visit: &mut impl FnMut(&Entry) -> Result<()>,
+) -> Result<u64> {
+    let Some(mut at) = first_block(part, chunk)? else {
+        return Ok(0);
+    };
+    let mut decoder = Decoder::default();
+    loop {
+        if at + HEADER_BYTES as u64 > part.size {
+            return Ok(part.size - at); // The end, or a header that was cut off.
+        }
+        let place = || format!("the block at byte {at}");
+        let header = part
+            .header(at)?
+            .with_context(|| format!("{} has no header", place()))?;
+        if at >= chunk.end {
+            return Ok(0);
+        }
+        let begin = at + HEADER_BYTES as u64;
+        let end = begin + header.payload as u64;
+        if end > part.size {
+            return Ok(part.size - at); // It was cut off.
+        }
+        part.extend_to(end)?;
+        let [from, to] = [begin, end].map(|byte| (byte - part.start) as usize);
+        let decoded = decoder.decode(&header, &part.bytes[from..to], |entry, _| visit(entry));
+        decoded.with_context(place)?;
+        at = end;
+    }
+}
+
+/// Where the first block begins that begins in the chunk.
+fn first_block(part: &mut Part, chunk: &Chunk) -> Result<Option<u64>> {
+    if chunk.start == 0 {
+        return Ok(Some(0));
+    }
+    part.extend_to(chunk.end + HEADER_BYTES as u64 - 1)?;
+    let mut windows = part.bytes.windows(HEADER_BYTES);
+    let found = windows.position(|bytes| bytes.first_chunk().and_then(Header::decode).is_some());
+    Ok(found.map(|at| chunk.start + at as u64))
+}
+
+/// The entries whose first line begins in the chunk.
+fn load_plain(
+    part: &mut Part,
+    chunk: &Chunk,
+    visit: &mut impl FnMut(&Entry) -> Result<()>,
+) -> Result<u64> {
+    const FEN: &[u8] = b"\nfen ";
+    // A line begins after a break, which may be the last byte before the chunk.
+    let find = |bytes: &[u8], from: usize| {
+        let mut windows = bytes[from..].windows(FEN.len());
+        windows.position(|text| text == FEN).map(|at| from + at + 1)
+    };
+    let begin = if chunk.start == 0 {
+        Some(0)
+    } else {
+        find_first(part, chunk)?
+    };
+    let Some(begin) = begin else {
+        return Ok(0);
+    };
+    let inside = (chunk.end - chunk.start) as usize;
+    let end = loop {
+        // The break before the next entry may be the last byte inside.
+        if let Some(end) = find(&part.bytes, inside.saturating_sub(1)) {
+            break end;
+        }
+        let there = part.bytes.len();
+        part.extend_to(part.start + there as u64 + STEP)?;
+        if part.bytes.len() == there {
+            break there;
+        }
+    };
+    Ok(plain::for_each(&part.bytes[begin..end], visit)? as u64)
+}
+
+/// Where in the part of a text the first entry begins that begins in the chunk.
+fn find_first(part: &mut Part, chunk: &Chunk) -> Result<Option<usize>> {
+    ensure!(chunk.start > 0, "the first chunk begins with the file");
+    let mut before = [0];
+    let mut file = &part.file;
+    file.seek(SeekFrom::Start(chunk.start - 1))?;
+    file.read_exact(&mut before)?;
+    file.seek(SeekFrom::Start(part.start + part.bytes.len() as u64))?;
+    part.extend_to(chunk.end + 3)?;
+    let inside = (chunk.end - chunk.start) as usize;
+    let begins = |at: &usize| {
+        let line = if *at == 0 {
+            before[0]
+        } else {
+            part.bytes[at - 1]
+        } == b'\n';
+        line && part.bytes[*at..].starts_with(b"fen ")
+    };
+    Ok((0..inside).find(begins))
+}

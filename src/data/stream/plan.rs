@@ -1,0 +1,271 @@
+//! Files as chunks: which there are, and which are held out.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Options;
+use super::load::load;
+use crate::data::bin::RECORD_BYTES;
+use crate::data::filter::Filter;
+use crate::data::reader::Format;
+use crate::data::record::Record;
+use crate::util::rng::SplitMix64;
+
+/// Records of a chunk of a `.bin`.
+const BIN_RECORDS: u64 = 1 << 14;
+/// Bytes of a chunk of a `.tree`, about 8,000 positions.
+const TREE_BYTES: u64 = 1 << 16;
+/// Bytes of a chunk of a `.plain`.
+const PLAIN_BYTES: u64 = 1 << 20;
+/// Least bytes of a chunk of a `.binpack`, whose blocks are of any size.
+const BINPACK_BYTES: u64 = 1 << 17;
+/// What a block of a `.binpack` begins with, before its length in four bytes.
+const BINPACK_MAGIC: &[u8; 4] = b"BINP";
+
+/// A file.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it holds its entries.
+    pub format: Format,
+    /// Bytes.
+    pub size: u64,
+    /// Whether its scores alone are labels.
+    pub sampled: bool,
+    /// Whether it was told that the end of the file was cut off.
+    warned: Arc<AtomicBool>,
+}
+
+/// A part of a file: the entries, games or blocks that begin in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chunk {
+    /// Number of the file.
+    pub file: usize,
+    /// First byte.
+    pub start: u64,
+    /// The byte after the last.
+    pub end: u64,
+    /// Share of its records that are held out, at its end.
+    pub held_out: f64,
+}
+
+/// What is read, and what of it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    files: Vec<Input>,
+    chunks: Vec<Chunk>,
+    filter: Filter,
+    thin_beyond: u16,
+    seed: u64,
+    estimated_len: u64,
+    fingerprint: u64,
+}
+
+impl Plan {
+    /// Looks at the files.
+    ///
+    /// # Errors
+    /// When one cannot be read, or is no file of its format.
+    pub fn new(options: &Options) -> Result<Self> {
+        let mut files = Vec::new();
+        let mut all = Vec::new();
+        for source in &options.sources {
+            let path = &source.path;
+            let size = std::fs::metadata(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let input = Input {
+                path: path.clone(),
+                format: Format::of(path)?,
+                size: size.len(),
+                sampled: source.sampled,
+                warned: Arc::default(),
+            };
+            all.push(chunks_of(&input, files.len()).with_context(|| path.display().to_string())?);
+            files.push(input);
+        }
+        let sizes: Vec<u64> = files.iter().map(|file| file.size).collect();
+        let mut plan = Self {
+            files,
+            chunks: Vec::new(),
+            filter: options.filter,
+            thin_beyond: options.thin_beyond,
+            seed: options.seed,
+            estimated_len: 0,
+            fingerprint: super::fingerprint(options, &sizes)?,
+        };
+        let total = plan.estimate(&all)?;
+        let limit = options.holdout_limit as f64 / total.max(1.0);
+        let share = options.holdout.clamp(0.0, 1.0).min(limit);
+        plan.estimated_len = (total * (1.0 - share)) as u64;
+        all.iter_mut().for_each(|chunks| hold_out(chunks, share));
+        plan.chunks = all.concat();
+        ensure!(
+            plan.chunks.iter().any(|chunk| chunk.held_out < 1.0),
+            "no position is left to learn from"
+        );
+        Ok(plan)
+    }
+
+    /// About how many records there are, as one chunk of each file tells.
+    fn estimate(&self, all: &[Vec<Chunk>]) -> Result<f64> {
+        let mut total = 0.0;
+        for chunks in all {
+            if let Some(middle) = chunks.get(chunks.len() / 2) {
+                let size = chunks.last().map_or(0, |last| last.end) as f64;
+                let length = (middle.end - middle.start) as f64;
+                total += self.records(middle)?.len() as f64 / length * size;
+            }
+        }
+        Ok(total)
+    }
+
+    /// The chunks that have something to learn from.
+    pub fn training(&self) -> Vec<Chunk> {
+        let learnt = |chunk: &&Chunk| chunk.held_out < 1.0;
+        self.chunks.iter().filter(learnt).copied().collect()
+    }
+
+    /// About how many records there are to learn from.
+    pub fn estimated_len(&self) -> u64 {
+        self.estimated_len
+    }
+
+    /// A number that tells the options and files from others.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// The records of a chunk that the filter keeps.
+    fn records(&self, chunk: &Chunk) -> Result<Vec<Record>> {
+        let input = &self.files[chunk.file];
+        let filter = Filter {
+            quiet: self.filter.quiet && !input.sampled,
+            ..self.filter
+        };
+        // More than most chunks hold; growing would copy.
+        let mut records = Vec::with_capacity(BIN_RECORDS as usize);
+        let loaded = load(input, chunk, |entry| {
+            if filter.keeps(entry) {
+                let mut record = entry.record();
+                if input.sampled {
+                    record.trust_score_alone();
+                }
+                records.push(record);
+            }
+            Ok(())
+        });
+        let left = loaded.with_context(|| input.path.display().to_string())?;
+        if left > 0 && !input.warned.swap(true, Relaxed) {
+            warn(&input.path, left);
+        }
+        Ok(records)
+    }
+
+    /// The records of a chunk to learn from.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is damaged.
+    pub fn learn(&self, chunk: &Chunk) -> Result<Vec<Record>> {
+        let mut records = self.records(chunk)?;
+        records.truncate(kept(records.len(), chunk.held_out));
+        let number = (chunk.file as u64) << 48 ^ chunk.start;
+        let mut rng = SplitMix64::new(self.seed ^ number);
+        let thin_beyond = self.thin_beyond;
+        records.retain(|record| {
+            record.score.unsigned_abs() <= thin_beyond || rng.next_u64() >> 63 == 0
+        });
+        Ok(records)
+    }
+
+    /// The records held out, in the order of the files.
+    ///
+    /// # Errors
+    /// As [`Plan::learn`].
+    pub fn held_out(&self) -> Result<Vec<Record>> {
+        let mut all = Vec::new();
+        for chunk in self.chunks.iter().filter(|chunk| chunk.held_out > 0.0) {
+            let records = self.records(chunk)?;
+            all.extend_from_slice(&records[kept(records.len(), chunk.held_out)..]);
+        }
+        Ok(all)
+    }
+}
+
+/// How many of `len` records are not held out.
+fn kept(len: usize, held_out: f64) -> usize {
+    len - ((len as f64 * held_out) as usize).min(len)
+}
+
+/// Holds the end of a file out: a part of one chunk, and all chunks behind it.
+fn hold_out(chunks: &mut [Chunk], share: f64) {
+    let border = chunks.last().map_or(0.0, |last| last.end as f64) * (1.0 - share);
+    for chunk in chunks {
+        let length = (chunk.end - chunk.start) as f64;
+        chunk.held_out = ((chunk.end as f64 - border) / length).clamp(0.0, 1.0);
+    }
+}
+
+/// The chunks of a file.
+fn chunks_of(input: &Input, file: usize) -> Result<Vec<Chunk>> {
+    let size = match input.format {
+        Format::Bin => BIN_RECORDS * RECORD_BYTES as u64,
+        Format::Tree => TREE_BYTES,
+        Format::Plain => PLAIN_BYTES,
+        Format::Binpack => return blocks_of(&input.path, input.size, file),
+    };
+    let starts = (0..input.size).step_by(size as usize);
+    Ok(starts
+        .map(|start| chunk(file, start, (start + size).min(input.size)))
+        .collect())
+}
+
+fn chunk(file: usize, start: u64, end: u64) -> Chunk {
+    Chunk {
+        file,
+        start,
+        end,
+        held_out: 0.0,
+    }
+}
+
+/// The blocks of a `.binpack`, small ones put together. A block at the end that was cut off is left out with a warning.
+fn blocks_of(path: &Path, size: u64, file: usize) -> Result<Vec<Chunk>> {
+    let mut source = File::open(path)?;
+    let (mut chunks, mut start, mut at) = (Vec::new(), 0, 0);
+    while at + 8 <= size {
+        source.seek(SeekFrom::Start(at))?;
+        let mut header = [0; 8];
+        source.read_exact(&mut header)?;
+        let [m0, m1, m2, m3, length @ ..] = header;
+        if [m0, m1, m2, m3] != *BINPACK_MAGIC {
+            bail!("there is no header of a block at byte {at}");
+        }
+        let end = at + 8 + u64::from(u32::from_le_bytes(length));
+        if end > size {
+            break;
+        }
+        at = end;
+        if at - start >= BINPACK_BYTES {
+            chunks.push(chunk(file, start, at));
+            start = at;
+        }
+    }
+    if at > start {
+        chunks.push(chunk(file, start, at));
+    }
+    if at < size {
+        warn(path, size - at);
+    }
+    Ok(chunks)
+}
+
+fn warn(path: &Path, left: u64) {
+    let path = path.display();
+    eprintln!("warning: {path}: {left} bytes of something unfinished at the end are left out");
+}

@@ -1,0 +1,206 @@
+//! How the numbers of a sample become bits: one place for both directions.
+
+use anyhow::{Context, Result, ensure};
+
+use super::bits::{BitReader, BitWriter};
+use super::node::{Lanes, Node, Step};
+
+/// Low bits of the number of moves taken back that are written as they are.
+const POP_BITS: u32 = 1;
+/// The same of the number of moves made.
+const PUSH_BITS: u32 = 1;
+/// The same of the difference of scores: half of them are below this power of two.
+const SCORE_BITS: u32 = 9;
+/// Longest exponent that a number can have.
+const MOST_EXPONENT: u32 = 14;
+
+/// What a sample says apart from its moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Moves to take back.
+    pub pops: u32,
+    /// Moves that follow.
+    pub pushes: u32,
+    /// Score minus the last sample's, white's view.
+    pub score: i32,
+}
+
+impl Head {
+    /// Writes the head.
+    pub fn write(&self, bits: &mut BitWriter) {
+        put_number(bits, self.pops, POP_BITS);
+        put_number(bits, self.pushes, PUSH_BITS);
+        put_number(
+            bits,
+            (self.score << 1 ^ self.score >> 31) as u32,
+            SCORE_BITS,
+        );
+    }
+
+    /// Reads a head.
+    ///
+    /// # Errors
+    /// When there is none.
+    #[inline]
+    pub fn read(bits: &mut BitReader) -> Result<Self> {
+        let pops = take_number(bits, POP_BITS)?;
+        let pushes = take_number(bits, PUSH_BITS)?;
+        let score = take_number(bits, SCORE_BITS)?;
+        Ok(Self {
+            pops,
+            pushes,
+            score: (score >> 1) as i32 ^ -((score & 1) as i32),
+        })
+    }
+}
+
+/// Writes a number that is more likely the smaller it is (exponential Golomb code): as many zeros as the number has
+/// bits beyond the low ones, a one, those bits, and the low ones.
+fn put_number(bits: &mut BitWriter, number: u32, low: u32) {
+    let high = (number >> low) + 1;
+    let exponent = high.ilog2();
+    bits.put(1 << exponent, exponent + 1);
+    bits.put(u64::from(high ^ 1 << exponent), exponent);
+    bits.put(u64::from(number & ((1 << low) - 1)), low);
+}
+
+#[inline]
+fn take_number(bits: &mut BitReader, low: u32) -> Result<u32> {
+    let next = bits.peek();
+    let exponent = next.trailing_zeros();
+    ensure!(exponent <= MOST_EXPONENT, "a number is too large");
+    let next = next >> (exponent + 1);
+    let high = next as u32 & ((1 << exponent) - 1) | 1 << exponent;
+    let number = (high - 1) << low | (next >> exponent) as u32 & ((1 << low) - 1);
+    bits.skip(2 * exponent + 1 + low);
+    Ok(number)
+}
+
+/// Bits that tell `count` things apart.
+#[inline]
+fn width(count: u32) -> u32 {
+    u32::BITS - count.saturating_sub(1).leading_zeros()
+}
+
+/// Writes a move: which of the own pieces, and which of its targets. A null move is one more target of the king.
+///
+/// # Errors
+/// When it is no move of the position.
+pub fn put_step(bits: &mut BitWriter, node: &Node, lanes: &Lanes, step: Step) -> Result<()> {
+    let own = node.own();
+    let from = if step == 0 {
+        node.king()
+    } else {
+        step as u8 & 63
+    };
+    let to = (step >> 6) as u8 & 63;
+    ensure!(own >> from & 1 == 1, "a move of a piece that is not there");
+    let code = node.piece(from);
+    let targets = node.targets(code, from, lanes);
+    ensure!(
+        step == 0 || targets >> to & 1 == 1,
+        "a move that the piece cannot make"
+    );
+    let promotes = node.promotes(code, from);
+    let choices = choices(targets, code, promotes);
+    let choice = match (step, promotes) {
+        (0, _) => targets.count_ones(),
+        (_, false) => below(targets, to),
+        (_, true) => 4 * below(targets, to) + u32::from((step >> 12).clamp(1, 4) - 1),
+    };
+    bits.put(below(own, from).into(), width(own.count_ones()));
+    bits.put(choice.into(), width(choices));
+    Ok(())
+}
+
+/// Reads a move.
+///
+/// # Errors
+/// When there is none such.
+#[inline]
+pub fn take_step(bits: &mut BitReader, node: &Node, lanes: &Lanes) -> Result<Step> {
+    let own = node.own();
+    let piece = bits.take(width(own.count_ones())) as u32;
+    let from = nth(own, piece).context("a move of a piece that is not there")?;
+    let code = node.piece(from);
+    let targets = node.targets(code, from, lanes);
+    let promotes = node.promotes(code, from);
+    let choices = choices(targets, code, promotes);
+    let choice = bits.take(width(choices)) as u32;
+    ensure!(choice < choices, "a move that the piece cannot make");
+    let (target, promotion) = if promotes {
+        (choice / 4, choice as u16 % 4 + 1)
+    } else {
+        (choice, 0)
+    };
+    let Some(to) = nth(targets, target) else {
+        return Ok(0); // The king's one more.
+    };
+    Ok(u16::from(from) | u16::from(to) << 6 | promotion << 12)
+}
+
+/// How many moves a piece has: one for each target, four where it promotes, one more for a king.
+#[inline]
+fn choices(targets: u64, code: u8, promotes: bool) -> u32 {
+    let count = targets.count_ones();
+    if promotes {
+        4 * count
+    } else {
+        count + u32::from(Node::is_king(code))
+    }
+}
+
+/// How many squares of a set come before one of them.
+#[inline]
+fn below(set: u64, square: u8) -> u32 {
+    (set & ((1 << square) - 1)).count_ones()
+}
+
+/// The square of a set before which so many come.
+#[inline]
+fn nth(mut set: u64, number: u32) -> Option<u8> {
+    for _ in 0..number {
+        set &= set.wrapping_sub(1);
+    }
+    (set != 0).then_some(set.trailing_zeros() as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bits::PADDING;
+    use super::*;
+
+    #[test]
+    fn heads_come_back() {
+        let heads = [0, 1, 2, 3, 7, 100, 3000].map(|n: u32| Head {
+            pops: n,
+            pushes: 3 * n,
+            score: n.pow(2).min(65_535) as i32 * if n < 7 { 1 } else { -1 },
+        });
+        let mut writer = BitWriter::default();
+        heads.iter().for_each(|head| head.write(&mut writer));
+        let mut bytes = writer.finish();
+        bytes.extend([0; PADDING]);
+        let mut reader = BitReader::new(&bytes);
+        for head in heads {
+            assert_eq!(Head::read(&mut reader).ok(), Some(head));
+        }
+        assert!(reader.is_at_end());
+        assert!(Head::read(&mut reader).is_err());
+    }
+
+    #[test]
+    fn widths_and_places() {
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 16, 17].map(width),
+            [0, 0, 1, 2, 2, 3, 4, 5]
+        );
+        let set = 0b1011_0000;
+        for (number, square) in [4, 5, 7].into_iter().enumerate() {
+            assert_eq!(nth(set, number as u32), Some(square));
+            assert_eq!(below(set, square), number as u32);
+        }
+        assert_eq!(nth(set, 3), None);
+        assert_eq!(nth(0, 9), None);
+    }
+}

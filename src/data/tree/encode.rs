@@ -1,0 +1,179 @@
+//! Writing trees: the samples of a game become blocks.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+
+use super::bits::BitWriter;
+use super::block::{self, MOST_PAYLOAD};
+use super::code::{Head, put_step};
+use super::node::{Lanes, Node, Step};
+use super::stem::{STEM_BYTES, Stem};
+use crate::data::reader::Place;
+
+/// Bytes of bits after which a block is closed. A long game's next sample begins another one.
+const FULL: usize = MOST_PAYLOAD - STEM_BYTES - (1 << 15);
+
+/// The samples of one game in the making.
+pub struct Encoder {
+    stem: Stem,
+    lanes: Lanes,
+    /// The root, and the position after each step of `path`.
+    nodes: Vec<Node>,
+    /// The way to the last sample.
+    path: Vec<Step>,
+    last_score: i32,
+    /// Of the block in the making.
+    samples: u32,
+    bits: BitWriter,
+    /// Of those before it: payloads without stems.
+    closed: Vec<(u32, Vec<u8>)>,
+}
+
+impl Encoder {
+    /// A game without samples.
+    pub fn new(stem: Stem) -> Self {
+        Self {
+            lanes: Lanes::new(&stem),
+            nodes: vec![Node::new(&stem)],
+            stem,
+            path: Vec::new(),
+            last_score: 0,
+            samples: 0,
+            bits: BitWriter::default(),
+            closed: Vec::new(),
+        }
+    }
+
+    /// Adds the position at the end of `path`, which begins at the root. The score is the side to move's.
+    ///
+    /// # Errors
+    /// When the path contains what is no move.
+    pub fn sample(&mut self, path: &[Step], score: i16) -> Result<()> {
+        if self.bits.len() > FULL {
+            self.close();
+        }
+        let common = std::iter::zip(path, &self.path).take_while(|(a, b)| a == b);
+        let common = common.count();
+        let black = (self.stem.black_to_move as usize + path.len()) % 2 == 1;
+        let score = if black {
+            -i32::from(score)
+        } else {
+            score.into()
+        };
+        let head = Head {
+            pops: (self.path.len() - common) as u32,
+            pushes: (path.len() - common) as u32,
+            score: score - self.last_score,
+        };
+        head.write(&mut self.bits);
+        self.last_score = score;
+        self.path.truncate(common);
+        self.nodes.truncate(common + 1);
+        for &step in &path[common..] {
+            let node = &self.nodes[self.path.len()];
+            put_step(&mut self.bits, node, &self.lanes, step)?;
+            let next = node.after(step, &self.lanes);
+            self.nodes.push(next.context("a move that takes a king")?);
+            self.path.push(step);
+        }
+        self.samples += 1;
+        Ok(())
+    }
+
+    /// Samples so far.
+    pub fn count(&self) -> u64 {
+        let closed: u64 = self
+            .closed
+            .iter()
+            .map(|(samples, _)| u64::from(*samples))
+            .sum();
+        closed + u64::from(self.samples)
+    }
+
+    /// Begins another block at the root.
+    fn close(&mut self) {
+        let bits = std::mem::take(&mut self.bits).finish();
+        self.closed.push((self.samples, bits));
+        self.samples = 0;
+        self.last_score = 0;
+        self.path.clear();
+        self.nodes.truncate(1);
+    }
+
+    /// Writes the blocks of the game, if it has samples. `result` is white's: -1, 0, 1.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn finish(mut self, result: i8, sink: &mut impl Write) -> Result<()> {
+        if self.samples > 0 {
+            self.close();
+        }
+        self.stem.result = result;
+        for (samples, bits) in &self.closed {
+            block::write(&self.stem, *samples, bits, sink)?;
+            self.stem.goes_on = true;
+        }
+        Ok(())
+    }
+}
+
+/// Writes samples that were read from trees.
+pub struct TreeWriter<W: Write> {
+    sink: W,
+    open: Option<Open>,
+    /// Number of the last block that was copied.
+    last: Option<u64>,
+}
+
+/// A block that is being copied.
+struct Open {
+    encoder: Encoder,
+    result: i8,
+}
+
+impl<W: Write> TreeWriter<W> {
+    /// A writer into `sink`.
+    pub fn new(sink: W) -> Self {
+        Self {
+            sink,
+            open: None,
+            last: None,
+        }
+    }
+
+    /// Writes a sample from the place where it was read; blocks of several files need different numbers.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn write(&mut self, place: Place, score: i16) -> Result<()> {
+        if self.last != Some(place.block) {
+            self.close()?;
+            let mut stem = *place.trail.stem;
+            stem.goes_on &= place.block.checked_sub(1) == self.last;
+            self.last = Some(place.block);
+            self.open = Some(Open {
+                encoder: Encoder::new(stem),
+                result: stem.result,
+            });
+        }
+        let open = self.open.as_mut().context("no block is open")?;
+        open.encoder.sample(place.trail.path, score)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        match self.open.take() {
+            Some(open) => open.encoder.finish(open.result, &mut self.sink),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the last block and gives the sink back.
+    ///
+    /// # Errors
+    /// When the sink fails.
+    pub fn finish(mut self) -> Result<W> {
+        self.close()?;
+        Ok(self.sink)
+    }
+}

@@ -1,0 +1,114 @@
+//! Where a tree begins: a position in 32 bytes, with the result of its game.
+//!
+//! ```text
+//! bytes  0..24  the pieces, as PackedBoard draws them
+//!       24      bit 0 black to move, bits 1 to 4 castling rights K Q k q, bit 5 the block goes on with the game before
+//!       25      en passant square, 64 for none
+//!       26      plies since the last capture or pawn move
+//!       27      result, white's view: -1, 0, 1
+//!       28..30  ply of the game
+//!       30..32  files of the rooks that may castle, K Q k q, 3 bits each
+//! ```
+
+use anyhow::{Result, ensure};
+
+use super::node::{Lanes, NO_EP, Node};
+use crate::board::Position;
+use crate::data::entry::Entry;
+use crate::data::packed::PackedBoard;
+
+/// Bytes of a stem.
+pub const STEM_BYTES: usize = 32;
+
+/// The root of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stem {
+    /// The pieces.
+    pub board: PackedBoard,
+    /// Whether black is to move.
+    pub black_to_move: bool,
+    /// Castling rights as bits 0 to 3: K, Q, k, q.
+    pub castling: u8,
+    /// Squares of the rooks of these rights.
+    pub rooks: [u8; 4],
+    /// En passant square, 64 for none.
+    pub ep: u8,
+    /// Plies since the last capture or pawn move.
+    pub rule50: u8,
+    /// Ply of the game.
+    pub ply: u16,
+    /// Result of the game, white's view: -1, 0, 1.
+    pub result: i8,
+    /// Whether the block goes on with the game of the block before.
+    pub goes_on: bool,
+}
+
+impl Stem {
+    /// A game that begins at a position; its result is not known.
+    pub fn of(position: &Position) -> Self {
+        let entry = Entry::of(position);
+        let corners = [7, 0, 63, 56];
+        Self {
+            board: entry.board,
+            black_to_move: entry.black_to_move,
+            castling: entry.castling,
+            rooks: std::array::from_fn(|i| {
+                let rook = position.castling_rook(i);
+                rook.map_or(corners[i], u8::from)
+            }),
+            ep: entry.ep.map_or(NO_EP, u8::from),
+            rule50: entry.rule50,
+            ply: entry.ply,
+            result: 0,
+            goes_on: false,
+        }
+    }
+
+    /// The bytes of the stem.
+    pub fn encode(&self) -> [u8; STEM_BYTES] {
+        let mut bytes = [0; STEM_BYTES];
+        bytes[..24].copy_from_slice(bytemuck::bytes_of(&self.board));
+        bytes[24] = u8::from(self.black_to_move) | self.castling << 1 | u8::from(self.goes_on) << 5;
+        bytes[25] = self.ep;
+        bytes[26] = self.rule50;
+        bytes[27] = self.result as u8;
+        bytes[28..30].copy_from_slice(&self.ply.to_le_bytes());
+        let files = self
+            .rooks
+            .iter()
+            .rev()
+            .fold(0, |files, &rook| files << 3 | u16::from(rook & 7));
+        bytes[30..].copy_from_slice(&files.to_le_bytes());
+        bytes
+    }
+
+    /// The stem of these bytes.
+    ///
+    /// # Errors
+    /// When they describe no position.
+    pub fn decode(bytes: &[u8; STEM_BYTES]) -> Result<Self> {
+        let files = u16::from_le_bytes([bytes[30], bytes[31]]);
+        let stem = Self {
+            board: bytemuck::pod_read_unaligned(&bytes[..24]),
+            black_to_move: bytes[24] & 1 == 1,
+            castling: bytes[24] >> 1 & 15,
+            rooks: std::array::from_fn(|i| {
+                (files >> (3 * i)) as u8 & 7 | if i < 2 { 0 } else { 56 }
+            }),
+            ep: bytes[25],
+            rule50: bytes[26],
+            ply: u16::from_le_bytes([bytes[28], bytes[29]]),
+            result: bytes[27] as i8,
+            goes_on: bytes[24] >> 5 & 1 == 1,
+        };
+        ensure!(
+            stem.ep <= NO_EP && stem.rule50 <= 127 && (-1..=1).contains(&stem.result),
+            "its root has an impossible square, count or result"
+        );
+        ensure!(
+            Node::new(&stem).is_sound(&Lanes::new(&stem)),
+            "its root is no position"
+        );
+        Ok(stem)
+    }
+}

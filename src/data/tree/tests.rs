@@ -1,0 +1,185 @@
+//! Trees against the board: whatever a search can walk over comes back as the board has it.
+
+use super::*;
+use crate::board::openings::{chess960_start, random_walk};
+use crate::board::{CastlingMode, Move, Position};
+use crate::data::entry::Entry;
+use crate::util::rng::SplitMix64;
+
+/// A game with a search at every move: random walks from its positions, null moves among them, sampled by chance.
+struct Forest {
+    bytes: Vec<u8>,
+    wanted: Vec<Entry>,
+}
+
+impl Forest {
+    fn grow(start: &Position, plies: usize, result: i8, rng: &mut SplitMix64) -> Self {
+        let mut encoder = Encoder::new(Stem::of(start));
+        let mut wanted = Vec::new();
+        let mut position = start.clone();
+        for _ in 0..plies {
+            for _ in 0..10 {
+                let mut inside = position.clone();
+                for _ in 0..rng.below(8) {
+                    random_step(&mut inside, rng);
+                }
+                let steps = inside.moves_since(start.history_len());
+                let path: Vec<Step> = steps.map(Move::bits_of).collect();
+                let score = rng.below(8001) as i16 - 4000;
+                encoder.sample(&path, score).expect("a path of moves");
+                let mut entry = Entry {
+                    score,
+                    ..Entry::of(&inside)
+                };
+                entry.set_result(result);
+                wanted.push(entry);
+            }
+            random_step(&mut position, rng);
+        }
+        let mut bytes = Vec::new();
+        encoder.finish(result, &mut bytes).expect("a vector");
+        Self { bytes, wanted }
+    }
+}
+
+/// Any legal move, or a null move; promotions, castling and captures en passant more often than others.
+fn random_step(position: &mut Position, rng: &mut SplitMix64) {
+    let moves = position.legal_moves();
+    let special = |m: &&Move| {
+        m.promotion().is_some() || position.is_castling(**m) || position.is_en_passant(**m)
+    };
+    let rare: Vec<Move> = moves.iter().filter(special).copied().collect();
+    if !position.in_check() && rng.below(8) == 0 {
+        position.do_null_move();
+    } else if !rare.is_empty() && rng.below(2) == 0 {
+        position.do_move(rare[rng.below(rare.len())]);
+    } else if !moves.is_empty() {
+        position.do_move(moves[rng.below(moves.len())]);
+    }
+}
+
+fn read(bytes: &[u8]) -> anyhow::Result<(Vec<Entry>, usize)> {
+    let mut entries = Vec::new();
+    let left = for_each(bytes, |entry, _, _| {
+        entries.push(*entry);
+        Ok(())
+    })?;
+    Ok((entries, left))
+}
+
+fn starts(rng: &mut SplitMix64) -> Vec<Position> {
+    let mut starts = vec![Position::startpos()];
+    for fen in [
+        "r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 321",
+        "4k3/1P6/8/3pP3/8/8/8/K6R w - d6 0 70",
+        "8/PPPk4/8/8/8/8/4Kppp/8 w - - 0 1",
+        "k7/8/8/8/8/8/8/7K w - - 0 30000",
+    ] {
+        starts.push(Position::from_fen(fen, CastlingMode::Standard).expect(fen));
+    }
+    starts.extend((0..20).map(|_| chess960_start(rng)));
+    starts.extend(random_walk(&Position::startpos(), 9, rng));
+    starts
+}
+
+#[test]
+fn samples_come_back_as_the_board_has_them() {
+    let mut rng = SplitMix64::new(1);
+    for round in 0..10 {
+        for start in starts(&mut rng) {
+            let forest = Forest::grow(&start, 60, round % 3 - 1, &mut rng);
+            let (entries, left) = read(&forest.bytes).expect("a sound block");
+            assert_eq!((entries.len(), left), (600, 0));
+            for (entry, wanted) in std::iter::zip(&entries, &forest.wanted) {
+                assert_eq!(entry, wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_games_are_several_blocks() {
+    let mut rng = SplitMix64::new(2);
+    let mut encoder = Encoder::new(Stem::of(&Position::startpos()));
+    let path = ["e2e4", "e7e5", "e1e2", "e8e7"].map(|uci| {
+        let square = |at: usize| uci[at..at + 2].parse::<crate::board::Square>().expect(uci);
+        Move::new(square(0), square(2)).expect(uci).bits()
+    });
+    let scores: Vec<i16> = (0..900_000).map(|_| rng.below(60_000) as i16).collect();
+    for (i, &score) in scores.iter().enumerate() {
+        encoder.sample(&path[..i % 5], score).expect("moves");
+    }
+    assert_eq!(encoder.count(), 900_000);
+    let mut bytes = Vec::new();
+    encoder.finish(1, &mut bytes).expect("a vector");
+    let (mut blocks, mut at) = (0, 0);
+    let left = for_each(bytes.as_slice(), |entry, trail, block| {
+        assert_eq!(entry.score, scores[at]);
+        assert_eq!(trail.path, &path[..at % 5]);
+        assert_eq!(trail.stem.goes_on, block > 0);
+        (blocks, at) = (block + 1, at + 1);
+        Ok(())
+    });
+    assert_eq!((left.ok(), at), (Some(0), 900_000));
+    assert!(blocks > 1);
+}
+
+#[test]
+fn cut_files_give_what_is_whole_and_damage_is_told_with_its_place() {
+    let mut rng = SplitMix64::new(3);
+    let grow = |rng: &mut SplitMix64| Forest::grow(&Position::startpos(), 5, 0, rng);
+    let forests = [grow(&mut rng), grow(&mut rng), grow(&mut rng)];
+    let whole = forests.each_ref().map(|f| f.bytes.as_slice()).concat();
+    let ends = [
+        0,
+        forests[0].bytes.len(),
+        whole.len() - forests[2].bytes.len(),
+        whole.len(),
+    ];
+    for cut in 0..whole.len() {
+        let (entries, left) = read(&whole[..cut]).expect("a cut file is no damage");
+        let blocks = ends.iter().filter(|&&end| end <= cut).count() - 1;
+        assert_eq!((entries.len(), left), (50 * blocks, cut - ends[blocks]));
+    }
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << rng.below(8);
+        let block = ends.iter().filter(|&&end| end <= at).count() - 1;
+        let error = format!("{:#}", read(&bytes).expect_err("damage"));
+        let place = format!("block {block} (at byte {})", ends[block]);
+        assert!(
+            error.starts_with(&place),
+            "byte {at}: '{error}' is not in {place}"
+        );
+    }
+}
+
+/// Blocks with sound checksums around rubbish: errors, or positions with two kings, and never a panic.
+#[test]
+fn rubbish_behind_a_checksum_never_panics() {
+    let mut rng = SplitMix64::new(4);
+    let mut sound = 0;
+    for start in starts(&mut rng) {
+        let stem = Stem::of(&start).encode();
+        for round in 0..3000 {
+            let mut bytes = stem;
+            if round % 2 == 1 {
+                bytes[rng.below(32)] = rng.next_u64() as u8;
+            }
+            let Ok(stem) = Stem::decode(&bytes) else {
+                continue;
+            };
+            let bits: Vec<u8> = (0..60).map(|_| rng.next_u64() as u8).collect();
+            let mut block = Vec::new();
+            block::write(&stem, 20, &bits, &mut block).expect("a vector");
+            let _ = for_each(block.as_slice(), |entry, _, _| {
+                sound += 1;
+                assert!(entry.board.king(false).is_some() && entry.board.king(true).is_some());
+                assert!(crate::data::bin::encode(entry).is_ok());
+                let _ = (entry.is_quiet(), entry.record());
+                Ok(())
+            });
+        }
+    }
+    assert!(sound > 1000, "{sound}");
+}

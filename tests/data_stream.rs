@@ -1,0 +1,324 @@
+//! The stream of records: everything once an epoch, in an order that nobody foresees and anybody can repeat.
+
+mod folder;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use folder::Folder;
+use zoothera::board::openings::random_walk;
+use zoothera::board::{Move, Position};
+use zoothera::data::reader::Format;
+use zoothera::data::stream::{Options, Source, Stream};
+use zoothera::data::tree::{Encoder, Stem, Step};
+use zoothera::data::writer::EntryWriter;
+use zoothera::data::{Entry, Filter, Record};
+use zoothera::util::rng::SplitMix64;
+
+/// Memory for the smallest window, of 65,536 records.
+const LEAST: usize = (96 << 20) + (1 << 16) * 32;
+const WINDOW: u64 = 1 << 16;
+
+/// Games whose positions are told apart by their scores and their plies.
+fn games(first: u32, count: u32) -> Vec<Entry> {
+    let mut rng = SplitMix64::new(first.into());
+    let start = random_walk(&Position::startpos(), 6, &mut rng).expect("a position");
+    let mut positions = Vec::new();
+    let mut position = start;
+    for _ in 0..40 {
+        let moves = position.legal_moves();
+        let Some(&m) = moves.get(rng.below(moves.len().max(1))) else {
+            break;
+        };
+        positions.push((Entry::of(&position), m));
+        position.do_move(m);
+    }
+    (0..count)
+        .map(|i| {
+            let (entry, m) = positions[i as usize % positions.len()];
+            let number = first + i;
+            Entry {
+                m: Some(m),
+                score: (number % 32_000) as i16,
+                ply: entry.ply + (number / 32_000 * 100) as u16,
+                ..entry
+            }
+        })
+        .collect()
+}
+
+/// A number that no two records of a test share.
+fn number(record: &Record) -> u32 {
+    u32::from(record.ply) / 100 * 32_000 + record.score as u32
+}
+
+fn write(folder: &Folder, name: &str, entries: &[Entry]) -> PathBuf {
+    let path = folder.path(name);
+    let format = Format::of(&path).expect("a format");
+    let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
+    for entry in entries {
+        writer.write(entry).expect("an entry");
+    }
+    folder.file(name, &writer.finish().expect("a vector"))
+}
+
+/// Samples as a `.tree`: walks of a few plies from starts at several move numbers.
+fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
+    let mut bytes = Vec::new();
+    let mut rng = SplitMix64::new(first.into());
+    let mut number = first;
+    while number < first + count {
+        let mut stem = Stem::of(&Position::startpos());
+        stem.ply = (number / 32_000 * 100) as u16;
+        let mut encoder = Encoder::new(stem);
+        let end = (number + 160)
+            .min(first + count)
+            .min((number / 32_000 + 1) * 32_000);
+        while number < end {
+            let walk = random_walk(&Position::startpos(), rng.below(12), &mut rng);
+            let Some(position) = walk else { continue };
+            let path: Vec<Step> = position.moves_since(0).map(Move::bits_of).collect();
+            let score = (number % 32_000) as i16;
+            encoder.sample(&path, score).expect("moves");
+            number += 1;
+        }
+        encoder.finish(0, &mut bytes).expect("a vector");
+    }
+    folder.file(name, &bytes)
+}
+
+fn options(paths: &[PathBuf]) -> Options {
+    let source = |path: &PathBuf| Source {
+        path: path.clone(),
+        sampled: false,
+    };
+    Options {
+        sources: paths.iter().map(source).collect(),
+        filter: Filter {
+            max_score: i16::MAX,
+            quiet: false,
+            ..Filter::default()
+        },
+        thin_beyond: u16::MAX,
+        holdout: 0.0,
+        holdout_limit: 0,
+        seed: 5,
+        memory: LEAST,
+        threads: 2,
+    }
+}
+
+fn next(stream: &mut Stream, count: u64) -> Vec<Record> {
+    let mut out = Vec::new();
+    stream.next(count as usize, &mut out).expect("sound files");
+    assert_eq!(out.len() as u64, count);
+    out
+}
+
+/// Files of all formats with 288,000 positions in all.
+fn files(folder: &Folder) -> Vec<PathBuf> {
+    vec![
+        write(folder, "a.bin", &games(0, 128_000)),
+        write_tree(folder, "b.tree", 128_000, 96_000),
+        write(folder, "c.plain", &games(224_000, 32_000)),
+        write(folder, "d.bin", &games(256_000, 32_000)),
+    ]
+}
+
+const ALL: u64 = 288_000;
+
+#[test]
+fn every_epoch_shows_everything_and_windows_bound_the_memory() {
+    let folder = Folder::new("stream-all");
+    let mut stream = Stream::open(&options(&files(&folder))).expect("sound files");
+    assert_eq!(stream.window_len(), WINDOW);
+    assert!(!stream.is_resident());
+    let estimate = stream.estimated_len() as f64 / ALL as f64;
+    assert!((0.8..1.25).contains(&estimate), "{estimate}");
+    // Whatever was shown, and what still waits in the window, is a beginning of the row of epochs.
+    let mut times = vec![0_u32; ALL as usize];
+    for _ in 0..3 * ALL / 1000 {
+        for record in next(&mut stream, 1000) {
+            times[number(&record) as usize] += 1;
+        }
+    }
+    assert!(times.iter().all(|&n| (2..=4).contains(&n)));
+    let late = times.iter().map(|&n| u64::from(n.abs_diff(3))).sum::<u64>();
+    assert!(late <= 2 * WINDOW, "{late} positions are late or early");
+}
+
+#[test]
+fn a_batch_mixes_games_and_files() {
+    let folder = Folder::new("stream-mix");
+    let mut stream = Stream::open(&options(&files(&folder))).expect("sound files");
+    // Neighbours in a file are a third of the window apart, as random places are.
+    let shown = next(&mut stream, WINDOW);
+    let place: HashMap<u32, usize> = shown
+        .iter()
+        .enumerate()
+        .map(|(at, r)| (number(r), at))
+        .collect();
+    let mut distances = Vec::new();
+    for (&number, &at) in &place {
+        if let Some(&other) = place.get(&(number + 1)) {
+            distances.push(at.abs_diff(other) as f64 / WINDOW as f64);
+        }
+    }
+    let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+    assert!(distances.len() > 50_000, "{}", distances.len());
+    assert!((mean - 1.0 / 3.0).abs() < 0.01, "{mean}");
+    // Later batches hold something of most files, in about their proportion.
+    let shown = next(&mut stream, 2 * ALL);
+    let of_tree = |r: &&Record| (128_000..224_000).contains(&number(r));
+    for batch in shown.chunks(16_384) {
+        let share = batch.iter().filter(of_tree).count() as f64 / batch.len() as f64;
+        assert!((0.05..0.7).contains(&share), "{share}");
+    }
+}
+
+#[test]
+fn threads_and_pauses_change_nothing() {
+    let folder = Folder::new("stream-resume");
+    let paths = files(&folder);
+    let whole = {
+        let mut stream = Stream::open(&options(&paths)).expect("sound files");
+        next(&mut stream, 500_000)
+    };
+    let mut rng = SplitMix64::new(1);
+    for threads in [1, 4] {
+        let options = Options {
+            threads,
+            ..options(&paths)
+        };
+        let mut at = 0;
+        let mut stream = Stream::open(&options).expect("sound files");
+        while at < whole.len() {
+            let count = (1 + rng.below(60_000)).min(whole.len() - at);
+            assert!(
+                next(&mut stream, count as u64) == whole[at..at + count],
+                "at {at}"
+            );
+            at += count;
+            let bookmark = serde_json::to_string(&stream.bookmark()).expect("numbers");
+            let bookmark = serde_json::from_str(&bookmark).expect("the same");
+            drop(stream);
+            stream = Stream::open_at(&options, &bookmark).expect("the same files");
+            assert_eq!(stream.bookmark(), bookmark);
+        }
+    }
+    let other = Options {
+        seed: 6,
+        ..options(&paths)
+    };
+    let mut stream = Stream::open(&other).expect("sound files");
+    assert!(next(&mut stream, 1000) != whole[..1000]);
+    let bookmark = stream.bookmark();
+    assert!(Stream::open_at(&options(&paths), &bookmark).is_err());
+}
+
+#[test]
+fn small_files_stay_in_memory() {
+    let folder = Folder::new("stream-small");
+    let paths = [write(&folder, "a.binpack", &games(0, 30_000))];
+    let mut stream = Stream::open(&options(&paths)).expect("a sound file");
+    assert!(stream.is_resident());
+    assert_eq!(
+        (stream.window_len(), stream.estimated_len()),
+        (30_000, 30_000)
+    );
+    let mut epochs = Vec::new();
+    for _ in 0..3 {
+        let epoch = next(&mut stream, 30_000);
+        let mut numbers: Vec<u32> = epoch.iter().map(number).collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..30_000));
+        epochs.push(epoch);
+    }
+    assert!(epochs[0] != epochs[1] && epochs[1] != epochs[2]);
+    let bookmark = stream.bookmark();
+    let mut again = Stream::open_at(&options(&paths), &bookmark).expect("the same file");
+    assert!(next(&mut again, 1000) == next(&mut stream, 1000));
+}
+
+#[test]
+fn what_is_held_out_is_never_shown() {
+    let folder = Folder::new("stream-holdout");
+    let options = Options {
+        holdout: 0.1,
+        holdout_limit: 1 << 20,
+        ..options(&files(&folder))
+    };
+    let mut stream = Stream::open(&options).expect("sound files");
+    let held_out = stream.held_out().expect("sound files");
+    let share = held_out.len() as f64 / ALL as f64;
+    assert!((0.08..0.12).contains(&share), "{share}");
+    let mut out = vec![false; ALL as usize];
+    held_out.iter().for_each(|r| out[number(r) as usize] = true);
+    // The ends of the files.
+    assert!(
+        [127_999, 223_999, 255_999, 287_999]
+            .iter()
+            .all(|&n: &usize| out[n])
+    );
+    let shown = next(&mut stream, 3 * ALL);
+    assert!(shown.iter().all(|r| !out[number(r) as usize]));
+    let limited = Options {
+        holdout_limit: 10_000,
+        ..options
+    };
+    let stream = Stream::open(&limited).expect("sound files");
+    let count = stream.held_out().expect("sound files").len();
+    assert!((8_000..12_000).contains(&count), "{count}");
+}
+
+#[test]
+fn filters_and_labels_are_applied() {
+    let folder = Folder::new("stream-filter");
+    let path = write_tree(&folder, "a.tree", 0, 32_000);
+    let mut options = options(&[path]);
+    options.sources[0].sampled = true;
+    options.filter.max_score = 20_000;
+    options.thin_beyond = 10_000;
+    let mut stream = Stream::open(&options).expect("a sound file");
+    let len = stream.window_len();
+    assert!((14_500..15_500).contains(&len), "{len}");
+    let shown = next(&mut stream, len);
+    assert!(
+        shown
+            .iter()
+            .all(|r| r.has_score_alone() && r.score <= 20_000)
+    );
+}
+
+#[test]
+fn faults_are_told_with_the_file() {
+    let folder = Folder::new("stream-faults");
+    let error = |options: &Options| format!("{:#}", Stream::open(options).err().expect("a fault"));
+    let absent = options(&[folder.path("absent.bin")]);
+    assert!(error(&absent).contains("absent.bin"));
+    let empty = options(&[folder.file("empty.bin", b"")]);
+    assert!(error(&empty).contains("no position"));
+    let poor = Options {
+        memory: 1 << 20,
+        ..options(&[folder.file("a.bin", &[])])
+    };
+    assert!(error(&poor).contains("memory"));
+    // Damage to a header, wherever the chunks begin, and to a payload.
+    let path = write_tree(&folder, "a.tree", 0, 64_000);
+    let bytes = std::fs::read(&path).expect("a file");
+    let mut rng = SplitMix64::new(9);
+    for _ in 0..40 {
+        let mut damaged = bytes.clone();
+        damaged[rng.below(bytes.len())] ^= 1 << rng.below(8);
+        let damaged = options(&[folder.file("damaged.tree", &damaged)]);
+        let error = error(&damaged);
+        assert!(
+            error.contains("damaged.tree") && error.contains("at byte"),
+            "{error}"
+        );
+    }
+    // A cut is none.
+    let cut = options(&[folder.file("cut.tree", &bytes[..bytes.len() - 10])]);
+    let stream = Stream::open(&cut).expect("a file that was cut off");
+    assert!((63_800..64_000).contains(&stream.window_len()));
+}
