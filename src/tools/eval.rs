@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::epd::record::is_blank;
 use super::position_from_fen;
 use crate::board::{Bitboard, Color, Position, Role, Square};
-use crate::nnue::{AccumulatorStack, BoardView, Kernel, Network, Output};
+use crate::nnue::{AccumulatorStack, BoardView, Kernel, NetOutput, Network};
 
 /// A position seen without one of its pieces. It may be illegal (a lifted piece can leave the wrong king in
 /// check), which a network does not mind.
@@ -87,8 +87,8 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
 }
 
 /// The parts of an output, separated by tabs.
-fn columns(output: Output, bucketed: bool) -> String {
-    let Output {
+fn columns(output: NetOutput, bucketed: bool) -> String {
+    let NetOutput {
         psqt,
         positional,
         bucket,

@@ -26,30 +26,30 @@ impl Ply {
 }
 
 /// The plies from the last reset to the position on the board.
-pub(super) struct Line {
-    pub plies: Vec<Ply>,
+pub(super) struct Plies {
+    pub stack: Vec<Ply>,
     pub top: usize,
 }
 
-impl Line {
+impl Plies {
     pub fn new() -> Self {
         Self {
-            plies: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
+            stack: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
             top: 0,
         }
     }
 
     pub fn reset(&mut self) {
         self.top = 0;
-        self.plies[0] = Ply::new(DirtyPieces::none());
+        self.stack[0] = Ply::new(DirtyPieces::none());
     }
 
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
         self.top += 1;
-        match self.plies.get_mut(self.top) {
+        match self.stack.get_mut(self.top) {
             Some(ply) => *ply = Ply::new(*dirty),
-            None => self.plies.push(Ply::new(*dirty)),
+            None => self.stack.push(Ply::new(*dirty)),
         }
     }
 
@@ -64,7 +64,7 @@ impl Line {
     pub fn nearest_computed(&self, perspective: Color) -> Option<usize> {
         let mut ply = self.top;
         loop {
-            let here = &self.plies[ply];
+            let here = &self.stack[ply];
             if here.computed[perspective as usize] {
                 return Some(ply);
             }
