@@ -7,12 +7,12 @@
 // CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
 // correcting biases layer by layer, there for image networks.
 
-use super::model::{Model, Sums};
-use super::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
 use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::trace::{activated, sums};
+use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
+use crate::train::model::{LayerSums, Model};
 
 /// Passes over the output's weights each time; more change nothing that a rounding would show.
 const PASSES: usize = 200;
@@ -21,7 +21,7 @@ const TERMS: usize = HIDDEN + 1;
 
 /// A position, as both nets see it.
 struct Case {
-    float: Sums,
+    float: LayerSums,
     inputs: Vec<u8>,
 }
 

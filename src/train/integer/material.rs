@@ -13,9 +13,9 @@
 //! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
 //! units, the span +-4064.
 
-use super::scales::HIDDEN;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::{Architecture, Network};
+use crate::train::model::scales::HIDDEN;
 
 /// The shape of the net: Stockfish 12's.
 const ARCHITECTURE: Architecture = Architecture::HALF_KP;
@@ -121,7 +121,7 @@ fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::features::record_of;
+    use crate::train::samples::active::record_of;
     use crate::util::rng::SplitMix64;
     use shakmaty::{Board, Chess, Color, Position, Role};
 

@@ -1,63 +1,11 @@
 //! From the float model to the integer net: factors folded in, weights rounded.
 
-use std::io::Write;
-use std::path::PathBuf;
-
-use anyhow::Result;
-
 use super::calibrate::calibrate;
-use super::checkpoint;
-use super::model::Model;
-use super::picture;
-use super::plot;
-use super::report::ExportReport;
-use super::run::picture_title;
-use super::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::layers::{Dense, Head};
-use crate::util::atomic::write_atomically;
-
-/// Arguments of `train export`.
-#[derive(clap::Args, Clone, Debug)]
-pub struct ExportArgs {
-    /// Checkpoint of a run, also of one that is still going on
-    pub checkpoint: PathBuf,
-    /// File to write
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Multiplies what the net says [default: as the run was told]
-    #[arg(long)]
-    pub output_scale: Option<f32>,
-    /// Draw the run's loss curves into this file too, as SVG
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-}
-
-/// Makes a net of a checkpoint, and tells what the rounding cost.
-///
-/// # Errors
-/// When the checkpoint is none, or the net cannot be written.
-pub fn run(args: &ExportArgs) -> Result<()> {
-    let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
-    let scale = args.output_scale.unwrap_or(state.config.output_scale);
-    let net = export(&parameters.model, scale, &records);
-    let bytes = net.to_bytes();
-    write_atomically(&args.out, |file| file.write_all(&bytes))?;
-    if let Some(path) = &args.plot {
-        let picture = picture::svg(&picture_title(&args.out), &state.history);
-        write_atomically(path, |file| file.write_all(picture.as_bytes()))?;
-    }
-    eprintln!(
-        "{} after {:.1} M positions\n{}{}\nwrote {}",
-        args.checkpoint.display(),
-        state.shown as f64 / 1e6,
-        plot::text(&state.history),
-        ExportReport::of((&parameters.model, scale), &net, &records),
-        args.out.display()
-    );
-    Ok(())
-}
+use crate::train::model::Model;
+use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
 
 /// The integer net of a model, as near to it on `records` as integers come.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
@@ -147,9 +95,10 @@ mod tests {
     use super::*;
     use crate::data::Record;
     use crate::nnue::{AccumulatorStack, Architecture};
-    use crate::train::features::record_of;
-    use crate::train::material::material_net;
-    use crate::train::shapes;
+    use crate::train::integer::material::material_net;
+    use crate::train::integer::report::ExportReport;
+    use crate::train::model::shapes;
+    use crate::train::samples::active::record_of;
     use crate::util::rng::SplitMix64;
 
     fn some_records() -> Vec<Record> {
@@ -187,10 +136,10 @@ mod tests {
         let mut model = Model::initial(&mut rng, architecture, 0.1);
         // Every stack its own.
         for weight in model.dense.l1_weight.iter_mut().step_by(5) {
-            *weight += 0.02 * super::super::transformer::uniform(&mut rng);
+            *weight += 0.02 * crate::train::model::transformer::uniform(&mut rng);
         }
         for weight in model.transformer.iter_mut().step_by(3) {
-            *weight += 0.1 * super::super::transformer::uniform(&mut rng);
+            *weight += 0.1 * crate::train::model::transformer::uniform(&mut rng);
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);

@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use super::loss::UNITS;
-use super::model::Model;
-use super::scales::input_one;
 use crate::data::Record;
 use crate::nnue::layers::Head;
 use crate::nnue::trace::Trace;
 use crate::nnue::{Activation, Network};
+use crate::train::model::Model;
+use crate::train::model::scales::{UNITS, input_one};
 
 /// The integer net against the float model, on some positions.
 #[derive(Clone, Debug)]

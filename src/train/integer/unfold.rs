@@ -1,42 +1,14 @@
-//! The way back: from a net file or a checkpoint to a float model, to learn on from.
+//! From the integer net to a float model, to learn on from.
 
-use std::path::Path;
-
-use anyhow::{Context, Result, bail};
-
-use super::checkpoint;
-use super::dense::Dense;
-use super::model::Model;
-use super::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
-use super::shapes;
-use super::transformer::{block, factor};
 use crate::nnue::{Architecture, Network};
-
-/// The model of a net file of a shape that can be trained, or of a checkpoint. A net file was written with its
-/// output multiplied by `output_scale`, which is taken off again.
-///
-/// # Errors
-/// When the file is neither.
-pub fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
-    if checkpoint::is_checkpoint(path)? {
-        return Ok(checkpoint::read(path)?.1.model);
-    }
-    let net = Network::from_file(path)
-        .with_context(|| format!("{} is no checkpoint and no net", path.display()))?;
-    let Some(architecture) = net.architecture().trained() else {
-        bail!(
-            "{} is {}, which cannot be trained; these can: {}",
-            path.display(),
-            net.architecture(),
-            shapes::names()
-        );
-    };
-    Ok(unfold(&net, architecture, output_scale))
-}
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::transformer::{block, factor};
 
 /// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
 /// what they have in common goes on being learnt in common.
-fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
+pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
     let (l1, set) = (architecture.l1, architecture.features.set());
     let mut model = Model::zeros(architecture);
     model.dense = dense_of(net, OUTPUT_ONE * output_scale);
@@ -61,7 +33,7 @@ fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model
     model
 }
 
-fn dense_of(net: &Network, output_one: f32) -> Dense {
+fn dense_of(net: &Network, output_one: f32) -> DenseParameters {
     // What the export adds for rounding.
     let half = WEIGHT_ONE as i32 / 2;
     let of_layer = |number: usize| net.heads().iter().map(move |head| head.layers()[number]);
@@ -76,7 +48,7 @@ fn dense_of(net: &Network, output_one: f32) -> Dense {
     };
     let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(net.architecture().activation);
     let transformer = net.transformer().biases().iter();
-    Dense {
+    DenseParameters {
         transformer_bias: transformer
             .map(|&bias| f32::from(bias) / ACTIVATION_ONE)
             .collect(),
@@ -94,9 +66,9 @@ fn dense_of(net: &Network, output_one: f32) -> Dense {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::export::quantise;
-    use crate::train::shapes;
-    use crate::train::transformer::uniform;
+    use crate::train::integer::quantise::quantise;
+    use crate::train::model::shapes;
+    use crate::train::model::transformer::uniform;
     use crate::util::rng::SplitMix64;
 
     #[test]

@@ -1,13 +1,13 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use super::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
-use super::transformer::uniform;
 use crate::nnue::Architecture;
+use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
 /// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks.
 #[derive(Clone, Debug)]
-pub struct Dense {
+pub struct DenseParameters {
     /// `[L1]`: the transformer's bias.
     pub transformer_bias: Vec<f32>,
     /// `[B][HIDDEN][2 * L1]`, row by output.
@@ -24,10 +24,10 @@ pub struct Dense {
     pub output_bias: Vec<f32>,
 }
 
-/// How many tensors `Dense` has.
+/// How many tensors `DenseParameters` has.
 pub const TENSORS: usize = 7;
 
-impl Dense {
+impl DenseParameters {
     /// All zero.
     pub fn zeros(architecture: Architecture) -> Self {
         let (l1, buckets) = (architecture.l1, architecture.buckets);

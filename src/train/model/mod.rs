@@ -1,21 +1,27 @@
-//! The float model, and its plain forward pass: the statement of what the fast passes approximate.
+//! The float model, and its plain forward pass: the specification that the fast ones of a step approximate.
 
-use super::dense::Dense;
-use super::features::Active;
-use super::scales::HIDDEN;
-use super::transformer::{self, Table};
+pub(super) mod dense;
+pub(super) mod scales;
+pub(super) mod shapes;
+pub(super) mod transformer;
+
+use dense::DenseParameters;
+use scales::HIDDEN;
+use transformer::Table;
+
+use super::samples::active::Active;
 use crate::data::Record;
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
 /// All parameters. Activations of 1.0 stand for 127 in the integer net, an output of 1.0 for 600 engine units.
-pub struct Model {
+pub(super) struct Model {
     /// Its shape.
     pub architecture: Architecture,
     /// Real and factor rows of the feature transformer.
     pub transformer: Table,
     /// Everything else.
-    pub dense: Dense,
+    pub dense: DenseParameters,
 }
 
 impl Model {
@@ -24,7 +30,7 @@ impl Model {
         Self {
             architecture,
             transformer: transformer::initial(rng, architecture, span),
-            dense: Dense::initial(rng, architecture),
+            dense: DenseParameters::initial(rng, architecture),
         }
     }
 
@@ -33,7 +39,7 @@ impl Model {
         Self {
             architecture,
             transformer: transformer::zeros(architecture),
-            dense: Dense::zeros(architecture),
+            dense: DenseParameters::zeros(architecture),
         }
     }
 
@@ -48,7 +54,7 @@ impl Model {
     }
 
     /// The sums of the layers after the transformer.
-    pub fn sums(&self, record: &Record) -> Sums {
+    pub fn sums(&self, record: &Record) -> LayerSums {
         let active = Active::of(self.architecture.features, record, false);
         let mut inputs = self.accumulator(active.side(0));
         inputs.extend(self.accumulator(active.side(1)));
@@ -58,7 +64,7 @@ impl Model {
         let hidden2 = affine(bucket, &dense.l2_weight, &dense.l2_bias, &clipped(hidden1));
         let last = (&dense.output_weight, &dense.output_bias);
         let [output] = affine(bucket, last.0, last.1, &clipped(hidden2));
-        Sums {
+        LayerSums {
             hidden1,
             hidden2,
             output,
@@ -83,7 +89,7 @@ impl Model {
 
 /// What the layers after the transformer say of a position, before clipping.
 #[derive(Clone, Copy, Debug)]
-pub struct Sums {
+pub(super) struct LayerSums {
     /// First hidden layer.
     pub hidden1: [f32; HIDDEN],
     /// Second hidden layer.

@@ -9,8 +9,10 @@ pub const HIDDEN: usize = 32;
 pub const ACTIVATION_ONE: f32 = 127.0;
 /// Fixed-point scale of the hidden layers' weights: 64 stands for 1.0.
 pub const WEIGHT_ONE: f32 = 64.0;
-/// Raw output that stands for a float output of 1.0: 600 engine units times 16.
-pub const OUTPUT_ONE: f32 = 9600.0;
+/// Engine units that a float output of 1.0 stands for.
+pub const UNITS: f32 = 600.0;
+/// Raw output that stands for a float output of 1.0.
+pub const OUTPUT_ONE: f32 = 16.0 * UNITS;
 
 /// What an activated accumulator of 1.0 is in the integer net.
 pub fn input_one(activation: Activation) -> f32 {

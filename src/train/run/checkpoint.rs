@@ -6,7 +6,7 @@
 //! 12..16  length of the state
 //!         the state: JSON
 //!         every tensor, f32, little endian: the transformer's weights, first and second moments; then for each of the
-//!         three the dense tensors, in the order of `Dense::tensors`; their sizes follow from the state's settings
+//!         three the dense tensors, in the order of `DenseParameters::tensors`; their sizes follow from the state's settings
 //!         positions to check an export on: records of 32 bytes
 //! last 32 SHA-256 of all before
 //! ```
@@ -22,10 +22,10 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::config::Config;
-use super::model::Model;
-use super::optimiser::Moments;
 use crate::data::Record;
+use crate::train::model::Model;
+use crate::train::run::config::Config;
+use crate::train::step::optimiser::Moments;
 use crate::util::atomic::write_atomically;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
@@ -37,7 +37,7 @@ const MAX_RECORDS: usize = 1 << 20;
 
 /// One validation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct Validation {
     /// Positions shown.
     pub shown: u64,
     /// Mean training loss since the report before.
@@ -54,7 +54,7 @@ pub struct Report {
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct RunState {
     /// The settings.
     pub config: Config,
     /// Positions to learn from, to tell whether the data is the same.
@@ -66,7 +66,7 @@ pub struct State {
     /// Seconds of work.
     pub seconds: f64,
     /// Every validation so far.
-    pub history: Vec<Report>,
+    pub history: Vec<Validation>,
 }
 
 /// What a checkpoint holds beside the state.
@@ -81,7 +81,7 @@ pub struct Parameters {
 #[derive(Clone, Copy)]
 pub struct Contents<'a> {
     /// Where the run stands.
-    pub state: &'a State,
+    pub state: &'a RunState,
     /// The weights.
     pub model: &'a Model,
     /// The optimiser's moments.
@@ -135,13 +135,13 @@ pub fn is_checkpoint(path: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// When the file is none, of another version, or damaged.
-pub fn read(path: &Path) -> Result<(State, Parameters, Vec<Record>)> {
+pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     read_from(BufReader::with_capacity(1 << 20, file))
         .with_context(|| format!("{} is no whole checkpoint", path.display()))
 }
 
-fn read_from(file: impl Read) -> Result<(State, Parameters, Vec<Record>)> {
+fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     let mut file = Hashing::new(file);
     let mut magic = [0; MAGIC.len()];
     file.read_exact(&mut magic)?;
@@ -158,7 +158,7 @@ fn read_from(file: impl Read) -> Result<(State, Parameters, Vec<Record>)> {
     }
     let mut state = vec![0; length];
     file.read_exact(&mut state)?;
-    let state: State = serde_json::from_slice(&state).context("its state cannot be read")?;
+    let state: RunState = serde_json::from_slice(&state).context("its state cannot be read")?;
 
     let architecture = state.config.architecture()?;
     let mut model = Model::zeros(architecture);
@@ -265,7 +265,7 @@ impl<F: Read> Hashing<F> {
 mod tests {
     use super::*;
     use crate::nnue::Architecture;
-    use crate::train::shapes;
+    use crate::train::model::shapes;
     use crate::util::rng::SplitMix64;
 
     #[test]
@@ -287,7 +287,7 @@ mod tests {
         moments.steps = 77;
         moments.first.0[5] = 0.5;
         moments.second.1.l1_bias[3] = -0.25;
-        let state = State {
+        let state = RunState {
             config: Config {
                 l1,
                 features,
@@ -299,7 +299,7 @@ mod tests {
             shown: 5000,
             recent: (0.1, 3),
             seconds: 1.5,
-            history: vec![Report {
+            history: vec![Validation {
                 shown: 4000,
                 train: 0.01,
                 held_out: 0.02,

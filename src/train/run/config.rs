@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::shapes;
 use crate::nnue::{Activation, Architecture, Features};
+use crate::train::model::shapes;
+use crate::train::step::loss::LossKind;
 
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -24,21 +25,9 @@ pub enum ScheduleKind {
     Constant,
 }
 
-/// What is minimised, between expected results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
-    /// The squared difference.
-    Mse,
-    /// The difference to the power of 2.5: less for small errors, more for large ones.
-    Power,
-    /// The cross entropy, less the label's own.
-    Bce,
-}
-
 /// Declares the settings as `Overrides`, where each may be absent, and `Config`, where each has a value.
 macro_rules! settings {
-    ($($(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr, $shown:literal;)*) => {
+    ($($(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr $(, $shown:literal)?;)*) => {
         /// Settings that were given; the others are absent.
         #[derive(Clone, Debug, Default, clap::Args, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -53,7 +42,7 @@ macro_rules! settings {
             pub sampled: Vec<PathBuf>,
             $(
                 $(#[doc = $help])+
-                #[arg(long, help = concat!($($help,)+ " [default: ", $shown, "]"))]
+                #[arg(long, help = help(concat!($($help),+), shown!($default $(, $shown)?)))]
                 $(#[arg($($extra)*)])?
                 pub $name: Option<$kind>,
             )*
@@ -90,77 +79,95 @@ macro_rules! settings {
     };
 }
 
+/// How a default looks in the help.
+macro_rules! shown {
+    ($default:expr) => {
+        serde_json::to_string(&$default).unwrap_or_default()
+    };
+    ($default:expr, $shown:literal) => {
+        $shown.to_owned()
+    };
+}
+
+/// The help of a setting, and its default as JSON has it.
+fn help(text: &str, default: String) -> String {
+    let default = default.trim_matches('"');
+    let default = default.strip_suffix(".0").unwrap_or(default);
+    format!("{} [default: {default}]", text.trim())
+}
+
 settings! {
     /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
-    out: PathBuf = "trained.nnue".into(), "trained.nnue";
+    out: PathBuf = PathBuf::from("trained.nnue");
     /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
-    activation: Activation = Activation::Crelu, "crelu";
+    activation: Activation = Activation::Crelu;
     /// Width of an accumulator; a net of a width other than 256 is of our own kind as well
     #[arg(help = width_help())]
-    l1: usize = Architecture::HALF_KP.l1, "256";
+    l1: usize = Architecture::HALF_KP.l1;
     /// What the net sees of a position; with half-kav2-hm it is of our own kind as well
-    features: Features = Features::HalfKp, "half-kp";
+    features: Features = Features::HalfKp;
     /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as well
-    buckets: usize = 1, "1";
+    buckets: usize = 1;
     /// Positions to show, in millions, repetitions counted
-    millions: f64 = 100.0, "100";
+    millions: f64 = 100.0;
     /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for no end
-    minutes: f64 = 0.0, "0";
+    minutes: f64 = 0.0;
     /// Positions of a step
-    batch: usize = 16_384, "16384";
+    batch: usize = 16_384;
     /// Learning rate at the start
-    rate: f32 = 0.004, "0.004";
+    rate: f32 = 0.004;
     /// How the learning rate falls
-    schedule: ScheduleKind = ScheduleKind::Cosine, "cosine";
+    schedule: ScheduleKind = ScheduleKind::Cosine;
     /// Share of the learning rate at which the cosine ends
-    final_rate: f32 = 0.01, "0.01";
+    final_rate: f32 = 0.01;
     /// Millions of positions after which the step schedule steps
-    step_every: f64 = 100.0, "100";
+    step_every: f64 = 100.0;
     /// What the step schedule multiplies the learning rate by
-    step_factor: f32 = 0.3, "0.3";
+    step_factor: f32 = 0.3;
     /// Millions of positions over which the learning rate rises from nothing
-    warm_up: f64 = 0.0, "0";
+    warm_up: f64 = 0.0;
     /// Learning rate of the king-dependent rows, relative to the rest
-    real_rate: f32 = 1.0, "1";
+    real_rate: f32 = 1.0;
     /// Weight decay of the king-dependent rows
-    real_decay: f32 = 0.0, "0";
+    real_decay: f32 = 0.0;
     /// What is minimised
-    loss: LossKind = LossKind::Mse, "mse";
+    loss: LossKind = LossKind::Mse;
     /// Weight of the score against the game's result, at the start
-    lambda: f32 = 0.8, "0.8";
+    lambda: f32 = 0.8;
     /// The same at the end, reached in a straight line; negative for no change
     #[arg(allow_negative_numbers = true)]
-    lambda_end: f32 = -1.0, "-1";
+    lambda_end: f32 = -1.0;
     /// Engine units of score at which the expected result is 73 %
-    scale: f32 = 361.0, "361";
+    scale: f32 = 361.0;
     /// Multiplies what the written net says, where the labels' units are not the engine's
-    output_scale: f32 = 1.0, "1";
+    output_scale: f32 = 1.0;
     /// Largest |score| to learn from, in engine units
-    max_score: i16 = 3000, "3000";
+    max_score: i16 = 3000;
     /// Plies of a game that are left out at its beginning
-    min_ply: u16 = 0, "0";
+    min_ply: u16 = 0;
     /// Learn also from positions in check and those whose best move captures or promotes: for static labels
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    any_position: bool = false, "false";
+    any_position: bool = false;
     /// Learn from one in two positions beyond this |score|
-    thin_beyond: i16 = i16::MAX, "32767";
+    thin_beyond: i16 = i16::MAX;
     /// Share of every file, at its end, that is held out for validation (300,000 positions in all at most)
-    holdout: f64 = 0.02, "0.02";
+    holdout: f64 = 0.02;
     /// Millions of positions between validations
-    every: f64 = 5.0, "5";
+    every: f64 = 5.0;
     /// Millions of positions between checkpoints; 0 for one at the end only
-    checkpoint_every: f64 = 25.0, "25";
+    checkpoint_every: f64 = 25.0;
     /// Threads
     threads: usize = default_threads(), "all cores";
     /// Seed of everything random
-    seed: u64 = 1, "1";
+    seed: u64 = 1;
 }
 
 /// The help of `l1`, which says what there is.
 fn width_help() -> String {
+    let (names, published) = (shapes::names(), Architecture::HALF_KP.l1);
     format!(
-        "Width of an accumulator ({}); a net of a width other than 256 is of our own kind as well [default: 256]",
-        shapes::names()
+        "Width of an accumulator ({names}); a net of a width other than {published} is of our own kind as well \
+         [default: {published}]"
     )
 }
 

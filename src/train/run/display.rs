@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
-use super::checkpoint::Report;
-use super::plot::sparkline;
+use crate::train::run::checkpoint::Validation;
+use crate::train::run::plot::sparkline;
 use crate::util::progress::short_time;
 
 /// How often the moving line is drawn.
@@ -15,7 +15,7 @@ const BAR: usize = 24;
 const SPARKS: usize = 16;
 
 /// Writes to standard error; a failure to write is no reason to end a run.
-pub struct Display {
+pub struct RunDisplay {
     terminal: bool,
     drawn: Instant,
     open: bool,
@@ -23,7 +23,7 @@ pub struct Display {
 
 /// How far a run has come, for the line.
 #[derive(Clone, Copy)]
-pub struct Moment<'a> {
+pub struct Status<'a> {
     /// Share of the run that has passed, 0 to 1.
     pub done: f64,
     /// Positions shown.
@@ -35,10 +35,10 @@ pub struct Moment<'a> {
     /// Loss of the last batches.
     pub loss: f64,
     /// Every validation so far.
-    pub history: &'a [Report],
+    pub history: &'a [Validation],
 }
 
-impl Display {
+impl RunDisplay {
     /// For this process's standard error.
     pub fn new() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Display {
     }
 
     /// Draws the moving line, if there is a terminal and it is time.
-    pub fn tick(&mut self, moment: Moment) {
+    pub fn tick(&mut self, status: Status) {
         if !self.terminal || self.drawn.elapsed() < PERIOD {
             return;
         }
@@ -57,13 +57,13 @@ impl Display {
         self.open = true;
         let line = format!(
             "{} {:5.1} %  {:.1} M  {:.0} k/s  {} left  loss {:.6}  {}",
-            bar(moment.done),
-            100.0 * moment.done,
-            moment.shown as f64 / 1e6,
-            moment.speed / 1e3,
-            short_time(moment.left),
-            moment.loss,
-            sparkline(moment.history, SPARKS)
+            bar(status.done),
+            100.0 * status.done,
+            status.shown as f64 / 1e6,
+            status.speed / 1e3,
+            short_time(status.left),
+            status.loss,
+            sparkline(status.history, SPARKS)
         );
         let mut out = stderr().lock();
         let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
@@ -77,21 +77,21 @@ impl Display {
     }
 
     /// Prints a validation.
-    pub fn report(&mut self, report: &Report, moment: Moment) {
+    pub fn report(&mut self, report: &Validation, status: Status) {
         self.say(&format!(
             "{:7.1} M  {:5.1} %  train {:.6}  held out {:.6}  rate {:.6}  {:6.1} k/s  {} left",
             report.shown as f64 / 1e6,
-            100.0 * moment.done,
+            100.0 * status.done,
             report.train,
             report.held_out,
             report.rate,
-            moment.speed / 1e3,
-            short_time(moment.left)
+            status.speed / 1e3,
+            short_time(status.left)
         ));
     }
 }
 
-impl Default for Display {
+impl Default for RunDisplay {
     fn default() -> Self {
         Self::new()
     }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::checkpoint::Report;
-use super::plot::{Range, both_range, millions};
+use crate::train::run::checkpoint::Validation;
+use crate::train::run::plot::{Range, both_range, millions};
 
 /// Width, height and margins of the picture, in its own units.
 const WIDTH: f64 = 760.0;
@@ -18,7 +18,7 @@ const TICKS: f64 = 7.0;
 const LINE: f64 = 15.0;
 
 /// Both curves as a picture of its own, or a frame with nothing in it where there are none.
-pub fn svg(title: &str, history: &[Report]) -> String {
+pub fn svg(title: &str, history: &[Validation]) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -108,7 +108,7 @@ impl Frame {
     }
 
     /// Where each line ends: what it is, and its last value.
-    fn names(&self, out: &mut String, last: &Report) {
+    fn names(&self, out: &mut String, last: &Validation) {
         let (train, held_out) = (last.train, f64::from(last.held_out));
         let (mut high, mut low) = (
             (train, "training", "#777777"),
@@ -178,9 +178,9 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn history(train: f64) -> Vec<Report> {
+    fn history(train: f64) -> Vec<Validation> {
         (1..=20)
-            .map(|step| Report {
+            .map(|step| Validation {
                 shown: step * 25_000_000,
                 train: train / step as f64,
                 held_out: 0.03 / step as f32,

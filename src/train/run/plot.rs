@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::checkpoint::Report;
+use crate::train::run::checkpoint::Validation;
 
 /// Columns and rows of the plot in the terminal.
 const COLUMNS: usize = 64;
 const ROWS: usize = 10;
 
 /// The last losses on held-out positions as a line of blocks, for a progress line.
-pub fn sparkline(history: &[Report], width: usize) -> String {
+pub fn sparkline(history: &[Validation], width: usize) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let recent = &history[history.len().saturating_sub(width)..];
     let Some(range) = Range::of(recent.iter().map(|report| f64::from(report.held_out))) else {
@@ -25,7 +25,7 @@ pub fn sparkline(history: &[Report], width: usize) -> String {
 }
 
 /// Both curves as text: `t` the training loss, `*` the loss on held-out positions; empty with less than two reports.
-pub fn text(history: &[Report]) -> String {
+pub fn text(history: &[Validation]) -> String {
     let (Some(range), Some(end)) = (both_range(history), history.last()) else {
         return String::new();
     };
@@ -58,11 +58,11 @@ pub fn text(history: &[Report]) -> String {
     out
 }
 
-pub(super) fn millions(report: &Report) -> f64 {
+pub(super) fn millions(report: &Validation) -> f64 {
     report.shown as f64 / 1e6
 }
 
-pub(super) fn both_range(history: &[Report]) -> Option<Range> {
+pub(super) fn both_range(history: &[Validation]) -> Option<Range> {
     let values = history
         .iter()
         .flat_map(|report| [report.train, f64::from(report.held_out)]);
@@ -111,9 +111,9 @@ impl Range {
 mod tests {
     use super::*;
 
-    fn history() -> Vec<Report> {
+    fn history() -> Vec<Validation> {
         (1..=20)
-            .map(|step| Report {
+            .map(|step| Validation {
                 shown: step * 1_000_000,
                 train: 0.02 / step as f64,
                 held_out: 0.03 / step as f32,

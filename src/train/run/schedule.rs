@@ -2,11 +2,11 @@
 
 use std::f32::consts::PI;
 
-use super::config::{Config, ScheduleKind};
+use crate::train::run::config::{Config, ScheduleKind};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Elapsed {
     /// Share of the run that has passed, 0 to 1.
     pub done: f32,
     /// Positions shown, in millions.
@@ -14,7 +14,7 @@ pub struct Place {
 }
 
 /// The learning rate at a place.
-pub fn rate(config: &Config, at: Place) -> f32 {
+pub fn rate(config: &Config, at: Elapsed) -> f32 {
     let risen = if at.millions < config.warm_up {
         (at.millions / config.warm_up) as f32
     } else {
@@ -24,7 +24,7 @@ pub fn rate(config: &Config, at: Place) -> f32 {
 }
 
 /// What the schedule has left of the learning rate.
-fn fallen(config: &Config, at: Place) -> f32 {
+fn fallen(config: &Config, at: Elapsed) -> f32 {
     match config.schedule {
         ScheduleKind::Constant => 1.0,
         ScheduleKind::Step => {
@@ -39,7 +39,7 @@ fn fallen(config: &Config, at: Place) -> f32 {
 }
 
 /// The weight of the score at a place.
-pub fn lambda(config: &Config, at: Place) -> f32 {
+pub fn lambda(config: &Config, at: Elapsed) -> f32 {
     config.lambda + (last_lambda(config) - config.lambda) * at.done.clamp(0.0, 1.0)
 }
 
@@ -55,11 +55,11 @@ pub fn last_lambda(config: &Config) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::config::Overrides;
+    use crate::train::run::config::Overrides;
 
-    fn place(done: f32) -> Place {
+    fn place(done: f32) -> Elapsed {
         let millions = 100.0 * f64::from(done);
-        Place { done, millions }
+        Elapsed { done, millions }
     }
 
     #[test]

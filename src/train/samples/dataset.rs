@@ -6,22 +6,22 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 
-use super::order::Order;
-use super::pass::Sample;
+use super::epoch_order::EpochOrder;
+use super::{Sample, SampleSource};
 use crate::data::{Filter, Record, read_records};
 use crate::util::prefetch::prefetch;
 use crate::util::rng::SplitMix64;
 
 /// A file to load.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct PositionFile {
     /// Where it is.
     pub path: PathBuf,
     /// Whether its positions were met inside searches, so that their scores alone are labels, whatever the position.
     pub sampled: bool,
 }
 
-impl Source {
+impl PositionFile {
     fn read(&self, filter: &Filter) -> Result<Vec<Record>> {
         if !self.sampled {
             return read_records(&self.path, filter);
@@ -90,26 +90,38 @@ impl Dataset {
     pub fn records(&self) -> impl Iterator<Item = &Record> {
         self.parts.iter().flatten()
     }
+}
 
-    /// The `count` presentations of a run that follow number `first`: epoch after epoch in random order, positions
-    /// without castling rights mirrored by a coin.
-    pub fn show(&self, seed: u64, first: u64, count: usize, out: &mut Vec<Sample>) {
-        /// Records asked for ahead of their use: each is somewhere else in memory.
+/// A batch of a run: its presentations from number `first` of the run on, epoch after epoch in random order, positions
+/// without castling rights mirrored by a coin.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// The positions.
+    pub data: &'a Dataset,
+    /// Seed of the orders and the coins.
+    pub seed: u64,
+    /// Number of the first presentation.
+    pub first: u64,
+}
+
+impl SampleSource for Batch<'_> {
+    fn fill(&self, first: usize, count: usize, out: &mut Vec<Sample>) {
+        /// Records prefetched ahead of their use: each is somewhere else in memory.
         const AHEAD: usize = 8;
-        let mut order = Epochs::new(self.len(), seed);
+        let first = self.first + first as u64;
+        let mut order = Epochs::new(self.data.len(), self.seed);
         let mut coming = [0; AHEAD];
-        let numbers = first..first + count as u64;
         out.clear();
         for step in 0..count + AHEAD {
             if let Some(ready) = step.checked_sub(AHEAD) {
-                let record = *self.get(coming[step % AHEAD]);
-                let coin = flip(seed, first + ready as u64);
+                let record = *self.data.get(coming[step % AHEAD]);
+                let coin = flip(self.seed, first + ready as u64);
                 let mirrored = coin && !record.can_castle();
                 out.push(Sample { record, mirrored });
             }
             if step < count {
-                let number = order.at(numbers.start + step as u64);
-                prefetch(self.get(number));
+                let number = order.at(first + step as u64);
+                prefetch(self.data.get(number));
                 coming[step % AHEAD] = number;
             }
         }
@@ -128,12 +140,12 @@ struct Epochs {
     len: u64,
     seed: u64,
     epoch: u64,
-    order: Order,
+    order: EpochOrder,
 }
 
 impl Epochs {
     fn new(len: u64, seed: u64) -> Self {
-        let order = Order::new(len, seed, 0);
+        let order = EpochOrder::new(len, seed, 0);
         Self {
             len,
             seed,
@@ -148,14 +160,14 @@ impl Epochs {
         let epoch = number / self.len;
         if epoch != self.epoch {
             self.epoch = epoch;
-            self.order = Order::new(self.len, self.seed, epoch);
+            self.order = EpochOrder::new(self.len, self.seed, epoch);
         }
         self.order.at(number % self.len)
     }
 }
 
 /// Reads the files, several at a time, in the current thread pool: the positions to learn from, and those held out.
-pub fn load(sources: &[Source], selection: &Selection) -> Result<(Dataset, Dataset)> {
+pub fn load(sources: &[PositionFile], selection: &Selection) -> Result<(Dataset, Dataset)> {
     let started = Instant::now();
     let mut parts: Vec<Vec<Record>> = sources
         .par_iter()
@@ -216,10 +228,23 @@ mod tests {
         Dataset::new(vec![part(0..70), Vec::new(), part(70..100)])
     }
 
-    fn plies(first: u64, count: usize) -> Vec<u16> {
+    fn samples(first: u64, count: usize) -> Vec<Sample> {
+        let data = dataset();
+        let batch = Batch {
+            data: &data,
+            seed: 3,
+            first,
+        };
         let mut samples = Vec::new();
-        dataset().show(3, first, count, &mut samples);
-        samples.iter().map(|sample| sample.record.ply).collect()
+        batch.fill(0, count, &mut samples);
+        samples
+    }
+
+    fn plies(first: u64, count: usize) -> Vec<u16> {
+        samples(first, count)
+            .iter()
+            .map(|sample| sample.record.ply)
+            .collect()
     }
 
     #[test]
@@ -241,8 +266,7 @@ mod tests {
 
     #[test]
     fn only_positions_without_castling_rights_are_mirrored() {
-        let mut samples = Vec::new();
-        dataset().show(3, 0, 100, &mut samples);
+        let samples = samples(0, 100);
         assert!(
             samples
                 .iter()

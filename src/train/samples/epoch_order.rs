@@ -14,7 +14,7 @@ const ROUNDS: usize = 6;
 
 /// A permutation of `0..len`.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct EpochOrder {
     len: u64,
     /// Bits of the right half; the left one has as many or one less.
     right_bits: u32,
@@ -22,7 +22,7 @@ pub struct Order {
     keys: [u64; ROUNDS],
 }
 
-impl Order {
+impl EpochOrder {
     /// The permutation of epoch number `epoch` in a run with this seed.
     pub fn new(len: u64, seed: u64, epoch: u64) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn every_place_holds_another_number() {
         for len in [1, 2, 3, 5, 64, 1000, 4097] {
-            let order = Order::new(len, 7, 1);
+            let order = EpochOrder::new(len, 7, 1);
             let mut seen: Vec<u64> = (0..len).map(|place| order.at(place)).collect();
             seen.sort_unstable();
             assert!(seen.into_iter().eq(0..len), "{len}");
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn neighbours_part_and_epochs_differ() {
         const LEN: u64 = 100_000;
-        let (first, second) = (Order::new(LEN, 1, 0), Order::new(LEN, 1, 1));
+        let (first, second) = (EpochOrder::new(LEN, 1, 0), EpochOrder::new(LEN, 1, 1));
         let mut distance = 0.0;
         let mut same = 0;
         for place in 1..LEN {
@@ -107,7 +107,7 @@ mod tests {
         const LEN: u64 = 3_373_654;
         const BATCH: u64 = 16_384;
         const GAME: u64 = 64;
-        let order = Order::new(LEN, 1, 0);
+        let order = EpochOrder::new(LEN, 1, 0);
         let mut pairs = 0;
         for batch in 0..20 {
             let mut games = vec![0_u64; (LEN / GAME + 1) as usize];

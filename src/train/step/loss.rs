@@ -1,13 +1,25 @@
 //! What the net is asked to say, and how wrong it is, between expected game results.
 
-use super::config::LossKind;
-use crate::data::Record;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
-/// Engine units that a net output of 1.0 stands for.
-pub const UNITS: f32 = 600.0;
+use crate::data::Record;
+use crate::train::model::scales::UNITS;
 
 /// The power of `LossKind::Power`.
 const POWER: f32 = 2.5;
+
+/// What is minimised, between expected results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// The squared difference.
+    Mse,
+    /// The difference to the power of 2.5: less for small errors, more for large ones.
+    Power,
+    /// The cross entropy, less the label's own.
+    Bce,
+}
 
 /// Compares outputs with labels in the space of expected results, where a pawn matters more near a draw.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +43,7 @@ impl Loss {
         self.lambda * expected + (1.0 - self.lambda) * result
     }
 
-    /// The loss of an output, and its slope by the output.
+    /// The loss of an output, and its derivative by the output.
     pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
         let steepness = UNITS / self.scale;
         let expected = sigmoid(output * steepness);
@@ -80,9 +92,9 @@ mod tests {
             for output in [-1.5, -0.2, 0.0, 0.7] {
                 let (step, target) = (1e-2, 0.3);
                 let rise = loss.of(output + step, target).0 - loss.of(output - step, target).0;
-                let slope = loss.of(output, target).1;
+                let derivative = loss.of(output, target).1;
                 assert!(
-                    (rise / (2.0 * step) - slope).abs() < 1e-3,
+                    (rise / (2.0 * step) - derivative).abs() < 1e-3,
                     "{kind:?} {output}"
                 );
             }
@@ -97,7 +109,7 @@ mod tests {
             scale: 600.0,
         };
         let board = shakmaty::Board::new();
-        let mut record = crate::train::features::record_of(&board, false);
+        let mut record = crate::train::samples::active::record_of(&board, false);
         record.result = 1;
         assert!((loss.target(&record) - 0.625).abs() < 1e-6);
         record.trust_score_alone();

@@ -4,16 +4,16 @@
 
 use rayon::prelude::*;
 
-use super::dense::Dense;
-use super::index::RowIndex;
-use super::model::Model;
-use super::simd::{AdamStep, Kernels, Slopes};
-use super::transformer::{self, Table, block, factor};
 use crate::nnue::Architecture;
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::transformer::{self, Table, block, factor};
+use crate::train::step::row_index::RowIndex;
+use crate::train::step::simd::{AdamStep, Backend, Deltas};
 
 /// What stays the same from step to step.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct OptimiserSettings {
     /// Learning rate of the real rows, relative to everything else's.
     pub real_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
@@ -29,9 +29,9 @@ const EPSILON: f32 = 1e-8;
 /// First and second moments of every parameter, and how many steps they come from.
 pub struct Moments {
     /// Running means of the gradient.
-    pub first: (Table, Dense),
+    pub first: (Table, DenseParameters),
     /// Running means of its square.
-    pub second: (Table, Dense),
+    pub second: (Table, DenseParameters),
     /// Steps taken.
     pub steps: u32,
 }
@@ -39,7 +39,12 @@ pub struct Moments {
 impl Moments {
     /// Those of a run that begins.
     pub fn zeros(architecture: Architecture) -> Self {
-        let zeros = || (transformer::zeros(architecture), Dense::zeros(architecture));
+        let zeros = || {
+            (
+                transformer::zeros(architecture),
+                DenseParameters::zeros(architecture),
+            )
+        };
         Self {
             first: zeros(),
             second: zeros(),
@@ -50,43 +55,43 @@ impl Moments {
 
 /// Adam.
 pub struct Optimiser {
-    settings: Settings,
+    settings: OptimiserSettings,
     /// What it remembers.
     pub moments: Moments,
 }
 
-/// The gradient of the transformer before it is summed: the slopes of a batch's accumulators, two a position, and
+/// The gradient of the transformer before it is summed: the deltas of a batch's accumulators, two a position, and
 /// who used which row.
 #[derive(Clone, Copy)]
 pub struct SparseGradient<'a, const L1: usize> {
-    /// Slopes of every position's accumulators.
-    pub slopes: &'a [Slopes<L1>],
-    /// The index of each share of the batch, in order.
+    /// Deltas of every position's accumulators.
+    pub deltas: &'a [Deltas<L1>],
+    /// The index of each shard of the batch, in order.
     pub indices: &'a [&'a RowIndex],
 }
 
 impl Optimiser {
     /// An optimiser that goes on from `moments`.
-    pub fn new(settings: Settings, moments: Moments) -> Self {
+    pub fn new(settings: OptimiserSettings, moments: Moments) -> Self {
         Self { settings, moments }
     }
 
     /// One step along a batch's gradient, in parallel in the current thread pool.
     pub fn step<const L1: usize>(
         &mut self,
-        kernels: Kernels,
+        backend: Backend,
         model: &mut Model,
         rate: f32,
-        dense: &Dense,
+        dense: &DenseParameters,
         sparse: SparseGradient<L1>,
     ) {
         self.moments.steps += 1;
         let step = adam_step(self.moments.steps, rate, 0.0);
-        self.step_dense(kernels, &step, model, dense);
+        self.step_dense(backend, &step, model, dense);
         let real_rate = rate * self.settings.real_rate;
         let size = block(model.architecture);
         let block_step = BlockStep {
-            kernels,
+            backend,
             architecture: model.architecture,
             real: adam_step(
                 self.moments.steps,
@@ -108,12 +113,18 @@ impl Optimiser {
             });
     }
 
-    fn step_dense(&mut self, kernels: Kernels, step: &AdamStep, model: &mut Model, dense: &Dense) {
+    fn step_dense(
+        &mut self,
+        backend: Backend,
+        step: &AdamStep,
+        model: &mut Model,
+        dense: &DenseParameters,
+    ) {
         let first = self.moments.first.1.tensors_mut().into_iter();
         let moments = first.zip(self.moments.second.1.tensors_mut());
         let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
         for ((weights, gradient), (first, second)) in tensors.zip(moments) {
-            kernels.adam(step, weights, first, second, gradient);
+            backend.adam(step, weights, first, second, gradient);
         }
         model
             .dense
@@ -123,7 +134,7 @@ impl Optimiser {
 
 /// The step of the rows that share a factor row.
 struct BlockStep<'a, const L1: usize> {
-    kernels: Kernels,
+    backend: Backend,
     architecture: Architecture,
     real: AdamStep,
     factor: AdamStep,
@@ -137,7 +148,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
         let mut adam = |step: &AdamStep, row: usize, gradient: &[f32; L1]| {
             let range = row * L1..(row + 1) * L1;
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
-            self.kernels
+            self.backend
                 .adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
         let features = self.architecture.features;
@@ -159,7 +170,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
 
     /// The gradient of a row; whether anything used it.
     fn sum(&self, row: usize, gradient: &mut [f32; L1]) -> bool {
-        let slopes = self.sparse.slopes.as_flattened().as_flattened();
+        let deltas = self.sparse.deltas.as_flattened().as_flattened();
         let mut used = false;
         for index in self.sparse.indices {
             let users = index.users(row);
@@ -170,7 +181,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
                 gradient.fill(0.0);
             }
             used = true;
-            self.kernels.add_rows(slopes, users, gradient);
+            self.backend.add_rows(deltas, users, gradient);
         }
         used
     }

@@ -1,6 +1,6 @@
 //! Who used which row of the transformer: what makes the optimiser's step cost what the batch touched.
 
-use super::features::Active;
+use crate::train::samples::active::Active;
 
 /// For every transformer row (there are `rows` of them), the accumulators of a run of positions that used it.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl RowIndex {
 mod tests {
     use super::*;
     use crate::nnue::Features;
-    use crate::train::features::record_of;
+    use crate::train::samples::active::record_of;
 
     #[test]
     fn every_use_is_found_in_order() {

@@ -5,14 +5,16 @@
 
 use rayon::prelude::*;
 
-use super::dense::Dense;
-use super::index::RowIndex;
-use super::model::Model;
-use super::scales::HIDDEN;
-use super::simd::{FIXED_ONE, FixedRow, Hidden, InputMajor, Kernels, LANES, Row, Tile};
-use super::tail::TailWeights;
-use super::transformer::{block, factor};
 use crate::nnue::Architecture;
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::scales::HIDDEN;
+use crate::train::model::transformer::{block, factor};
+use crate::train::step::row_index::RowIndex;
+use crate::train::step::simd::{
+    Backend, FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile,
+};
+use crate::train::step::upper::UpperWeights;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
 /// Everything that the passes read.
@@ -23,20 +25,20 @@ pub struct Snapshot<const L1: usize> {
     pub rows: Zeroed<i16>,
     /// The transformer's bias.
     pub bias: FixedRow<L1>,
-    /// The layers after it.
-    pub stacks: Vec<Stack<L1>>,
+    /// The stacks of dense layers.
+    pub stacks: Vec<LayerStack<L1>>,
 }
 
-/// The layers after the transformer.
-pub struct Stack<const L1: usize> {
-    /// First layer, for the way forward.
+/// A stack of dense layers.
+pub struct LayerStack<const L1: usize> {
+    /// First layer, for the forward pass.
     pub l1: Box<InputMajor<L1>>,
-    /// First layer, for the way back.
+    /// First layer, for the backward pass.
     pub l1_tiles: Box<[Tile]>,
     /// First layer.
     pub l1_bias: Hidden,
-    /// The layers after it.
-    pub tail: TailWeights,
+    /// The layers above it.
+    pub upper: UpperWeights,
 }
 
 impl<const L1: usize> Snapshot<L1> {
@@ -47,14 +49,16 @@ impl<const L1: usize> Snapshot<L1> {
             architecture,
             rows: zeroed_slice_or_abort(architecture.features.set().active_rows() * L1),
             bias: [0; L1],
-            stacks: (0..architecture.buckets).map(|_| Stack::zeros()).collect(),
+            stacks: (0..architecture.buckets)
+                .map(|_| LayerStack::zeros())
+                .collect(),
         };
         snapshot.take_dense(&model.dense);
         snapshot
     }
 
     /// Takes the dense tensors, and the rows for which `wanted` is true (in parallel, in the current thread pool).
-    pub fn take(&mut self, kernels: Kernels, model: &Model, wanted: impl Fn(usize) -> bool + Sync) {
+    pub fn take(&mut self, backend: Backend, model: &Model, wanted: impl Fn(usize) -> bool + Sync) {
         self.take_dense(&model.dense);
         let architecture = self.architecture;
         let kings = architecture.features.set().kings;
@@ -67,19 +71,19 @@ impl<const L1: usize> Snapshot<L1> {
                 let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
                 for (king, out) in out.iter_mut().enumerate() {
                     if wanted(kings * piece_row + king) {
-                        kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
+                        backend.fold(&rows[king], &rows[factor(architecture.features)], out);
                     }
                 }
             });
     }
 
     /// Takes the rows that any of `indices` names.
-    pub fn take_used(&mut self, kernels: Kernels, model: &Model, indices: &[&RowIndex]) {
+    pub fn take_used(&mut self, backend: Backend, model: &Model, indices: &[&RowIndex]) {
         let used = |row: usize| indices.iter().any(|index| !index.users(row).is_empty());
-        self.take(kernels, model, used);
+        self.take(backend, model, used);
     }
 
-    fn take_dense(&mut self, dense: &Dense) {
+    fn take_dense(&mut self, dense: &DenseParameters) {
         for (out, bias) in self.bias.iter_mut().zip(&dense.transformer_bias) {
             *out = (bias * FIXED_ONE).round() as i16;
         }
@@ -89,18 +93,18 @@ impl<const L1: usize> Snapshot<L1> {
     }
 }
 
-impl<const L1: usize> Stack<L1> {
+impl<const L1: usize> LayerStack<L1> {
     fn zeros() -> Self {
         Self {
             l1: Box::new([[[0.0; HIDDEN]; L1]; 2]),
             l1_tiles: vec![Tile::ZERO; Tile::count(L1)].into(),
             l1_bias: [0.0; HIDDEN],
-            tail: TailWeights::default(),
+            upper: UpperWeights::default(),
         }
     }
 
     /// Takes the stack of that number.
-    fn take(&mut self, dense: &Dense, number: usize) {
+    fn take(&mut self, dense: &DenseParameters, number: usize) {
         let rows = HIDDEN * number..HIDDEN * (number + 1);
         self.l1_bias.copy_from_slice(&dense.l1_bias[rows.clone()]);
         let weights = &dense.l1_weight[2 * L1 * rows.start..2 * L1 * rows.end];
@@ -112,6 +116,6 @@ impl<const L1: usize> Stack<L1> {
                 row[output] = weight;
             }
         }
-        self.tail = TailWeights::of(dense, number);
+        self.upper = UpperWeights::of(dense, number);
     }
 }

@@ -1,12 +1,12 @@
-//! The small layers after the first: 32 to 32 to 1. What they are made of in a pass; the arithmetic is in `simd`.
+//! The dense layers above the first: 32 to 32 to 1. What they read and write on the way; the arithmetic is in `simd`.
 
-use super::dense::Dense;
-use super::scales::HIDDEN;
-use super::simd::Hidden;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::scales::HIDDEN;
+use crate::train::step::simd::Hidden;
 
-/// The parameters as a pass reads them.
+/// The parameters, as the kernels read them.
 #[derive(Clone, Debug, Default)]
-pub struct TailWeights {
+pub struct UpperWeights {
     /// Second layer, one row per output.
     pub l2_weight: [Hidden; HIDDEN],
     /// The same, one row per input.
@@ -19,9 +19,9 @@ pub struct TailWeights {
     pub output_bias: f32,
 }
 
-impl TailWeights {
-    /// A copy of the parameters of these layers in the stack of that number.
-    pub fn of(dense: &Dense, number: usize) -> Self {
+impl UpperWeights {
+    /// A copy of the parameters of stack number `number`.
+    pub fn of(dense: &DenseParameters, number: usize) -> Self {
         let units = HIDDEN * number..HIDDEN * (number + 1);
         let mut weights = Self {
             output_bias: dense.output_bias[number],
@@ -44,9 +44,9 @@ impl TailWeights {
     }
 }
 
-/// What the forward pass of a position leaves for the way back.
+/// What the forward pass of a position keeps for the backward pass.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TailPass {
+pub struct UpperActivations {
     /// Clipped units of the first layer.
     pub hidden1: Hidden,
     /// Clipped units of the second layer.
@@ -55,9 +55,9 @@ pub struct TailPass {
     pub output: f32,
 }
 
-/// The gradient of the small parameters, summed over positions.
+/// The gradient of these parameters and of the first layer's bias, summed over positions.
 #[derive(Clone, Debug, Default)]
-pub struct TailGradient {
+pub struct UpperGradient {
     /// First layer's bias.
     pub l1_bias: Hidden,
     /// Second layer, one row per output.

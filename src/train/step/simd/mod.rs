@@ -3,7 +3,7 @@
 //! The portable functions are the specification; the AVX2 ones are the same code compiled for the wider machine, and
 //! the AVX-512 ones are written out only where the compiler will not keep the sums in registers.
 //!
-//! The passes take positions by the [`GROUP`]: a weight that has been fetched then serves eight positions, and the
+//! The passes take positions in groups of [`GROUP`]: a weight that has been fetched then serves eight positions, and the
 //! first layer runs at the speed of the multipliers instead of the cache's.
 #![allow(unsafe_code)]
 
@@ -13,9 +13,9 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use super::scales::HIDDEN;
-use super::tail::{TailGradient, TailPass, TailWeights};
 use crate::nnue::Activation;
+use crate::train::model::scales::HIDDEN;
+use crate::train::step::upper::{UpperActivations, UpperGradient, UpperWeights};
 
 /// Positions that go through the layers together.
 pub const GROUP: usize = 8;
@@ -26,12 +26,12 @@ pub type Row<const L1: usize> = [f32; L1];
 pub type FixedRow<const L1: usize> = [i16; L1];
 /// The activated accumulators of a position: side to move, then the other.
 pub type Inputs<const L1: usize> = [[f32; L1]; 2];
-/// The slopes of a position's accumulators, in bfloat16.
-pub type Slopes<const L1: usize> = [[u16; L1]; 2];
-/// Weights of the first layer, one row per input: for the way forward.
+/// The deltas of a position's accumulators (the derivatives of the loss by their sums), in bfloat16.
+pub type Deltas<const L1: usize> = [[u16; L1]; 2];
+/// Weights of the first layer, one row per input: for the forward pass.
 pub type InputMajor<const L1: usize> = [[[f32; HIDDEN]; L1]; 2];
 /// Weights or gradient of the first layer for sixteen inputs, one row per output, each a cache line; `2 * L1 / LANES`
-/// tiles are the layer, for the way back.
+/// tiles are the layer, for the backward pass.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Tile(pub [[f32; LANES]; HIDDEN]);
@@ -66,7 +66,7 @@ pub struct AdamStep {
     pub beta2: f32,
     /// Keeps the quotient finite; already scaled for the bias correction.
     pub epsilon: f32,
-    /// Share of a weight that a step takes away.
+    /// Shard of a weight that a step takes away.
     pub decay: f32,
 }
 
@@ -81,7 +81,7 @@ enum Level {
 
 /// The kernels that this machine runs. A value other than the portable one is the proof that the CPU has the feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kernels(Level);
+pub struct Backend(Level);
 
 /// Calls the version of a kernel that `self` stands for.
 macro_rules! dispatch {
@@ -98,7 +98,7 @@ macro_rules! dispatch {
     };
 }
 
-impl Kernels {
+impl Backend {
     /// The best kernels for this CPU.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -168,42 +168,47 @@ impl Kernels {
         dispatch!(self, first_layer<L1>(inputs, weights, bias, out));
     }
 
-    /// The way back through the first layer: adds `slopes x inputs` to `gradient` and the slopes of the accumulators
+    /// The backward pass of the first layer: adds `deltas x inputs` to `gradient` and the deltas of the accumulators
     /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group.
-    /// Places of the group beyond `out` are empty: their slopes must be zero.
+    /// Places of the group beyond `out` are empty: their deltas must be zero.
     #[inline]
-    pub fn first_layer_back<const L1: usize>(
+    pub fn first_layer_backward<const L1: usize>(
         self,
         activation: Activation,
         inputs: &[Inputs<L1>; GROUP],
-        slopes: &[Hidden; GROUP],
+        deltas: &[Hidden; GROUP],
         weights: &[Tile],
         (gradient, bias): (&mut [Tile], &mut Inputs<L1>),
-        out: &mut [Slopes<L1>],
+        out: &mut [Deltas<L1>],
     ) {
         dispatch!(
             self,
-            first_layer_back<L1>(activation, inputs, slopes, weights, gradient, bias, out)
+            first_layer_backward<L1>(activation, inputs, deltas, weights, gradient, bias, out)
         );
     }
 
     /// The layers after the first, forward, for each position of a group: from the first layer's sums.
     #[inline]
-    pub fn tail(self, weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]) {
-        dispatch!(self, tail(weights, sums, out));
+    pub fn upper(
+        self,
+        weights: &UpperWeights,
+        sums: &[Hidden; GROUP],
+        out: &mut [UpperActivations; GROUP],
+    ) {
+        dispatch!(self, upper(weights, sums, out));
     }
 
-    /// The way back through them: adds to `gradient`, and puts the slopes of the first layer's sums into `out`.
+    /// Their backward pass: adds to `gradient`, and puts the deltas of the first layer's sums into `out`.
     #[inline]
-    pub fn tail_back(
+    pub fn upper_backward(
         self,
-        weights: &TailWeights,
-        passes: &[TailPass; GROUP],
-        slopes: &[f32; GROUP],
-        gradient: &mut TailGradient,
+        weights: &UpperWeights,
+        passes: &[UpperActivations; GROUP],
+        deltas: &[f32; GROUP],
+        gradient: &mut UpperGradient,
         out: &mut [Hidden; GROUP],
     ) {
-        dispatch!(self, tail_back(weights, passes, slopes, gradient, out));
+        dispatch!(self, upper_backward(weights, passes, deltas, gradient, out));
     }
 
     /// Adds the rows `picks` of a table of bfloat16 rows to `out`.
@@ -251,11 +256,11 @@ mod avx2 {
             out: &mut Row<L1>);
         fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &InputMajor<L1>, bias: &Hidden,
             out: &mut [Hidden; GROUP]);
-        fn first_layer_back<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], slopes: &[Hidden; GROUP],
-            weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Slopes<L1>]);
-        fn tail(weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]);
-        fn tail_back(weights: &TailWeights, passes: &[TailPass; GROUP], slopes: &[f32; GROUP],
-            gradient: &mut TailGradient, out: &mut [Hidden; GROUP]);
+        fn first_layer_backward<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+            weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
+        fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
+        fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
+            gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
         fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
         fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::nnue::Architecture;
-use crate::train::shapes::{self, of_width};
+use crate::train::model::shapes::{self, of_width};
 use crate::util::rng::SplitMix64;
 
 fn noise<const N: usize>(rng: &mut SplitMix64, span: f32) -> [f32; N] {
@@ -21,8 +21,8 @@ fn close(a: &[f32], b: &[f32]) {
 }
 
 /// Runs `kernel` on every level and compares the numbers that it returns.
-fn compare(kernel: impl Fn(Kernels) -> Vec<f32>) {
-    let levels = Kernels::all();
+fn compare(kernel: impl Fn(Backend) -> Vec<f32>) {
+    let levels = Backend::all();
     let wanted = kernel(levels[0]);
     for &level in &levels[1..] {
         close(&wanted, &kernel(level));
@@ -65,16 +65,16 @@ fn check_transformer<const L1: usize>() {
     let halves: Vec<u16> = (0..20 * L1)
         .map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16)
         .collect();
-    compare(|kernels| {
+    compare(|backend| {
         let mut fixed = [0; L1];
-        kernels.fold(&real, &factor, &mut fixed);
+        backend.fold(&real, &factor, &mut fixed);
         let mut all: Vec<f32> = fixed.map(f32::from).into();
         let mut row = [0.0; L1];
         for activation in [Activation::Crelu, Activation::Screlu] {
-            kernels.accumulate(activation, &bias, &table, &rows, &mut row);
+            backend.accumulate(activation, &bias, &table, &rows, &mut row);
             all.extend(row);
         }
-        kernels.add_rows(&halves, &[3, 19, 0, 3, 7], &mut row);
+        backend.add_rows(&halves, &[3, 19, 0, 3, 7], &mut row);
         all.extend(row);
         all
     });
@@ -93,23 +93,23 @@ fn check_first_layer<const L1: usize>() {
     let inputs: [Inputs<L1>; GROUP] = std::array::from_fn(|_| {
         std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0)))
     });
-    let mut slopes: [Hidden; GROUP] = group(&mut rng, 1.0);
+    let mut deltas: [Hidden; GROUP] = group(&mut rng, 1.0);
     // The group's last place is empty.
-    slopes[GROUP - 1] = [0.0; HIDDEN];
+    deltas[GROUP - 1] = [0.0; HIDDEN];
     let weights: Box<InputMajor<L1>> = Box::new(std::array::from_fn(|_| {
         std::array::from_fn(|_| noise(&mut rng, 0.3))
     }));
     let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
     let tiles: Vec<Tile> = (0..Tile::count(L1)).map(tile).collect();
-    compare(|kernels| {
+    compare(|backend| {
         let mut sums = [[0.0; HIDDEN]; GROUP];
-        kernels.first_layer(&inputs, &weights, &[0.25; HIDDEN], &mut sums);
+        backend.first_layer(&inputs, &weights, &[0.25; HIDDEN], &mut sums);
         let mut all = sums.as_flattened().to_vec();
         for activation in [Activation::Crelu, Activation::Screlu] {
             let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
             let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
             let sums = (&mut *gradient, &mut bias);
-            kernels.first_layer_back(activation, &inputs, &slopes, &tiles, sums, &mut out);
+            backend.first_layer_backward(activation, &inputs, &deltas, &tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
             all.extend(bias.as_flattened());
             all.extend(coarse(out.as_flattened().as_flattened()));
@@ -121,7 +121,7 @@ fn check_first_layer<const L1: usize>() {
 #[test]
 fn the_later_layers_and_adam_are_the_same_everywhere() {
     let mut rng = SplitMix64::new(5);
-    let weights = TailWeights {
+    let weights = UpperWeights {
         l2_weight: std::array::from_fn(|_| noise(&mut rng, 0.3)),
         l2_input_major: std::array::from_fn(|_| noise(&mut rng, 0.3)),
         l2_bias: noise(&mut rng, 0.3),
@@ -129,7 +129,7 @@ fn the_later_layers_and_adam_are_the_same_everywhere() {
         output_bias: 0.1,
     };
     let sums: [Hidden; GROUP] = group(&mut rng, 1.5);
-    let slopes: [f32; GROUP] = noise(&mut rng, 1.0);
+    let deltas: [f32; GROUP] = noise(&mut rng, 1.0);
     let step = AdamStep {
         rate: 0.01,
         beta1: 0.9,
@@ -137,18 +137,18 @@ fn the_later_layers_and_adam_are_the_same_everywhere() {
         epsilon: 1e-8,
         decay: 0.001,
     };
-    compare(|kernels| {
-        let mut passes = [TailPass::default(); GROUP];
-        kernels.tail(&weights, &sums, &mut passes);
+    compare(|backend| {
+        let mut passes = [UpperActivations::default(); GROUP];
+        backend.upper(&weights, &sums, &mut passes);
         let mut all: Vec<f32> = passes.iter().map(|pass| pass.output).collect();
-        let (mut gradient, mut out) = (TailGradient::default(), [[0.0; HIDDEN]; GROUP]);
-        kernels.tail_back(&weights, &passes, &slopes, &mut gradient, &mut out);
+        let (mut gradient, mut out) = (UpperGradient::default(), [[0.0; HIDDEN]; GROUP]);
+        backend.upper_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
         all.extend(out.as_flattened());
         all.extend(gradient.l2_weight.as_flattened());
         all.extend(gradient.l1_bias.iter().chain(&gradient.l2_bias));
         all.extend(gradient.output_weight);
         let (mut w, mut m, mut v) = (sums, [[0.1; HIDDEN]; GROUP], [[0.2; HIDDEN]; GROUP]);
-        kernels.adam(
+        backend.adam(
             &step,
             w.as_flattened_mut(),
             m.as_flattened_mut(),

@@ -1,5 +1,4 @@
-//! The kernels whose sums must stay in registers, written out for AVX-512; the others are the portable ones, compiled
-//! for it.
+//! The accumulators: rows folded and summed, and the gradient of a row.
 
 use std::arch::x86_64::*;
 
@@ -12,36 +11,19 @@ const FIXED_REGISTERS: usize = PART / 32;
 /// Most numbers of a row that are summed at a time: what leaves half of the registers free.
 const PART: usize = 256;
 
-/// Where the parts of a row begin that is summed part by part. Each has `PART` numbers, or the whole narrower row.
+/// Where the parts of a row begin that is summed part by part.
 fn parts<const L1: usize>() -> impl Iterator<Item = usize> {
     (0..L1).step_by(part::<L1>())
 }
 
-/// Numbers in a part.
+/// Numbers in a part: the row in as few equal parts as have at most `PART` numbers each.
 const fn part<const L1: usize>() -> usize {
-    assert!(L1.is_multiple_of(32) && (L1 < PART || L1.is_multiple_of(PART)));
-    if L1 < PART { L1 } else { PART }
-}
-
-compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
-    fn tail(weights: &TailWeights, sums: &[Hidden; GROUP], out: &mut [TailPass; GROUP]);
-    fn tail_back(weights: &TailWeights, passes: &[TailPass; GROUP], slopes: &[f32; GROUP],
-        gradient: &mut TailGradient, out: &mut [Hidden; GROUP]);
-    fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn load(from: &[f32; LANES]) -> __m512 {
-    // SAFETY: the reference covers the 64 bytes that are read; the load wants no alignment.
-    unsafe { _mm512_loadu_ps(from.as_ptr()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store(to: &mut [f32; LANES], value: __m512) {
-    // SAFETY: the reference covers the 64 bytes that are written; the store wants no alignment.
-    unsafe { _mm512_storeu_ps(to.as_mut_ptr(), value) }
+    assert!(L1.is_multiple_of(32));
+    let mut parts = L1.div_ceil(PART);
+    while !L1.is_multiple_of(32 * parts) {
+        parts += 1;
+    }
+    L1 / parts
 }
 
 #[inline]
@@ -58,16 +40,6 @@ fn load_bf16(from: &[u16; LANES]) -> __m512 {
     // SAFETY: the reference covers the 32 bytes that are read; the load wants no alignment.
     let halves = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
-}
-
-/// Rounds sixteen numbers to bfloat16, half up.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn store_bf16(to: &mut [u16; LANES], value: __m512) {
-    let rounded = _mm512_add_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(0x8000));
-    let halves = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded));
-    // SAFETY: the reference covers the 32 bytes that are written; the store wants no alignment.
-    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), halves) }
 }
 
 /// Asks for a row that is about to be used.
@@ -153,83 +125,6 @@ fn accumulate_part<const L1: usize>(
             store(low, widened(_mm512_castsi512_si256(clipped)));
             store(high, widened(_mm512_extracti64x4_epi64::<1>(clipped)));
         }
-    }
-}
-
-#[target_feature(enable = "avx512f")]
-pub fn first_layer<const L1: usize>(
-    inputs: &[Inputs<L1>; GROUP],
-    weights: &InputMajor<L1>,
-    bias: &Hidden,
-    out: &mut [Hidden; GROUP],
-) {
-    let bias = bias.as_chunks().0;
-    let mut sums = [[load(&bias[0]), load(&bias[1])]; GROUP];
-    for (side, weights) in weights.iter().enumerate() {
-        for (input, weights) in weights.iter().enumerate() {
-            let weights = weights.as_chunks().0;
-            let (low, high) = (load(&weights[0]), load(&weights[1]));
-            for (sums, inputs) in sums.iter_mut().zip(inputs) {
-                let input = _mm512_set1_ps(inputs[side][input]);
-                sums[0] = _mm512_fmadd_ps(input, low, sums[0]);
-                sums[1] = _mm512_fmadd_ps(input, high, sums[1]);
-            }
-        }
-    }
-    for (out, sums) in out.iter_mut().zip(sums) {
-        for (out, sum) in out.as_chunks_mut().0.iter_mut().zip(sums) {
-            store(out, sum);
-        }
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn first_layer_back<const L1: usize>(
-    activation: Activation,
-    inputs: &[Inputs<L1>; GROUP],
-    slopes: &[Hidden; GROUP],
-    weights: &[Tile],
-    gradient: &mut [Tile],
-    bias: &mut Inputs<L1>,
-    out: &mut [Slopes<L1>],
-) {
-    let (zero, one) = (_mm512_setzero_ps(), _mm512_set1_ps(1.0));
-    let tiles = weights.iter().zip(gradient);
-    let bias = bias.as_flattened_mut().as_chunks_mut().0;
-    for (tile, ((weights, gradient), bias)) in tiles.zip(bias).enumerate() {
-        let mut x = [zero; GROUP];
-        for (x, inputs) in x.iter_mut().zip(inputs) {
-            *x = load(&inputs.as_flattened().as_chunks().0[tile]);
-        }
-        let mut sums = [zero; GROUP];
-        for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
-            let weights = load(weights);
-            // Two chains, because each waits for its own last term.
-            let mut chains = [load(gradient), zero];
-            for position in 0..GROUP {
-                let slope = _mm512_set1_ps(slopes[position][output]);
-                sums[position] = _mm512_fmadd_ps(slope, weights, sums[position]);
-                let chain = &mut chains[position % 2];
-                *chain = _mm512_fmadd_ps(slope, x[position], *chain);
-            }
-            store(gradient, _mm512_add_ps(chains[0], chains[1]));
-        }
-        if activation == Activation::Screlu {
-            // The square of x has the slope 2 x, and its root is at hand.
-            for (sum, x) in sums.iter_mut().zip(x) {
-                let root = _mm512_sqrt_ps(x);
-                *sum = _mm512_mul_ps(*sum, _mm512_add_ps(root, root));
-            }
-        }
-        let mut total = load(bias);
-        for ((out, sum), x) in out.iter_mut().zip(sums).zip(x) {
-            let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, zero)
-                & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
-            let slope = _mm512_maskz_mov_ps(open, sum);
-            total = _mm512_add_ps(total, slope);
-            store_bf16(&mut out.as_flattened_mut().as_chunks_mut().0[tile], slope);
-        }
-        store(bias, total);
     }
 }
 
