@@ -7,8 +7,8 @@ use shakmaty::{Color, Role, Square};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{
-    AccumulatorStack, Activation, Architecture, Chain, Fault, Features, Kernel, NetError, Network,
-    Output, Shape, VERSION_OWN,
+    AccumulatorStack, Activation, Architecture, Chain, Fault, Features, Kernel, NetError,
+    NetOutput, Network, Shape, VERSION_OWN,
 };
 use zoothera::util::rng::SplitMix64;
 
@@ -155,7 +155,7 @@ impl<'a> Reference<'a> {
         (neurons, psqt)
     }
 
-    fn evaluate(&self, position: &Position) -> Output {
+    fn evaluate(&self, position: &Position) -> NetOutput {
         let turn = position.turn();
         let (own, own_psqt) = self.sums(position, turn);
         let (other, other_psqt) = self.sums(position, !turn);
@@ -166,7 +166,7 @@ impl<'a> Reference<'a> {
         let psqt = own_psqt
             .get(bucket)
             .map_or(0, |own| (own - other_psqt[bucket]) / 2);
-        Output {
+        NetOutput {
             psqt: psqt as i32,
             positional: self.positional(&own, &other, &self.stacks[bucket]) as i32,
             bucket,

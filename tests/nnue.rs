@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
 use shared::shared;
 use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
-use zoothera::nnue::{AccumulatorStack, BoardView, Kernel, NetError, Network, Output, synthetic};
+use zoothera::nnue::{
+    AccumulatorStack, BoardView, Kernel, NetError, NetOutput, Network, synthetic,
+};
 use zoothera::util::rng::SplitMix64;
 
 /// The published network that the game oracle belongs to.
@@ -168,7 +170,7 @@ fn parse(bytes: &[u8]) -> Network {
 }
 
 /// Every kernel agrees with `rows` of FEN and raw output, also when the refresh cache is warm.
-fn check_positions(network: &Arc<Network>, rows: &[(String, Output)]) {
+fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
     for kernel in Kernel::available() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
         for round in 0..2 {
@@ -182,11 +184,11 @@ fn check_positions(network: &Arc<Network>, rows: &[(String, Output)]) {
 }
 
 /// The output in the columns of a table: raw output and value, or both parts, bucket and value.
-fn output_of(columns: &[String]) -> Output {
+fn output_of(columns: &[String]) -> NetOutput {
     let number = |i: usize| -> i32 { columns[i].parse().expect("the tables hold numbers") };
     let bucketed = columns.len() > 2;
     let output = if bucketed {
-        Output {
+        NetOutput {
             psqt: number(0),
             positional: number(1),
             bucket: number(2) as usize,
@@ -199,10 +201,10 @@ fn output_of(columns: &[String]) -> Output {
 }
 
 /// The output of a network without buckets.
-fn raw_output(positional: i32) -> Output {
-    Output {
+fn raw_output(positional: i32) -> NetOutput {
+    NetOutput {
         positional,
-        ..Output::default()
+        ..NetOutput::default()
     }
 }
 

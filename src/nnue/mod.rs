@@ -34,6 +34,6 @@ pub use features::{FeatureSet, Features};
 pub use info::NetInfo;
 pub(crate) use info::hex_sha256;
 pub use network::Network;
-pub use output::Output;
+pub use output::NetOutput;
 pub use simd::Kernel;
 pub use view::BoardView;

@@ -5,7 +5,7 @@ const OUTPUT_SCALE: i32 = 16;
 
 /// What a network says about a position, from the view of the side to move.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Output {
+pub struct NetOutput {
     /// The piece-square part; 0 for networks without one.
     pub psqt: i32,
     /// The output of the dense layers.
@@ -14,7 +14,7 @@ pub struct Output {
     pub bucket: usize,
 }
 
-impl Output {
+impl NetOutput {
     /// Both parts together, in sixteenths of engine units.
     #[inline]
     pub fn raw(self) -> i32 {

@@ -3,14 +3,14 @@
 /// One perspective's accumulator: `L1` neurons, and `P` piece-square values (none or 8).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Sums<const L1: usize, const P: usize> {
-    /// Sums of the rows of weights, wrapping.
+pub struct Accumulator<const L1: usize, const P: usize> {
+    /// Accumulator of the rows of weights, wrapping.
     pub neurons: [i16; L1],
-    /// Sums of the piece-square values, wrapping.
+    /// Accumulator of the piece-square values, wrapping.
     pub psqt: [i32; P],
 }
 
-impl<const L1: usize, const P: usize> Sums<L1, P> {
+impl<const L1: usize, const P: usize> Accumulator<L1, P> {
     /// All zero.
     pub fn zeroed() -> Self {
         Self {
@@ -20,7 +20,7 @@ impl<const L1: usize, const P: usize> Sums<L1, P> {
     }
 }
 
-/// The parameters that a feature adds to [`Sums`].
+/// The parameters that a feature adds to [`Accumulator`].
 #[derive(Clone, Copy)]
 pub struct Rows<'a, const L1: usize, const P: usize> {
     /// One row per feature.

@@ -5,7 +5,7 @@ use super::error::NetError;
 use super::leb128;
 use super::memory::Aligned;
 use super::reader::Reader;
-use super::rows::{Rows, Sums};
+use super::rows::{Accumulator, Rows};
 
 /// The first layer: one row of `l1` i16 weights per feature, piece-square values, and the biases.
 pub struct Transformer {
@@ -22,7 +22,7 @@ pub struct Transformer {
 const BLOCKS: [&str; 3] = ["biases", "weights", "piece-square values"];
 
 /// The bytes of the blocks of parameters.
-enum Source<'a> {
+enum Blocks<'a> {
     Plain([&'a [u8]; 3]),
     Compressed([&'a [u8]; 3]),
 }
@@ -55,7 +55,7 @@ impl Transformer {
         let (l1, features, buckets) = (shape.l1, shape.features.set().count(), shape.psqt);
         let source = if leb128::is_next(reader.rest()) {
             let mut block = |name, count| leb128::block(reader, name, count);
-            Source::Compressed([
+            Blocks::Compressed([
                 block(BLOCKS[0], l1)?,
                 block(BLOCKS[1], l1 * features)?,
                 if buckets == 0 {
@@ -65,7 +65,7 @@ impl Transformer {
                 },
             ])
         } else {
-            Source::Plain([
+            Blocks::Plain([
                 reader.take(2 * l1)?,
                 reader.take(2 * l1 * features)?,
                 reader.take(4 * buckets * features)?,
@@ -73,23 +73,23 @@ impl Transformer {
         };
         // Not before the file has turned out to be as long as it must be: this is where the memory is taken.
         let mut this = Self::zeroed(shape);
-        this.compressed = matches!(source, Source::Compressed(_));
+        this.compressed = matches!(source, Blocks::Compressed(_));
         this.fill(&source)?;
         Ok(this)
     }
 
-    fn fill(&mut self, source: &Source<'_>) -> Result<(), NetError> {
+    fn fill(&mut self, source: &Blocks<'_>) -> Result<(), NetError> {
         let [biases, weights] = [&mut self.biases, &mut self.weights].map(Aligned::as_mut_slice);
         let biases: &mut [i16] = &mut biases[..self.l1];
         let weights: &mut [i16] = &mut weights[..self.l1 * self.features];
         let psqt: &mut [i32] = &mut self.psqt.as_mut_slice()[..self.buckets * self.features];
         match source {
-            Source::Plain([from_biases, from_weights, from_psqt]) => {
+            Blocks::Plain([from_biases, from_weights, from_psqt]) => {
                 plain(from_biases, biases, i16::from_le_bytes);
                 plain(from_weights, weights, i16::from_le_bytes);
                 plain(from_psqt, psqt, i32::from_le_bytes);
             }
-            Source::Compressed([from_biases, from_weights, from_psqt]) => {
+            Blocks::Compressed([from_biases, from_weights, from_psqt]) => {
                 let named = |block| move |fault| NetError::BadCompression { block, fault };
                 leb128::decode(from_biases, biases).map_err(named(BLOCKS[0]))?;
                 leb128::decode(from_weights, weights).map_err(named(BLOCKS[1]))?;
@@ -150,8 +150,8 @@ impl Transformer {
     }
 
     /// The sums of an empty board; `L1` and `P` must be the sizes of this layer.
-    pub fn empty<const L1: usize, const P: usize>(&self) -> Sums<L1, P> {
-        let mut sums = Sums::zeroed();
+    pub fn empty<const L1: usize, const P: usize>(&self) -> Accumulator<L1, P> {
+        let mut sums = Accumulator::zeroed();
         sums.neurons.copy_from_slice(self.biases());
         sums
     }

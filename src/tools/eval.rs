@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::epd::record::is_blank;
 use super::position_from_fen;
 use crate::board::{Bitboard, Color, Position, Role, Square};
-use crate::nnue::{AccumulatorStack, BoardView, Kernel, Network, Output};
+use crate::nnue::{AccumulatorStack, BoardView, Kernel, NetOutput, Network};
 use crate::search::evaluation::scaled;
 use crate::search::wdl;
 use crate::util::reason;
@@ -110,8 +110,8 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
 }
 
 /// The parts of an output, separated by tabs.
-fn columns(output: Output, bucketed: bool) -> String {
-    let Output {
+fn columns(output: NetOutput, bucketed: bool) -> String {
+    let NetOutput {
         psqt,
         positional,
         bucket,

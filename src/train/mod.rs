@@ -1,33 +1,21 @@
-//! Making nets: the training model, its optimiser, and the way into a `.nnue` file.
+//! Making nets: from files of labelled positions to a `.nnue` file.
+//!
+//! The rooms, from the ground up; a room uses those before it, never those after it.
+//!
+//! * [`samples`]: what is learned from: the positions in memory, the order of an epoch, the active features of a
+//!   position. A run sees them through one trait, `SampleSource`.
+//! * [`model`]: the float model: which shapes can be trained, its parameters, its plain forward pass, and what the
+//!   integers of a net file stand for.
+//! * [`step`]: one step along the gradient of a batch: the batch in shards, one for each thread, forward and backward
+//!   through the layers (`simd` has the arithmetic), the loss, and the optimiser.
+//! * [`integer`]: from the float model to the integer net of the engine and back: rounding, calibration, what it cost;
+//!   and a net made by hand.
+//! * [`run`]: a run from its settings to its files: schedules, validation, checkpoints, resuming, what it shows.
 
-pub mod calibrate;
-pub mod checkpoint;
-pub mod config;
-pub mod dataset;
-pub mod dense;
-pub mod display;
-pub mod export;
-pub mod features;
-pub mod import;
-pub mod index;
-pub mod loss;
-pub mod material;
-pub mod model;
-pub mod optimiser;
-pub mod order;
-pub mod pass;
-pub mod picture;
-pub mod plot;
-mod position;
-pub mod report;
-pub mod run;
-pub mod scales;
-pub mod schedule;
-pub mod shapes;
-pub mod simd;
-pub mod snapshot;
-pub mod tail;
-pub mod trainer;
-pub mod transformer;
+mod integer;
+mod model;
+pub(crate) mod run;
+mod samples;
+mod step;
 
-pub use material::material_net;
+pub(crate) use integer::material_net;

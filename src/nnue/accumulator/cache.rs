@@ -10,14 +10,14 @@ use shakmaty::{Bitboard, Color, Piece, Role};
 
 use crate::nnue::BoardView;
 use crate::nnue::features::{IndexList, MAX_ACTIVE, StaticFeatures};
-use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::rows::{Accumulator, Rows};
 use crate::nnue::simd::Kernels;
 use crate::nnue::transformer::Transformer;
 
-/// Sums of one perspective and king square, and the board that they are the sums of.
+/// The accumulator of one perspective and king square, and the board that it is of.
 #[derive(Clone)]
 struct Slot<const L1: usize, const P: usize> {
-    sums: Sums<L1, P>,
+    sums: Accumulator<L1, P>,
     pieces: [[Bitboard; 6]; 2],
 }
 
@@ -47,7 +47,7 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> RefreshCache<F, L1, P> 
         kernels: Kernels,
         board: &impl BoardView,
         perspective: Color,
-        sums: &mut Sums<L1, P>,
+        sums: &mut Accumulator<L1, P>,
     ) {
         let king = board.king(perspective);
         let view = F::SET.view(perspective, king);

@@ -1,30 +1,30 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`; laziness stays inside.
 //!
-//! A push only records what changed ([`line`]). An evaluation walks back to the nearest ply whose accumulator
+//! A push only records what changed ([`plies`]). An evaluation walks back to the nearest ply whose accumulator
 //! is known and applies the recorded changes from there ([`stack`]); if the perspective's own king moved on
 //! the way, every feature changed, and the refresh cache ([`cache`]) rebuilds it instead. [`sized`] chooses the
 //! stack of a net's size.
 
 mod cache;
 mod forward;
-mod line;
+mod plies;
 mod sized;
 mod stack;
 
 use std::sync::Arc;
 
-use line::Line;
+use plies::Plies;
 use sized::SizedStack;
 
 use super::BoardView;
 use super::network::Network;
-use super::output::Output;
+use super::output::NetOutput;
 use super::simd::{Kernel, Kernels};
 use crate::board::DirtyPieces;
 
 /// What an evaluation needs besides the sums.
 struct Context<'a, B: BoardView> {
-    line: &'a mut Line,
+    plies: &'a mut Plies,
     network: &'a Network,
     kernels: Kernels,
     board: &'a B,
@@ -34,7 +34,7 @@ struct Context<'a, B: BoardView> {
 pub struct AccumulatorStack {
     network: Arc<Network>,
     kernels: Kernels,
-    line: Line,
+    plies: Plies,
     sums: SizedStack,
 }
 
@@ -56,7 +56,7 @@ impl AccumulatorStack {
     fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
         Self {
             kernels,
-            line: Line::new(),
+            plies: Plies::new(),
             sums: SizedStack::new(&network),
             network,
         }
@@ -65,28 +65,28 @@ impl AccumulatorStack {
     /// Forgets everything: the next evaluation is of `position`, at the bottom of the stack.
     pub fn reset(&mut self) {
         // The refresh cache stays: it is true for any position of this network.
-        self.line.reset();
+        self.plies.reset();
     }
 
     /// A move was made. A null move changes no piece: push (and pop) nothing for it.
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
-        self.line.push(dirty);
+        self.plies.push(dirty);
     }
 
     /// The last move was undone.
     #[inline]
     pub fn pop(&mut self) {
-        self.line.pop();
+        self.plies.pop();
     }
 
-    /// What the network says to the side to move: [`Output::value`] is what a search wants.
+    /// What the network says to the side to move: [`NetOutput::value`] is what a search wants.
     ///
     /// `board` must be the position that the pushes since the last [`Self::reset`] led to.
     #[inline]
-    pub fn evaluate(&mut self, board: &impl BoardView) -> Output {
+    pub fn evaluate(&mut self, board: &impl BoardView) -> NetOutput {
         self.sums.evaluate(Context {
-            line: &mut self.line,
+            plies: &mut self.plies,
             network: &self.network,
             kernels: self.kernels,
             board,

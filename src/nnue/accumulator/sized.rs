@@ -7,7 +7,7 @@ use crate::nnue::BoardView;
 use crate::nnue::architecture::{Compiled, compiled};
 use crate::nnue::features::{StaticFeatures, types};
 use crate::nnue::network::Network;
-use crate::nnue::output::Output;
+use crate::nnue::output::NetOutput;
 
 macro_rules! declare {
     (() own { $($own:tt)+ } published { $($published:tt)+ }) => {
@@ -29,7 +29,7 @@ macro_rules! declare {
 
             /// Brings the top of the line up to date and runs the dense layers.
             #[inline]
-            pub fn evaluate(&mut self, context: Context<'_, impl BoardView>) -> Output {
+            pub fn evaluate(&mut self, context: Context<'_, impl BoardView>) -> NetOutput {
                 match self {
                     $(Self::$name(stack) => {
                         evaluate::<_, forward::$pass, $l1, $psqt>(stack, context)
@@ -47,7 +47,7 @@ compiled!(declare);
 fn evaluate<F: StaticFeatures, Pass: Forward, const L1: usize, const P: usize>(
     stack: &mut Stack<F, L1, P>,
     mut context: Context<'_, impl BoardView>,
-) -> Output {
+) -> NetOutput {
     let [own, other] = stack.up_to_date(&mut context);
     let Context {
         network,
@@ -62,7 +62,7 @@ fn evaluate<F: StaticFeatures, Pass: Forward, const L1: usize, const P: usize>(
         (Some(own), Some(other)) => own.wrapping_sub(*other) / 2,
         _ => 0,
     };
-    Output {
+    NetOutput {
         psqt,
         positional: Pass::forward(kernels, shape, head, &own.neurons, &other.neurons),
         bucket,

@@ -4,76 +4,80 @@ use shakmaty::{Color, Role, Square};
 
 use super::Context;
 use super::cache::RefreshCache;
-use super::line::INITIAL_PLIES;
+use super::plies::INITIAL_PLIES;
 use crate::board::DirtyPieces;
 use crate::nnue::BoardView;
 use crate::nnue::features::{IndexList, MAX_CHANGED, StaticFeatures};
 use crate::nnue::network::Network;
-use crate::nnue::rows::Sums;
+use crate::nnue::rows::Accumulator;
 
 /// Both perspectives' sums of every ply, by colour.
 pub(super) struct Stack<F: StaticFeatures, const L1: usize, const P: usize> {
-    plies: Vec<[Sums<L1, P>; 2]>,
+    accumulators: Vec<[Accumulator<L1, P>; 2]>,
     cache: RefreshCache<F, L1, P>,
 }
 
 impl<F: StaticFeatures, const L1: usize, const P: usize> Stack<F, L1, P> {
     pub fn new(network: &Network) -> Self {
         Self {
-            plies: vec![[Sums::zeroed(), Sums::zeroed()]; INITIAL_PLIES],
+            accumulators: vec![[Accumulator::zeroed(), Accumulator::zeroed()]; INITIAL_PLIES],
             cache: RefreshCache::new(network.transformer()),
         }
     }
 
-    /// The sums of the side to move and of the other side, at the top of the line.
+    /// The sums of the side to move and of the other side, at the top.
     #[inline]
-    pub fn up_to_date(&mut self, context: &mut Context<'_, impl BoardView>) -> [&Sums<L1, P>; 2] {
-        let line = &context.line;
-        let top = line.top;
-        if top >= self.plies.len() {
-            self.grow(line.plies.len());
+    pub fn up_to_date(
+        &mut self,
+        context: &mut Context<'_, impl BoardView>,
+    ) -> [&Accumulator<L1, P>; 2] {
+        let plies = &context.plies;
+        let top = plies.top;
+        if top >= self.accumulators.len() {
+            self.grow(plies.stack.len());
         }
         for perspective in [Color::White, Color::Black] {
-            if !context.line.plies[top].computed[perspective as usize] {
+            if !context.plies.stack[top].computed[perspective as usize] {
                 self.bring_up(context, perspective);
             }
         }
         let turn = context.board.turn();
-        let sums = &self.plies[top];
+        let sums = &self.accumulators[top];
         [&sums[turn as usize], &sums[turn.other() as usize]]
     }
 
     #[cold]
     fn grow(&mut self, plies: usize) {
-        self.plies.resize(plies, [Sums::zeroed(), Sums::zeroed()]);
+        self.accumulators
+            .resize(plies, [Accumulator::zeroed(), Accumulator::zeroed()]);
     }
 
-    /// Computes one perspective at the top of the line.
+    /// Computes one perspective at the top.
     fn bring_up(&mut self, context: &mut Context<'_, impl BoardView>, perspective: Color) {
         let Context {
-            line,
+            plies,
             network,
             kernels,
             board,
         } = context;
         let rows = network.transformer().rows::<L1, P>();
         let p = perspective as usize;
-        match line.nearest_computed(perspective) {
+        match plies.nearest_computed(perspective) {
             Some(base) => {
                 let king = board.king(perspective);
                 // Every ply on the way is stored: its other children will start from it.
-                for ply in base + 1..=line.top {
-                    let (added, removed) = changes::<F>(&line.plies[ply].dirty, king, perspective);
-                    let (before, after) = self.plies.split_at_mut(ply);
+                for ply in base + 1..=plies.top {
+                    let (added, removed) = changes::<F>(&plies.stack[ply].dirty, king, perspective);
+                    let (before, after) = self.accumulators.split_at_mut(ply);
                     let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
                     kernels.update(rows, from, to, &added, &removed);
-                    line.plies[ply].computed[p] = true;
+                    plies.stack[ply].computed[p] = true;
                 }
             }
             None => {
-                let to = &mut self.plies[line.top][p];
+                let to = &mut self.accumulators[plies.top][p];
                 self.cache.refresh(rows, *kernels, *board, perspective, to);
-                line.plies[line.top].computed[p] = true;
+                plies.stack[plies.top].computed[p] = true;
             }
         }
     }

@@ -69,6 +69,16 @@ impl ForwardPass {
         }
     }
 
+    /// Whether its kernels can work on accumulators of that width: rows of the transformer are blocks of 128 numbers,
+    /// and groups of four inputs of the first layer are listed by the 64, and at most 768 of them.
+    const fn has_width(self, l1: usize) -> bool {
+        let groups = match self {
+            Self::Clipped16 | Self::Clipped32 => 2 * l1 / 4,
+            Self::Pairwise => l1 / 4,
+        };
+        l1.is_multiple_of(128) && groups <= 768 && (groups < 64 || groups.is_multiple_of(64))
+    }
+
     /// The layers of nets of our own that it runs.
     pub const fn own_layers(self) -> &'static [Layers] {
         const fn plain(h1: usize) -> [Layers; 2] {
@@ -87,14 +97,14 @@ impl ForwardPass {
 
 /// A row of the list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct Size {
     pub features: Features,
     pub l1: usize,
     pub psqt: usize,
     pub pass: ForwardPass,
 }
 
-impl Row {
+impl Size {
     const fn is_of(&self, shape: &Shape, pass: ForwardPass) -> bool {
         self.features as u8 == shape.features as u8
             && self.l1 == shape.l1
@@ -116,8 +126,11 @@ macro_rules! declare {
             $($name,)+
         }
 
+        $(const _: () = assert!(ForwardPass::$own_pass.has_width($own_l1));)+
+        $(const _: () = assert!(ForwardPass::$pass.has_width($l1));)+
+
         /// The sizes of nets of our own.
-        pub(super) const OWN: &[Row] = &[$(row!($own_features, $own_l1, $own_psqt, $own_pass)),+];
+        pub(super) const OWN: &[Size] = &[$(size!($own_features, $own_l1, $own_psqt, $own_pass)),+];
 
         impl Compiled {
             /// The row that runs a shape.
@@ -125,10 +138,10 @@ macro_rules! declare {
                 let Some(pass) = ForwardPass::of(shape) else {
                     return None;
                 };
-                $(if row!($own_features, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
+                $(if size!($own_features, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
                     return Some(Self::$own);
                 })+
-                $(if row!($features, $l1, $psqt, $pass).is_of(shape, pass) {
+                $(if size!($features, $l1, $psqt, $pass).is_of(shape, pass) {
                     return Some(Self::$name);
                 })+
                 None
@@ -137,9 +150,9 @@ macro_rules! declare {
     };
 }
 
-macro_rules! row {
+macro_rules! size {
     ($features:ident, $l1:literal, $psqt:literal, $pass:ident) => {
-        Row {
+        Size {
             features: Features::$features,
             l1: $l1,
             psqt: $psqt,

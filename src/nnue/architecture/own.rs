@@ -57,7 +57,7 @@ pub(super) fn all() -> impl Iterator<Item = Architecture> {
 }
 
 /// The architectures that a row of the list has code for.
-fn of_row(row: &compiled::Row) -> Vec<Architecture> {
+fn of_row(row: &compiled::Size) -> Vec<Architecture> {
     let mut found = Vec::new();
     for &(activation, chain, hidden) in row.pass.own_layers() {
         let shapes = BUCKETS.map(|buckets| Shape {

@@ -2,9 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::generic::{self, Isa};
+use super::generic::{self, Isa, instructions};
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::rows::{Accumulator, Rows};
 
 /// The instructions of this backend.
 struct Avx2;
@@ -13,71 +13,43 @@ impl Isa for Avx2 {
     type V = __m256i;
     const BYTES: usize = 32;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, v: __m256i) {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+    instructions! {
+        fn load(from: *const u8) -> __m256i {
+            _mm256_loadu_si256(from.cast())
+        }
+        fn store(to: *mut u8, v: __m256i) {
             _mm256_storeu_si256(to.cast(), v);
         }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: i32) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm256_set1_epi32(value) }
-    }
-    #[inline(always)]
-    unsafe fn add16(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm256_add_epi16(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn sub16(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm256_sub_epi16(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn product16(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn splat(value: i32) -> __m256i {
+            _mm256_set1_epi32(value)
+        }
+        fn add16(a: __m256i, b: __m256i) -> __m256i {
+            _mm256_add_epi16(a, b)
+        }
+        fn sub16(a: __m256i, b: __m256i) -> __m256i {
+            _mm256_sub_epi16(a, b)
+        }
+        fn product16(a: __m256i, b: __m256i) -> __m256i {
             let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(127));
             let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
             let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), one);
             _mm256_srli_epi16::<7>(_mm256_mullo_epi16(a, b))
         }
-    }
-    #[inline(always)]
-    unsafe fn add32(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm256_add_epi32(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn clip16(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn add32(a: __m256i, b: __m256i) -> __m256i {
+            _mm256_add_epi32(a, b)
+        }
+        fn clip16(a: __m256i, b: __m256i) -> __m256i {
             // Packing works on 128-bit halves; the permutation puts the quarters in order.
             let bytes = _mm256_packs_epi16(a, b);
             let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes);
             _mm256_max_epi8(bytes, _mm256_setzero_si256())
         }
-    }
-    #[inline(always)]
-    unsafe fn dot(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn dot(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
             // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened first.
             let pairs = _mm256_maddubs_epi16(x, w);
             _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
         }
-    }
-    #[inline(always)]
-    unsafe fn store_activated(to: *mut u8, sums: __m256i) {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn store_activated(to: *mut u8, sums: __m256i) {
             let shifted = _mm256_srai_epi32::<6>(sums);
             let (low, high) = (
                 _mm256_castsi256_si128(shifted),
@@ -87,20 +59,11 @@ impl Isa for Avx2 {
             let bytes = _mm_max_epi8(_mm_packs_epi16(words, words), _mm_setzero_si128());
             _mm_storel_epi64(to.cast(), bytes);
         }
-    }
-    #[inline(always)]
-    unsafe fn nonzero32(v: __m256i) -> u64 {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn nonzero32(v: __m256i) -> u64 {
             let zero = _mm256_cmpeq_epi32(v, _mm256_setzero_si256());
             u64::from(!_mm256_movemask_ps(_mm256_castsi256_ps(zero)) as u32 & 0xFF)
         }
-    }
-
-    #[inline(always)]
-    unsafe fn sum32(v: __m256i) -> i32 {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn sum32(v: __m256i) -> i32 {
             let v = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
             let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b01_00_11_10>(v));
             let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b10_11_00_01>(v));
@@ -113,8 +76,8 @@ impl Isa for Avx2 {
 #[target_feature(enable = "popcnt,bmi1,avx2")]
 pub(super) fn update<const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
-    from: &Sums<L1, P>,
-    to: &mut Sums<L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {

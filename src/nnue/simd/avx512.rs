@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::generic::{self, Isa};
+use super::generic::{self, Isa, instructions};
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::rows::{Accumulator, Rows};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
@@ -52,52 +52,32 @@ impl<D: Dot> Isa for Avx512<D> {
     const BYTES: usize = 64;
     const BY_ROWS: bool = D::BY_ROWS;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm512_loadu_si512(from.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, v: __m512i) {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+    instructions! {
+        fn load(from: *const u8) -> __m512i {
+            _mm512_loadu_si512(from.cast())
+        }
+        fn store(to: *mut u8, v: __m512i) {
             _mm512_storeu_si512(to.cast(), v);
         }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: i32) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm512_set1_epi32(value) }
-    }
-    #[inline(always)]
-    unsafe fn add16(a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm512_add_epi16(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn sub16(a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm512_sub_epi16(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn product16(a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn splat(value: i32) -> __m512i {
+            _mm512_set1_epi32(value)
+        }
+        fn add16(a: __m512i, b: __m512i) -> __m512i {
+            _mm512_add_epi16(a, b)
+        }
+        fn sub16(a: __m512i, b: __m512i) -> __m512i {
+            _mm512_sub_epi16(a, b)
+        }
+        fn product16(a: __m512i, b: __m512i) -> __m512i {
             let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(127));
             let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
             let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), one);
             _mm512_srli_epi16::<7>(_mm512_mullo_epi16(a, b))
         }
-    }
-    #[inline(always)]
-    unsafe fn add32(a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm512_add_epi32(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn clip16(a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn add32(a: __m512i, b: __m512i) -> __m512i {
+            _mm512_add_epi32(a, b)
+        }
+        fn clip16(a: __m512i, b: __m512i) -> __m512i {
             // Packing works on 128-bit quarters; the permutation puts the eighths in order.
             let bytes = _mm512_packs_epi16(a, b);
             let order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
@@ -106,26 +86,27 @@ impl<D: Dot> Isa for Avx512<D> {
                 _mm512_setzero_si512(),
             )
         }
-    }
-    #[inline(always)]
-    unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { D::dot(sums, x, w) }
-    }
-    #[inline(always)]
-    unsafe fn store_activated(to: *mut u8, sums: __m512i) {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
+            D::dot(sums, x, w)
+        }
+        fn store_activated(to: *mut u8, sums: __m512i) {
             let shifted = _mm512_srai_epi32::<6>(sums);
             let positive = _mm512_max_epi32(shifted, _mm512_setzero_si512());
             _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(positive));
         }
+        fn nonzero32(v: __m512i) -> u64 {
+            u64::from(_mm512_test_epi32_mask(v, v))
+        }
+        fn sums_of_rows(rows: [__m512i; 16]) -> __m512i {
+            let first = quarters(four(&rows, 0), four(&rows, 4));
+            let second = quarters(four(&rows, 8), four(&rows, 12));
+            quarters(first, second)
+        }
+        fn sum32(v: __m512i) -> i32 {
+            _mm512_reduce_add_epi32(v)
+        }
     }
-    #[inline(always)]
-    unsafe fn nonzero32(v: __m512i) -> u64 {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { u64::from(_mm512_test_epi32_mask(v, v)) }
-    }
+
     #[inline(always)]
     unsafe fn list_nonzero(input: *const u8, groups: usize, list: *mut u32) -> usize {
         // SAFETY: the processor has the instructions, and the caller vouches for pointers. A register is stored
@@ -145,23 +126,9 @@ impl<D: Dot> Isa for Avx512<D> {
             count
         }
     }
-    #[inline(always)]
-    unsafe fn sums_of_rows(rows: [__m512i; 16]) -> __m512i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
-            let first = quarters(four(&rows, 0), four(&rows, 4));
-            let second = quarters(four(&rows, 8), four(&rows, 12));
-            quarters(first, second)
-        }
-    }
-    #[inline(always)]
-    unsafe fn sum32(v: __m512i) -> i32 {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm512_reduce_add_epi32(v) }
-    }
 }
 
-/// Sums of four registers inside of each 128 bits: one lane for each register.
+/// Accumulator of four registers inside of each 128 bits: one lane for each register.
 #[inline(always)]
 unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
     // SAFETY: the caller's function has AVX-512.
@@ -193,8 +160,8 @@ unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
 pub(super) fn update<const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
-    from: &Sums<L1, P>,
-    to: &mut Sums<L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 
 use super::scalar::skip_activation;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::rows::{Accumulator, Rows};
 
 /// The vector instructions of one instruction set.
 pub(super) trait Isa: Sized {
@@ -57,6 +57,20 @@ pub(super) trait Isa: Sized {
     unsafe fn sum32(v: Self::V) -> i32;
 }
 
+/// Declares methods of [`Isa`] out of one processor's instructions.
+macro_rules! instructions {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)+) => {
+        $(
+            #[inline(always)]
+            unsafe fn $name($($argument: $type),*) $(-> $result)? {
+                // SAFETY: the processor has the instructions, and the caller vouches for pointers.
+                unsafe { $body }
+            }
+        )+
+    };
+}
+pub(super) use instructions;
+
 /// Bytes on cache line boundaries.
 #[repr(C, align(64))]
 struct Bytes<const N: usize>([u8; N]);
@@ -68,8 +82,8 @@ struct Bytes<const N: usize>([u8; N]);
 #[inline(always)]
 pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
-    from: &Sums<L1, P>,
-    to: &mut Sums<L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {
@@ -88,8 +102,8 @@ pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
 #[inline(always)]
 unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
-    from: &Sums<L1, P>,
-    to: &mut Sums<L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {

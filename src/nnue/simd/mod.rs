@@ -20,11 +20,32 @@ mod sse41;
 pub use kernel::Kernel;
 
 use super::layers::Head;
-use super::rows::{Rows, Sums};
+use super::rows::{Accumulator, Rows};
 
 /// A kernel that this processor has: the value is the proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernels(Kernel);
+
+/// Calls the function of the backend that `$self` proves to be there; the second name is the one with VNNI.
+macro_rules! dispatch {
+    ($self:ident, $name:ident, $vnni:ident::<$($size:ident),+>($($argument:ident),+)) => {
+        match $self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni => unsafe { avx512::$vnni::<$($size),+>($($argument),+) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::$name::<$($size),+>($($argument),+) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::$name::<$($size),+>($($argument),+) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::$name::<$($size),+>($($argument),+) },
+            _ => scalar::$name::<$($size),+>($($argument),+),
+        }
+    };
+}
 
 impl Kernels {
     /// `kernel`, if this processor has what it needs.
@@ -45,25 +66,16 @@ impl Kernels {
     pub fn update<const L1: usize, const P: usize>(
         self,
         rows: Rows<'_, L1, P>,
-        from: &Sums<L1, P>,
-        to: &mut Sums<L1, P>,
+        from: &Accumulator<L1, P>,
+        to: &mut Accumulator<L1, P>,
         added: &[u16],
         removed: &[u16],
     ) {
-        match self.0 {
-            // SAFETY: a value of this type proves that the processor has the kernel's features.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni | Kernel::Avx512 => unsafe {
-                avx512::update(rows, from, to, added, removed)
-            },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::update(rows, from, to, added, removed) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::update(rows, from, to, added, removed) },
-            _ => scalar::update(rows, from, to, added, removed),
-        }
+        dispatch!(
+            self,
+            update,
+            update::<L1, P>(rows, from, to, added, removed)
+        )
     }
 
     /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
@@ -80,23 +92,11 @@ impl Kernels {
         other: &[i16; L1],
         squared: bool,
     ) -> i32 {
-        match self.0 {
-            // SAFETY: a value of this type proves that the processor has the kernel's features.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni => unsafe {
-                avx512::clipped_vnni::<L1, H1>(head, own, other, squared)
-            },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::clipped::<L1, H1>(head, own, other, squared) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::clipped::<L1, H1>(head, own, other, squared) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::clipped::<L1, H1>(head, own, other, squared) },
-            _ => scalar::clipped::<L1, H1>(head, own, other, squared),
-        }
+        dispatch!(
+            self,
+            clipped,
+            clipped_vnni::<L1, H1>(head, own, other, squared)
+        )
     }
 
     /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
@@ -113,20 +113,10 @@ impl Kernels {
         other: &[i16; L1],
         squares: bool,
     ) -> i32 {
-        match self.0 {
-            // SAFETY: a value of this type proves that the processor has the kernel's features.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512Vnni => unsafe { avx512::pairwise_vnni::<L1>(head, own, other, squares) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::pairwise::<L1>(head, own, other, squares) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::pairwise::<L1>(head, own, other, squares) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Sse41 => unsafe { sse41::pairwise::<L1>(head, own, other, squares) },
-            _ => scalar::pairwise::<L1>(head, own, other, squares),
-        }
+        dispatch!(
+            self,
+            pairwise,
+            pairwise_vnni::<L1>(head, own, other, squares)
+        )
     }
 }

@@ -4,13 +4,13 @@ use std::iter::zip;
 
 use crate::nnue::architecture::Activation;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::rows::{Accumulator, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
-    from: &Sums<L1, P>,
-    to: &mut Sums<L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {

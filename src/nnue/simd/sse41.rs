@@ -2,9 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::generic::{self, Isa};
+use super::generic::{self, Isa, instructions};
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Rows, Sums};
+use crate::nnue::rows::{Accumulator, Rows};
 
 /// The instructions of this backend.
 struct Sse41;
@@ -13,84 +13,49 @@ impl Isa for Sse41 {
     type V = __m128i;
     const BYTES: usize = 16;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm_loadu_si128(from.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, v: __m128i) {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+    instructions! {
+        fn load(from: *const u8) -> __m128i {
+            _mm_loadu_si128(from.cast())
+        }
+        fn store(to: *mut u8, v: __m128i) {
             _mm_storeu_si128(to.cast(), v);
         }
-    }
-    #[inline(always)]
-    unsafe fn splat(value: i32) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm_set1_epi32(value) }
-    }
-    #[inline(always)]
-    unsafe fn add16(a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm_add_epi16(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn sub16(a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm_sub_epi16(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn product16(a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn splat(value: i32) -> __m128i {
+            _mm_set1_epi32(value)
+        }
+        fn add16(a: __m128i, b: __m128i) -> __m128i {
+            _mm_add_epi16(a, b)
+        }
+        fn sub16(a: __m128i, b: __m128i) -> __m128i {
+            _mm_sub_epi16(a, b)
+        }
+        fn product16(a: __m128i, b: __m128i) -> __m128i {
             let (zero, one) = (_mm_setzero_si128(), _mm_set1_epi16(127));
             let a = _mm_min_epi16(_mm_max_epi16(a, zero), one);
             let b = _mm_min_epi16(_mm_max_epi16(b, zero), one);
             _mm_srli_epi16::<7>(_mm_mullo_epi16(a, b))
         }
-    }
-    #[inline(always)]
-    unsafe fn add32(a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm_add_epi32(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn clip16(a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe { _mm_max_epi8(_mm_packs_epi16(a, b), _mm_setzero_si128()) }
-    }
-    #[inline(always)]
-    unsafe fn dot(sums: __m128i, x: __m128i, w: __m128i) -> __m128i {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn add32(a: __m128i, b: __m128i) -> __m128i {
+            _mm_add_epi32(a, b)
+        }
+        fn clip16(a: __m128i, b: __m128i) -> __m128i {
+            _mm_max_epi8(_mm_packs_epi16(a, b), _mm_setzero_si128())
+        }
+        fn dot(sums: __m128i, x: __m128i, w: __m128i) -> __m128i {
             // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened first.
             let pairs = _mm_maddubs_epi16(x, w);
             _mm_add_epi32(sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)))
         }
-    }
-    #[inline(always)]
-    unsafe fn store_activated(to: *mut u8, sums: __m128i) {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn store_activated(to: *mut u8, sums: __m128i) {
             let words = _mm_packs_epi32(_mm_srai_epi32::<6>(sums), _mm_setzero_si128());
             let bytes = _mm_max_epi8(_mm_packs_epi16(words, words), _mm_setzero_si128());
             to.cast::<i32>().write_unaligned(_mm_cvtsi128_si32(bytes));
         }
-    }
-    #[inline(always)]
-    unsafe fn nonzero32(v: __m128i) -> u64 {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn nonzero32(v: __m128i) -> u64 {
             let zero = _mm_cmpeq_epi32(v, _mm_setzero_si128());
             u64::from(!_mm_movemask_ps(_mm_castsi128_ps(zero)) as u32 & 0xF)
         }
-    }
-
-    #[inline(always)]
-    unsafe fn sum32(v: __m128i) -> i32 {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
-        unsafe {
+        fn sum32(v: __m128i) -> i32 {
             let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b01_00_11_10>(v));
             let v = _mm_add_epi32(v, _mm_shuffle_epi32::<0b10_11_00_01>(v));
             _mm_cvtsi128_si32(v)
@@ -102,8 +67,8 @@ impl Isa for Sse41 {
 #[target_feature(enable = "ssse3,sse4.1")]
 pub(super) fn update<const L1: usize, const P: usize>(
     rows: Rows<'_, L1, P>,
-    from: &Sums<L1, P>,
-    to: &mut Sums<L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
     added: &[u16],
     removed: &[u16],
 ) {

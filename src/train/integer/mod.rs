@@ -1,0 +1,14 @@
+//! The integer net of the engine: made of the float model, taken back into one, or written by hand.
+
+mod calibrate;
+mod material;
+mod quantise;
+mod report;
+mod unfold;
+
+pub(crate) use material::material_net;
+pub(super) use quantise::export;
+#[cfg(test)]
+pub(super) use quantise::quantise;
+pub(super) use report::ExportReport;
+pub(super) use unfold::unfold;

@@ -1,0 +1,94 @@
+//! From the integer net to a float model, to learn on from.
+
+use crate::nnue::{Architecture, Network};
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::transformer::{block, factor};
+
+/// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
+/// what they have in common goes on being learnt in common.
+pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
+    let (l1, set) = (architecture.l1, architecture.features.set());
+    let mut model = Model::zeros(architecture);
+    model.dense = dense_of(net, OUTPUT_ONE * output_scale);
+    let weights = net.transformer().weights();
+    let blocks = model.transformer.chunks_exact_mut(block(architecture));
+    for (piece_row, block) in blocks.enumerate() {
+        let (real, factor) = block.split_at_mut(factor(architecture.features) * l1);
+        for (king, real) in real.chunks_exact_mut(l1).enumerate() {
+            let at = usize::from(set.row(king as u16, piece_row as u16)) * l1;
+            let row = &weights[at..][..l1];
+            for ((real, factor), &weight) in real.iter_mut().zip(factor.iter_mut()).zip(row) {
+                *real = f32::from(weight) / ACTIVATION_ONE;
+                *factor += *real / set.kings as f32;
+            }
+        }
+        for real in real.chunks_exact_mut(l1) {
+            real.iter_mut()
+                .zip(&*factor)
+                .for_each(|(real, factor)| *real -= factor);
+        }
+    }
+    model
+}
+
+fn dense_of(net: &Network, output_one: f32) -> DenseParameters {
+    // What the export adds for rounding.
+    let half = WEIGHT_ONE as i32 / 2;
+    let of_layer = |number: usize| net.heads().iter().map(move |head| head.layers()[number]);
+    let bias = |number: usize| -> Vec<f32> {
+        let biases = of_layer(number).flat_map(|layer| layer.biases());
+        let float = |&bias: &i32| (bias - half) as f32 / (ACTIVATION_ONE * WEIGHT_ONE);
+        biases.map(float).collect()
+    };
+    let weight = |number: usize, one: f32| -> Vec<f32> {
+        let weights = of_layer(number).flat_map(|layer| layer.weights());
+        weights.map(|&weight| f32::from(weight) / one).collect()
+    };
+    let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(net.architecture().activation);
+    let transformer = net.transformer().biases().iter();
+    DenseParameters {
+        transformer_bias: transformer
+            .map(|&bias| f32::from(bias) / ACTIVATION_ONE)
+            .collect(),
+        l1_weight: weight(0, first_one),
+        l1_bias: bias(0),
+        l2_weight: weight(1, WEIGHT_ONE),
+        l2_bias: bias(1),
+        output_weight: weight(2, output_one / ACTIVATION_ONE),
+        output_bias: of_layer(2)
+            .map(|layer| layer.biases()[0] as f32 / output_one)
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::integer::quantise::quantise;
+    use crate::train::model::shapes;
+    use crate::train::model::transformer::uniform;
+    use crate::util::rng::SplitMix64;
+
+    #[test]
+    fn a_net_that_is_read_and_written_is_the_same() {
+        for architecture in shapes::all() {
+            check_round_trip(architecture, 1.0);
+        }
+        check_round_trip(Architecture::HALF_KP, 0.6);
+    }
+
+    fn check_round_trip(architecture: Architecture, scale: f32) {
+        let mut rng = SplitMix64::new(9);
+        let mut model = Model::initial(&mut rng, architecture, 0.5);
+        for weight in model.transformer.iter_mut().step_by(7) {
+            *weight += uniform(&mut rng);
+        }
+        let net = quantise(&model, scale);
+        let bytes = net.to_bytes();
+        let read = Network::from_bytes(&bytes).unwrap();
+        let again = quantise(&unfold(&read, architecture, scale), scale);
+        assert!(again.to_bytes() == bytes);
+    }
+}

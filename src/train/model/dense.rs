@@ -1,0 +1,106 @@
+//! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
+
+use crate::nnue::Architecture;
+use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::transformer::uniform;
+use crate::util::rng::SplitMix64;
+
+/// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks.
+#[derive(Clone, Debug)]
+pub struct DenseParameters {
+    /// `[L1]`: the transformer's bias.
+    pub transformer_bias: Vec<f32>,
+    /// `[B][HIDDEN][2 * L1]`, row by output.
+    pub l1_weight: Vec<f32>,
+    /// `[B][HIDDEN]`.
+    pub l1_bias: Vec<f32>,
+    /// `[B][HIDDEN][HIDDEN]`, row by output.
+    pub l2_weight: Vec<f32>,
+    /// `[B][HIDDEN]`.
+    pub l2_bias: Vec<f32>,
+    /// `[B][HIDDEN]`.
+    pub output_weight: Vec<f32>,
+    /// `[B]`.
+    pub output_bias: Vec<f32>,
+}
+
+/// How many tensors `DenseParameters` has.
+pub const TENSORS: usize = 7;
+
+impl DenseParameters {
+    /// All zero.
+    pub fn zeros(architecture: Architecture) -> Self {
+        let (l1, buckets) = (architecture.l1, architecture.buckets);
+        Self {
+            transformer_bias: vec![0.0; l1],
+            l1_weight: vec![0.0; buckets * HIDDEN * 2 * l1],
+            l1_bias: vec![0.0; buckets * HIDDEN],
+            l2_weight: vec![0.0; buckets * HIDDEN * HIDDEN],
+            l2_bias: vec![0.0; buckets * HIDDEN],
+            output_weight: vec![0.0; buckets * HIDDEN],
+            output_bias: vec![0.0; buckets],
+        }
+    }
+
+    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
+    /// The stacks begin as one and the same.
+    pub fn initial(rng: &mut SplitMix64, architecture: Architecture) -> Self {
+        let mut dense = Self::zeros(architecture);
+        let mut fill = |weights: &mut [f32], inputs: usize| {
+            let span = (inputs as f32).sqrt().recip();
+            let (first, others) = weights.split_at_mut(weights.len() / architecture.buckets);
+            first.fill_with(|| span * uniform(rng));
+            others
+                .chunks_exact_mut(first.len())
+                .for_each(|other| other.copy_from_slice(first));
+        };
+        fill(&mut dense.l1_weight, 2 * architecture.l1);
+        fill(&mut dense.l2_weight, HIDDEN);
+        fill(&mut dense.output_weight, HIDDEN);
+        dense.l1_bias.fill(0.1);
+        dense.l2_bias.fill(0.1);
+        dense.output_bias.fill(0.0);
+        dense
+    }
+
+    /// Every tensor, in a fixed order.
+    pub fn tensors(&self) -> [&[f32]; TENSORS] {
+        [
+            &self.transformer_bias,
+            &self.l1_weight,
+            &self.l1_bias,
+            &self.l2_weight,
+            &self.l2_bias,
+            &self.output_weight,
+            &self.output_bias,
+        ]
+    }
+
+    /// Every tensor, in the same order.
+    pub fn tensors_mut(&mut self) -> [&mut [f32]; TENSORS] {
+        [
+            &mut self.transformer_bias,
+            &mut self.l1_weight,
+            &mut self.l1_bias,
+            &mut self.l2_weight,
+            &mut self.l2_bias,
+            &mut self.output_weight,
+            &mut self.output_bias,
+        ]
+    }
+
+    /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
+    pub fn clip(&mut self, architecture: Architecture, output_scale: f32) {
+        const HIDDEN_LIMIT: f32 = 127.0 / WEIGHT_ONE;
+        let first_limit = HIDDEN_LIMIT * input_one(architecture.activation) / ACTIVATION_ONE;
+        let output_limit = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
+        let limited = [
+            (&mut self.l1_weight, first_limit),
+            (&mut self.l2_weight, HIDDEN_LIMIT),
+            (&mut self.output_weight, output_limit),
+        ];
+        for (weights, limit) in limited {
+            weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
+        }
+    }
+}

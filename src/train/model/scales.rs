@@ -1,0 +1,24 @@
+//! What the integers of a net file stand for.
+
+use crate::nnue::Activation;
+
+/// Width of both hidden layers.
+pub const HIDDEN: usize = 32;
+
+/// Fixed-point scale of activations and feature-transformer weights: 127 stands for 1.0.
+pub const ACTIVATION_ONE: f32 = 127.0;
+/// Fixed-point scale of the hidden layers' weights: 64 stands for 1.0.
+pub const WEIGHT_ONE: f32 = 64.0;
+/// Engine units that a float output of 1.0 stands for.
+pub const UNITS: f32 = 600.0;
+/// Raw output that stands for a float output of 1.0.
+pub const OUTPUT_ONE: f32 = 16.0 * UNITS;
+
+/// What an activated accumulator of 1.0 is in the integer net.
+pub fn input_one(activation: Activation) -> f32 {
+    match activation {
+        Activation::Crelu => ACTIVATION_ONE,
+        // Before the cut to an integer, which takes half a unit more on average.
+        Activation::Screlu | Activation::Pairwise => ACTIVATION_ONE * ACTIVATION_ONE / 128.0,
+    }
+}

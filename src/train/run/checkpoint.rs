@@ -1,0 +1,337 @@
+//! A run on disk: everything that the rest of it depends on.
+//!
+//! ```text
+//! 0..8    "ZOOTRAIN"
+//! 8..12   version
+//! 12..16  length of the state
+//!         the state: JSON
+//!         every tensor, f32, little endian: the transformer's weights, first and second moments; then for each of the
+//!         three the dense tensors, in the order of `DenseParameters::tensors`; their sizes follow from the state's settings
+//!         positions to check an export on: records of 32 bytes
+//! last 32 SHA-256 of all before
+//! ```
+//!
+//! The order of the positions and the coins that mirror them are functions of the seed and a number, so that the
+//! number of positions shown is all the random state that there is.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::data::Record;
+use crate::train::model::Model;
+use crate::train::run::config::Config;
+use crate::train::step::optimiser::Moments;
+use crate::util::atomic::write_atomically;
+
+const MAGIC: &[u8; 8] = b"ZOOTRAIN";
+const VERSION: u32 = 1;
+/// A state is a few kilobytes; a length beyond this is damage.
+const MAX_STATE: usize = 64 << 20;
+/// Records that a checkpoint carries at most.
+const MAX_RECORDS: usize = 1 << 20;
+
+/// One validation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// Positions shown.
+    pub shown: u64,
+    /// Mean training loss since the report before.
+    pub train: f64,
+    /// Loss on the positions held out.
+    pub held_out: f32,
+    /// Learning rate.
+    pub rate: f32,
+    /// Weight of the score.
+    pub lambda: f32,
+    /// Seconds of work, those before a resumption included.
+    pub seconds: f64,
+}
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// The settings.
+    pub config: Config,
+    /// Positions to learn from, to tell whether the data is the same.
+    pub positions: u64,
+    /// Positions shown.
+    pub shown: u64,
+    /// Sum and number of the batches' losses since the last report.
+    pub recent: (f64, u32),
+    /// Seconds of work.
+    pub seconds: f64,
+    /// Every validation so far.
+    pub history: Vec<Validation>,
+}
+
+/// What a checkpoint holds beside the state.
+pub struct Parameters {
+    /// The weights.
+    pub model: Model,
+    /// The optimiser's moments.
+    pub moments: Moments,
+}
+
+/// What a checkpoint is written from.
+#[derive(Clone, Copy)]
+pub struct Contents<'a> {
+    /// Where the run stands.
+    pub state: &'a RunState,
+    /// The weights.
+    pub model: &'a Model,
+    /// The optimiser's moments.
+    pub moments: &'a Moments,
+    /// Held-out positions to check an export on.
+    pub records: &'a [Record],
+}
+
+/// Writes a checkpoint; the one before stays until the new one is whole.
+///
+/// # Errors
+/// When the disk fails.
+pub fn write(path: &Path, contents: Contents) -> Result<()> {
+    let state = serde_json::to_vec(contents.state).context("cannot write the state down")?;
+    write_atomically(path, |file| {
+        let mut out = Hashing::new(&mut *file);
+        out.write_all(MAGIC)?;
+        out.write_all(&VERSION.to_le_bytes())?;
+        out.write_all(&(state.len() as u32).to_le_bytes())?;
+        out.write_all(&state)?;
+        out.write_all(&contents.moments.steps.to_le_bytes())?;
+        let (model, moments) = (contents.model, contents.moments);
+        for table in [&model.transformer, &moments.first.0, &moments.second.0] {
+            put_floats(&mut out, table)?;
+        }
+        for dense in [&model.dense, &moments.first.1, &moments.second.1] {
+            for tensor in dense.tensors() {
+                put_floats(&mut out, tensor)?;
+            }
+        }
+        out.write_all(&(contents.records.len() as u32).to_le_bytes())?;
+        out.write_all(bytemuck::cast_slice(contents.records))?;
+        let hash = out.hash.finalize();
+        file.write_all(&hash)
+    })
+}
+
+/// Whether a file begins as a checkpoint does.
+pub fn is_checkpoint(path: &Path) -> Result<bool> {
+    let open = || -> io::Result<bool> {
+        let mut begin = Vec::new();
+        File::open(path)?
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut begin)?;
+        Ok(begin == MAGIC)
+    };
+    open().with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Reads a checkpoint.
+///
+/// # Errors
+/// When the file is none, of another version, or damaged.
+pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    read_from(BufReader::with_capacity(1 << 20, file))
+        .with_context(|| format!("{} is no whole checkpoint", path.display()))
+}
+
+fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
+    let mut file = Hashing::new(file);
+    let mut magic = [0; MAGIC.len()];
+    file.read_exact(&mut magic)?;
+    if &magic != MAGIC {
+        bail!("it does not begin as one");
+    }
+    let version = file.word()?;
+    if version != VERSION {
+        bail!("its version is {version}, but this program reads {VERSION}");
+    }
+    let length = file.word()? as usize;
+    if length > MAX_STATE {
+        bail!("its state claims {length} bytes");
+    }
+    let mut state = vec![0; length];
+    file.read_exact(&mut state)?;
+    let state: RunState = serde_json::from_slice(&state).context("its state cannot be read")?;
+
+    let architecture = state.config.architecture()?;
+    let mut model = Model::zeros(architecture);
+    let mut moments = Moments::zeros(architecture);
+    moments.steps = file.word()?;
+    for table in [
+        &mut model.transformer,
+        &mut moments.first.0,
+        &mut moments.second.0,
+    ] {
+        file.floats(table)?;
+    }
+    for dense in [
+        &mut model.dense,
+        &mut moments.first.1,
+        &mut moments.second.1,
+    ] {
+        for tensor in dense.tensors_mut() {
+            file.floats(tensor)?;
+        }
+    }
+    let count = file.word()? as usize;
+    if count > MAX_RECORDS {
+        bail!("it claims {count} records");
+    }
+    let mut records = vec![bytemuck::Zeroable::zeroed(); count];
+    file.read_exact(bytemuck::cast_slice_mut::<Record, u8>(&mut records))?;
+    let computed = file.hash.finalize();
+    let mut stored = [0; 32];
+    file.inner.read_exact(&mut stored)?;
+    if stored != computed[..] {
+        bail!("its checksum is wrong");
+    }
+    Ok((state, Parameters { model, moments }, records))
+}
+
+/// Floats that are turned into bytes at a time.
+const RUN: usize = 1 << 14;
+
+fn put_floats(out: &mut impl Write, floats: &[f32]) -> io::Result<()> {
+    let mut bytes = Vec::with_capacity(4 * RUN);
+    for run in floats.chunks(RUN) {
+        bytes.clear();
+        bytes.extend(run.iter().flat_map(|float| float.to_le_bytes()));
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Hashes what passes through.
+struct Hashing<F> {
+    inner: F,
+    hash: Sha256,
+}
+
+impl<F> Hashing<F> {
+    fn new(inner: F) -> Self {
+        let hash = Sha256::new();
+        Self { inner, hash }
+    }
+}
+
+impl<F: Write> Write for Hashing<&mut F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<F: Read> Read for Hashing<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(bytes)?;
+        self.hash.update(&bytes[..count]);
+        Ok(count)
+    }
+}
+
+impl<F: Read> Hashing<F> {
+    fn word(&mut self) -> io::Result<u32> {
+        let mut word = [0; 4];
+        self.read_exact(&mut word)?;
+        Ok(u32::from_le_bytes(word))
+    }
+
+    fn floats(&mut self, out: &mut [f32]) -> io::Result<()> {
+        let mut bytes = vec![0; 4 * RUN];
+        for run in out.chunks_mut(RUN) {
+            let bytes = &mut bytes[..4 * run.len()];
+            self.read_exact(bytes)?;
+            for (float, bytes) in run.iter_mut().zip(bytes.as_chunks().0) {
+                *float = f32::from_le_bytes(*bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nnue::Architecture;
+    use crate::train::model::shapes;
+    use crate::util::rng::SplitMix64;
+
+    #[test]
+    fn what_was_written_is_read_and_damage_is_refused() {
+        shapes::all().for_each(check_round_trip);
+    }
+
+    fn check_round_trip(architecture: Architecture) {
+        let (features, l1) = (architecture.features, architecture.l1);
+        let (activation, buckets) = (architecture.activation, architecture.buckets);
+        let folder = std::env::temp_dir().join(format!(
+            "zoothera-checkpoint-{features}-{l1}-{activation}-{buckets}-{}",
+            std::process::id()
+        ));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("run.checkpoint");
+        let model = Model::initial(&mut SplitMix64::new(1), architecture, 0.1);
+        let mut moments = Moments::zeros(architecture);
+        moments.steps = 77;
+        moments.first.0[5] = 0.5;
+        moments.second.1.l1_bias[3] = -0.25;
+        let state = RunState {
+            config: Config {
+                l1,
+                features,
+                activation,
+                buckets,
+                ..Config::default()
+            },
+            positions: 1000,
+            shown: 5000,
+            recent: (0.1, 3),
+            seconds: 1.5,
+            history: vec![Validation {
+                shown: 4000,
+                train: 0.01,
+                held_out: 0.02,
+                rate: 0.004,
+                lambda: 1.0,
+                seconds: 1.0,
+            }],
+        };
+        let records = vec![bytemuck::Zeroable::zeroed(); 3];
+        let contents = Contents {
+            state: &state,
+            model: &model,
+            moments: &moments,
+            records: &records,
+        };
+        write(&path, contents).unwrap();
+        assert!(is_checkpoint(&path).unwrap());
+        let (read_state, parameters, read_records) = read(&path).unwrap();
+        assert!(read_state == state && read_records == records);
+        assert!(parameters.model.transformer[..] == model.transformer[..]);
+        assert_eq!(parameters.moments.steps, 77);
+        assert_eq!(parameters.moments.first.0[5], 0.5);
+        assert_eq!(parameters.moments.second.1.l1_bias[3], -0.25);
+
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let error = format!("{:#}", read(&path).err().unwrap());
+        assert!(error.contains("checksum"), "{error}");
+        std::fs::write(&path, &bytes[..middle]).unwrap();
+        assert!(read(&path).is_err());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,114 @@
+//! What a run shows while it runs: on a terminal one line that moves, elsewhere a line per validation.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, Instant};
+
+use crate::train::run::checkpoint::Validation;
+use crate::train::run::plot::sparkline;
+use crate::util::quantity::short_time;
+
+/// How often the moving line is drawn.
+const PERIOD: Duration = Duration::from_millis(250);
+/// Characters of the bar.
+const BAR: usize = 24;
+/// Validations of the sparkline.
+const SPARKS: usize = 16;
+
+/// Writes to standard error; a failure to write is no reason to end a run.
+pub struct RunDisplay {
+    terminal: bool,
+    drawn: Instant,
+    open: bool,
+}
+
+/// How far a run has come, for the line.
+#[derive(Clone, Copy)]
+pub struct Status<'a> {
+    /// Share of the run that has passed, 0 to 1.
+    pub done: f64,
+    /// Positions shown.
+    pub shown: u64,
+    /// Positions a second since this process began to learn.
+    pub speed: f64,
+    /// Seconds that the rest will take.
+    pub left: f64,
+    /// Loss of the last batches.
+    pub loss: f64,
+    /// Every validation so far.
+    pub history: &'a [Validation],
+}
+
+impl RunDisplay {
+    /// For this process's standard error.
+    pub fn new() -> Self {
+        Self {
+            terminal: stderr().is_terminal(),
+            drawn: Instant::now(),
+            open: false,
+        }
+    }
+
+    /// Draws the moving line, if there is a terminal and it is time.
+    pub fn tick(&mut self, status: Status) {
+        if !self.terminal || self.drawn.elapsed() < PERIOD {
+            return;
+        }
+        self.drawn = Instant::now();
+        self.open = true;
+        let line = format!(
+            "{} {:5.1} %  {:.1} M  {:.0} k/s  {} left  loss {:.6}  {}",
+            bar(status.done),
+            100.0 * status.done,
+            status.shown as f64 / 1e6,
+            status.speed / 1e3,
+            short_time(status.left),
+            status.loss,
+            sparkline(status.history, SPARKS)
+        );
+        let mut out = stderr().lock();
+        let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
+    }
+
+    /// Prints a line that stays.
+    pub fn say(&mut self, text: &str) {
+        let clear = if self.open { "\r\x1b[K" } else { "" };
+        self.open = false;
+        let _ = writeln!(stderr(), "{clear}{text}");
+    }
+
+    /// Prints a validation.
+    pub fn report(&mut self, report: &Validation, status: Status) {
+        self.say(&format!(
+            "{:7.1} M  {:5.1} %  train {:.6}  held out {:.6}  rate {:.6}  {:6.1} k/s  {} left",
+            report.shown as f64 / 1e6,
+            100.0 * status.done,
+            report.train,
+            report.held_out,
+            report.rate,
+            status.speed / 1e3,
+            short_time(status.left)
+        ));
+    }
+}
+
+impl Default for RunDisplay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn bar(done: f64) -> String {
+    let full = (done.clamp(0.0, 1.0) * BAR as f64) as usize;
+    format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_of_one_length() {
+        assert_eq!(bar(0.5), "[############------------]");
+        assert_eq!(bar(7.0).len(), BAR + 2);
+    }
+}

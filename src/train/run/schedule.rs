@@ -1,0 +1,91 @@
+//! How the learning rate and the weight of the score change in the course of a run.
+
+use std::f32::consts::PI;
+
+use crate::train::run::config::{Config, ScheduleKind};
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Elapsed {
+    /// Share of the run that has passed, 0 to 1.
+    pub done: f32,
+    /// Positions shown, in millions.
+    pub millions: f64,
+}
+
+/// The learning rate at a place.
+pub fn rate(config: &Config, at: Elapsed) -> f32 {
+    let risen = if at.millions < config.warm_up {
+        (at.millions / config.warm_up) as f32
+    } else {
+        1.0
+    };
+    config.rate * risen * fallen(config, at)
+}
+
+/// What the schedule has left of the learning rate.
+fn fallen(config: &Config, at: Elapsed) -> f32 {
+    match config.schedule {
+        ScheduleKind::Constant => 1.0,
+        ScheduleKind::Step => {
+            let steps = (at.millions / config.step_every).floor();
+            config.step_factor.powi(steps as i32)
+        }
+        ScheduleKind::Cosine => {
+            let wave = 0.5 * (1.0 + (PI * at.done.clamp(0.0, 1.0)).cos());
+            config.final_rate + (1.0 - config.final_rate) * wave
+        }
+    }
+}
+
+/// The weight of the score at a place.
+pub fn lambda(config: &Config, at: Elapsed) -> f32 {
+    config.lambda + (last_lambda(config) - config.lambda) * at.done.clamp(0.0, 1.0)
+}
+
+/// The weight of the score at the end: what validation uses all the time, so that its losses compare.
+pub fn last_lambda(config: &Config) -> f32 {
+    if config.lambda_end < 0.0 {
+        config.lambda
+    } else {
+        config.lambda_end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::run::config::Overrides;
+
+    fn place(done: f32) -> Elapsed {
+        let millions = 100.0 * f64::from(done);
+        Elapsed { done, millions }
+    }
+
+    #[test]
+    fn the_cosine_falls_from_first_to_last() {
+        let config = Overrides::default().resolved();
+        assert!((rate(&config, place(0.0)) - 0.004).abs() < 1e-8);
+        assert!((rate(&config, place(1.0)) - 0.000_04).abs() < 1e-8);
+        assert!(rate(&config, place(0.3)) > rate(&config, place(0.6)));
+    }
+
+    #[test]
+    fn steps_and_warm_up_count_positions() {
+        let mut config = Overrides::default().resolved();
+        config.schedule = ScheduleKind::Step;
+        (config.step_every, config.step_factor, config.warm_up) = (40.0, 0.5, 20.0);
+        let rates = [0.0, 0.1, 0.3, 0.5, 0.9].map(|done| rate(&config, place(done)) / config.rate);
+        for (rate, wanted) in rates.into_iter().zip([0.0, 0.5, 1.0, 0.5, 0.25]) {
+            assert!((rate - wanted).abs() < 1e-6, "{rates:?}");
+        }
+    }
+
+    #[test]
+    fn lambda_goes_in_a_straight_line() {
+        let mut config = Overrides::default().resolved();
+        assert_eq!(lambda(&config, place(0.7)), 0.8);
+        (config.lambda, config.lambda_end) = (1.0, 0.5);
+        assert_eq!(lambda(&config, place(0.5)), 0.75);
+    }
+}

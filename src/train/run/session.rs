@@ -1,0 +1,214 @@
+//! A run from its first batch to its last.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::checkpoint::{self, Contents, RunState, Validation};
+use super::config::Config;
+use super::display::{RunDisplay, Status};
+use super::outputs::{beside, millions, write_curves, write_net};
+use super::schedule::{self, Elapsed};
+use super::{plot, start};
+use crate::data::Record;
+use crate::nnue::Network;
+use crate::train::integer::{ExportReport, export};
+use crate::train::samples::dataset::{Batch, Dataset};
+use crate::train::step::Trainer;
+use crate::train::step::loss::Loss;
+use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+
+/// Positions that an export is checked on.
+const CHECK_POSITIONS: usize = 10_000;
+
+/// A run: data, trainer, and where it stands.
+pub struct Session<const L1: usize> {
+    training: Dataset,
+    held_out: Dataset,
+    /// Some of the held-out positions, which checkpoints carry to check exports on.
+    checked: Vec<Record>,
+    trainer: Trainer<L1>,
+    state: RunState,
+    display: RunDisplay,
+    started: Instant,
+    /// Positions that this process has shown.
+    shown_here: u64,
+    /// Seconds of work before this process.
+    seconds_before: f64,
+}
+
+impl<const L1: usize> Session<L1> {
+    /// A run from the beginning, from another net, or from where it was left.
+    pub fn begin(
+        config: Config,
+        (training, held_out): (Dataset, Dataset),
+        resume: bool,
+        init: Option<&Path>,
+    ) -> Result<Self> {
+        let (state, parameters) = start::start(&config, training.len(), resume, init)?;
+        let settings = OptimiserSettings {
+            real_rate: config.real_rate,
+            real_decay: config.real_decay,
+            output_scale: config.output_scale,
+        };
+        let optimiser = Optimiser::new(settings, parameters.moments);
+        let size = (config.threads, config.batch);
+        let loss = Loss {
+            kind: config.loss,
+            lambda: config.lambda,
+            scale: config.scale,
+        };
+        let checked = held_out.records().take(CHECK_POSITIONS).copied().collect();
+        Ok(Self {
+            trainer: Trainer::new(parameters.model, optimiser, loss, size)?,
+            training,
+            held_out,
+            checked,
+            seconds_before: state.seconds,
+            state,
+            display: RunDisplay::new(),
+            started: Instant::now(),
+            shown_here: 0,
+        })
+    }
+
+    /// Shows batch after batch until the end.
+    pub fn learn(&mut self) -> Result<()> {
+        while self.elapsed().done < 1.0 {
+            let before = self.state.shown;
+            let loss = self.step();
+            self.display.tick(status(
+                &self.state,
+                self.elapsed(),
+                (self.started, self.shown_here),
+                loss,
+            ));
+            let passed = |period: f64| {
+                let periods = |shown: u64| (millions(shown) / period) as u64;
+                period > 0.0 && periods(before) != periods(self.state.shown)
+            };
+            let (validate, keep) = (
+                passed(self.state.config.every),
+                passed(self.state.config.checkpoint_every),
+            );
+            if validate {
+                self.validate()?;
+            }
+            if keep {
+                self.keep()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One batch.
+    fn step(&mut self) -> f32 {
+        let (config, elapsed) = (&self.state.config, self.elapsed());
+        let rate = schedule::rate(config, elapsed);
+        self.trainer.loss.lambda = schedule::lambda(config, elapsed);
+        let batch = Batch {
+            data: &self.training,
+            seed: config.seed,
+            first: self.state.shown,
+        };
+        let size = config.batch;
+        let loss = self.trainer.step(size, &batch, rate);
+        self.state.shown += size as u64;
+        self.shown_here += size as u64;
+        self.state.recent.0 += f64::from(loss);
+        self.state.recent.1 += 1;
+        self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        loss
+    }
+
+    /// Where the run stands, by positions or by the clock, whichever is further.
+    fn elapsed(&self) -> Elapsed {
+        let config = &self.state.config;
+        let by_clock = if config.minutes > 0.0 {
+            self.state.seconds / (60.0 * config.minutes)
+        } else {
+            0.0
+        };
+        let millions = millions(self.state.shown);
+        Elapsed {
+            done: (millions / config.millions).max(by_clock) as f32,
+            millions,
+        }
+    }
+
+    /// Measures on what was held out, and writes net, log and plot.
+    fn validate(&mut self) -> Result<()> {
+        let (elapsed, state) = (self.elapsed(), &mut self.state);
+        self.trainer.loss.lambda = schedule::last_lambda(&state.config);
+        let (sum, count) = std::mem::take(&mut state.recent);
+        let validation = Validation {
+            shown: state.shown,
+            train: sum / f64::from(count.max(1)),
+            held_out: self.trainer.validate(&self.held_out),
+            rate: schedule::rate(&state.config, elapsed),
+            lambda: schedule::lambda(&state.config, elapsed),
+            seconds: state.seconds,
+        };
+        state.history.push(validation);
+        let loss = validation.train as f32;
+        let status = status(&self.state, elapsed, (self.started, self.shown_here), loss);
+        self.display.report(&validation, status);
+        self.write_net()?;
+        write_curves(&self.state.config.out, &self.state.history)
+    }
+
+    fn write_net(&self) -> Result<Network> {
+        let config = &self.state.config;
+        let net = export(&self.trainer.model, config.output_scale, &self.checked);
+        write_net(&config.out, &net)?;
+        Ok(net)
+    }
+
+    /// Writes the checkpoint.
+    fn keep(&self) -> Result<()> {
+        let contents = Contents {
+            state: &self.state,
+            model: &self.trainer.model,
+            moments: &self.trainer.optimiser.moments,
+            records: &self.checked,
+        };
+        checkpoint::write(&beside(&self.state.config.out, "checkpoint"), contents)
+    }
+
+    /// The last validation, the last checkpoint, and what the net is like.
+    pub fn finish(&mut self) -> Result<()> {
+        if self.state.recent.1 > 0 {
+            self.validate()?;
+        }
+        self.keep()?;
+        let net = self.write_net()?;
+        let scale = self.state.config.output_scale;
+        let report = ExportReport::of((&self.trainer.model, scale), &net, &self.checked);
+        self.display.say(&format!(
+            "{}{report}\nwrote {}",
+            plot::text(&self.state.history),
+            self.state.config.out.display()
+        ));
+        Ok(())
+    }
+}
+
+/// What the display needs to know.
+fn status<'a>(
+    state: &'a RunState,
+    elapsed: Elapsed,
+    (started, shown_here): (Instant, u64),
+    loss: f32,
+) -> Status<'a> {
+    let done = f64::from(elapsed.done).min(1.0);
+    let here = started.elapsed().as_secs_f64();
+    Status {
+        done,
+        shown: state.shown,
+        speed: shown_here as f64 / here.max(1e-9),
+        left: state.seconds * (1.0 - done).max(0.0) / done.max(1e-9),
+        loss: f64::from(loss),
+        history: &state.history,
+    }
+}

@@ -1,0 +1,166 @@
+//! What a run begins with: nothing, another net, or what it left the last time.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::checkpoint::{self, Parameters, RunState};
+use super::config::Config;
+use super::outputs::{beside, millions};
+use crate::nnue::{Architecture, Network};
+use crate::train::integer::unfold;
+use crate::train::model::{Model, shapes};
+use crate::train::step::optimiser::Moments;
+use crate::util::rng::SplitMix64;
+
+/// Span of the factor rows at the start.
+const INITIAL_SPAN: f32 = 0.03;
+
+/// Where a run on so many positions stands when it begins, and its parameters: fresh, of another net, or of the
+/// checkpoint beside its output.
+///
+/// # Errors
+/// When the checkpoint or the other net cannot be read, or does not fit the settings.
+pub fn start(
+    config: &Config,
+    positions: u64,
+    resume: bool,
+    init: Option<&Path>,
+) -> Result<(RunState, Parameters)> {
+    let path = beside(&config.out, "checkpoint");
+    if resume && path.exists() {
+        let found = resumed(&path, config, positions)?;
+        eprintln!("going on after {:.1} M positions", millions(found.0.shown));
+        return Ok(found);
+    }
+    if resume {
+        eprintln!("there is no {} yet: a new run", path.display());
+    }
+    keep_old(&path)?;
+    let state = new_state(config, positions);
+    Ok((state, new_parameters(config, init)?))
+}
+
+/// The state of a run that begins.
+fn new_state(config: &Config, positions: u64) -> RunState {
+    RunState {
+        config: config.clone(),
+        positions,
+        shown: 0,
+        recent: (0.0, 0),
+        seconds: 0.0,
+        history: Vec::new(),
+    }
+}
+
+/// The parameters of a run that begins, random or from a file.
+fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
+    let told = config.architecture()?;
+    let model = match init {
+        Some(path) => model_of(path, config.output_scale)?,
+        None => Model::initial(&mut SplitMix64::new(config.seed), told, INITIAL_SPAN),
+    };
+    if let Some(difference) = difference(model.architecture, told) {
+        bail!("the net to begin with has {difference}");
+    }
+    Ok(Parameters {
+        model,
+        moments: Moments::zeros(told),
+    })
+}
+
+/// How the shape of the net to begin with is not what the run was told, and how to tell it.
+fn difference(found: Architecture, told: Architecture) -> Option<String> {
+    let part = |what: &str, found: &dyn Display, told: &dyn Display, option: &str| {
+        format!("{what} {found}, but the run was told {told}: give `--{option}`")
+    };
+    if found.activation != told.activation {
+        let option = format!("activation {}", found.activation);
+        return Some(part(
+            "the activation",
+            &found.activation,
+            &told.activation,
+            &option,
+        ));
+    }
+    if found.l1 != told.l1 {
+        let option = format!("l1 {}", found.l1);
+        return Some(part("accumulators of width", &found.l1, &told.l1, &option));
+    }
+    if found.features != told.features {
+        return Some(part(
+            "the features",
+            &found.features,
+            &told.features,
+            "features",
+        ));
+    }
+    if found.buckets != told.buckets {
+        let option = format!("buckets {}", found.buckets);
+        return Some(part(
+            "stacks in the number of",
+            &found.buckets,
+            &told.buckets,
+            &option,
+        ));
+    }
+    None
+}
+
+/// Reads the checkpoint of a run, which must be the one that `config` and the data describe.
+fn resumed(path: &Path, config: &Config, positions: u64) -> Result<(RunState, Parameters)> {
+    let (mut state, parameters, _) = checkpoint::read(path)?;
+    if let Some(difference) = config.difference(&state.config) {
+        bail!(
+            "{} belongs to another run: {difference} (here and there). Give the same settings, or begin a new run \
+             with --init",
+            path.display()
+        );
+    }
+    if state.positions != positions {
+        bail!(
+            "{} belongs to a run on {} positions, but the files hold {positions}",
+            path.display(),
+            state.positions
+        );
+    }
+    state.config = config.clone();
+    Ok((state, parameters))
+}
+
+/// A new run does not throw away what an older one has left: its checkpoint gets another name.
+fn keep_old(path: &Path) -> Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let old = beside(path, "checkpoint.old");
+    eprintln!(
+        "{} is there from another run (--resume would go on from it): kept as {}",
+        path.display(),
+        old.display()
+    );
+    std::fs::rename(path, &old).with_context(|| format!("cannot rename {}", path.display()))
+}
+
+/// The model of a net file of a shape that can be trained, or of a checkpoint. A net file was written with its
+/// output multiplied by `output_scale`, which is taken off again.
+///
+/// # Errors
+/// When the file is neither.
+fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
+    if checkpoint::is_checkpoint(path)? {
+        return Ok(checkpoint::read(path)?.1.model);
+    }
+    let net = Network::from_file(path)
+        .with_context(|| format!("{} is no checkpoint and no net", path.display()))?;
+    let Some(architecture) = net.architecture().trained() else {
+        bail!(
+            "{} is {}, which cannot be trained; these can: {}",
+            path.display(),
+            net.architecture(),
+            shapes::names()
+        );
+    };
+    Ok(unfold(&net, architecture, output_scale))
+}

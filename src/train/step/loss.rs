@@ -1,0 +1,132 @@
+//! What the net is asked to say, and how wrong it is, between expected game results.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use crate::data::Record;
+use crate::train::model::scales::UNITS;
+
+/// The power of `LossKind::Power`.
+const POWER: f32 = 2.5;
+
+/// What is minimised, between expected results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// The squared difference.
+    Mse,
+    /// The difference to the power of 2.5: less for small errors, more for large ones.
+    Power,
+    /// The cross entropy, less the label's own.
+    Bce,
+}
+
+/// Compares outputs with labels in the space of expected results, where a pawn matters more near a draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// What is minimised.
+    pub kind: LossKind,
+    /// Weight of the search score against the game's result, 0 to 1.
+    pub lambda: f32,
+    /// Engine units at which the logistic curve of scores stands at 73 %.
+    pub scale: f32,
+}
+
+impl Loss {
+    /// The expected result, 0 to 1, that the record's labels give the side to move.
+    pub fn target(&self, record: &Record) -> f32 {
+        let expected = sigmoid(f32::from(record.score) / self.scale);
+        if record.has_score_alone() {
+            return expected;
+        }
+        let result = (f32::from(record.result) + 1.0) / 2.0;
+        self.lambda * expected + (1.0 - self.lambda) * result
+    }
+
+    /// The loss of an output, and its derivative by the output.
+    pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
+        let steepness = UNITS / self.scale;
+        let expected = sigmoid(output * steepness);
+        let error = expected - target;
+        // How fast the expected result rises with the output.
+        let rise = expected * (1.0 - expected) * steepness;
+        match self.kind {
+            LossKind::Mse => (error * error, 2.0 * error * rise),
+            LossKind::Power => {
+                let root = error.abs().powf(POWER - 1.0);
+                (root * error.abs(), POWER * root * error.signum() * rise)
+            }
+            LossKind::Bce => (
+                entropy(target, expected) - entropy(target, target),
+                error * steepness,
+            ),
+        }
+    }
+}
+
+/// The cross entropy of two expected results.
+fn entropy(target: f32, expected: f32) -> f32 {
+    // Keeps the logarithm finite where the sigmoid has reached its end.
+    const LEAST: f32 = 1e-7;
+    let log = |x: f32| x.max(LEAST).ln();
+    -(target * log(expected) + (1.0 - target) * log(1.0 - expected))
+}
+
+/// The logistic function.
+fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_is_the_derivative() {
+        for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
+            let loss = Loss {
+                kind,
+                lambda: 0.8,
+                scale: 361.0,
+            };
+            for output in [-1.5, -0.2, 0.0, 0.7] {
+                let (step, target) = (1e-2, 0.3);
+                let rise = loss.of(output + step, target).0 - loss.of(output - step, target).0;
+                let derivative = loss.of(output, target).1;
+                assert!(
+                    (rise / (2.0 * step) - derivative).abs() < 1e-3,
+                    "{kind:?} {output}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_result_counts_only_where_it_says_something() {
+        let loss = Loss {
+            kind: LossKind::Mse,
+            lambda: 0.75,
+            scale: 600.0,
+        };
+        let board = shakmaty::Board::new();
+        let mut record = crate::train::samples::active::record_of(&board, false);
+        record.result = 1;
+        assert!((loss.target(&record) - 0.625).abs() < 1e-6);
+        record.trust_score_alone();
+        assert!((loss.target(&record) - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_right_answer_costs_nothing() {
+        for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
+            let loss = Loss {
+                kind,
+                lambda: 1.0,
+                scale: 600.0,
+            };
+            for output in [-2.0, 0.0, 0.5] {
+                assert!(loss.of(output, sigmoid(output)).0.abs() < 1e-6);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Adam, dense for the small tensors and sparse for the transformer: a row that no position of the batch used keeps its
+//! weights and its moments, so that a step costs what the batch touched and not ten million parameters.
+// CITE: Adam, Kingma and Ba, 2015.
+
+use rayon::prelude::*;
+
+use crate::nnue::Architecture;
+use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::transformer::{self, Table, block, factor};
+use crate::train::step::row_index::RowIndex;
+use crate::train::step::simd::{AdamStep, Backend, Deltas};
+
+/// What stays the same from step to step.
+#[derive(Clone, Copy, Debug)]
+pub struct OptimiserSettings {
+    /// Learning rate of the real rows, relative to everything else's.
+    pub real_rate: f32,
+    /// Decoupled weight decay of the real rows, relative to the learning rate.
+    pub real_decay: f32,
+    /// What the export multiplies the output by: its weights must fit the file's bytes then.
+    pub output_scale: f32,
+}
+
+const BETA1: f32 = 0.9;
+const BETA2: f32 = 0.999;
+const EPSILON: f32 = 1e-8;
+
+/// First and second moments of every parameter, and how many steps they come from.
+pub struct Moments {
+    /// Running means of the gradient.
+    pub first: (Table, DenseParameters),
+    /// Running means of its square.
+    pub second: (Table, DenseParameters),
+    /// Steps taken.
+    pub steps: u32,
+}
+
+impl Moments {
+    /// Those of a run that begins.
+    pub fn zeros(architecture: Architecture) -> Self {
+        let zeros = || {
+            (
+                transformer::zeros(architecture),
+                DenseParameters::zeros(architecture),
+            )
+        };
+        Self {
+            first: zeros(),
+            second: zeros(),
+            steps: 0,
+        }
+    }
+}
+
+/// Adam.
+pub struct Optimiser {
+    settings: OptimiserSettings,
+    /// What it remembers.
+    pub moments: Moments,
+}
+
+/// The gradient of the transformer before it is summed: the deltas of a batch's accumulators, two a position, and
+/// who used which row.
+#[derive(Clone, Copy)]
+pub struct SparseGradient<'a, const L1: usize> {
+    /// Deltas of every position's accumulators.
+    pub deltas: &'a [Deltas<L1>],
+    /// The index of each shard of the batch, in order.
+    pub indices: &'a [&'a RowIndex],
+}
+
+impl Optimiser {
+    /// An optimiser that goes on from `moments`.
+    pub fn new(settings: OptimiserSettings, moments: Moments) -> Self {
+        Self { settings, moments }
+    }
+
+    /// One step along a batch's gradient, in parallel in the current thread pool.
+    pub fn step<const L1: usize>(
+        &mut self,
+        backend: Backend,
+        model: &mut Model,
+        rate: f32,
+        dense: &DenseParameters,
+        sparse: SparseGradient<L1>,
+    ) {
+        self.moments.steps += 1;
+        let step = adam_step(self.moments.steps, rate, 0.0);
+        self.step_dense(backend, &step, model, dense);
+        let real_rate = rate * self.settings.real_rate;
+        let size = block(model.architecture);
+        let block_step = BlockStep {
+            backend,
+            architecture: model.architecture,
+            real: adam_step(
+                self.moments.steps,
+                real_rate,
+                real_rate * self.settings.real_decay,
+            ),
+            factor: step,
+            sparse,
+        };
+        // Who takes a block does not matter: a row's sum has one order.
+        model
+            .transformer
+            .par_chunks_exact_mut(size)
+            .zip(self.moments.first.0.par_chunks_exact_mut(size))
+            .zip(self.moments.second.0.par_chunks_exact_mut(size))
+            .enumerate()
+            .for_each(|(piece_row, ((weights, first), second))| {
+                block_step.run(piece_row, weights, first, second);
+            });
+    }
+
+    fn step_dense(
+        &mut self,
+        backend: Backend,
+        step: &AdamStep,
+        model: &mut Model,
+        dense: &DenseParameters,
+    ) {
+        let first = self.moments.first.1.tensors_mut().into_iter();
+        let moments = first.zip(self.moments.second.1.tensors_mut());
+        let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
+        for ((weights, gradient), (first, second)) in tensors.zip(moments) {
+            backend.adam(step, weights, first, second, gradient);
+        }
+        model
+            .dense
+            .clip(model.architecture, self.settings.output_scale);
+    }
+}
+
+/// The step of the rows that share a factor row.
+struct BlockStep<'a, const L1: usize> {
+    backend: Backend,
+    architecture: Architecture,
+    real: AdamStep,
+    factor: AdamStep,
+    sparse: SparseGradient<'a, L1>,
+}
+
+impl<const L1: usize> BlockStep<'_, L1> {
+    fn run(&self, piece_row: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
+        let (mut total, mut gradient) = ([0.0; L1], [0.0; L1]);
+        let mut touched = false;
+        let mut adam = |step: &AdamStep, row: usize, gradient: &[f32; L1]| {
+            let range = row * L1..(row + 1) * L1;
+            let moments = (&mut first[range.clone()], &mut second[range.clone()]);
+            self.backend
+                .adam(step, &mut weights[range], moments.0, moments.1, gradient);
+        };
+        let features = self.architecture.features;
+        for king in 0..features.set().kings {
+            if !self.sum(features.set().kings * piece_row + king, &mut gradient) {
+                continue;
+            }
+            touched = true;
+            adam(&self.real, king, &gradient);
+            total
+                .iter_mut()
+                .zip(&gradient)
+                .for_each(|(sum, term)| *sum += term);
+        }
+        if touched {
+            adam(&self.factor, factor(features), &total);
+        }
+    }
+
+    /// The gradient of a row; whether anything used it.
+    fn sum(&self, row: usize, gradient: &mut [f32; L1]) -> bool {
+        let deltas = self.sparse.deltas.as_flattened().as_flattened();
+        let mut used = false;
+        for index in self.sparse.indices {
+            let users = index.users(row);
+            if users.is_empty() {
+                continue;
+            }
+            if !used {
+                gradient.fill(0.0);
+            }
+            used = true;
+            self.backend.add_rows(deltas, users, gradient);
+        }
+        used
+    }
+}
+
+/// The constants of step `steps`, with Adam's bias corrections folded into rate and epsilon.
+fn adam_step(steps: u32, rate: f32, decay: f32) -> AdamStep {
+    let steps = i32::try_from(steps).unwrap_or(i32::MAX);
+    let root = (1.0 - BETA2.powi(steps)).sqrt();
+    AdamStep {
+        rate: rate * root / (1.0 - BETA1.powi(steps)),
+        beta1: BETA1,
+        beta2: BETA2,
+        epsilon: EPSILON * root,
+        decay,
+    }
+}

@@ -1,0 +1,124 @@
+//! What one thread does with its shard of a batch: forward, loss, and backward.
+
+use std::ops::Range;
+
+use super::layers::{Buffers, Gradient, StepContext};
+use super::row_index::RowIndex;
+use super::simd::{Deltas, GROUP};
+use crate::nnue::Architecture;
+use crate::train::model::dense::DenseParameters;
+use crate::train::samples::Sample;
+use crate::train::samples::active::Active;
+
+/// A shard of a batch, and the room for what it computes.
+pub struct Shard<const L1: usize> {
+    /// The positions.
+    pub samples: Vec<Sample>,
+    /// Who of them used which row.
+    pub index: RowIndex,
+    actives: Vec<Active>,
+    /// Where the positions of each stack of layers end.
+    ends: Vec<usize>,
+    buffers: Box<Buffers<L1>>,
+    gradient: Box<Gradient<L1>>,
+    loss: f64,
+}
+
+impl<const L1: usize> Shard<L1> {
+    /// An empty shard, for nets of `architecture`.
+    pub fn new(architecture: Architecture) -> Self {
+        Self {
+            samples: Vec::new(),
+            index: RowIndex::default(),
+            actives: Vec::new(),
+            ends: Vec::new(),
+            buffers: Box::new(Buffers::zeros()),
+            gradient: Box::new(Gradient::zeros(architecture.buckets)),
+            loss: 0.0,
+        }
+    }
+
+    /// Sorts the samples by their stacks and finds their features; the first of them is number `first` of the batch.
+    pub fn prepare(&mut self, architecture: Architecture, first: usize) {
+        self.activate(architecture);
+        self.index.fill(
+            architecture.features.set().active_rows(),
+            &self.actives,
+            first,
+        );
+    }
+
+    /// Sorts the samples by their stacks, because a group goes through one, and finds their features.
+    fn activate(&mut self, architecture: Architecture) {
+        let bucket = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
+        self.samples.sort_by_key(bucket);
+        let end = |number| {
+            self.samples
+                .partition_point(|sample| bucket(sample) <= number)
+        };
+        self.ends.clear();
+        self.ends.extend((0..architecture.buckets).map(end));
+        let active =
+            |sample: &Sample| Active::of(architecture.features, &sample.record, sample.mirrored);
+        self.actives.clear();
+        self.actives.extend(self.samples.iter().map(active));
+    }
+
+    /// The groups of positions that go through the layers together: the stack of each, and the positions.
+    fn groups(&self) -> Vec<(usize, Range<usize>)> {
+        let mut start = 0;
+        let mut groups = Vec::new();
+        for (stack, &end) in self.ends.iter().enumerate() {
+            let group = |first: usize| (stack, first..(first + GROUP).min(end));
+            groups.extend((start..end).step_by(GROUP).map(group));
+            start = end;
+        }
+        groups
+    }
+
+    /// Forward and backward: puts the accumulators' deltas into `rows`, and keeps loss and dense gradient. Each position
+    /// counts `weight`.
+    pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
+        self.gradient.clear();
+        self.loss = 0.0;
+        for (stack, group) in self.groups() {
+            self.buffers
+                .forward(context, stack, &self.actives[group.clone()]);
+            let mut deltas = [0.0; GROUP];
+            for (at, sample) in self.samples[group.clone()].iter().enumerate() {
+                let output = self.buffers.output(at);
+                let (loss, delta) = context.loss.of(output, context.loss.target(&sample.record));
+                self.loss += f64::from(loss * weight);
+                deltas[at] = delta * weight;
+            }
+            self.buffers.backward(
+                context,
+                stack,
+                &deltas,
+                &mut self.gradient,
+                &mut rows[group],
+            );
+        }
+    }
+
+    /// The sum of the samples' losses, without learning.
+    pub fn measure(&mut self, context: StepContext<L1>) -> f64 {
+        self.activate(context.snapshot.architecture);
+        let mut total = 0.0;
+        for (stack, group) in self.groups() {
+            self.buffers
+                .forward(context, stack, &self.actives[group.clone()]);
+            for (at, sample) in self.samples[group].iter().enumerate() {
+                let target = context.loss.target(&sample.record);
+                total += f64::from(context.loss.of(self.buffers.output(at), target).0);
+            }
+        }
+        total
+    }
+
+    /// Adds the dense gradient of the last `learn` to `total`, and returns its loss.
+    pub fn collect(&self, total: &mut DenseParameters) -> f64 {
+        self.gradient.add_to(total);
+        self.loss
+    }
+}

@@ -1,0 +1,82 @@
+//! The first dense layer, which reads both accumulators.
+
+use std::arch::x86_64::*;
+
+use super::*;
+
+#[target_feature(enable = "avx512f")]
+pub fn first_layer<const L1: usize>(
+    inputs: &[Inputs<L1>; GROUP],
+    weights: &InputMajor<L1>,
+    bias: &Hidden,
+    out: &mut [Hidden; GROUP],
+) {
+    let bias = bias.as_chunks().0;
+    let mut sums = [[load(&bias[0]), load(&bias[1])]; GROUP];
+    for (side, weights) in weights.iter().enumerate() {
+        for (input, weights) in weights.iter().enumerate() {
+            let weights = weights.as_chunks().0;
+            let (low, high) = (load(&weights[0]), load(&weights[1]));
+            for (sums, inputs) in sums.iter_mut().zip(inputs) {
+                let input = _mm512_set1_ps(inputs[side][input]);
+                sums[0] = _mm512_fmadd_ps(input, low, sums[0]);
+                sums[1] = _mm512_fmadd_ps(input, high, sums[1]);
+            }
+        }
+    }
+    for (out, sums) in out.iter_mut().zip(sums) {
+        for (out, sum) in out.as_chunks_mut().0.iter_mut().zip(sums) {
+            store(out, sum);
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+pub fn first_layer_backward<const L1: usize>(
+    activation: Activation,
+    inputs: &[Inputs<L1>; GROUP],
+    deltas: &[Hidden; GROUP],
+    weights: &[Tile],
+    gradient: &mut [Tile],
+    bias: &mut Inputs<L1>,
+    out: &mut [Deltas<L1>],
+) {
+    let (zero, one) = (_mm512_setzero_ps(), _mm512_set1_ps(1.0));
+    let tiles = weights.iter().zip(gradient);
+    let bias = bias.as_flattened_mut().as_chunks_mut().0;
+    for (tile, ((weights, gradient), bias)) in tiles.zip(bias).enumerate() {
+        let mut x = [zero; GROUP];
+        for (x, inputs) in x.iter_mut().zip(inputs) {
+            *x = load(&inputs.as_flattened().as_chunks().0[tile]);
+        }
+        let mut sums = [zero; GROUP];
+        for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
+            let weights = load(weights);
+            // Two chains, because each waits for its own last term.
+            let mut chains = [load(gradient), zero];
+            for position in 0..GROUP {
+                let delta = _mm512_set1_ps(deltas[position][output]);
+                sums[position] = _mm512_fmadd_ps(delta, weights, sums[position]);
+                let chain = &mut chains[position % 2];
+                *chain = _mm512_fmadd_ps(delta, x[position], *chain);
+            }
+            store(gradient, _mm512_add_ps(chains[0], chains[1]));
+        }
+        if activation == Activation::Screlu {
+            // The square of x has the derivative 2 x, and its root is at hand.
+            for (sum, x) in sums.iter_mut().zip(x) {
+                let root = _mm512_sqrt_ps(x);
+                *sum = _mm512_mul_ps(*sum, _mm512_add_ps(root, root));
+            }
+        }
+        let mut total = load(bias);
+        for ((out, sum), x) in out.iter_mut().zip(sums).zip(x) {
+            let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, zero)
+                & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
+            let delta = _mm512_maskz_mov_ps(open, sum);
+            total = _mm512_add_ps(total, delta);
+            store_bf16(&mut out.as_flattened_mut().as_chunks_mut().0[tile], delta);
+        }
+        store(bias, total);
+    }
+}

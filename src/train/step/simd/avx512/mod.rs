@@ -1,0 +1,43 @@
+//! The kernels whose sums must stay in registers, written out for AVX-512; the others are the portable ones, compiled
+//! for it.
+
+use std::arch::x86_64::*;
+
+mod accumulator;
+mod first_layer;
+
+pub use accumulator::{accumulate, add_rows, fold};
+pub use first_layer::{first_layer, first_layer_backward};
+
+use super::*;
+
+compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
+    fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
+    fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
+        gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
+    fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(from: &[f32; LANES]) -> __m512 {
+    // SAFETY: the reference covers the 64 bytes that are read; the load wants no alignment.
+    unsafe { _mm512_loadu_ps(from.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(to: &mut [f32; LANES], value: __m512) {
+    // SAFETY: the reference covers the 64 bytes that are written; the store wants no alignment.
+    unsafe { _mm512_storeu_ps(to.as_mut_ptr(), value) }
+}
+
+/// Rounds sixteen numbers to bfloat16, half up.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn store_bf16(to: &mut [u16; LANES], value: __m512) {
+    let rounded = _mm512_add_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(0x8000));
+    let halves = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded));
+    // SAFETY: the reference covers the 32 bytes that are written; the store wants no alignment.
+    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), halves) }
+}

@@ -1,0 +1,267 @@
+//! The loops that the trainer spends its time in, for AVX-512, AVX2, and any machine.
+//!
+//! The portable functions are the specification; the AVX2 ones are the same code compiled for the wider machine, and
+//! the AVX-512 ones are written out only where the compiler will not keep the sums in registers.
+//!
+//! The passes take positions in groups of [`GROUP`]: a weight that has been fetched then serves eight positions, and the
+//! first layer runs at the speed of the multipliers instead of the cache's.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+use crate::nnue::Activation;
+use crate::train::model::scales::HIDDEN;
+use crate::train::step::upper::{UpperActivations, UpperGradient, UpperWeights};
+
+/// Positions that go through the layers together.
+pub const GROUP: usize = 8;
+
+/// A row of the transformer.
+pub type Row<const L1: usize> = [f32; L1];
+/// A row of the transformer in fixed point, as the forward pass reads it.
+pub type FixedRow<const L1: usize> = [i16; L1];
+/// The activated accumulators of a position: side to move, then the other.
+pub type Inputs<const L1: usize> = [[f32; L1]; 2];
+/// The deltas of a position's accumulators (the derivatives of the loss by their sums), in bfloat16.
+pub type Deltas<const L1: usize> = [[u16; L1]; 2];
+/// Weights of the first layer, one row per input: for the forward pass.
+pub type InputMajor<const L1: usize> = [[[f32; HIDDEN]; L1]; 2];
+/// Weights or gradient of the first layer for sixteen inputs, one row per output, each a cache line; `2 * L1 / LANES`
+/// tiles are the layer, for the backward pass.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Tile(pub [[f32; LANES]; HIDDEN]);
+/// One number per unit of a hidden layer.
+pub type Hidden = [f32; HIDDEN];
+
+/// Inputs in a tile.
+pub const LANES: usize = 16;
+
+impl Tile {
+    /// A tile of zeros.
+    pub const ZERO: Self = Self([[0.0; LANES]; HIDDEN]);
+
+    /// How many of them a first layer has above accumulators of width `l1`.
+    pub const fn count(l1: usize) -> usize {
+        2 * l1 / LANES
+    }
+}
+
+/// What 1.0 is in a fixed-point row: 32 times finer than in the exported net, which leaves a span of +-8. (Half of
+/// that costs one per cent of the held-out loss.)
+pub const FIXED_ONE: f32 = 4064.0;
+
+/// Adam's constants at one step.
+#[derive(Clone, Copy, Debug)]
+pub struct AdamStep {
+    /// Learning rate, bias corrections folded in.
+    pub rate: f32,
+    /// Decay of the first moment.
+    pub beta1: f32,
+    /// Decay of the second moment.
+    pub beta2: f32,
+    /// Keeps the quotient finite; already scaled for the bias correction.
+    pub epsilon: f32,
+    /// Shard of a weight that a step takes away.
+    pub decay: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// The kernels that this machine runs. A value other than the portable one is the proof that the CPU has the feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backend(Level);
+
+/// Calls the version of a kernel that `self` stands for.
+macro_rules! dispatch {
+    ($self:ident, $name:ident $(<$width:ident>)? ($($argument:expr),*)) => {
+        match $self.0 {
+            Level::Portable => portable::$name::<false $(, $width)?>($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
+            Level::Avx2 => unsafe { avx2::$name($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
+            Level::Avx512 => unsafe { avx512::$name($($argument),*) },
+        }
+    };
+}
+
+impl Backend {
+    /// The best kernels for this CPU.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq");
+            match (avx512, avx2) {
+                (true, true) => return Self(Level::Avx512),
+                (false, true) => return Self(Level::Avx2),
+                _ => {}
+            }
+        }
+        Self::portable()
+    }
+
+    /// The kernels that run anywhere.
+    pub fn portable() -> Self {
+        Self(Level::Portable)
+    }
+
+    /// Every level that this CPU can run, the portable one first.
+    #[cfg(test)]
+    pub fn all() -> Vec<Self> {
+        let mut levels = vec![Self::portable()];
+        let best = Self::detect();
+        #[cfg(target_arch = "x86_64")]
+        if best == Self(Level::Avx512) {
+            levels.push(Self(Level::Avx2));
+        }
+        if best != Self::portable() {
+            levels.push(best);
+        }
+        levels
+    }
+
+    /// `out = real + factor`, in fixed point.
+    #[inline]
+    pub fn fold<const L1: usize>(self, real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
+        dispatch!(self, fold<L1>(real, factor, out));
+    }
+
+    /// `out = activation(bias + sum of the table's `rows`)`.
+    #[inline]
+    pub fn accumulate<const L1: usize>(
+        self,
+        activation: Activation,
+        bias: &FixedRow<L1>,
+        table: &[i16],
+        rows: &[u16],
+        out: &mut Row<L1>,
+    ) {
+        dispatch!(self, accumulate<L1>(activation, bias, table, rows, out));
+    }
+
+    /// `out = bias + weights * inputs` for each position of a group.
+    #[inline]
+    pub fn first_layer<const L1: usize>(
+        self,
+        inputs: &[Inputs<L1>; GROUP],
+        weights: &InputMajor<L1>,
+        bias: &Hidden,
+        out: &mut [Hidden; GROUP],
+    ) {
+        dispatch!(self, first_layer<L1>(inputs, weights, bias, out));
+    }
+
+    /// The backward pass of the first layer: adds `deltas x inputs` to `gradient` and the deltas of the accumulators
+    /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group.
+    /// Places of the group beyond `out` are empty: their deltas must be zero.
+    #[inline]
+    pub fn first_layer_backward<const L1: usize>(
+        self,
+        activation: Activation,
+        inputs: &[Inputs<L1>; GROUP],
+        deltas: &[Hidden; GROUP],
+        weights: &[Tile],
+        (gradient, bias): (&mut [Tile], &mut Inputs<L1>),
+        out: &mut [Deltas<L1>],
+    ) {
+        dispatch!(
+            self,
+            first_layer_backward<L1>(activation, inputs, deltas, weights, gradient, bias, out)
+        );
+    }
+
+    /// The layers after the first, forward, for each position of a group: from the first layer's sums.
+    #[inline]
+    pub fn upper(
+        self,
+        weights: &UpperWeights,
+        sums: &[Hidden; GROUP],
+        out: &mut [UpperActivations; GROUP],
+    ) {
+        dispatch!(self, upper(weights, sums, out));
+    }
+
+    /// Their backward pass: adds to `gradient`, and puts the deltas of the first layer's sums into `out`.
+    #[inline]
+    pub fn upper_backward(
+        self,
+        weights: &UpperWeights,
+        passes: &[UpperActivations; GROUP],
+        deltas: &[f32; GROUP],
+        gradient: &mut UpperGradient,
+        out: &mut [Hidden; GROUP],
+    ) {
+        dispatch!(self, upper_backward(weights, passes, deltas, gradient, out));
+    }
+
+    /// Adds the rows `picks` of a table of bfloat16 rows to `out`.
+    #[inline]
+    pub fn add_rows<const L1: usize>(self, table: &[u16], picks: &[u32], out: &mut Row<L1>) {
+        dispatch!(self, add_rows<L1>(table, picks, out));
+    }
+
+    /// One Adam step on a run of weights.
+    #[inline]
+    pub fn adam(
+        self,
+        step: &AdamStep,
+        weights: &mut [f32],
+        first: &mut [f32],
+        second: &mut [f32],
+        gradient: &[f32],
+    ) {
+        dispatch!(self, adam(step, weights, first, second, gradient));
+    }
+}
+
+/// Declares the portable kernels once more, compiled for a feature set.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_for {
+    ($features:literal: $(fn $name:ident $(<$width:ident>)? ($($argument:ident: $type:ty),* $(,)?);)*) => {
+        $(
+            #[target_feature(enable = $features)]
+            pub fn $name $(<const $width: usize>)? ($($argument: $type),*) {
+                portable::$name::<true $(, $width)?>($($argument),*)
+            }
+        )*
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use compiled_for;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::*;
+
+    compiled_for! { "avx2,fma":
+        fn fold<L1>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>);
+        fn accumulate<L1>(activation: Activation, bias: &FixedRow<L1>, table: &[i16], rows: &[u16],
+            out: &mut Row<L1>);
+        fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &InputMajor<L1>, bias: &Hidden,
+            out: &mut [Hidden; GROUP]);
+        fn first_layer_backward<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+            weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
+        fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
+        fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
+            gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
+        fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
+        fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
+    }
+}

@@ -1,0 +1,58 @@
+//! The first dense layer, which reads both accumulators.
+
+use super::*;
+
+#[inline(always)]
+pub fn first_layer<const FMA: bool, const L1: usize>(
+    inputs: &[Inputs<L1>; GROUP],
+    weights: &InputMajor<L1>,
+    bias: &Hidden,
+    out: &mut [Hidden; GROUP],
+) {
+    for (inputs, sums) in inputs.iter().zip(out) {
+        *sums = *bias;
+        for (&input, weights) in inputs.as_flattened().iter().zip(weights.as_flattened()) {
+            if input != 0.0 {
+                add_scaled::<FMA>(sums, input, weights);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub fn first_layer_backward<const FMA: bool, const L1: usize>(
+    activation: Activation,
+    inputs: &[Inputs<L1>; GROUP],
+    deltas: &[Hidden; GROUP],
+    weights: &[Tile],
+    gradient: &mut [Tile],
+    bias: &mut Inputs<L1>,
+    out: &mut [Deltas<L1>],
+) {
+    let bias = bias.as_flattened_mut();
+    for ((inputs, deltas), out) in inputs.iter().zip(deltas).zip(out) {
+        let (inputs, out) = (inputs.as_flattened(), out.as_flattened_mut());
+        for tile in 0..Tile::count(L1) {
+            let at = tile * LANES;
+            let inputs = &inputs[at..][..LANES];
+            let mut sums = [0.0; LANES];
+            for (output, &delta) in deltas.iter().enumerate() {
+                if delta != 0.0 {
+                    add_scaled::<FMA>(&mut sums, delta, &weights[tile].0[output]);
+                    add_scaled::<FMA>(&mut gradient[tile].0[output], delta, inputs);
+                }
+            }
+            if activation == Activation::Screlu {
+                // The square of x has the derivative 2 x, and its root is at hand.
+                for (sum, &input) in sums.iter_mut().zip(inputs) {
+                    *sum *= 2.0 * input.sqrt();
+                }
+            }
+            for lane in 0..LANES {
+                let delta = if open(inputs[lane]) { sums[lane] } else { 0.0 };
+                bias[at + lane] += delta;
+                out[at + lane] = to_bf16(delta);
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The kernels in plain Rust. `FMA` is set where the target multiplies and adds in one instruction; elsewhere that
+//! would be a call into the maths library.
+
+mod accumulator;
+mod adam;
+mod first_layer;
+mod upper;
+
+pub use accumulator::{accumulate, add_rows, fold};
+pub use adam::adam;
+pub use first_layer::{first_layer, first_layer_backward};
+pub use upper::{upper, upper_backward};
+
+use super::*;
+
+#[inline(always)]
+fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// `sums += factor * terms`.
+#[inline(always)]
+fn add_scaled<const FMA: bool>(sums: &mut [f32], factor: f32, terms: &[f32]) {
+    for (sum, &term) in sums.iter_mut().zip(terms) {
+        *sum = multiply_add::<FMA>(factor, term, *sum);
+    }
+}
+
+/// Rounds to bfloat16, half up; gradients need no better.
+#[inline(always)]
+fn to_bf16(value: f32) -> u16 {
+    (value.to_bits().wrapping_add(0x8000) >> 16) as u16
+}
+
+/// Whether a clipped unit passes deltas on.
+#[inline(always)]
+fn open(activation: f32) -> bool {
+    activation > 0.0 && activation < 1.0
+}

@@ -1,0 +1,163 @@
+//! Every level against the portable one.
+
+use super::*;
+use crate::nnue::Architecture;
+use crate::train::model::shapes::{self, of_width};
+use crate::util::rng::SplitMix64;
+
+fn noise<const N: usize>(rng: &mut SplitMix64, span: f32) -> [f32; N] {
+    std::array::from_fn(|_| span * (rng.below(2001) as f32 / 1000.0 - 1.0))
+}
+
+fn group<const N: usize>(rng: &mut SplitMix64, span: f32) -> [[f32; N]; GROUP] {
+    std::array::from_fn(|_| noise(rng, span))
+}
+
+fn close(a: &[f32], b: &[f32]) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert!((a - b).abs() <= 1e-4 * (1.0 + a.abs()), "{a} {b}");
+    }
+}
+
+/// Runs `kernel` on every level and compares the numbers that it returns.
+fn compare(kernel: impl Fn(Backend) -> Vec<f32>) {
+    let levels = Backend::all();
+    let wanted = kernel(levels[0]);
+    for &level in &levels[1..] {
+        close(&wanted, &kernel(level));
+    }
+}
+
+/// Back from bfloat16; coarse, because a last bit may round the other way.
+fn coarse(halves: &[u16]) -> impl Iterator<Item = f32> + '_ {
+    halves
+        .iter()
+        .map(|&half| f32::from_bits(u32::from(half) << 16) / 100.0)
+}
+
+/// Runs a check for every width.
+fn for_each_width(check: impl Fn(Architecture) -> anyhow::Result<()>) {
+    let mut shapes: Vec<Architecture> = shapes::all().collect();
+    shapes.sort_by_key(|shape| shape.l1);
+    shapes.dedup_by_key(|shape| shape.l1);
+    for shape in shapes {
+        check(shape).expect("a width that is trained");
+    }
+}
+
+#[test]
+fn the_transformer_is_the_same_everywhere() {
+    for_each_width(|shape| {
+        of_width!(check_transformer, shape)();
+        Ok(())
+    });
+}
+
+fn check_transformer<const L1: usize>() {
+    let mut rng = SplitMix64::new(3);
+    let (real, factor): (Row<L1>, Row<L1>) = (noise(&mut rng, 3.0), noise(&mut rng, 15.0));
+    let table: Vec<i16> = (0..20 * L1)
+        .map(|_| rng.below(9001) as i16 - 4500)
+        .collect();
+    let bias: FixedRow<L1> = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
+    let rows: Vec<u16> = (0..17).map(|_| rng.below(20) as u16).collect();
+    let halves: Vec<u16> = (0..20 * L1)
+        .map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16)
+        .collect();
+    compare(|backend| {
+        let mut fixed = [0; L1];
+        backend.fold(&real, &factor, &mut fixed);
+        let mut all: Vec<f32> = fixed.map(f32::from).into();
+        let mut row = [0.0; L1];
+        for activation in [Activation::Crelu, Activation::Screlu] {
+            backend.accumulate(activation, &bias, &table, &rows, &mut row);
+            all.extend(row);
+        }
+        backend.add_rows(&halves, &[3, 19, 0, 3, 7], &mut row);
+        all.extend(row);
+        all
+    });
+}
+
+#[test]
+fn the_first_layer_is_the_same_everywhere() {
+    for_each_width(|shape| {
+        of_width!(check_first_layer, shape)();
+        Ok(())
+    });
+}
+
+fn check_first_layer<const L1: usize>() {
+    let mut rng = SplitMix64::new(4);
+    let inputs: [Inputs<L1>; GROUP] = std::array::from_fn(|_| {
+        std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0)))
+    });
+    let mut deltas: [Hidden; GROUP] = group(&mut rng, 1.0);
+    // The group's last place is empty.
+    deltas[GROUP - 1] = [0.0; HIDDEN];
+    let weights: Box<InputMajor<L1>> = Box::new(std::array::from_fn(|_| {
+        std::array::from_fn(|_| noise(&mut rng, 0.3))
+    }));
+    let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
+    let tiles: Vec<Tile> = (0..Tile::count(L1)).map(tile).collect();
+    compare(|backend| {
+        let mut sums = [[0.0; HIDDEN]; GROUP];
+        backend.first_layer(&inputs, &weights, &[0.25; HIDDEN], &mut sums);
+        let mut all = sums.as_flattened().to_vec();
+        for activation in [Activation::Crelu, Activation::Screlu] {
+            let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
+            let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
+            let sums = (&mut *gradient, &mut bias);
+            backend.first_layer_backward(activation, &inputs, &deltas, &tiles, sums, &mut out);
+            all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
+            all.extend(bias.as_flattened());
+            all.extend(coarse(out.as_flattened().as_flattened()));
+        }
+        all
+    });
+}
+
+#[test]
+fn the_later_layers_and_adam_are_the_same_everywhere() {
+    let mut rng = SplitMix64::new(5);
+    let weights = UpperWeights {
+        l2_weight: std::array::from_fn(|_| noise(&mut rng, 0.3)),
+        l2_input_major: std::array::from_fn(|_| noise(&mut rng, 0.3)),
+        l2_bias: noise(&mut rng, 0.3),
+        output_weight: noise(&mut rng, 0.3),
+        output_bias: 0.1,
+    };
+    let sums: [Hidden; GROUP] = group(&mut rng, 1.5);
+    let deltas: [f32; GROUP] = noise(&mut rng, 1.0);
+    let step = AdamStep {
+        rate: 0.01,
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+        decay: 0.001,
+    };
+    compare(|backend| {
+        let mut passes = [UpperActivations::default(); GROUP];
+        backend.upper(&weights, &sums, &mut passes);
+        let mut all: Vec<f32> = passes.iter().map(|pass| pass.output).collect();
+        let (mut gradient, mut out) = (UpperGradient::default(), [[0.0; HIDDEN]; GROUP]);
+        backend.upper_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
+        all.extend(out.as_flattened());
+        all.extend(gradient.l2_weight.as_flattened());
+        all.extend(gradient.l1_bias.iter().chain(&gradient.l2_bias));
+        all.extend(gradient.output_weight);
+        let (mut w, mut m, mut v) = (sums, [[0.1; HIDDEN]; GROUP], [[0.2; HIDDEN]; GROUP]);
+        backend.adam(
+            &step,
+            w.as_flattened_mut(),
+            m.as_flattened_mut(),
+            v.as_flattened_mut(),
+            out.as_flattened(),
+        );
+        for table in [w, m, v] {
+            all.extend(table.as_flattened());
+        }
+        all
+    });
+}

@@ -1,0 +1,71 @@
+//! The dense layers above the first: 32 to 32 to 1. What they read and write on the way; the arithmetic is in `simd`.
+
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::scales::HIDDEN;
+use crate::train::step::simd::Hidden;
+
+/// The parameters, as the kernels read them.
+#[derive(Clone, Debug, Default)]
+pub struct UpperWeights {
+    /// Second layer, one row per output.
+    pub l2_weight: [Hidden; HIDDEN],
+    /// The same, one row per input.
+    pub l2_input_major: [Hidden; HIDDEN],
+    /// Second layer.
+    pub l2_bias: Hidden,
+    /// Output layer.
+    pub output_weight: Hidden,
+    /// Output layer.
+    pub output_bias: f32,
+}
+
+impl UpperWeights {
+    /// A copy of the parameters of stack number `number`.
+    pub fn of(dense: &DenseParameters, number: usize) -> Self {
+        let units = HIDDEN * number..HIDDEN * (number + 1);
+        let mut weights = Self {
+            output_bias: dense.output_bias[number],
+            ..Self::default()
+        };
+        weights
+            .l2_bias
+            .copy_from_slice(&dense.l2_bias[units.clone()]);
+        let last = &dense.output_weight[units.clone()];
+        weights.output_weight.copy_from_slice(last);
+        let second = &dense.l2_weight[HIDDEN * units.start..HIDDEN * units.end];
+        let rows = second.chunks_exact(HIDDEN);
+        for (output, (to, from)) in weights.l2_weight.iter_mut().zip(rows).enumerate() {
+            to.copy_from_slice(from);
+            for (input, &weight) in from.iter().enumerate() {
+                weights.l2_input_major[input][output] = weight;
+            }
+        }
+        weights
+    }
+}
+
+/// What the forward pass of a position keeps for the backward pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UpperActivations {
+    /// Clipped units of the first layer.
+    pub hidden1: Hidden,
+    /// Clipped units of the second layer.
+    pub hidden2: Hidden,
+    /// The net's output, side to move's view.
+    pub output: f32,
+}
+
+/// The gradient of these parameters and of the first layer's bias, summed over positions.
+#[derive(Clone, Debug, Default)]
+pub struct UpperGradient {
+    /// First layer's bias.
+    pub l1_bias: Hidden,
+    /// Second layer, one row per output.
+    pub l2_weight: [Hidden; HIDDEN],
+    /// Second layer.
+    pub l2_bias: Hidden,
+    /// Output layer.
+    pub output_weight: Hidden,
+    /// Output layer.
+    pub output_bias: f32,
+}
