@@ -27,9 +27,9 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 /// The value of a piece in internal units, for margins; a king has none.
 ///
 /// Pieces have three scales in the engine, each for a question of its own. This one is that of the network's output, so
-/// that it can be added to an evaluation. Exchanges ([`crate::board::exchange_value`], 100 to 900) ask only who wins
+/// that it can be added to an evaluation. Exchanges (`board/see.rs`, 100 to 900) ask only who wins
 /// material, where knight and bishop must be worth the same; [`exchange_units`] goes from this scale to that. The win model
-/// ([`super::wdl`], 1 to 9) asks how far the game has gone.
+/// (`wdl.rs`, 1 to 9) asks how far the game has gone.
 // CITE: Stockfish's values of the pieces for this scale of network.
 #[inline]
 pub fn piece_value(role: Role) -> Value {
