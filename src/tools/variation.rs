@@ -44,7 +44,7 @@ pub(super) fn fitted(line: String, columns: Option<usize>) -> String {
     };
     let room = columns.saturating_sub(DOTS.len());
     let mut kept: String = line.chars().take(room + 1).collect();
-    let end = kept.trim_end().rfind(' ').unwrap_or(0);
+    let end = kept.rfind(' ').unwrap_or(0);
     kept.truncate(end);
     format!("{}{DOTS}", kept.trim_end())
 }
