@@ -30,6 +30,8 @@ pub mod sampler;
 pub mod score;
 pub mod solo;
 pub mod syzygy;
+#[cfg(not(any(unix, windows)))]
+mod table_files;
 pub mod time;
 pub mod tt;
 pub mod wdl;

@@ -22,11 +22,22 @@ pub struct Syzygy {
     tables: Tablebase<Chess>,
 }
 
+#[cfg(any(unix, windows))]
+fn new_tables() -> Tablebase<Chess> {
+    Tablebase::new()
+}
+
+/// The system has no reads at an offset of its own.
+#[cfg(not(any(unix, windows)))]
+fn new_tables() -> Tablebase<Chess> {
+    Tablebase::with_filesystem(std::sync::Arc::new(super::table_files::TableFiles))
+}
+
 impl Syzygy {
     /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`), and
     /// says how many files there are. Errors: a directory that cannot be read; no table in any.
     pub fn open(path: &str) -> Result<(Self, usize)> {
-        let mut tables = Tablebase::new();
+        let mut tables = new_tables();
         let mut files = 0;
         for directory in directories(path) {
             files += tables

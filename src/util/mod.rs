@@ -5,3 +5,4 @@ pub mod memory;
 pub mod prefetch;
 pub mod progress;
 pub mod rng;
+pub mod threads;
