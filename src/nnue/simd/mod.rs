@@ -12,10 +12,18 @@ mod scalar;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod generic;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 
 pub use kernel::{Kernel, UnknownKernel};
 
@@ -67,6 +75,13 @@ impl Kernels {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Kernel::Sse41 => unsafe { sse41::update(rows, from, to, added, removed) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonDotprod | Kernel::Neon => unsafe {
+                neon::update(rows, from, to, added, removed)
+            },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kernel::Simd128 => wasm::update(rows, from, to, added, removed),
             _ => scalar::update(rows, from, to, added, removed),
         }
     }
@@ -100,6 +115,16 @@ impl Kernels {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Kernel::Sse41 => unsafe { sse41::clipped::<L1, H1>(head, own, other, squared) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonDotprod => unsafe {
+                neon::clipped_dotprod::<L1, H1>(head, own, other, squared)
+            },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => unsafe { neon::clipped::<L1, H1>(head, own, other, squared) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kernel::Simd128 => wasm::clipped::<L1, H1>(head, own, other, squared),
             _ => scalar::clipped::<L1, H1>(head, own, other, squared),
         }
     }
@@ -131,6 +156,16 @@ impl Kernels {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Kernel::Sse41 => unsafe { sse41::pairwise::<L1>(head, own, other, squares) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonDotprod => unsafe {
+                neon::pairwise_dotprod::<L1>(head, own, other, squares)
+            },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => unsafe { neon::pairwise::<L1>(head, own, other, squares) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kernel::Simd128 => wasm::pairwise::<L1>(head, own, other, squares),
             _ => scalar::pairwise::<L1>(head, own, other, squares),
         }
     }
