@@ -15,6 +15,22 @@ pub const MAX_FILE_SIZE: u64 = 512 << 20;
 /// The versions of the published networks (SF12 and 13, then everything newer), and our own.
 const KNOWN_VERSIONS: [u32; 3] = [VERSION_1, VERSION_2, VERSION_OWN];
 
+/// Whether a file begins with a version that we know.
+pub(super) const fn has_known_version(file: &[u8]) -> bool {
+    let Some(word) = file.first_chunk() else {
+        return false;
+    };
+    let version = u32::from_le_bytes(*word);
+    let mut known = 0;
+    while known < KNOWN_VERSIONS.len() {
+        if KNOWN_VERSIONS[known] == version {
+            return true;
+        }
+        known += 1;
+    }
+    false
+}
+
 /// The beginning of a network file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {

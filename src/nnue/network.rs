@@ -9,12 +9,18 @@ use sha2::{Digest, Sha256};
 
 use super::architecture::{Architecture, Shape};
 use super::error::NetError;
-use super::file::{Header, MAX_FILE_SIZE, Reader};
+use super::file::{Header, MAX_FILE_SIZE, Reader, has_known_version};
 use super::layers::{Dense, Head};
 use super::transformer::Transformer;
 
 /// The bytes of the net that the build chose.
 static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
+
+// What is no network at all stops the build here; `make EVALFILE=` then lets the loader look at the whole.
+const _: () = assert!(
+    has_known_version(EMBEDDED),
+    "the file that EVALFILE names is no network: `zoothera net verify` says why"
+);
 
 /// A network ready for evaluation.
 pub struct Network {
