@@ -11,7 +11,7 @@ use clap::Parser;
 use super::TuneCommand;
 use super::{
     AnalyseArgs, Cli, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
-    PerftArgs,
+    PerftArgs, manual,
 };
 use crate::board::{CastlingMode, Position};
 use crate::data::ops;
@@ -157,6 +157,9 @@ fn run_command(command: Command) -> Result<()> {
         #[cfg(feature = "tune")]
         Command::Tune { command } => run_tune(command, out),
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+        Command::Completions { shell } => manual::completions(shell, out),
+        Command::Man { to: None } => manual::page(out),
+        Command::Man { to: Some(folder) } => manual::pages(&folder),
     }
 }
 
