@@ -37,6 +37,9 @@ help: ## List the targets
 
 build: ## Build the engine and copy it to ./EXE (the default target)
 	$(CARGO) build --release --locked
+ifdef EVALFILE
+	"$(TARGET_DIR)/release/zoothera$(SUFFIX)" net verify "$(EVALFILE)"
+endif
 	cp -f "$(TARGET_DIR)/release/zoothera$(SUFFIX)" "$(OUTPUT)"
 
 test: ## Run all tests but the slow ones

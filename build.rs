@@ -1,12 +1,23 @@
-//! Tells the compiler which network to embed: `EVALFILE`, or else `nets/default.nnue`.
+//! Tells the compiler which network to embed (`EVALFILE`, or else `nets/default.nnue`) and what `--version` says.
 
-use std::path::PathBuf;
+use std::env::var_os;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn main() {
-    println!("cargo:rerun-if-env-changed=EVALFILE");
     println!("cargo:rerun-if-changed=build.rs");
-    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets this"));
-    let chosen = std::env::var_os("EVALFILE").filter(|path| !path.is_empty());
+    let root = PathBuf::from(var_os("CARGO_MANIFEST_DIR").expect("cargo sets this"));
+    embed_net(&root);
+    println!("cargo:rerun-if-env-changed=ZOOTHERA_REVISION");
+    println!("cargo:rustc-env=ZOOTHERA_REVISION={}", revision(&root));
+    let target = std::env::var("TARGET").expect("cargo sets this");
+    println!("cargo:rustc-env=ZOOTHERA_TARGET={target}");
+}
+
+fn embed_net(root: &Path) {
+    println!("cargo:rerun-if-env-changed=EVALFILE");
+    let chosen = var_os("EVALFILE").filter(|path| !path.is_empty());
     // A relative EVALFILE is relative to the package, where make and cargo are run.
     let net = root.join(chosen.unwrap_or_else(|| "nets/default.nnue".into()));
     if !net.is_file() {
@@ -19,4 +30,46 @@ fn main() {
     }
     println!("cargo:rerun-if-changed={}", net.display());
     println!("cargo:rustc-env=ZOOTHERA_NET={}", net.display());
+}
+
+/// The commit that is built: from the environment, from a package of the source, or from git. Builds for tests do not
+/// ask: a commit would compile everything once more.
+fn revision(root: &Path) -> String {
+    if let Ok(told) = std::env::var("ZOOTHERA_REVISION") {
+        return told;
+    }
+    if std::env::var("PROFILE").is_ok_and(|profile| profile != "release") {
+        return "unknown".to_owned();
+    }
+    packaged(root)
+        .or_else(|| committed(root))
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The commit that `cargo package` noted.
+fn packaged(root: &Path) -> Option<String> {
+    let note = fs::read_to_string(root.join(".cargo_vcs_info.json")).ok()?;
+    let (_, rest) = note.split_once("\"sha1\": \"")?;
+    rest.get(..12).map(str::to_owned)
+}
+
+/// The commit that git has checked out here.
+fn committed(root: &Path) -> Option<String> {
+    // A folder of another repository that holds this source says nothing about it.
+    if !root.join(".git").exists() {
+        return None;
+    }
+    let git = |arguments: &[&str]| {
+        let run = Command::new("git")
+            .args(arguments)
+            .current_dir(root)
+            .output();
+        let run = run.ok().filter(|run| run.status.success())?;
+        Some(String::from_utf8(run.stdout).ok()?.trim().to_owned())
+    };
+    let log = root.join(git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    if log.exists() {
+        println!("cargo:rerun-if-changed={}", log.display());
+    }
+    git(&["rev-parse", "--short=12", "HEAD"])
 }

@@ -3,6 +3,8 @@
 //! What the commands do is in [`run`].
 
 mod dispatch;
+mod manual;
+mod version;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +22,7 @@ pub use dispatch::run;
 /// Without a command it speaks UCI on standard input and output, which is what a chess GUI wants. UCI commands
 /// may also be given as arguments: they are run in order, and the engine leaves.
 #[derive(Parser, Debug)]
-#[command(name = "zoothera", version, max_term_width = 100)]
+#[command(name = "zoothera", version, long_version = version::long(), max_term_width = 100)]
 pub struct Cli {
     /// What to do; UCI if absent.
     #[command(subcommand)]
@@ -83,6 +85,17 @@ pub enum Command {
     },
     /// Generate random openings in OpenBench's form
     Genfens(GenfensArgs),
+    /// Print the completion script of a shell: its Tab key then knows commands and options
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man {
+        /// Write the pages of all commands to this folder instead
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+    },
 }
 
 /// What `tune` can do.

@@ -11,7 +11,7 @@ use clap::{CommandFactory as _, Parser};
 use super::TuneCommand;
 use super::{
     AnalyseArgs, Cli, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
-    PerftArgs,
+    PerftArgs, manual,
 };
 use crate::board::{CastlingMode, Position};
 use crate::data::ops;
@@ -181,6 +181,9 @@ fn run_command(command: Command) -> Result<()> {
             "this build has no parameters to tune; build one with: cargo build --release --features tune"
         ),
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+        Command::Completions { shell } => manual::completions(shell, out),
+        Command::Man { to: None } => manual::page(out),
+        Command::Man { to: Some(folder) } => manual::pages(&folder),
     }
 }
 

@@ -13,6 +13,22 @@ const MAX_DESCRIPTION: usize = 1 << 20;
 /// The versions of the published networks (SF12 and 13, then everything newer), and our own.
 const KNOWN_VERSIONS: &[u32] = &[VERSION_1, VERSION_2, VERSION_OWN];
 
+/// Whether a file begins with a version that we know.
+pub(super) const fn has_known_version(file: &[u8]) -> bool {
+    let Some(word) = file.first_chunk() else {
+        return false;
+    };
+    let version = u32::from_le_bytes(*word);
+    let mut known = 0;
+    while known < KNOWN_VERSIONS.len() {
+        if KNOWN_VERSIONS[known] == version {
+            return true;
+        }
+        known += 1;
+    }
+    false
+}
+
 /// Bytes of a whole uncompressed file with a description of `description` bytes.
 pub(super) fn file_size(shape: &Shape, description: usize) -> usize {
     let header = HEADER_SIZE + description + words_size(shape.version);

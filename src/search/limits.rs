@@ -41,3 +41,46 @@ pub struct Limits {
     /// Never these root moves.
     pub exclude_moves: Vec<Move>,
 }
+
+/// How long a search may take that nothing limits where nobody can stop it.
+const UNSTOPPABLE: Duration = Duration::from_secs(10);
+
+impl Limits {
+    /// The same for a system without threads, where no `stop` is heard before the search has ended: nothing holds the
+    /// move back, and what has no limit gets one.
+    pub fn without_stop(mut self) -> Self {
+        (self.infinite, self.ponder) = (false, false);
+        let clocked = self.white.time.is_some() || self.black.time.is_some();
+        let counted = self.depth.is_some() || self.nodes.is_some() || self.soft_nodes.is_some();
+        if !clocked && !counted && self.move_time.is_none() {
+            self.move_time = Some(UNSTOPPABLE);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_nobody_can_stop_has_a_limit() {
+        let endless = Limits {
+            infinite: true,
+            mate: Some(3),
+            ..Limits::default()
+        };
+        let bounded = endless.without_stop();
+        assert!(!bounded.infinite && bounded.move_time == Some(UNSTOPPABLE));
+        let deep = Limits {
+            depth: Some(9),
+            ponder: true,
+            ..Limits::default()
+        };
+        let expected = Limits {
+            ponder: false,
+            ..deep.clone()
+        };
+        assert_eq!(deep.without_stop(), expected);
+    }
+}

@@ -46,6 +46,8 @@ mod signals;
 pub mod solo;
 mod step;
 pub(crate) mod syzygy;
+#[cfg(not(any(unix, windows)))]
+mod table_files;
 mod tb_line;
 mod time;
 pub mod tt;

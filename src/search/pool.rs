@@ -28,6 +28,7 @@ use super::tt::{NoMemory, Table};
 use super::worker::{STACK_BYTES, Worker};
 use crate::board::{Move, Position};
 use crate::nnue::Network;
+use crate::util::threads;
 
 /// What a thread is told.
 enum Task {
@@ -73,9 +74,22 @@ impl Hub {
 struct Thread {
     tasks: Sender<Task>,
     handle: Option<JoinHandle<()>>,
+    /// Where there are no threads, the caller is one.
+    caller: Option<(Box<Actor>, Receiver<Task>)>,
 }
 
-/// The search threads and what they share. Methods return at once unless they say otherwise.
+impl Thread {
+    /// Gives the thread a task. It lives as long as the pool: its receiver is there.
+    fn tell(&mut self, task: Task) {
+        let _ = self.tasks.send(task);
+        if let Some((actor, inbox)) = &mut self.caller {
+            inbox.try_iter().for_each(|task| actor.perform(task));
+        }
+    }
+}
+
+/// The search threads and what they share. Methods return at once unless they say otherwise, or the system has no
+/// threads: then the caller does the work.
 pub struct ThreadPool {
     hub: Arc<Hub>,
     threads: Vec<Thread>,
@@ -109,6 +123,11 @@ impl ThreadPool {
         reporter: Arc<dyn Reporter>,
     ) {
         self.wait();
+        let limits = if threads::EXIST {
+            limits
+        } else {
+            limits.without_stop()
+        };
         let start = Instant::now();
         let mut root_moves = root_moves(&position, &limits);
         let root_in_tb = self
@@ -141,9 +160,8 @@ impl ThreadPool {
             reporter,
             previous_value: *self.hub.state.last_value.lock(),
         });
-        for thread in &self.threads {
-            // A thread lives as long as the pool: its receiver is there.
-            let _ = thread.tasks.send(Task::Search(job.clone()));
+        for thread in &mut self.threads {
+            thread.tell(Task::Search(job.clone()));
         }
     }
 
@@ -215,13 +233,13 @@ impl ThreadPool {
     pub fn clear(&mut self) {
         self.wait();
         let (done, cleared) = unbounded();
-        for thread in &self.threads {
-            let task = Task::Clear {
+        let parts = self.threads.len();
+        for thread in &mut self.threads {
+            thread.tell(Task::Clear {
                 table: self.table.clone(),
-                parts: self.threads.len(),
+                parts,
                 done: done.clone(),
-            };
-            let _ = thread.tasks.send(task);
+            });
         }
         drop(done);
         while cleared.recv().is_ok() {}
@@ -233,8 +251,8 @@ impl ThreadPool {
     pub fn set_network(&mut self, network: Arc<Network>) {
         self.wait();
         self.network = network.clone();
-        for thread in &self.threads {
-            let _ = thread.tasks.send(Task::UseNetwork(network.clone()));
+        for thread in &mut self.threads {
+            thread.tell(Task::UseNetwork(network.clone()));
         }
         self.clear();
     }
@@ -331,11 +349,13 @@ impl Reporter for Keeper {
     }
 }
 
-/// Starts the threads of a pool: `count`, or as many as the system grants, at least one.
+/// Starts the threads of a pool: `count`, or as many as the system grants, at least one. Where there are none, the
+/// caller is the only one.
 ///
 /// # Panics
 /// When the system refuses even the first thread.
 fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
+    let count = if threads::EXIST { count } else { 1 };
     let hub = Arc::new(Hub {
         signals: Arc::new(Signals::new(count)),
         state: Activity {
@@ -356,6 +376,14 @@ fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
             findings: findings.clone(),
             heard: heard.clone(),
         };
+        if !threads::EXIST {
+            threads.push(Thread {
+                tasks,
+                handle: None,
+                caller: Some((Box::new(actor), inbox)),
+            });
+            break;
+        }
         let started = std::thread::Builder::new()
             .name(format!("search {id}"))
             .stack_size(STACK_BYTES)
@@ -364,6 +392,7 @@ fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
             Ok(handle) => threads.push(Thread {
                 tasks,
                 handle: Some(handle),
+                caller: None,
             }),
             Err(error) if id == 0 => panic!("the system refuses a thread: {error}"),
             // Too many: what there is ends with its channel, and fewer are started.
@@ -392,21 +421,25 @@ impl Actor {
         // Before the first task, so that no search has to wait for it.
         self.worker = Some(self.new_worker());
         for task in inbox {
-            match task {
-                Task::Search(job) => self.search(job),
-                Task::Clear { table, parts, done } => {
-                    table.clear_part(self.id, parts);
-                    if let Some(worker) = &mut self.worker {
-                        worker.clear();
-                    }
-                    drop(done);
+            self.perform(task);
+        }
+    }
+
+    fn perform(&mut self, task: Task) {
+        match task {
+            Task::Search(job) => self.search(job),
+            Task::Clear { table, parts, done } => {
+                table.clear_part(self.id, parts);
+                if let Some(worker) = &mut self.worker {
+                    worker.clear();
                 }
-                Task::UseNetwork(network) => {
-                    if let Some(worker) = &mut self.worker {
-                        worker.set_network(network.clone());
-                    }
-                    self.network = network;
+                drop(done);
+            }
+            Task::UseNetwork(network) => {
+                if let Some(worker) = &mut self.worker {
+                    worker.set_network(network.clone());
                 }
+                self.network = network;
             }
         }
     }

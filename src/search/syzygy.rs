@@ -33,11 +33,22 @@ pub struct Loaded {
     pub problems: Vec<String>,
 }
 
+#[cfg(any(unix, windows))]
+fn new_tables() -> Tablebase<Chess> {
+    Tablebase::new()
+}
+
+/// The system has no reads at an offset of its own.
+#[cfg(not(any(unix, windows)))]
+fn new_tables() -> Tablebase<Chess> {
+    Tablebase::with_filesystem(std::sync::Arc::new(super::table_files::TableFiles))
+}
+
 impl Syzygy {
     /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`). A directory
     /// that cannot be read, or holds no table, costs only itself. Error: no table in any.
     pub fn open(path: &str) -> Result<(Self, Loaded)> {
-        let mut tables = Tablebase::new();
+        let mut tables = new_tables();
         let mut loaded = Loaded::default();
         for directory in directories(path) {
             let shown = directory.display();

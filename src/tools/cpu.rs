@@ -26,10 +26,19 @@ fn features() -> Vec<(&'static str, bool)> {
     )
 }
 
-/// Only x86-64 has kernels of its own so far.
-#[cfg(not(target_arch = "x86_64"))]
+/// The features that a kernel may need, or that people ask about, and whether this processor has them.
+#[cfg(target_arch = "aarch64")]
 fn features() -> Vec<(&'static str, bool)> {
-    Vec::new()
+    macro_rules! detect {
+        ($($name:tt),*) => { vec![$(($name, std::arch::is_aarch64_feature_detected!($name))),*] };
+    }
+    detect!("neon", "dotprod", "i8mm", "fp16", "bf16", "sve", "sve2")
+}
+
+/// WebAssembly has what it was built for, and cannot be asked; other processors have no kernels of their own.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn features() -> Vec<(&'static str, bool)> {
+    vec![("simd128", cfg!(target_feature = "simd128"))]
 }
 
 /// The features seen, the kernels available, and the one chosen.

@@ -87,6 +87,14 @@ impl Engine {
         }
     }
 
+    /// Deals with the messages that are there.
+    pub fn run_pending(&mut self, messages: &Receiver<Message>) {
+        for message in messages.try_iter() {
+            self.handle(message);
+            self.mailbox.finished();
+        }
+    }
+
     /// Waits for the search, if one runs, and does what had to wait for it.
     pub fn wait(&mut self) {
         if let Some(pool) = &self.pool {

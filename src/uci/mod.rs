@@ -28,6 +28,8 @@ use output::Output;
 use print::Audience;
 use reader::Reader;
 
+use crate::util::threads;
+
 /// Speaks UCI on standard input and output until `quit` or the end of the input.
 pub fn run() -> anyhow::Result<()> {
     let output = Output::stdout();
@@ -50,8 +52,14 @@ pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audie
         outspoken: audience != Audience::Gui,
         exit,
     };
-    std::thread::spawn(move || reader.run(input));
-    Engine::new(output.clone(), mailbox, audience).run(&messages);
+    let mut engine = Engine::new(output.clone(), mailbox, audience);
+    if threads::EXIST {
+        std::thread::spawn(move || reader.run(input));
+        engine.run(&messages);
+    } else {
+        // Every command ends before the next one is read.
+        reader.run_between(input, || engine.run_pending(&messages));
+    }
     output.drain();
 }
 

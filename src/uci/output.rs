@@ -6,10 +6,14 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
+use parking_lot::Mutex;
+
+use crate::util::threads;
 
 /// Something for the writer thread.
 enum Item {
@@ -27,14 +31,30 @@ enum Item {
 #[derive(Clone)]
 pub struct Output {
     queue: Sender<Item>,
+    /// Where there are no threads, whoever sends also writes.
+    writer: Option<Arc<Mutex<Writer>>>,
 }
 
 impl Output {
     /// Writes to `sink` from a thread of its own; `on_closed` runs when the sink refuses.
     pub fn new(sink: impl Write + Send + 'static, on_closed: fn()) -> Self {
         let (queue, items) = unbounded();
-        thread::spawn(move || write_items(sink, &items, on_closed));
-        Self { queue }
+        let mut writer = Writer {
+            sink: Box::new(sink),
+            items,
+            start: Instant::now(),
+            log: None,
+            on_closed,
+        };
+        if threads::EXIST {
+            thread::spawn(move || while writer.wait() {});
+            return Self {
+                queue,
+                writer: None,
+            };
+        }
+        let writer = Some(Arc::new(Mutex::new(writer)));
+        Self { queue, writer }
     }
 
     /// The process's standard output; the process ends when that is closed.
@@ -86,6 +106,9 @@ impl Output {
     fn send(&self, item: Item) {
         // Fails only when the writer has ended because its sink is closed: nobody is left to tell.
         let _ = self.queue.send(item);
+        if let Some(writer) = &self.writer {
+            writer.lock().write_pending();
+        }
     }
 }
 
@@ -93,28 +116,45 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-fn write_items(mut sink: impl Write, items: &Receiver<Item>, on_closed: fn()) {
-    let start = Instant::now();
-    let mut log: Option<File> = None;
-    for item in items {
+/// Takes items out of the queue and writes them.
+struct Writer {
+    sink: Box<dyn Write + Send>,
+    items: Receiver<Item>,
+    start: Instant,
+    log: Option<File>,
+    on_closed: fn(),
+}
+
+impl Writer {
+    /// Waits for an item and writes it; false once nothing more comes, or can be written.
+    fn wait(&mut self) -> bool {
+        self.items.recv().is_ok_and(|item| self.write(item))
+    }
+
+    /// Writes what is there.
+    fn write_pending(&mut self) {
+        while self.items.try_recv().is_ok_and(|item| self.write(item)) {}
+    }
+
+    /// False when the sink refuses.
+    fn write(&mut self, item: Item) -> bool {
         match item {
             Item::Out(mut text) => {
-                note(&mut log, start, "<<", &text);
+                note(&mut self.log, self.start, "<<", &text);
                 text.push('\n');
-                if sink
-                    .write_all(text.as_bytes())
-                    .and_then(|()| sink.flush())
-                    .is_err()
-                {
-                    return on_closed();
+                let written = self.sink.write_all(text.as_bytes());
+                if written.and_then(|()| self.sink.flush()).is_err() {
+                    (self.on_closed)();
+                    return false;
                 }
             }
-            Item::In(text) => note(&mut log, start, ">>", &text),
-            Item::Log(file) => log = file,
+            Item::In(text) => note(&mut self.log, self.start, ">>", &text),
+            Item::Log(file) => self.log = file,
             Item::Flush(done) => {
                 let _ = done.send(());
             }
         }
+        true
     }
 }
 
@@ -134,10 +174,6 @@ fn note(log: &mut Option<File>, start: Instant, direction: &str, text: &str) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::sync::Arc;
-
-    use parking_lot::Mutex;
-
     use super::*;
 
     /// A sink whose content a test can read.

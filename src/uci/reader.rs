@@ -45,6 +45,11 @@ pub struct Reader {
 impl Reader {
     /// Runs in this thread.
     pub fn run(self, input: impl Read) {
+        self.run_between(input, || {});
+    }
+
+    /// Runs in this thread, and calls `work` after every command.
+    pub fn run_between(self, input: impl Read, mut work: impl FnMut()) {
         let mut input = BufReader::with_capacity(1 << 16, input);
         let mut uci_heard = self.outspoken;
         for number in 1_u64.. {
@@ -69,6 +74,7 @@ impl Reader {
                 }
                 Err(error) => self.reject(error, uci_heard),
             }
+            work();
             while self.mailbox.backlog() > LARGEST_BACKLOG && self.mailbox.is_busy() {
                 thread::sleep(Duration::from_millis(1));
             }

@@ -8,6 +8,7 @@ pub(crate) mod quantity;
 pub(crate) mod reason;
 pub mod rng;
 pub(crate) mod text;
+pub(crate) mod threads;
 
 /// How many threads can run at once; 1 where the system does not tell.
 pub(crate) fn cores() -> usize {

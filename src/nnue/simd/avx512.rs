@@ -50,6 +50,7 @@ struct Avx512<D>(PhantomData<D>);
 impl<D: Dot> Isa for Avx512<D> {
     type V = __m512i;
     const BYTES: usize = 64;
+    const REGISTERS: usize = 32;
     const BY_ROWS: bool = D::BY_ROWS;
 
     instructions! {

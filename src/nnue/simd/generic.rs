@@ -15,6 +15,8 @@ pub(super) trait Isa: Sized {
     type V: Copy;
     /// Its size in bytes.
     const BYTES: usize;
+    /// How many of them there are.
+    const REGISTERS: usize = 16;
 
     /// Loads [`Self::BYTES`] bytes from any address.
     unsafe fn load(from: *const u8) -> Self::V;
@@ -58,6 +60,7 @@ pub(super) trait Isa: Sized {
 }
 
 /// Declares methods of [`Isa`] out of one processor's instructions.
+#[cfg(not(target_arch = "wasm32"))]
 macro_rules! instructions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)+) => {
         $(
@@ -69,6 +72,7 @@ macro_rules! instructions {
         )+
     };
 }
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) use instructions;
 
 /// Bytes on cache line boundaries.
@@ -108,8 +112,8 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     removed: &[u16],
 ) {
     let lanes = I::BYTES / 2;
-    // Half of the registers: there are sixteen, or thirty-two of 512 bits. No row has fewer than four.
-    let most = if I::BYTES == 64 { 16 } else { 8 };
+    // Half of the registers: eight or sixteen. No row has fewer than four.
+    let most = I::REGISTERS / 2;
     let registers = L1 / lanes;
     let block = if registers.is_multiple_of(most) {
         most

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 /// The environment variable that forces a kernel.
 const OVERRIDE: &str = "ZOOTHERA_KERNEL";
 
-/// A kernel by name, from the slowest to the fastest.
+/// A kernel by name; those of one architecture from the slowest to the fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kernel {
     /// Portable code: the specification.
@@ -19,16 +19,25 @@ pub enum Kernel {
     Avx512,
     /// 512-bit vectors with byte dot products (VNNI too).
     Avx512Vnni,
+    /// 128-bit vectors of ARM (NEON).
+    Neon,
+    /// 128-bit vectors of ARM with byte dot products (ARMv8.2's `dotprod` too).
+    NeonDotprod,
+    /// 128-bit vectors of WebAssembly.
+    Simd128,
 }
 
 impl Kernel {
-    /// Every kernel, from the slowest to the fastest.
-    pub const ALL: [Self; 5] = [
+    /// Every kernel; those of one architecture from the slowest to the fastest.
+    pub const ALL: [Self; 8] = [
         Self::Scalar,
         Self::Sse41,
         Self::Avx2,
         Self::Avx512,
         Self::Avx512Vnni,
+        Self::Neon,
+        Self::NeonDotprod,
+        Self::Simd128,
     ];
 
     /// Whether this processor has what the kernel needs.
@@ -46,13 +55,40 @@ impl Kernel {
             Self::Avx2 => avx2(),
             Self::Avx512 => avx512(),
             Self::Avx512Vnni => avx512() && is_x86_feature_detected!("avx512vnni"),
+            _ => false,
         }
     }
 
     /// Whether this processor has what the kernel needs.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
     pub fn is_available(self) -> bool {
-        self == Self::Scalar
+        use std::arch::is_aarch64_feature_detected;
+        match self {
+            Self::Scalar => true,
+            Self::Neon => is_aarch64_feature_detected!("neon"),
+            Self::NeonDotprod => {
+                is_aarch64_feature_detected!("neon") && is_aarch64_feature_detected!("dotprod")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether this processor has what the kernel needs: WebAssembly must be told when it is built.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    pub fn is_available(self) -> bool {
+        self.is_built()
+    }
+
+    /// Whether this binary has the kernel, for processors that can run it.
+    pub fn is_built(self) -> bool {
+        match self {
+            Self::Scalar => true,
+            Self::Sse41 | Self::Avx2 | Self::Avx512 | Self::Avx512Vnni => {
+                cfg!(target_arch = "x86_64")
+            }
+            Self::Neon | Self::NeonDotprod => cfg!(target_arch = "aarch64"),
+            Self::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
+        }
     }
 
     /// The kernels that this processor has, from the slowest to the fastest.
@@ -105,6 +141,9 @@ impl Kernel {
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
             Self::Avx512Vnni => "avx512vnni",
+            Self::Neon => "neon",
+            Self::NeonDotprod => "neondotprod",
+            Self::Simd128 => "simd128",
         }
     }
 }
@@ -153,6 +192,7 @@ mod tests {
     fn scalar_is_always_available() {
         assert_eq!(Kernel::available()[0], Kernel::Scalar);
         assert_eq!(Kernel::available().last(), Some(&Kernel::detect()));
+        assert!(Kernel::available().iter().all(|kernel| kernel.is_built()));
         assert_eq!(Kernel::forced("scalar"), Ok(Kernel::Scalar));
         assert!(Kernel::forced("abacus").is_err());
     }

@@ -12,10 +12,18 @@ pub(super) mod scalar;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod generic;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 
 pub use kernel::Kernel;
 
@@ -26,9 +34,10 @@ use super::rows::{Accumulator, Rows};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernels(Kernel);
 
-/// Calls the function of the backend that `$self` proves to be there; the second name is the one with VNNI.
+/// Calls the function of the backend that `$self` proves to be there; the second name is the one with VNNI, the third
+/// the one with ARM's dot products.
 macro_rules! dispatch {
-    ($self:ident, $name:ident, $vnni:ident::<$($size:ident),+>($($argument:ident),+)) => {
+    ($self:ident, $name:ident, $vnni:ident, $dotprod:ident::<$($size:ident),+>($($argument:ident),+)) => {
         match $self.0 {
             // SAFETY: a value of this type proves that the processor has the kernel's features.
             #[cfg(target_arch = "x86_64")]
@@ -42,6 +51,14 @@ macro_rules! dispatch {
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Kernel::Sse41 => unsafe { sse41::$name::<$($size),+>($($argument),+) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonDotprod => unsafe { neon::$dotprod::<$($size),+>($($argument),+) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => unsafe { neon::$name::<$($size),+>($($argument),+) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Kernel::Simd128 => wasm::$name::<$($size),+>($($argument),+),
             _ => scalar::$name::<$($size),+>($($argument),+),
         }
     };
@@ -74,6 +91,7 @@ impl Kernels {
         dispatch!(
             self,
             update,
+            update,
             update::<L1, P>(rows, from, to, added, removed)
         )
     }
@@ -95,7 +113,8 @@ impl Kernels {
         dispatch!(
             self,
             clipped,
-            clipped_vnni::<L1, H1>(head, own, other, squared)
+            clipped_vnni,
+            clipped_dotprod::<L1, H1>(head, own, other, squared)
         )
     }
 
@@ -116,7 +135,8 @@ impl Kernels {
         dispatch!(
             self,
             pairwise,
-            pairwise_vnni::<L1>(head, own, other, squares)
+            pairwise_vnni,
+            pairwise_dotprod::<L1>(head, own, other, squares)
         )
     }
 }

@@ -68,7 +68,7 @@ fn calibrate_head(head: &mut Head, output_scale: f32, cases: &[Case]) {
 /// How far each unit's integer sum lies below the float one on average, where the unit is neither off nor saturated:
 /// elsewhere it does not matter.
 fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], Vec<i32>)>) -> [f64; HIDDEN] {
-    // Half a step on top, because the engine cuts off: see `hidden_bias` in `export.rs`.
+    // Half a step on top, because the engine cuts off: see `hidden_bias` in `quantise.rs`.
     const HALF: f32 = WEIGHT_ONE / 2.0;
     let mut errors = [(0.0, 0.0); HIDDEN];
     for (floats, integers) in cases {

@@ -31,6 +31,7 @@ use super::model::dense::DenseParameters;
 use super::samples::dataset::Dataset;
 use super::samples::{Sample, SampleSource};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
+use crate::util::threads;
 
 /// A model, its optimiser, and the room that a batch needs.
 ///
@@ -154,10 +155,13 @@ impl<const L1: usize> Trainer<L1> {
 
 /// Threads of our own, so that their number is the one that was asked for.
 pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads.max(1))
-        .build()
-        .context("cannot start the threads")
+    let pool = ThreadPoolBuilder::new();
+    let pool = if threads::EXIST {
+        pool.num_threads(threads.max(1))
+    } else {
+        pool.num_threads(1).use_current_thread()
+    };
+    pool.build().context("cannot start the threads")
 }
 
 /// The sum of the losses of positions `first..first + size`, as far as there are any.

@@ -1,7 +1,7 @@
-//! The loops that the trainer spends its time in, for AVX-512, AVX2, and any machine.
+//! The loops that the trainer spends its time in, for AVX-512, AVX2, NEON, and any machine.
 //!
 //! The portable functions are the specification; the AVX2 ones are the same code compiled for the wider machine, and
-//! the AVX-512 ones are written out only where the compiler will not keep the sums in registers.
+//! the AVX-512 and NEON ones are written out only where the compiler will not keep the sums in registers.
 //!
 //! The passes take positions in groups of [`GROUP`]: a weight that has been fetched then serves eight positions, and the
 //! first layer runs at the speed of the multipliers instead of the cache's.
@@ -9,6 +9,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -66,7 +68,7 @@ pub struct AdamStep {
     pub beta2: f32,
     /// Keeps the quotient finite; already scaled for the bias correction.
     pub epsilon: f32,
-    /// Shard of a weight that a step takes away.
+    /// Share of a weight that a step takes away.
     pub decay: f32,
 }
 
@@ -77,6 +79,8 @@ enum Level {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
 }
 
 /// The kernels that this machine runs. A value other than the portable one is the proof that the CPU has the feature.
@@ -94,6 +98,9 @@ macro_rules! dispatch {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
             Level::Avx512 => unsafe { avx512::$name($($argument),*) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: the level is only made by `detect`, after the CPU said that it has NEON.
+            Level::Neon => unsafe { neon::$name($($argument),*) },
         }
     };
 }
@@ -113,6 +120,10 @@ impl Backend {
                 (false, true) => return Self(Level::Avx2),
                 _ => {}
             }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            return Self(Level::Neon);
         }
         Self::portable()
     }
@@ -232,7 +243,7 @@ impl Backend {
 }
 
 /// Declares the portable kernels once more, compiled for a feature set.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled_for {
     ($features:literal: $(fn $name:ident $(<$width:ident>)? ($($argument:ident: $type:ty),* $(,)?);)*) => {
         $(
@@ -243,7 +254,7 @@ macro_rules! compiled_for {
         )*
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use compiled_for;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,54 @@
+//! Manual pages and completion scripts, made of the declaration of the command line.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::Cli;
+
+/// Writes the completion script of a shell.
+pub fn completions(shell: Shell, out: &mut impl Write) -> Result<()> {
+    // Into memory first: the generator does not survive a closed pipe.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "zoothera", &mut script);
+    Ok(out.write_all(&script)?)
+}
+
+/// Writes the page of the program.
+pub fn page(out: &mut impl Write) -> Result<()> {
+    Ok(clap_mangen::Man::new(Cli::command()).render(out)?)
+}
+
+/// Writes the pages of the program and of all its commands to a folder, as `zoothera.1`, `zoothera-bench.1` and so on.
+pub fn pages(folder: &Path) -> Result<()> {
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    written.with_context(|| format!("cannot write the pages to {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_the_page_and_in_each_script() {
+        let mut texts = vec![Vec::new()];
+        page(&mut texts[0]).expect("memory takes everything");
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell] {
+            let mut text = Vec::new();
+            completions(shell, &mut text).expect("memory takes everything");
+            texts.push(text);
+        }
+        for command in Cli::command().get_subcommands() {
+            // The page writes hyphens with a backslash.
+            let name = command.get_name().replace('-', "");
+            for text in &texts {
+                let text = String::from_utf8_lossy(text).replace(['-', '\\'], "");
+                assert!(text.contains(&name), "{name}");
+            }
+        }
+    }
+}

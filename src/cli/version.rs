@@ -1,0 +1,24 @@
+//! What `--version` tells.
+
+use std::sync::OnceLock;
+
+use crate::nnue::Kernel;
+
+/// Version, revision of the source, target, and the kernels that this binary has for it.
+pub fn long() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let kernels: Vec<_> = Kernel::ALL
+            .into_iter()
+            .filter(|kernel| kernel.is_built())
+            .map(Kernel::name)
+            .collect();
+        format!(
+            "{}\nrevision {}\ntarget   {}\nkernels  {}",
+            env!("CARGO_PKG_VERSION"),
+            env!("ZOOTHERA_REVISION"),
+            env!("ZOOTHERA_TARGET"),
+            kernels.join(" "),
+        )
+    })
+}

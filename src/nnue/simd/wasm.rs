@@ -1,0 +1,117 @@
+//! 128-bit vectors of WebAssembly. It has no way to ask for them at run time: a module either uses them or does not,
+//! as `-C target-feature=+simd128` says when it is built.
+
+use std::arch::wasm32::*;
+
+use super::generic::{self, Isa};
+use crate::nnue::layers::Head;
+use crate::nnue::rows::{Accumulator, Rows};
+
+/// The instructions of this backend.
+struct Simd128;
+
+impl Isa for Simd128 {
+    type V = v128;
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> v128 {
+        // SAFETY: the caller vouches for the sixteen bytes.
+        unsafe { v128_load(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, v: v128) {
+        // SAFETY: the caller vouches for the sixteen bytes.
+        unsafe { v128_store(to.cast(), v) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> v128 {
+        i32x4_splat(value)
+    }
+    #[inline(always)]
+    unsafe fn add16(a: v128, b: v128) -> v128 {
+        i16x8_add(a, b)
+    }
+    #[inline(always)]
+    unsafe fn sub16(a: v128, b: v128) -> v128 {
+        i16x8_sub(a, b)
+    }
+    #[inline(always)]
+    unsafe fn product16(a: v128, b: v128) -> v128 {
+        let (zero, one) = (i16x8_splat(0), i16x8_splat(127));
+        let a = i16x8_min(i16x8_max(a, zero), one);
+        let b = i16x8_min(i16x8_max(b, zero), one);
+        u16x8_shr(i16x8_mul(a, b), 7)
+    }
+    #[inline(always)]
+    unsafe fn add32(a: v128, b: v128) -> v128 {
+        i32x4_add(a, b)
+    }
+    #[inline(always)]
+    unsafe fn clip16(a: v128, b: v128) -> v128 {
+        i8x16_max(i8x16_narrow_i16x8(a, b), i8x16_splat(0))
+    }
+    #[inline(always)]
+    unsafe fn dot(sums: v128, x: v128, w: v128) -> v128 {
+        // Even and odd bytes apart. Two products fit i16 (2 * 127 * 128 < 32768); four would not, so pairs are widened.
+        // `x` has no signs, and is the same for many `w`.
+        let even = i16x8_mul(
+            v128_and(x, i16x8_splat(0xFF)),
+            i16x8_shr(i16x8_shl(w, 8), 8),
+        );
+        let odd = i16x8_mul(u16x8_shr(x, 8), i16x8_shr(w, 8));
+        i32x4_add(sums, i32x4_extadd_pairwise_i16x8(i16x8_add(even, odd)))
+    }
+    #[inline(always)]
+    unsafe fn store_activated(to: *mut u8, sums: v128) {
+        let shifted = i32x4_shr(sums, 6);
+        let words = i16x8_narrow_i32x4(shifted, shifted);
+        let bytes = i8x16_max(i8x16_narrow_i16x8(words, words), i8x16_splat(0));
+        // SAFETY: the caller vouches for the four bytes; the store wants no alignment.
+        unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn nonzero32(v: v128) -> u64 {
+        u64::from(i32x4_bitmask(i32x4_ne(v, i32x4_splat(0))))
+    }
+    #[inline(always)]
+    unsafe fn sum32(v: v128) -> i32 {
+        let v = i32x4_add(v, i32x4_shuffle::<2, 3, 0, 1>(v, v));
+        let v = i32x4_add(v, i32x4_shuffle::<1, 0, 3, 2>(v, v));
+        i32x4_extract_lane::<0>(v)
+    }
+}
+
+/// See [`Kernels::update`](super::Kernels::update).
+pub(super) fn update<const L1: usize, const P: usize>(
+    rows: Rows<'_, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    added: &[u16],
+    removed: &[u16],
+) {
+    // SAFETY: the module was built for these vectors.
+    unsafe { generic::update::<Simd128, L1, P>(rows, from, to, added, removed) }
+}
+
+/// See [`Kernels::clipped`](super::Kernels::clipped).
+pub(super) fn clipped<const L1: usize, const H1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squared: bool,
+) -> i32 {
+    // SAFETY: the module was built for these vectors.
+    unsafe { generic::clipped::<Simd128, L1, H1>(head, own, other, squared) }
+}
+
+/// See [`Kernels::pairwise`](super::Kernels::pairwise).
+pub(super) fn pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+    squares: bool,
+) -> i32 {
+    // SAFETY: the module was built for these vectors.
+    unsafe { generic::pairwise::<Simd128, L1>(head, own, other, squares) }
+}
