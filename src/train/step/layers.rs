@@ -1,7 +1,8 @@
 //! A group of positions on its way through the layers, forward and backward, and the gradient that adds up on the way.
 
+use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Tile};
 use super::loss::Loss;
-use super::simd::{Backend, Deltas, GROUP, Hidden, Inputs, LANES, Tile};
+use super::simd::Backend;
 use super::snapshot::Snapshot;
 use super::upper::{UpperActivations, UpperGradient};
 use crate::train::model::dense::DenseParameters;

@@ -6,6 +6,7 @@
 //! compares outputs with labels, and [`optimiser`] takes the step.
 
 mod layers;
+mod layout;
 pub(super) mod loss;
 pub(super) mod optimiser;
 mod row_index;
@@ -19,11 +20,12 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use layers::StepContext;
+use layout::Deltas;
 use loss::Loss;
 use optimiser::{Optimiser, SparseGradient};
 use row_index::RowIndex;
 use shard::Shard;
-use simd::{Backend, Deltas};
+use simd::Backend;
 use snapshot::Snapshot;
 
 use super::model::Model;

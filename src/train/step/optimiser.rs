@@ -8,8 +8,9 @@ use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::transformer::{self, Table, block, factor};
+use crate::train::step::layout::Deltas;
 use crate::train::step::row_index::RowIndex;
-use crate::train::step::simd::{AdamStep, Backend, Deltas};
+use crate::train::step::simd::{AdamStep, Backend};
 
 /// What stays the same from step to step.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::layers::{Buffers, Gradient, StepContext};
+use super::layout::{Deltas, GROUP};
 use super::row_index::RowIndex;
-use super::simd::{Deltas, GROUP};
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::samples::Sample;

@@ -10,10 +10,9 @@ use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
 use crate::train::model::transformer::{block, factor};
+use crate::train::step::layout::{FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile};
 use crate::train::step::row_index::RowIndex;
-use crate::train::step::simd::{
-    Backend, FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile,
-};
+use crate::train::step::simd::Backend;
 use crate::train::step::upper::UpperWeights;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 

@@ -2,7 +2,7 @@
 
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
-use crate::train::step::simd::Hidden;
+use crate::train::step::layout::Hidden;
 
 /// The parameters, as the kernels read them.
 #[derive(Clone, Debug, Default)]

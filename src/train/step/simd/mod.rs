@@ -17,45 +17,8 @@ mod tests;
 
 use crate::nnue::Activation;
 use crate::train::model::scales::HIDDEN;
+use crate::train::step::layout::*;
 use crate::train::step::upper::{UpperActivations, UpperGradient, UpperWeights};
-
-/// Positions that go through the layers together.
-pub const GROUP: usize = 8;
-
-/// A row of the transformer.
-pub type Row<const L1: usize> = [f32; L1];
-/// A row of the transformer in fixed point, as the forward pass reads it.
-pub type FixedRow<const L1: usize> = [i16; L1];
-/// The activated accumulators of a position: side to move, then the other.
-pub type Inputs<const L1: usize> = [[f32; L1]; 2];
-/// The deltas of a position's accumulators (the derivatives of the loss by their sums), in bfloat16.
-pub type Deltas<const L1: usize> = [[u16; L1]; 2];
-/// Weights of the first layer, one row per input: for the forward pass.
-pub type InputMajor<const L1: usize> = [[[f32; HIDDEN]; L1]; 2];
-/// Weights or gradient of the first layer for sixteen inputs, one row per output, each a cache line; `2 * L1 / LANES`
-/// tiles are the layer, for the backward pass.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub struct Tile(pub [[f32; LANES]; HIDDEN]);
-/// One number per unit of a hidden layer.
-pub type Hidden = [f32; HIDDEN];
-
-/// Inputs in a tile.
-pub const LANES: usize = 16;
-
-impl Tile {
-    /// A tile of zeros.
-    pub const ZERO: Self = Self([[0.0; LANES]; HIDDEN]);
-
-    /// How many of them a first layer has above accumulators of width `l1`.
-    pub const fn count(l1: usize) -> usize {
-        2 * l1 / LANES
-    }
-}
-
-/// What 1.0 is in a fixed-point row: 32 times finer than in the exported net, which leaves a span of +-8. (Half of
-/// that costs one per cent of the held-out loss.)
-pub const FIXED_ONE: f32 = 4064.0;
 
 /// Adam's constants at one step.
 #[derive(Clone, Copy, Debug)]
