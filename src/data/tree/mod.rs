@@ -1,4 +1,4 @@
-//! `.tree`: positions that were sampled inside searches, some six bytes each.
+//! `.tree`: positions that were sampled inside searches, four to five bytes each.
 //!
 //! Samples lie close together on the tree of their game: from one to the next some moves are taken back and others made.
 //! A file is a row of blocks ([`block`]), each with the root of one game ([`stem`]) and its samples in the order of the
