@@ -255,7 +255,7 @@ mod tests {
         // Squares of sums that are small have slopes that are too small to be seen.
         let span = match architecture.activation {
             Activation::Crelu => 0.05,
-            Activation::Screlu | Activation::Pairwise => 0.15,
+            Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => 0.15,
         };
         let model = Model::initial(&mut SplitMix64::new(5), architecture, span);
         Trainer::new(

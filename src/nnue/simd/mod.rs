@@ -1,8 +1,8 @@
 //! The arithmetic of a network, once per instruction set; the processor is asked once.
 //!
-//! Three operations only: [`Kernels::update`] adds and removes rows of the first layer;
-//! [`Kernels::clipped`] and [`Kernels::pairwise`] run the dense layers. [`scalar`] is their specification. The vector
-//! backends share the algorithms of `generic` and differ in a handful of instructions.
+//! Two kinds of operations: [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first layer;
+//! [`Kernels::clipped`] and those behind it run the dense layers. [`scalar`] is their specification. The vector
+//! backends share the algorithms of `generic` and `relational`, and differ in a handful of instructions.
 #![allow(unsafe_code)]
 
 mod kernel;
@@ -15,12 +15,14 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod generic;
 #[cfg(target_arch = "x86_64")]
+mod relational;
+#[cfg(target_arch = "x86_64")]
 mod sse41;
 
 pub use kernel::Kernel;
 
 use super::layers::Head;
-use super::rows::{Rows, Sums};
+use super::rows::{AllRows, Changes, Rows, Sums};
 
 /// A kernel that this processor has: the value is the proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +46,7 @@ impl Kernels {
     #[inline]
     pub fn update<const L1: usize, const P: usize>(
         self,
-        rows: Rows<'_, L1, P>,
+        rows: Rows<'_, i16, L1, P>,
         from: &Sums<L1, P>,
         to: &mut Sums<L1, P>,
         added: &[u16],
@@ -127,6 +129,87 @@ impl Kernels {
             #[cfg(target_arch = "x86_64")]
             Kernel::Sse41 => unsafe { sse41::pairwise::<L1>(head, own, other, squares) },
             _ => scalar::pairwise::<L1>(head, own, other, squares),
+        }
+    }
+
+    /// Writes `from` after some changes to `to`, as [`Self::update`] does, with the rows of relations between pieces.
+    ///
+    /// # Panics
+    /// When an index is outside of `rows`.
+    #[inline]
+    pub fn update_all<const L1: usize, const P: usize>(
+        self,
+        rows: AllRows<'_, L1, P>,
+        from: &Sums<L1, P>,
+        to: &mut Sums<L1, P>,
+        changes: &Changes<'_>,
+    ) {
+        match self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni | Kernel::Avx512 => unsafe {
+                avx512::update_all(rows, from, to, changes)
+            },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::update_all(rows, from, to, changes) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::update_all(rows, from, to, changes) },
+            _ => scalar::update_all(rows, from, to, changes),
+        }
+    }
+
+    /// As [`Self::pairwise`] with squares, for accumulators that are twice as fine: clipped at 255, products divided
+    /// by 512.
+    ///
+    /// # Panics
+    /// When `head` is not `L1 -> 16 -> 32 -> 1`.
+    #[inline]
+    pub fn wide_pairwise<const L1: usize>(
+        self,
+        head: &Head,
+        own: &[i16; L1],
+        other: &[i16; L1],
+    ) -> i32 {
+        match self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni => unsafe { avx512::wide_pairwise_vnni::<L1>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::wide_pairwise::<L1>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::wide_pairwise::<L1>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::wide_pairwise::<L1>(head, own, other) },
+            _ => scalar::wide_pairwise::<L1>(head, own, other),
+        }
+    }
+
+    /// The raw output through the same products and three layers that all see what all layers before them hand on, as
+    /// [`Chain::Joined`](super::architecture::Chain::Joined) says.
+    ///
+    /// # Panics
+    /// When `head` is not `L1 -> 32`, `64 -> 32`, `128 -> 1`.
+    #[inline]
+    pub fn joined<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+        match self.0 {
+            // SAFETY: a value of this type proves that the processor has the kernel's features.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni => unsafe { avx512::joined_vnni::<L1>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::joined::<L1>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::joined::<L1>(head, own, other) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Sse41 => unsafe { sse41::joined::<L1>(head, own, other) },
+            _ => scalar::joined::<L1>(head, own, other),
         }
     }
 }
