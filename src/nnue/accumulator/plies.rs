@@ -41,6 +41,8 @@ pub(super) struct Plies {
     pub told: Vec<Told>,
     /// The attacks to be told of.
     kinds: AttackKinds,
+    /// Whether there are any: asked at every move.
+    sees_attacks: bool,
 }
 
 impl Plies {
@@ -51,19 +53,22 @@ impl Plies {
             top: 0,
             told: Vec::new(),
             kinds,
+            sees_attacks: kinds != AttackKinds::NONE,
         }
     }
 
     /// Makes `m` and pushes what it changed, attacks too if they are of interest.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
-        if self.kinds == AttackKinds::NONE {
-            self.push(&position.do_move(m));
-        } else {
+        if self.sees_attacks {
             self.make_telling(position, m);
+        } else {
+            self.put(&position.do_move(m));
         }
     }
 
+    /// Apart, so that the other nets do not pay for it at every move.
+    #[inline(never)]
     fn make_telling(&mut self, position: &mut Position, m: Move) {
         let told = self.told_of(self.top + 1);
         told.is_known = true;
@@ -91,7 +96,7 @@ impl Plies {
 
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
-        if self.kinds != AttackKinds::NONE {
+        if self.sees_attacks {
             self.told_of(self.top + 1).is_known = false;
         }
         self.put(dirty);
@@ -141,7 +146,7 @@ impl Plies {
             if ply == 0 || here.dirty.king_moved() == Some(perspective) {
                 return None;
             }
-            if self.kinds != AttackKinds::NONE && !self.told[ply].is_known {
+            if self.sees_attacks && !self.told[ply].is_known {
                 return None;
             }
             ply -= 1;
