@@ -1,34 +1,35 @@
 //! What an evaluation costs: `cargo bench --bench nnue`.
 //!
 //! The positions are random games from a fixed seed with many captures and king moves, evaluated
-//! with the embedded network and with those of the shared folder, if there is one: the forward pass
-//! alone, one update and forward per move, and a rebuild from the refresh cache.
+//! with the embedded network and with those of the shared folder and of `ZOOTHERA_NETS`, if they are there: the forward
+//! pass alone, one update and forward per move (made on the board, too), and a rebuild from the refresh cache.
 
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use zoothera::board::{DirtyPieces, Position};
+use zoothera::board::{Move, Position};
 use zoothera::nnue::{AccumulatorStack, Kernel, Network};
 use zoothera::util::rng::SplitMix64;
 
-/// A random game: for every ply what changed, and the position reached.
-type Game = Vec<(DirtyPieces, Position)>;
+/// A random game: for every ply the move made, and the position reached.
+type Game = Vec<(Option<Move>, Position)>;
 
 /// Games of random legal moves.
 fn random_games(count: usize) -> Vec<Game> {
     let mut rng = SplitMix64::new(1);
     let game = |_| {
         let mut position = Position::startpos();
-        let mut plies = vec![(DirtyPieces::none(), position.clone())];
+        let mut plies = vec![(None, position.clone())];
         for _ in 0..120 {
             let moves = position.legal_moves();
             if moves.is_empty() {
                 break;
             }
-            let dirty = position.do_move(moves[rng.below(moves.len())]);
-            plies.push((dirty, position.clone()));
+            let m = moves[rng.below(moves.len())];
+            position.do_move(m);
+            plies.push((Some(m), position.clone()));
         }
         plies
     };
@@ -39,11 +40,18 @@ fn random_games(count: usize) -> Vec<Game> {
 fn networks() -> Vec<(&'static str, Arc<Network>)> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let shared = std::env::var_os("ZOOTHERA_SHARED").map_or_else(beside, PathBuf::from);
+    let nets = std::env::var_os("ZOOTHERA_NETS").map_or_else(|| shared.join("nets"), PathBuf::from);
     let file = |name: &'static str| {
-        let network = Network::from_file(shared.join("nets").join(name));
+        let network = Network::from_file(nets.join(name))
+            .or_else(|_| Network::from_file(shared.join("nets").join(name)));
         Some((name, Arc::new(network.ok()?)))
     };
-    let published = ["nn-26abeed38351.nnue", "nn-ad9b42354671.nnue"];
+    let published = [
+        "nn-26abeed38351.nnue",
+        "nn-ad9b42354671.nnue",
+        "nn-c288c895ea92.nnue",
+        "nn-1a298aa575a0.nnue",
+    ];
     let embedded = ("embedded", Network::embedded());
     std::iter::once(embedded)
         .chain(published.into_iter().filter_map(file))
@@ -81,9 +89,10 @@ fn forward(c: &mut Criterion) {
 fn incremental(c: &mut Criterion) {
     measure(c, "update and forward", |stack, game| {
         stack.reset();
-        for (dirty, position) in game {
-            stack.push(dirty);
-            black_box(stack.evaluate(position));
+        let mut position = game[0].1.clone();
+        for m in game.iter().filter_map(|ply| ply.0) {
+            stack.make(&mut position, m);
+            black_box(stack.evaluate(&position));
         }
     });
 }

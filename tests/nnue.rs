@@ -1,15 +1,15 @@
 //! Networks against oracles: every kernel, fresh and incremental, and files that are no networks.
 
+mod oracle;
 mod shared;
 
 use std::sync::{Arc, OnceLock};
 
-use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
+use oracle::{Board, table};
+use shakmaty::{Role, Square};
 use shared::shared;
 use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
-use zoothera::nnue::{
-    AccumulatorStack, BoardView, Kernel, NetError, NetOutput, Network, synthetic,
-};
+use zoothera::nnue::{AccumulatorStack, Kernel, NetError, NetOutput, Network, synthetic};
 use zoothera::util::rng::SplitMix64;
 
 /// The published network that the game oracle belongs to.
@@ -76,32 +76,6 @@ const EMBEDDED_ORACLE: [(&str, i32, i32); 14] = [
     ("8/b7/8/2q5/6K1/PP1p1p2/2k5/4rn2 b - - 0 1", 20296, 33324),
 ];
 
-/// A board without rules: networks look at pieces only, and some oracle positions are illegal.
-struct Board(Setup);
-
-impl Board {
-    fn new(fen: &str) -> Self {
-        let fen: Fen = fen.parse().expect("the tables hold FENs");
-        Self(fen.into_setup())
-    }
-
-    fn piece_at(&self, square: Square) -> Option<Piece> {
-        self.0.board.piece_at(square)
-    }
-}
-
-impl BoardView for Board {
-    fn turn(&self) -> Color {
-        self.0.turn
-    }
-    fn king(&self, color: Color) -> Square {
-        self.0.board.king_of(color).expect("both sides have a king")
-    }
-    fn pieces(&self, color: Color, role: Role) -> Bitboard {
-        self.0.board.by_piece(role.of(color))
-    }
-}
-
 /// What changed between two boards one move apart; a king comes first, as the contract says.
 fn difference(before: &Board, after: &Board) -> DirtyPieces {
     let changed = Square::ALL
@@ -135,14 +109,6 @@ fn difference(before: &Board, after: &Board) -> DirtyPieces {
     let mut dirty = DirtyPieces::none();
     changes.into_iter().for_each(|change| dirty.push(change));
     dirty
-}
-
-/// The lines of an oracle table, without the heading, split into columns.
-fn table(name: &str) -> Option<Vec<Vec<String>>> {
-    let path = shared(&format!("oracles/{name}"))?;
-    let text = std::fs::read_to_string(path).expect("a readable table");
-    let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
-    Some(text.lines().skip(1).map(columns).collect())
 }
 
 /// A published network of the shared folder.

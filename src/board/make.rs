@@ -2,6 +2,7 @@
 
 use shakmaty::{Bitboard, Color, Role, Square, attacks};
 
+use super::position::CastlingLane;
 use super::{DirtyPiece, DirtyPieces, Move, Position, zobrist};
 
 impl Position {
@@ -117,7 +118,7 @@ impl Position {
     /// Chess960 the squares may overlap.
     fn castle(&mut self, m: Move, dirty: &mut DirtyPieces) {
         let (us, king, rook) = (self.turn, m.from(), m.to());
-        let index = us.fold_wb(0, 2) + u8::from(rook < king);
+        let index = self.lane_index(m);
         let lane = self.lanes[usize::from(index)];
         self.state.castled = Some(index);
         let changes = [
@@ -137,6 +138,18 @@ impl Position {
                 to: Some(to),
             });
         }
+    }
+
+    /// The index of the lane along which a move of this position castles.
+    #[inline]
+    fn lane_index(&self, m: Move) -> u8 {
+        self.turn.fold_wb(0, 2) + u8::from(m.to() < m.from())
+    }
+
+    /// The lane along which a move of this position castles.
+    #[inline]
+    pub(super) fn lane_of(&self, m: Move) -> CastlingLane {
+        self.lanes[usize::from(self.lane_index(m))]
     }
 
     /// Every move but castling.

@@ -13,7 +13,11 @@ const GAMES: u64 = 150;
 const PLIES: usize = 160;
 
 /// Plays random games of both kinds; `visit` sees every position before its moves.
-fn random_games(seed: u64, games: u64, mut visit: impl FnMut(&mut Position, &mut SplitMix64)) {
+pub(super) fn random_games(
+    seed: u64,
+    games: u64,
+    mut visit: impl FnMut(&mut Position, &mut SplitMix64),
+) {
     let mut rng = SplitMix64::new(seed);
     for game in 0..games * 2 {
         let mut position = if game % 2 == 0 {

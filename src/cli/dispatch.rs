@@ -268,13 +268,21 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
     )
 }
 
+/// The width of the terminal that standard output is; `None` where it is none, or cannot be asked.
+fn terminal_columns() -> Option<usize> {
+    #[cfg(any(unix, windows))]
+    return terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    #[cfg(not(any(unix, windows)))]
+    return None;
+}
+
 fn run_analyse(args: &AnalyseArgs) -> Result<()> {
     let mut problems = Vec::new();
     let subjects = subjects::read(&args.positions, &mut problems)?;
     for problem in &problems {
         writeln!(io::stderr(), "left out: {}", reason::plain(problem))?;
     }
-    let columns = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    let columns = terminal_columns();
     let options = AnalyseOptions {
         subjects,
         limits: args.limits.limits(ANALYSE_TIME),

@@ -1,6 +1,6 @@
 //! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
 
-use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2, VERSION_OWN, own};
+use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN, own};
 use super::error::NetError;
 use super::leb128;
 use super::reader::Reader;
@@ -10,8 +10,8 @@ const HEADER_SIZE: usize = 12;
 /// The longest description that we read, in bytes.
 const MAX_DESCRIPTION: usize = 1 << 20;
 
-/// The versions of the published networks (SF12 and 13, then everything newer), and our own.
-const KNOWN_VERSIONS: &[u32] = &[VERSION_1, VERSION_2, VERSION_OWN];
+/// The versions of the published networks (SF12 and 13, up to SF18, SF19), and our own.
+const KNOWN_VERSIONS: &[u32] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_OWN];
 
 /// Whether a file begins with a version that we know.
 pub(super) const fn has_known_version(file: &[u8]) -> bool {

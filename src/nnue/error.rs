@@ -26,7 +26,11 @@ pub enum NetError {
         actual: usize,
     },
     /// The first word is no known version.
-    #[error("not a known network: version {found:08X}, expected {}", hexadecimal(.known))]
+    #[error(
+        "not a known network: version {found:08X}, expected {}; nets of Stockfish's development versions between its \
+         releases (as SFNNv11 to v15) are not supported",
+        hexadecimal(.known)
+    )]
     WrongVersion {
         /// The version found.
         found: u32,

@@ -30,6 +30,7 @@ mod view;
 pub use accumulator::AccumulatorStack;
 pub use architecture::{Activation, Architecture, Chain, LayerShape, Shape, VERSION_OWN};
 pub use error::{Fault, NetError, UnsupportedShape};
+pub use features::relations::Relations;
 pub use features::{FeatureSet, Features};
 pub use info::NetInfo;
 pub(crate) use info::hex_sha256;

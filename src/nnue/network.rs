@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::architecture::{Architecture, Chain, Shape};
+use super::architecture::{Activation, Architecture, Shape};
 use super::container::{file_size, has_known_version, read_header, write_header};
 use super::error::NetError;
 use super::layers::Head;
@@ -169,7 +169,8 @@ fn read_head(reader: &mut Reader<'_>, shape: &Shape) -> Result<Head, NetError> {
 
 /// Nets with and without squares have the same header; the latter have no weights for the squares.
 fn told_apart(architecture: Architecture, heads: &[Head]) -> Architecture {
-    let Chain::Skip { .. } = architecture.chain else {
+    // Nets with wide products all have squares.
+    let Activation::Pairwise = architecture.activation else {
         return architecture;
     };
     let has_squares = heads.iter().any(|head| {

@@ -4,9 +4,9 @@
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Accumulator<const L1: usize, const P: usize> {
-    /// Accumulator of the rows of weights, wrapping.
+    /// Sums of the rows of weights, wrapping.
     pub neurons: [i16; L1],
-    /// Accumulator of the piece-square values, wrapping.
+    /// Sums of the piece-square values, wrapping.
     pub psqt: [i32; P],
 }
 
@@ -20,19 +20,72 @@ impl<const L1: usize, const P: usize> Accumulator<L1, P> {
     }
 }
 
-/// The parameters that a feature adds to [`Accumulator`].
+/// The parameters that a feature adds to [`Accumulator`]; its weights are of type `W`.
 #[derive(Clone, Copy)]
-pub struct Rows<'a, const L1: usize, const P: usize> {
+pub struct Rows<'a, W, const L1: usize, const P: usize> {
     /// One row per feature.
-    pub neurons: &'a [[i16; L1]],
+    pub neurons: &'a [[W; L1]],
     /// `P` values per feature.
     pub psqt: &'a [i32],
 }
 
-impl<const L1: usize, const P: usize> Rows<'_, L1, P> {
+impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
     /// The piece-square values of a feature.
     #[inline(always)]
-    pub fn psqt(&self, feature: u16) -> &[i32] {
-        &self.psqt[usize::from(feature) * P..][..P]
+    pub fn psqt(&self, feature: u32) -> &[i32] {
+        &self.psqt[feature as usize * P..][..P]
     }
+}
+
+/// The parameters of a net that has relations between pieces beside pieces on squares.
+#[derive(Clone, Copy)]
+pub struct AllRows<'a, const L1: usize, const P: usize> {
+    /// Those of pieces on squares.
+    pub pieces: Rows<'a, i16, L1, P>,
+    /// Those of relations.
+    pub relations: Rows<'a, i8, L1, P>,
+}
+
+impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
+    /// The piece-square values of `from` after some changes.
+    #[inline(always)]
+    pub fn psqt_after(&self, from: &Accumulator<L1, P>, changes: &Changes<'_>) -> [i32; P] {
+        let mut psqt = from.psqt;
+        let mut add = |values: &[i32]| {
+            let pairs = psqt.iter_mut().zip(values);
+            pairs.for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
+        };
+        let pieces = |&feature: &u16| self.pieces.psqt(feature.into());
+        let relations = |&feature: &u32| self.relations.psqt(feature);
+        changes.added.iter().map(pieces).for_each(&mut add);
+        changes
+            .relations_added
+            .iter()
+            .map(relations)
+            .for_each(&mut add);
+        let mut subtract = |values: &[i32]| {
+            let pairs = psqt.iter_mut().zip(values);
+            pairs.for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
+        };
+        changes.removed.iter().map(pieces).for_each(&mut subtract);
+        changes
+            .relations_removed
+            .iter()
+            .map(relations)
+            .for_each(&mut subtract);
+        psqt
+    }
+}
+
+/// The features by which one accumulator differs from another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Changes<'a> {
+    /// Pieces on squares that came.
+    pub added: &'a [u16],
+    /// Those that went.
+    pub removed: &'a [u16],
+    /// Relations that came.
+    pub relations_added: &'a [u32],
+    /// Those that went.
+    pub relations_removed: &'a [u32],
 }

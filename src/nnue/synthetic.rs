@@ -3,15 +3,19 @@
 //! Parameter `k` (in file order, from 0) is draw `k` of SplitMix64, `(draw >> 32) % width + low`.
 //! In a stack of dense layers for an architecture without squares, the weights for them are zero.
 
+use super::architecture::blocks::Table;
 use super::architecture::{Architecture, Chain, Shape};
 use super::layers::{Dense, Head};
 use super::network::Network;
+use super::transformer::Numbers;
 use crate::util::rng::SplitMix64;
 
 /// The ranges of a synthetic network.
 pub struct Recipe {
     seed: u64,
     transformer: [(i32, i32); 2],
+    /// Weights of relations between pieces.
+    relations: (i32, i32),
     psqt: (i32, i32),
     /// Biases and weights of the three dense layers.
     layers: [[(i32, i32); 2]; 3],
@@ -21,6 +25,7 @@ pub struct Recipe {
 pub const A: Recipe = Recipe {
     seed: 1,
     transformer: [(-40, 140), (-24, 24)],
+    relations: (-12, 12),
     psqt: (-20_000, 20_000),
     layers: [
         [(-3000, 3000), (-20, 20)],
@@ -33,6 +38,7 @@ pub const A: Recipe = Recipe {
 pub const B: Recipe = Recipe {
     seed: 2,
     transformer: [(-32768, 32767), (-32768, 32767)],
+    relations: (-128, 127),
     psqt: (-10_000_000, 10_000_000),
     layers: [
         [(-200_000, 200_000), (-128, 127)],
@@ -77,9 +83,14 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
     }
     let (transformer, heads) = network.parameters_mut();
     let [biases, weights] = recipe.transformer;
-    draws.fill(transformer.biases_mut(), biases);
-    draws.fill(transformer.weights_mut(), weights);
-    draws.fill(transformer.psqt_mut(), recipe.psqt);
+    for block in transformer.blocks() {
+        match transformer.block_mut(&block) {
+            Numbers::I8(numbers) => draws.fill(numbers, recipe.relations),
+            Numbers::I16(numbers) if block.table == Table::Biases => draws.fill(numbers, biases),
+            Numbers::I16(numbers) => draws.fill(numbers, weights),
+            Numbers::I32(numbers) => draws.fill(numbers, recipe.psqt),
+        }
+    }
     for head in heads {
         *head = Head::from_layers(std::array::from_fn(|i| {
             let [biases, weights] = recipe.layers[i];

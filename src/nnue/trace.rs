@@ -25,9 +25,17 @@ impl Network {
     pub(crate) fn trace(&self, board: &impl BoardView) -> Trace {
         let inputs = self.inputs(board);
         let head = &self.heads()[self.architecture().bucket(board.count())];
+        if self.architecture().chain == Chain::Joined {
+            let (seen, output) = scalar::joined_layers(head, &inputs);
+            return Trace {
+                inputs,
+                hidden: [seen[..64].to_vec(), seen.to_vec()],
+                output,
+            };
+        }
         let sums = sums(&head.first, &inputs);
         let (second, skipping) = match self.architecture().chain {
-            Chain::Plain => (activated(&sums), 0),
+            Chain::Plain | Chain::Joined => (activated(&sums), 0),
             Chain::Skip { squares } => {
                 let mut all = [0; 16];
                 all.copy_from_slice(&sums);
@@ -73,6 +81,14 @@ impl Network {
                 }
             }
         }
+        self.architecture()
+            .relations
+            .set()
+            .active(board, perspective, |relation| {
+                let row = &self.transformer().relations()[relation as usize * l1..][..l1];
+                let pairs = sums.iter_mut().zip(row);
+                pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight.into()));
+            });
         sums
     }
 }

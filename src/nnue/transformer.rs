@@ -1,30 +1,53 @@
 //! The first layer: rows of weights that are added up while the pieces move.
 
 use super::architecture::Shape;
+use super::architecture::blocks::{Block, Table, blocks};
 use super::error::NetError;
 use super::leb128;
 use super::memory::Aligned;
 use super::reader::Reader;
-use super::rows::{Accumulator, Rows};
+use super::rows::{Accumulator, AllRows, Rows};
 
-/// The first layer: one row of `l1` i16 weights per feature, piece-square values, and the biases.
+/// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
     biases: Aligned,
+    /// i16, of pieces on squares.
     weights: Aligned,
+    /// i8, of relations between pieces.
+    relations: Aligned,
+    /// Those of relations first, as in the files.
     psqt: Aligned,
-    l1: usize,
-    features: usize,
-    buckets: usize,
+    sizes: Sizes,
+    blocks: Vec<Block>,
     compressed: bool,
 }
 
-/// The names of the blocks of parameters, in the order of the file.
-const BLOCKS: [&str; 3] = ["biases", "weights", "piece-square values"];
+/// How many numbers a row has, and how many rows there are.
+#[derive(Clone, Copy)]
+struct Sizes {
+    l1: usize,
+    buckets: usize,
+    pieces: usize,
+    relations: usize,
+}
 
-/// The bytes of the blocks of parameters.
-enum Blocks<'a> {
-    Plain([&'a [u8]; 3]),
-    Compressed([&'a [u8]; 3]),
+impl Sizes {
+    fn of(shape: &Shape) -> Self {
+        Self {
+            l1: shape.l1,
+            buckets: shape.psqt,
+            pieces: shape.features.set().count(),
+            relations: shape.relations.set().count(),
+        }
+    }
+
+    /// Numbers in a row of a table.
+    fn width(&self, table: Table) -> usize {
+        match table {
+            Table::Psqt => self.buckets,
+            Table::Biases | Table::Weights | Table::Relations => self.l1,
+        }
+    }
 }
 
 /// Fills `out` with little-endian numbers of `N` bytes.
@@ -38,79 +61,90 @@ fn plain<T, const N: usize>(bytes: &[u8], out: &mut [T], number: fn([u8; N]) -> 
 impl Transformer {
     /// The parameters of a network of this shape, all zero.
     pub(super) fn zeroed(shape: &Shape) -> Self {
-        let (l1, features, buckets) = (shape.l1, shape.features.set().count(), shape.psqt);
+        let sizes = Sizes::of(shape);
+        let Sizes {
+            l1,
+            buckets,
+            pieces,
+            relations,
+        } = sizes;
         Self {
             biases: Aligned::zeroed(2 * l1),
-            weights: Aligned::zeroed(2 * l1 * features),
-            psqt: Aligned::zeroed(4 * buckets * features),
-            l1,
-            features,
-            buckets,
+            weights: Aligned::zeroed(2 * l1 * pieces),
+            relations: Aligned::zeroed(l1 * relations),
+            psqt: Aligned::zeroed(4 * buckets * (relations + pieces)),
+            sizes,
+            blocks: blocks(shape),
             compressed: false,
         }
     }
 
     /// Reads the parameters; compressed ones are recognised.
     pub(super) fn read(reader: &mut Reader<'_>, shape: &Shape) -> Result<Self, NetError> {
-        let (l1, features, buckets) = (shape.l1, shape.features.set().count(), shape.psqt);
-        let source = if leb128::is_next(reader.rest()) {
-            let mut block = |name, count| leb128::block(reader, name, count);
-            Blocks::Compressed([
-                block(BLOCKS[0], l1)?,
-                block(BLOCKS[1], l1 * features)?,
-                if buckets == 0 {
-                    &[]
-                } else {
-                    block(BLOCKS[2], buckets * features)?
-                },
-            ])
-        } else {
-            Blocks::Plain([
-                reader.take(2 * l1)?,
-                reader.take(2 * l1 * features)?,
-                reader.take(4 * buckets * features)?,
-            ])
+        let compressed = leb128::is_next(reader.rest());
+        let sizes = Sizes::of(shape);
+        let mut source = |block: &Block| {
+            let count = block.range(sizes.width(block.table)).len();
+            match block.table {
+                Table::Relations => reader.take(count),
+                _ if compressed => leb128::block(reader, block.name, count),
+                Table::Biases | Table::Weights => reader.take(2 * count),
+                Table::Psqt => reader.take(4 * count),
+            }
         };
+        let sources: Vec<_> = blocks(shape)
+            .iter()
+            .map(&mut source)
+            .collect::<Result<_, _>>()?;
         // Not before the file has turned out to be as long as it must be: this is where the memory is taken.
         let mut this = Self::zeroed(shape);
-        this.compressed = matches!(source, Blocks::Compressed(_));
-        this.fill(&source)?;
+        this.compressed = compressed;
+        for (block, bytes) in blocks(shape).iter().zip(sources) {
+            this.fill(block, bytes)?;
+        }
         Ok(this)
     }
 
-    fn fill(&mut self, source: &Blocks<'_>) -> Result<(), NetError> {
-        let [biases, weights] = [&mut self.biases, &mut self.weights].map(Aligned::as_mut_slice);
-        let biases: &mut [i16] = &mut biases[..self.l1];
-        let weights: &mut [i16] = &mut weights[..self.l1 * self.features];
-        let psqt: &mut [i32] = &mut self.psqt.as_mut_slice()[..self.buckets * self.features];
-        match source {
-            Blocks::Plain([from_biases, from_weights, from_psqt]) => {
-                plain(from_biases, biases, i16::from_le_bytes);
-                plain(from_weights, weights, i16::from_le_bytes);
-                plain(from_psqt, psqt, i32::from_le_bytes);
+    fn fill(&mut self, block: &Block, bytes: &[u8]) -> Result<(), NetError> {
+        let compressed = self.compressed;
+        let named = |fault| NetError::BadCompression {
+            block: block.name,
+            fault,
+        };
+        match self.block_mut(block) {
+            Numbers::I8(numbers) => numbers.copy_from_slice(bytemuck::cast_slice(bytes)),
+            Numbers::I16(numbers) if compressed => {
+                leb128::decode(bytes, numbers).map_err(named)?;
             }
-            Blocks::Compressed([from_biases, from_weights, from_psqt]) => {
-                let named = |block| move |fault| NetError::BadCompression { block, fault };
-                leb128::decode(from_biases, biases).map_err(named(BLOCKS[0]))?;
-                leb128::decode(from_weights, weights).map_err(named(BLOCKS[1]))?;
-                leb128::decode(from_psqt, psqt).map_err(named(BLOCKS[2]))?;
+            Numbers::I32(numbers) if compressed => {
+                leb128::decode(bytes, numbers).map_err(named)?;
             }
+            Numbers::I16(numbers) => plain(bytes, numbers, i16::from_le_bytes),
+            Numbers::I32(numbers) => plain(bytes, numbers, i32::from_le_bytes),
         }
         Ok(())
     }
 
     /// Appends the parameters, compressed or not.
     pub(super) fn write(&self, compressed: bool, out: &mut Vec<u8>) {
-        if compressed {
-            leb128::encode(self.biases().iter().map(|&number| number.into()), out);
-            leb128::encode(self.weights().iter().map(|&number| number.into()), out);
-            if self.buckets > 0 {
-                leb128::encode(self.psqt().iter().copied(), out);
+        for block in &self.blocks {
+            let range = block.range(self.sizes.width(block.table));
+            let words = |table: &Aligned| table.as_slice::<i16>()[range.clone()].to_vec();
+            match block.table {
+                Table::Relations => {
+                    out.extend_from_slice(&self.relations.as_slice::<u8>()[range]);
+                }
+                Table::Psqt => {
+                    let numbers = self.psqt.as_slice::<i32>()[range].iter().copied();
+                    if compressed {
+                        leb128::encode(numbers, out);
+                    } else {
+                        out.extend(numbers.flat_map(i32::to_le_bytes));
+                    }
+                }
+                Table::Biases => write_words(&words(&self.biases), compressed, out),
+                Table::Weights => write_words(&words(&self.weights), compressed, out),
             }
-        } else {
-            let numbers = self.biases().iter().chain(self.weights());
-            out.extend(numbers.flat_map(|number| number.to_le_bytes()));
-            out.extend(self.psqt().iter().flat_map(|number| number.to_le_bytes()));
         }
     }
 
@@ -119,34 +153,51 @@ impl Transformer {
         self.compressed
     }
 
+    /// The blocks of parameters, in the order of the file.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        self.blocks.clone()
+    }
+
     /// What an accumulator holds on an empty board.
     pub fn biases(&self) -> &[i16] {
-        &self.biases.as_slice()[..self.l1]
+        &self.biases.as_slice()[..self.sizes.l1]
     }
 
-    /// All the weights, row after row.
+    /// All the weights of pieces on squares, row after row.
     pub fn weights(&self) -> &[i16] {
-        &self.weights.as_slice()[..self.l1 * self.features]
+        &self.weights.as_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// The piece-square values, one per bucket for every feature.
+    /// All the weights of relations, row after row.
+    pub fn relations(&self) -> &[i8] {
+        &self.relations.as_slice()[..self.sizes.l1 * self.sizes.relations]
+    }
+
+    /// The piece-square values, one per bucket for every feature, those of relations first.
     pub fn psqt(&self) -> &[i32] {
-        &self.psqt.as_slice()[..self.buckets * self.features]
+        let rows = self.sizes.relations + self.sizes.pieces;
+        &self.psqt.as_slice()[..self.sizes.buckets * rows]
     }
 
     /// The same, to be filled.
     pub(crate) fn biases_mut(&mut self) -> &mut [i16] {
-        &mut self.biases.as_mut_slice()[..self.l1]
+        &mut self.biases.as_mut_slice()[..self.sizes.l1]
     }
 
     /// The same, to be filled.
     pub(crate) fn weights_mut(&mut self) -> &mut [i16] {
-        &mut self.weights.as_mut_slice()[..self.l1 * self.features]
+        &mut self.weights.as_mut_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// The same, to be filled.
-    pub(super) fn psqt_mut(&mut self) -> &mut [i32] {
-        &mut self.psqt.as_mut_slice()[..self.buckets * self.features]
+    /// The numbers of a block, to be filled.
+    pub(super) fn block_mut(&mut self, block: &Block) -> Numbers<'_> {
+        let range = block.range(self.sizes.width(block.table));
+        match block.table {
+            Table::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
+            Table::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
+            Table::Relations => Numbers::I8(&mut self.relations.as_mut_slice()[range]),
+            Table::Psqt => Numbers::I32(&mut self.psqt.as_mut_slice()[range]),
+        }
     }
 
     /// The sums of an empty board; `L1` and `P` must be the sizes of this layer.
@@ -156,13 +207,40 @@ impl Transformer {
         sums
     }
 
-    /// The rows; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares; `L1` and `P` must be the sizes of this layer.
     #[inline]
-    pub fn rows<const L1: usize, const P: usize>(&self) -> Rows<'_, L1, P> {
-        debug_assert_eq!((L1, P), (self.l1, self.buckets));
+    pub fn rows<const L1: usize, const P: usize>(&self) -> Rows<'_, i16, L1, P> {
+        debug_assert_eq!((L1, P), (self.sizes.l1, self.sizes.buckets));
         Rows {
             neurons: self.weights().as_chunks().0,
-            psqt: self.psqt(),
+            psqt: &self.psqt()[P * self.sizes.relations..],
         }
+    }
+
+    /// The rows of pieces on squares and those of relations; `L1` and `P` must be the sizes of this layer.
+    #[inline]
+    pub fn all_rows<const L1: usize, const P: usize>(&self) -> AllRows<'_, L1, P> {
+        AllRows {
+            pieces: self.rows(),
+            relations: Rows {
+                neurons: self.relations().as_chunks().0,
+                psqt: self.psqt(),
+            },
+        }
+    }
+}
+
+/// The numbers of a block.
+pub(super) enum Numbers<'a> {
+    I8(&'a mut [i8]),
+    I16(&'a mut [i16]),
+    I32(&'a mut [i32]),
+}
+
+fn write_words(numbers: &[i16], compressed: bool, out: &mut Vec<u8>) {
+    if compressed {
+        leb128::encode(numbers.iter().map(|&number| number.into()), out);
+    } else {
+        out.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 }

@@ -186,8 +186,7 @@ impl Worker {
         frame.noisy = noisy;
         frame.context = MoveContext::new(frame.in_check, noisy, piece, m);
         self.nodes += 1;
-        let dirty = self.position.do_move(m);
-        self.accumulators.push(&dirty);
+        self.accumulators.make(&mut self.position, m);
         self.ply += 1;
         self.arrive();
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::nnue::{NetInfo, Network, hex_sha256};
+use crate::nnue::{NetInfo, Network, Relations, hex_sha256};
 use crate::util::atomic::write_atomically;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
@@ -23,6 +23,10 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let features = shape.features.set();
     let (name, count) = (features.name, features.count());
     writeln!(out, "Features      {name}, {count} per side")?;
+    if shape.relations != Relations::None {
+        let (name, count) = (shape.relations, shape.relations.set().count());
+        writeln!(out, "Relations     {name}, {count} per side")?;
+    }
     writeln!(out, "Accumulator   {} per side", shape.l1)?;
     writeln!(out, "Activation    {}", shape.activations())?;
     for layer in shape.layers() {

@@ -51,4 +51,10 @@ passes! {
         let squares = shape.chain == (Chain::Skip { squares: true });
         kernels.pairwise::<L1>(head, own, other, squares)
     };
+    WidePairwise<L1>: (kernels, _shape) => |head, own, other| {
+        kernels.wide_pairwise::<L1>(head, own, other)
+    };
+    Joined<L1>: (kernels, _shape) => |head, own, other| {
+        kernels.joined::<L1>(head, own, other)
+    };
 }

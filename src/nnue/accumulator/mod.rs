@@ -1,15 +1,16 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`; laziness stays inside.
 //!
-//! A push only records what changed ([`plies`]). An evaluation walks back to the nearest ply whose accumulator
-//! is known and applies the recorded changes from there ([`stack`]); if the perspective's own king moved on
-//! the way, every feature changed, and the refresh cache ([`cache`]) rebuilds it instead. [`sized`] chooses the
-//! stack of a net's size.
+//! A push only records what changed ([`plies`]); a net that sees attacks wants moves to be made through the stack. An
+//! evaluation walks back to the nearest ply whose accumulator is known and applies the recorded changes from there
+//! ([`stack`]); if the perspective's own king moved on the way, every feature changed, and the refresh cache
+//! ([`cache`]) rebuilds it instead. [`sized`] chooses the stack of a net's size.
 
 mod cache;
 mod forward;
 mod plies;
 mod sized;
 mod stack;
+mod update;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use super::BoardView;
 use super::network::Network;
 use super::output::NetOutput;
 use super::simd::{Kernel, Kernels};
-use crate::board::DirtyPieces;
+use crate::board::{DirtyPieces, Move, Position};
 
 /// What an evaluation needs besides the sums.
 struct Context<'a, B: BoardView> {
@@ -56,7 +57,7 @@ impl AccumulatorStack {
     fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
         Self {
             kernels,
-            plies: Plies::new(),
+            plies: Plies::new(network.architecture().relations.set().kinds()),
             sums: SizedStack::new(&network),
             network,
         }
@@ -72,6 +73,13 @@ impl AccumulatorStack {
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
         self.plies.push(dirty);
+    }
+
+    /// Makes a legal move on `position` and pushes it. A net that sees attacks is told here, and only here, which of
+    /// them the move changed: after a mere [`Self::push`] it looks at the whole board again.
+    #[inline]
+    pub fn make(&mut self, position: &mut Position, m: Move) {
+        self.plies.make(position, m);
     }
 
     /// The last move was undone.

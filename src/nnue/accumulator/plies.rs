@@ -1,9 +1,9 @@
 //! The plies of the current line: what each changed, and what is known of it. Apart from the sums, so that a push
 //! touches a few bytes only.
 
-use shakmaty::Color;
+use shakmaty::{Bitboard, ByColor, Color, Role};
 
-use crate::board::DirtyPieces;
+use crate::board::{AttackKinds, DirtyAttacks, DirtyPieces, Move, Position};
 
 /// Plies that a new stack has room for; a longer line only costs an allocation.
 pub(super) const INITIAL_PLIES: usize = 272;
@@ -25,18 +25,68 @@ impl Ply {
     }
 }
 
+/// The attacks that a ply's move changed.
+#[derive(Clone)]
+pub(super) struct Told {
+    /// Empty if nobody told of them.
+    pub attacks: DirtyAttacks,
+    pub is_known: bool,
+}
+
 /// The plies from the last reset to the position on the board.
 pub(super) struct Plies {
     pub stack: Vec<Ply>,
     pub top: usize,
+    /// For nets that have relations between pieces: one for each ply.
+    pub told: Vec<Told>,
+    /// The attacks to be told of.
+    kinds: AttackKinds,
+    /// Whether there are any: asked at every move.
+    sees_attacks: bool,
 }
 
 impl Plies {
-    pub fn new() -> Self {
+    /// An empty line whose moves tell of attacks of some kinds.
+    pub fn new(kinds: AttackKinds) -> Self {
         Self {
             stack: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
             top: 0,
+            told: Vec::new(),
+            kinds,
+            sees_attacks: kinds != AttackKinds::NONE,
         }
+    }
+
+    /// Makes `m` and pushes what it changed, attacks too if they are of interest.
+    #[inline]
+    pub fn make(&mut self, position: &mut Position, m: Move) {
+        if self.sees_attacks {
+            self.make_telling(position, m);
+        } else {
+            self.put(&position.do_move(m));
+        }
+    }
+
+    /// Apart, so that the other nets do not pay for it at every move.
+    #[inline(never)]
+    fn make_telling(&mut self, position: &mut Position, m: Move) {
+        let told = self.told_of(self.top + 1);
+        told.is_known = true;
+        let dirty = position.do_move_telling(m, &mut told.attacks);
+        self.put(&dirty);
+    }
+
+    /// The room for the attacks of a ply.
+    #[inline]
+    fn told_of(&mut self, ply: usize) -> &mut Told {
+        if ply >= self.told.len() {
+            let nothing = Told {
+                attacks: DirtyAttacks::new(self.kinds),
+                is_known: false,
+            };
+            self.told.resize(self.stack.len().max(ply + 1), nothing);
+        }
+        &mut self.told[ply]
     }
 
     pub fn reset(&mut self) {
@@ -46,6 +96,14 @@ impl Plies {
 
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
+        if self.sees_attacks {
+            self.told_of(self.top + 1).is_known = false;
+        }
+        self.put(dirty);
+    }
+
+    #[inline]
+    fn put(&mut self, dirty: &DirtyPieces) {
         self.top += 1;
         match self.stack.get_mut(self.top) {
             Some(ply) => *ply = Ply::new(*dirty),
@@ -59,7 +117,24 @@ impl Plies {
         self.top = self.top.saturating_sub(1);
     }
 
-    /// The nearest ply from which the recorded changes lead to the top.
+    /// The pawns at a ply from which no king moved to the top, where they stand as `now`.
+    #[inline]
+    pub fn pawns_at(&self, ply: usize, mut now: ByColor<Bitboard>) -> ByColor<Bitboard> {
+        for later in self.stack[ply + 1..=self.top].iter().rev() {
+            for change in later.dirty.iter().filter(|c| c.piece.role == Role::Pawn) {
+                let pawns = now.get_mut(change.piece.color);
+                if let Some(to) = change.to {
+                    pawns.discard(to);
+                }
+                if let Some(from) = change.from {
+                    pawns.add(from);
+                }
+            }
+        }
+        now
+    }
+
+    /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest.
     #[inline]
     pub fn nearest_computed(&self, perspective: Color) -> Option<usize> {
         let mut ply = self.top;
@@ -69,6 +144,9 @@ impl Plies {
                 return Some(ply);
             }
             if ply == 0 || here.dirty.king_moved() == Some(perspective) {
+                return None;
+            }
+            if self.sees_attacks && !self.told[ply].is_known {
                 return None;
             }
             ply -= 1;

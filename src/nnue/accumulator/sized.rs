@@ -3,20 +3,26 @@
 use super::Context;
 use super::forward::{self, Forward};
 use super::stack::Stack;
+use super::update::Update;
 use crate::nnue::BoardView;
 use crate::nnue::architecture::{Compiled, compiled};
+use crate::nnue::features::relations;
 use crate::nnue::features::{StaticFeatures, types};
 use crate::nnue::network::Network;
 use crate::nnue::output::NetOutput;
 
 macro_rules! declare {
-    (() own { $($own:tt)+ } published { $($published:tt)+ }) => {
-        declare! { $($own)+ $($published)+ }
+    (
+        ()
+        own { $($own:ident: $features:ident, $l1:literal, $psqt:literal, $pass:ident;)+ }
+        published { $($published:tt)+ }
+    ) => {
+        declare! { $($own: $features, None, $l1, $psqt, $pass;)+ $($published)+ }
     };
-    ($($name:ident: $features:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
+    ($($name:ident: $features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
         /// The sums of a network's plies; each variant has its sizes in its type.
         pub(super) enum SizedStack {
-            $($name(Stack<types::$features, $l1, $psqt>),)+
+            $($name(Stack<types::$features, relations::types::$relations, $l1, $psqt>),)+
         }
 
         impl SizedStack {
@@ -32,7 +38,7 @@ macro_rules! declare {
             pub fn evaluate(&mut self, context: Context<'_, impl BoardView>) -> NetOutput {
                 match self {
                     $(Self::$name(stack) => {
-                        evaluate::<_, forward::$pass, $l1, $psqt>(stack, context)
+                        evaluate::<_, _, forward::$pass, $l1, $psqt>(stack, context)
                     })+
                 }
             }
@@ -44,10 +50,15 @@ compiled!(declare);
 
 /// See [`SizedStack::evaluate`].
 #[inline]
-fn evaluate<F: StaticFeatures, Pass: Forward, const L1: usize, const P: usize>(
-    stack: &mut Stack<F, L1, P>,
+fn evaluate<F, R, Pass, const L1: usize, const P: usize>(
+    stack: &mut Stack<F, R, L1, P>,
     mut context: Context<'_, impl BoardView>,
-) -> NetOutput {
+) -> NetOutput
+where
+    F: StaticFeatures,
+    R: Update,
+    Pass: Forward,
+{
     let [own, other] = stack.up_to_date(&mut context);
     let Context {
         network,

@@ -1,23 +1,25 @@
 //! The sums of every ply, for one feature set and size.
 
-use shakmaty::{Color, Role, Square};
+use shakmaty::{ByColor, Color, Role, Square};
 
 use super::Context;
 use super::cache::RefreshCache;
 use super::plies::INITIAL_PLIES;
+use super::update::Update;
 use crate::board::DirtyPieces;
 use crate::nnue::BoardView;
+use crate::nnue::features::relations::{RelationChanges, pawns};
 use crate::nnue::features::{IndexList, MAX_CHANGED, StaticFeatures};
 use crate::nnue::network::Network;
-use crate::nnue::rows::Accumulator;
+use crate::nnue::rows::{Accumulator, Changes};
 
 /// Both perspectives' sums of every ply, by colour.
-pub(super) struct Stack<F: StaticFeatures, const L1: usize, const P: usize> {
+pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
     accumulators: Vec<[Accumulator<L1, P>; 2]>,
-    cache: RefreshCache<F, L1, P>,
+    cache: RefreshCache<F, R, L1, P>,
 }
 
-impl<F: StaticFeatures, const L1: usize, const P: usize> Stack<F, L1, P> {
+impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, L1, P> {
     pub fn new(network: &Network) -> Self {
         Self {
             accumulators: vec![[Accumulator::zeroed(), Accumulator::zeroed()]; INITIAL_PLIES],
@@ -60,17 +62,34 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> Stack<F, L1, P> {
             kernels,
             board,
         } = context;
-        let rows = network.transformer().rows::<L1, P>();
+        let rows = network.transformer().all_rows::<L1, P>();
         let p = perspective as usize;
         match plies.nearest_computed(perspective) {
             Some(base) => {
                 let king = board.king(perspective);
+                let mut pawns = if R::SET.pawn_pairs {
+                    plies.pawns_at(base, pawns(*board))
+                } else {
+                    ByColor::default()
+                };
                 // Every ply on the way is stored: its other children will start from it.
                 for ply in base + 1..=plies.top {
-                    let (added, removed) = changes::<F>(&plies.stack[ply].dirty, king, perspective);
+                    let dirty = &plies.stack[ply].dirty;
+                    let (added, removed) = changes::<F>(dirty, king, perspective);
                     let (before, after) = self.accumulators.split_at_mut(ply);
                     let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
-                    kernels.update(rows, from, to, &added, &removed);
+                    let mut relations = RelationChanges::default();
+                    if R::SET.is_any() {
+                        let told = (dirty, &*plies.told[ply].attacks);
+                        R::SET.changes(told, &mut pawns, perspective, king, &mut relations);
+                    }
+                    let changes = Changes {
+                        added: &added,
+                        removed: &removed,
+                        relations_added: &relations.added,
+                        relations_removed: &relations.removed,
+                    };
+                    R::update(*kernels, rows, from, to, &changes);
                     plies.stack[ply].computed[p] = true;
                 }
             }

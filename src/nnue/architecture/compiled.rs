@@ -3,11 +3,13 @@
 
 use super::{Activation, Chain, Shape};
 use crate::nnue::features::Features;
+use crate::nnue::features::relations::Relations;
 
 /// Hands the list to the macro `then`, behind what else it is `given`.
 ///
 /// A row is a name, the feature set, the width of an accumulator, the piece-square values of a feature, and the
-/// [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and those are trained.
+/// [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and those are trained;
+/// published ones have the relations that their nets have beside, too.
 macro_rules! compiled {
     ($then:ident $(, $given:tt)*) => {
         $then! {
@@ -27,14 +29,16 @@ macro_rules! compiled {
                 Hm1024To32: HalfKav2Hm, 1024, 0, Clipped32;
             }
             published {
-                SfnnV2: HalfKav2, 512, 8, Clipped16;
-                SfnnV3: HalfKav2Hm, 1024, 8, Clipped16;
-                Sfnn128: HalfKav2Hm, 128, 8, Pairwise;
-                Sfnn1024: HalfKav2Hm, 1024, 8, Pairwise;
-                Sfnn1536: HalfKav2Hm, 1536, 8, Pairwise;
-                Sfnn2048: HalfKav2Hm, 2048, 8, Pairwise;
-                Sfnn2560: HalfKav2Hm, 2560, 8, Pairwise;
-                Sfnn3072: HalfKav2Hm, 3072, 8, Pairwise;
+                SfnnV2: HalfKav2, None, 512, 8, Clipped16;
+                SfnnV3: HalfKav2Hm, None, 1024, 8, Clipped16;
+                Sfnn128: HalfKav2Hm, None, 128, 8, Pairwise;
+                Sfnn1024: HalfKav2Hm, None, 1024, 8, Pairwise;
+                Sfnn1536: HalfKav2Hm, None, 1536, 8, Pairwise;
+                Sfnn2048: HalfKav2Hm, None, 2048, 8, Pairwise;
+                Sfnn2560: HalfKav2Hm, None, 2560, 8, Pairwise;
+                Sfnn3072: HalfKav2Hm, None, 3072, 8, Pairwise;
+                SfnnV10: HalfKav2Hm, Threats, 1024, 8, WidePairwise;
+                SfnnV16: HalfKav2Hm, ThreatsAndPawnPairs, 1024, 8, Joined;
             }
         }
     };
@@ -50,6 +54,10 @@ pub(crate) enum ForwardPass {
     Clipped32,
     /// Products of halves, then 16, 32 and 1 outputs, of which one skips.
     Pairwise,
+    /// The same with wide products.
+    WidePairwise,
+    /// Wide products of halves, then 32, 32 and 1 outputs, joined.
+    Joined,
 }
 
 /// What follows the accumulators in a net of our own.
@@ -65,6 +73,10 @@ impl ForwardPass {
                 _ => None,
             },
             (Activation::Pairwise, Chain::Skip { .. }, [16, 32]) => Some(Self::Pairwise),
+            (Activation::WidePairwise, Chain::Skip { squares: true }, [16, 32]) => {
+                Some(Self::WidePairwise)
+            }
+            (Activation::WidePairwise, Chain::Joined, [32, 32]) => Some(Self::Joined),
             _ => None,
         }
     }
@@ -74,7 +86,7 @@ impl ForwardPass {
     const fn has_width(self, l1: usize) -> bool {
         let groups = match self {
             Self::Clipped16 | Self::Clipped32 => 2 * l1 / 4,
-            Self::Pairwise => l1 / 4,
+            Self::Pairwise | Self::WidePairwise | Self::Joined => l1 / 4,
         };
         l1.is_multiple_of(128) && groups <= 768 && (groups < 64 || groups.is_multiple_of(64))
     }
@@ -90,7 +102,7 @@ impl ForwardPass {
         match self {
             Self::Clipped16 => &const { plain(16) },
             Self::Clipped32 => &const { plain(32) },
-            Self::Pairwise => &[],
+            Self::Pairwise | Self::WidePairwise | Self::Joined => &[],
         }
     }
 }
@@ -99,6 +111,7 @@ impl ForwardPass {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub features: Features,
+    pub relations: Relations,
     pub l1: usize,
     pub psqt: usize,
     pub pass: ForwardPass,
@@ -107,6 +120,7 @@ pub(crate) struct Size {
 impl Size {
     const fn is_of(&self, shape: &Shape, pass: ForwardPass) -> bool {
         self.features as u8 == shape.features as u8
+            && self.relations as u8 == shape.relations as u8
             && self.l1 == shape.l1
             && self.psqt == shape.psqt
             && self.pass as u8 == pass as u8
@@ -117,7 +131,9 @@ macro_rules! declare {
     (
         ()
         own { $($own:ident: $own_features:ident, $own_l1:literal, $own_psqt:literal, $own_pass:ident;)+ }
-        published { $($name:ident: $features:ident, $l1:literal, $psqt:literal, $pass:ident;)+ }
+        published {
+            $($name:ident: $features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident;)+
+        }
     ) => {
         /// The rows by name: what matches on it has code for all of them.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,7 +146,7 @@ macro_rules! declare {
         $(const _: () = assert!(ForwardPass::$pass.has_width($l1));)+
 
         /// The sizes of nets of our own.
-        pub(super) const OWN: &[Size] = &[$(size!($own_features, $own_l1, $own_psqt, $own_pass)),+];
+        pub(super) const OWN: &[Size] = &[$(size!($own_features, None, $own_l1, $own_psqt, $own_pass)),+];
 
         impl Compiled {
             /// The row that runs a shape.
@@ -138,10 +154,10 @@ macro_rules! declare {
                 let Some(pass) = ForwardPass::of(shape) else {
                     return None;
                 };
-                $(if size!($own_features, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
+                $(if size!($own_features, None, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
                     return Some(Self::$own);
                 })+
-                $(if size!($features, $l1, $psqt, $pass).is_of(shape, pass) {
+                $(if size!($features, $relations, $l1, $psqt, $pass).is_of(shape, pass) {
                     return Some(Self::$name);
                 })+
                 None
@@ -151,9 +167,10 @@ macro_rules! declare {
 }
 
 macro_rules! size {
-    ($features:ident, $l1:literal, $psqt:literal, $pass:ident) => {
+    ($features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident) => {
         Size {
             features: Features::$features,
+            relations: Relations::$relations,
             l1: $l1,
             psqt: $psqt,
             pass: ForwardPass::$pass,

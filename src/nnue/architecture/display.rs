@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::published::PUBLISHED;
 use super::{Activation, Architecture, Chain, Shape, VERSION_1, VERSION_OWN};
+use crate::nnue::features::relations::Relations;
 
 impl Architecture {
     /// The name that Stockfish's authors gave it; ours are only said to be ours.
@@ -20,7 +21,8 @@ impl Architecture {
     pub(crate) fn all_names() -> String {
         let published: Vec<String> = Self::published().map(|known| known.to_string()).collect();
         format!(
-            "{}, and nets of its own that describe themselves",
+            "{}, and nets of its own that describe themselves; not the nets of Stockfish's development versions \
+             between its releases (as SFNNv11 to v15)",
             published.join(", ")
         )
     }
@@ -29,9 +31,13 @@ impl Architecture {
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [h1, h2] = self.hidden;
-        write!(f, "{} {}x2-", self.features, self.l1)?;
+        write!(f, "{}", self.features)?;
+        if self.relations != Relations::None {
+            write!(f, " + {}", self.relations)?;
+        }
+        write!(f, " {}x2-", self.l1)?;
         match self.chain {
-            Chain::Plain => write!(f, "{h1}-{h2}-1")?,
+            Chain::Plain | Chain::Joined => write!(f, "{h1}-{h2}-1")?,
             Chain::Skip { .. } => write!(f, "({}+1)-{h2}-1", h1 - 1)?,
         }
         if self.activation == Activation::Screlu {
@@ -54,6 +60,7 @@ impl fmt::Display for Activation {
             Self::Crelu => "crelu",
             Self::Screlu => "screlu",
             Self::Pairwise => "pairwise",
+            Self::WidePairwise => "wide pairwise",
         })
     }
 }
@@ -64,12 +71,15 @@ impl Shape {
         let accumulators = match self.activation {
             Activation::Crelu => "",
             Activation::Screlu => "squared clipped ReLU, then ",
-            Activation::Pairwise => "pairwise products, then ",
+            Activation::Pairwise | Activation::WidePairwise => "pairwise products, then ",
         };
         let layers = match self.chain {
             Chain::Plain => "clipped ReLU",
             Chain::Skip { squares: false } => "clipped ReLU; one output skips",
             Chain::Skip { squares: true } => "clipped ReLU and its square; one output skips",
+            Chain::Joined => {
+                "clipped ReLU and its square, all seen by all later layers; two outputs skip"
+            }
         };
         format!("{accumulators}{layers}")
     }

@@ -9,6 +9,7 @@
 //! [`features`](super::features) as well, and layers of a new kind are a variant of [`Activation`] or [`Chain`] with
 //! their kernel.
 
+pub(crate) mod blocks;
 pub(crate) mod compiled;
 mod display;
 pub(crate) mod own;
@@ -18,7 +19,9 @@ mod shape;
 use std::ops::Deref;
 
 pub(crate) use compiled::{Compiled, compiled};
-pub use shape::{Activation, Chain, LayerShape, Shape, VERSION_1, VERSION_2, VERSION_OWN};
+pub use shape::{
+    Activation, Chain, LayerShape, Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN,
+};
 
 use super::error::UnsupportedShape;
 use super::features::Features;

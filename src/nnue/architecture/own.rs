@@ -63,6 +63,7 @@ fn of_row(row: &compiled::Size) -> Vec<Architecture> {
         let shapes = BUCKETS.map(|buckets| Shape {
             version: VERSION_OWN,
             features: row.features,
+            relations: row.relations,
             l1: row.l1,
             activation,
             chain,

@@ -1,11 +1,13 @@
 //! The architectures of the published nets, by the names that Stockfish's authors gave them.
 
-use super::{Activation, Architecture, Chain, Shape, VERSION_1, VERSION_2};
+use super::{Activation, Architecture, Chain, Shape, VERSION_1, VERSION_2, VERSION_3};
 use crate::nnue::features::Features;
+use crate::nnue::features::relations::Relations;
 
 const HALF_KP: Shape = Shape {
     version: VERSION_1,
     features: Features::HalfKp,
+    relations: Relations::None,
     l1: 256,
     activation: Activation::Crelu,
     chain: Chain::Plain,
@@ -48,8 +50,24 @@ const SFNN_V4: Shape = Shape {
     ..pairwise(1024)
 };
 
+/// Stockfish 18's.
+const SFNN_V10: Shape = Shape {
+    relations: Relations::Threats,
+    activation: Activation::WidePairwise,
+    ..pairwise(1024)
+};
+
+/// Stockfish 19's.
+const SFNN_V16: Shape = Shape {
+    version: VERSION_3,
+    relations: Relations::ThreatsAndPawnPairs,
+    chain: Chain::Joined,
+    hidden: [32, 32],
+    ..SFNN_V10
+};
+
 /// Every architecture with its name, in the order in which a header is compared with them.
-pub(super) const PUBLISHED: [(&str, Architecture); 10] = [
+pub(super) const PUBLISHED: [(&str, Architecture); 12] = [
     ("SFNNv1", compiled(HALF_KP)),
     ("SFNNv2", compiled(SFNN_V2)),
     ("SFNNv3", compiled(SFNN_V3)),
@@ -59,6 +77,8 @@ pub(super) const PUBLISHED: [(&str, Architecture); 10] = [
     ("SFNNv7", compiled(pairwise(2048))),
     ("SFNNv8", compiled(pairwise(2560))),
     ("SFNNv9", compiled(pairwise(3072))),
+    ("SFNNv10", compiled(SFNN_V10)),
+    ("SFNNv16", compiled(SFNN_V16)),
     // Behind v5, whose header it has.
     ("SFNNv4", compiled(SFNN_V4)),
 ];
@@ -80,13 +100,15 @@ mod tests {
     type Known = (&'static str, usize, u32, u32, u32, usize);
 
     #[rustfmt::skip]
-    const KNOWN: [Known; 6] = [
+    const KNOWN: [Known; 8] = [
         ("SFNNv1", 177, 0x5D69_D7B8, 0x6333_7156, 0x3E5A_A6EE, 21_022_697),
         ("SFNNv2", 75, 0x5F23_48B8, 0x6333_76CA, 0x3C10_3E72, 47_721_371),
         ("SFNNv3", 75, 0x7F23_44B8, 0x6333_6A54, 0x1C10_2EEC, 47_001_243),
         ("SFNNv5", 75, 0x7F23_44B8, 0x6333_6A4A, 0x1C10_2EF2, 47_001_499),
         ("SFNNv6", 0, 0x7F23_40B8, 0x6333_6BCA, 0x1C10_2B72, 70_136_656),
         ("SFNN small", 0, 0x7F23_4DB8, 0x6333_712A, 0x1C10_3C92, 6_514_768),
+        ("SFNNv10", 0, 0x8F23_44B8, 0x6333_6A4A, 0xEC10_2EF2, 131_329_360),
+        ("SFNNv16", 0, 0xCB68_5313, 0x6333_7116, 0xA85B_2205, 115_114_576),
     ];
 
     #[test]

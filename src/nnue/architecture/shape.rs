@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::nnue::features::Features;
+use crate::nnue::features::relations::Relations;
 
 /// The version of the files of Stockfish 12 and 13.
 pub const VERSION_1: u32 = 0x7AF3_2F16;
-/// The version of the files of all later engines.
+/// The version of the files of all later engines up to Stockfish 18.
 pub const VERSION_2: u32 = 0x7AF3_2F20;
+/// The version of the files of Stockfish 19.
+pub const VERSION_3: u32 = 0x6A44_8AFA;
 /// The version of the files of our own that describe themselves.
 pub const VERSION_OWN: u32 = 0x5A6F_6F31;
 
@@ -24,6 +27,10 @@ pub enum Activation {
     #[value(skip)]
     #[serde(skip)]
     Pairwise,
+    /// The same with sums twice as fine, clipped between 0 and 255 (SFNNv10).
+    #[value(skip)]
+    #[serde(skip)]
+    WidePairwise,
 }
 
 /// What the dense layers hand to each other.
@@ -37,6 +44,9 @@ pub enum Chain {
         /// Whether the squares are there.
         squares: bool,
     },
+    /// Every layer sees what all layers before it hand on, squared and clipped; and the difference of the last two
+    /// outputs of the first layer joins the result (SFNNv16).
+    Joined,
 }
 
 /// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
@@ -70,8 +80,10 @@ impl LayerShape {
 pub struct Shape {
     /// The first word of the file.
     pub version: u32,
-    /// The input features.
+    /// The input features: pieces on squares.
     pub features: Features,
+    /// What is a feature beside them.
+    pub relations: Relations,
     /// Width of the accumulator of one perspective.
     pub l1: usize,
     /// What becomes of the accumulators.
@@ -91,29 +103,30 @@ impl Shape {
     pub fn inputs(&self) -> usize {
         match self.activation {
             Activation::Crelu | Activation::Screlu => 2 * self.l1,
-            Activation::Pairwise => self.l1,
+            Activation::Pairwise | Activation::WidePairwise => self.l1,
         }
     }
 
     /// The dense layers of a stack, in order.
     pub fn layers(&self) -> [LayerShape; 3] {
         let [h1, h2] = self.hidden;
-        let into_second = match self.chain {
-            Chain::Plain => h1,
-            Chain::Skip { squares: false } => h1 - 1,
-            Chain::Skip { squares: true } => 2 * (h1 - 1),
+        let (into_second, into_last) = match self.chain {
+            Chain::Plain => (h1, h2),
+            Chain::Skip { squares: false } => (h1 - 1, h2),
+            Chain::Skip { squares: true } => (2 * (h1 - 1), h2),
+            Chain::Joined => (2 * h1, 2 * (h1 + h2)),
         };
         let layer = |inputs, outputs| LayerShape { inputs, outputs };
         [
             layer(self.inputs(), h1),
             layer(into_second, h2),
-            layer(h2, 1),
+            layer(into_last, 1),
         ]
     }
 
     /// The hash before the feature transformer.
     pub fn transformer_hash(&self) -> u32 {
-        self.features.set().hash ^ self.accumulators()
+        self.relations.hash(self.features.set().hash) ^ self.accumulators()
     }
 
     /// The hash before a stack of dense layers.
@@ -145,8 +158,9 @@ impl Shape {
 
     /// Bytes of the feature transformer in a file without compression, its hash not counted.
     pub fn transformer_size(&self) -> usize {
-        let features = self.features.set().count();
-        2 * self.l1 * (features + 1) + 4 * self.psqt * features
+        let (pieces, relations) = (self.features.set().count(), self.relations.set().count());
+        let weights = 2 * self.l1 * (pieces + 1) + self.l1 * relations;
+        weights + 4 * self.psqt * (pieces + relations)
     }
 
     /// Bytes of the stacks of dense layers in a file, with their hashes.

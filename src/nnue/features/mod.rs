@@ -6,7 +6,10 @@
 mod halfka;
 mod halfkp;
 mod list;
+mod pawn_pairs;
+pub(crate) mod relations;
 mod set;
+mod threats;
 
 use std::fmt;
 

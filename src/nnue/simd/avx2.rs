@@ -3,8 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::generic::{self, Isa, instructions};
+use super::relational;
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// The instructions of this backend.
 struct Avx2;
@@ -34,6 +35,15 @@ impl Isa for Avx2 {
             let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
             let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), one);
             _mm256_srli_epi16::<7>(_mm256_mullo_epi16(a, b))
+        }
+        fn wide_product16(a: __m256i, b: __m256i) -> __m256i {
+            // Seven bits up before the upper half of the product: together a shift by nine.
+            let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
+            let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
+            _mm256_mulhi_epi16(_mm256_slli_epi16::<7>(a), _mm256_min_epi16(b, one))
+        }
+        fn widen(from: *const i8) -> __m256i {
+            _mm256_cvtepi8_epi16(_mm_loadu_si128(from.cast()))
         }
         fn add32(a: __m256i, b: __m256i) -> __m256i {
             _mm256_add_epi32(a, b)
@@ -75,7 +85,7 @@ impl Isa for Avx2 {
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "popcnt,bmi1,avx2")]
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -106,5 +116,35 @@ pub(super) fn pairwise<const L1: usize>(
     squares: bool,
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::pairwise::<Avx2, L1>(head, own, other, squares) }
+    unsafe { generic::pairwise::<Avx2, L1, false>(head, own, other, squares) }
+}
+
+/// See [`Kernels::update_all`](super::Kernels::update_all).
+#[target_feature(enable = "popcnt,bmi1,avx2")]
+pub(super) fn update_all<const L1: usize, const P: usize>(
+    rows: AllRows<'_, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    changes: &Changes<'_>,
+) {
+    // SAFETY: this function has the features.
+    unsafe { relational::update_all::<Avx2, L1, P>(rows, from, to, changes) }
+}
+
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+#[target_feature(enable = "popcnt,bmi1,avx2")]
+pub(super) fn wide_pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Avx2, L1, true>(head, own, other, true) }
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+#[target_feature(enable = "popcnt,bmi1,avx2")]
+pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { relational::joined::<Avx2, L1>(head, own, other) }
 }

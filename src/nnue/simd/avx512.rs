@@ -4,8 +4,9 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::generic::{self, Isa, instructions};
+use super::relational;
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
@@ -75,6 +76,15 @@ impl<D: Dot> Isa for Avx512<D> {
             let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), one);
             _mm512_srli_epi16::<7>(_mm512_mullo_epi16(a, b))
         }
+        fn wide_product16(a: __m512i, b: __m512i) -> __m512i {
+            // Seven bits up before the upper half of the product: together a shift by nine.
+            let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(255));
+            let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
+            _mm512_mulhi_epi16(_mm512_slli_epi16::<7>(a), _mm512_min_epi16(b, one))
+        }
+        fn widen(from: *const i8) -> __m512i {
+            _mm512_cvtepi8_epi16(_mm256_loadu_si256(from.cast()))
+        }
         fn add32(a: __m512i, b: __m512i) -> __m512i {
             _mm512_add_epi32(a, b)
         }
@@ -129,7 +139,7 @@ impl<D: Dot> Isa for Avx512<D> {
     }
 }
 
-/// Accumulator of four registers inside of each 128 bits: one lane for each register.
+/// Sums of four registers inside of each 128 bits: one lane for each register.
 #[inline(always)]
 unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
     // SAFETY: the caller's function has AVX-512.
@@ -160,7 +170,7 @@ unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -191,7 +201,7 @@ pub(super) fn pairwise<const L1: usize>(
     squares: bool,
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::pairwise::<Avx512<Widening>, L1>(head, own, other, squares) }
+    unsafe { generic::pairwise::<Avx512<Widening>, L1, false>(head, own, other, squares) }
 }
 
 /// See [`Kernels::clipped`](super::Kernels::clipped).
@@ -215,5 +225,53 @@ pub(super) fn pairwise_vnni<const L1: usize>(
     squares: bool,
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::pairwise::<Avx512<Vnni>, L1>(head, own, other, squares) }
+    unsafe { generic::pairwise::<Avx512<Vnni>, L1, false>(head, own, other, squares) }
+}
+
+/// See [`Kernels::update_all`](super::Kernels::update_all).
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
+pub(super) fn update_all<const L1: usize, const P: usize>(
+    rows: AllRows<'_, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    changes: &Changes<'_>,
+) {
+    // SAFETY: this function has the features.
+    unsafe { relational::update_all::<Avx512<Widening>, L1, P>(rows, from, to, changes) }
+}
+
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
+pub(super) fn wide_pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Avx512<Widening>, L1, true>(head, own, other, true) }
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
+pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { relational::joined::<Avx512<Widening>, L1>(head, own, other) }
+}
+
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
+pub(super) fn wide_pairwise_vnni<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Avx512<Vnni>, L1, true>(head, own, other, true) }
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
+pub(super) fn joined_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { relational::joined::<Avx512<Vnni>, L1>(head, own, other) }
 }

@@ -28,8 +28,12 @@ pub(super) trait Isa: Sized {
     unsafe fn add16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping differences of i16 lanes.
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
+    /// Loads half of [`Self::BYTES`] i8 and widens them to i16 lanes.
+    unsafe fn widen(from: *const i8) -> Self::V;
     /// The products of i16 lanes clamped to 0..=127, divided by 128.
     unsafe fn product16(a: Self::V, b: Self::V) -> Self::V;
+    /// The products of i16 lanes clamped to 0..=255, divided by 512; where `b` is negative, anything negative.
+    unsafe fn wide_product16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping sums of i32 lanes.
     unsafe fn add32(a: Self::V, b: Self::V) -> Self::V;
     /// The i16 lanes of `a`, then those of `b`, clamped to 0..=127, as bytes in order.
@@ -77,7 +81,7 @@ pub(super) use instructions;
 
 /// Bytes on cache line boundaries.
 #[repr(C, align(64))]
-struct Bytes<const N: usize>([u8; N]);
+pub(super) struct Bytes<const N: usize>(pub [u8; N]);
 
 /// See [`Kernels::update`](super::Kernels::update). The commonest lengths get code of their own.
 ///
@@ -85,7 +89,7 @@ struct Bytes<const N: usize>([u8; N]);
 /// The processor must have the instructions of `I`.
 #[inline(always)]
 pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -105,7 +109,7 @@ pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
 /// Keeps a block of sums in registers while every row is added or subtracted.
 #[inline(always)]
 unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -150,12 +154,12 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     // One register at most: the compiler does as well with plain code.
     let mut psqt = from.psqt;
     for &feature in added {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature)) {
+        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
             *sum = sum.wrapping_add(value);
         }
     }
     for &feature in removed {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature)) {
+        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
             *sum = sum.wrapping_sub(value);
         }
     }
@@ -195,7 +199,7 @@ pub(super) unsafe fn clipped<I: Isa, const L1: usize, const H1: usize>(
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn pairwise<I: Isa, const L1: usize>(
+pub(super) unsafe fn pairwise<I: Isa, const L1: usize, const WIDE: bool>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
@@ -205,8 +209,8 @@ pub(super) unsafe fn pairwise<I: Isa, const L1: usize>(
     unsafe {
         let mut input = Bytes([0; L1]);
         let (first, second) = input.0.split_at_mut(L1 / 2);
-        multiply_halves::<I, L1>(own, first);
-        multiply_halves::<I, L1>(other, second);
+        multiply_halves::<I, L1, WIDE>(own, first);
+        multiply_halves::<I, L1, WIDE>(other, second);
         let sums = if I::BY_ROWS {
             affine_by_rows::<I, L1>(&head.first, &input)
         } else {
@@ -233,9 +237,13 @@ unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
     }
 }
 
-/// The pairwise transformer's activation: products of the first half's and the second half's sums.
+/// The pairwise transformer's activation: products of the first half's and the second half's sums, clipped at 127 or,
+/// if `WIDE`, at 255.
 #[inline(always)]
-unsafe fn multiply_halves<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut [u8]) {
+pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
+    sums: &[i16; L1],
+    out: &mut [u8],
+) {
     const { assert!(L1.is_multiple_of(128)) };
     assert!(out.len() == L1 / 2);
     let lanes = I::BYTES / 2;
@@ -244,10 +252,15 @@ unsafe fn multiply_halves<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut [
         // SAFETY: `BYTES` divides half a row, so that two i16 vectors of each half lie inside.
         unsafe {
             let product = |at: usize| {
-                I::product16(
+                let (a, b) = (
                     I::load(first.add(at).cast()),
                     I::load(second.add(at).cast()),
-                )
+                );
+                if WIDE {
+                    I::wide_product16(a, b)
+                } else {
+                    I::product16(a, b)
+                }
             };
             let bytes = I::clip16(product(start), product(start + lanes));
             I::store(out.as_mut_ptr().add(start), bytes);
@@ -288,7 +301,7 @@ unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>)
 /// # Safety
 /// `input` must point to `inputs` bytes, each at most 127.
 #[inline(always)]
-unsafe fn affine<I: Isa, const OUT: usize>(
+pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
     layer: &Dense,
     input: *const u8,
     inputs: usize,
@@ -467,15 +480,15 @@ unsafe fn add_group<I: Isa, const OUT: usize>(
 
 /// The last layer: one dot product. Fewer inputs than a register holds are padded with zeros.
 #[inline(always)]
-unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Bytes<IN>) -> i32 {
+pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Bytes<IN>) -> i32 {
     assert!(layer.weights().len() == IN && layer.biases().len() == 1);
-    const { assert!(IN <= 64) };
-    let (mut x, mut w) = (Bytes([0; 64]), Bytes([0; 64]));
+    const { assert!(IN <= 128) };
+    let (mut x, mut w) = (Bytes([0; 128]), Bytes([0; 128]));
     x.0[..IN].copy_from_slice(&input.0);
     w.0[..IN].copy_from_slice(bytemuck::cast_slice(layer.weights()));
     let mut sum = layer.biases()[0];
     for start in (0..IN).step_by(I::BYTES) {
-        // SAFETY: both buffers have 64 bytes, which no register goes beyond.
+        // SAFETY: both buffers have 128 bytes, a multiple of every register.
         unsafe {
             let dot = I::dot(
                 I::splat(0),

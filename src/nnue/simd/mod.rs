@@ -1,8 +1,8 @@
 //! The arithmetic of a network, once per instruction set; the processor is asked once.
 //!
-//! Three operations only: [`Kernels::update`] adds and removes rows of the first layer;
-//! [`Kernels::clipped`] and [`Kernels::pairwise`] run the dense layers. [`scalar`] is their specification. The vector
-//! backends share the algorithms of `generic` and differ in a handful of instructions.
+//! Two kinds of operations: [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first layer;
+//! [`Kernels::clipped`] and those behind it run the dense layers. [`scalar`] is their specification. The vector
+//! backends share the algorithms of `generic` and `relational`, and differ in a handful of instructions.
 #![allow(unsafe_code)]
 
 mod kernel;
@@ -20,6 +20,12 @@ mod avx512;
 mod generic;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod relational;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -28,7 +34,7 @@ mod wasm;
 pub use kernel::Kernel;
 
 use super::layers::Head;
-use super::rows::{Accumulator, Rows};
+use super::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// A kernel that this processor has: the value is the proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +88,7 @@ impl Kernels {
     #[inline]
     pub fn update<const L1: usize, const P: usize>(
         self,
-        rows: Rows<'_, L1, P>,
+        rows: Rows<'_, i16, L1, P>,
         from: &Accumulator<L1, P>,
         to: &mut Accumulator<L1, P>,
         added: &[u16],
@@ -137,6 +143,61 @@ impl Kernels {
             pairwise,
             pairwise_vnni,
             pairwise_dotprod::<L1>(head, own, other, squares)
+        )
+    }
+
+    /// Writes `from` after some changes to `to`, as [`Self::update`] does, with the rows of relations between pieces.
+    ///
+    /// # Panics
+    /// When an index is outside of `rows`.
+    #[inline]
+    pub fn update_all<const L1: usize, const P: usize>(
+        self,
+        rows: AllRows<'_, L1, P>,
+        from: &Accumulator<L1, P>,
+        to: &mut Accumulator<L1, P>,
+        changes: &Changes<'_>,
+    ) {
+        dispatch!(
+            self,
+            update_all,
+            update_all,
+            update_all::<L1, P>(rows, from, to, changes)
+        )
+    }
+
+    /// As [`Self::pairwise`] with squares, for accumulators that are twice as fine: clipped at 255, products divided
+    /// by 512.
+    ///
+    /// # Panics
+    /// When `head` is not `L1 -> 16 -> 32 -> 1`.
+    #[inline]
+    pub fn wide_pairwise<const L1: usize>(
+        self,
+        head: &Head,
+        own: &[i16; L1],
+        other: &[i16; L1],
+    ) -> i32 {
+        dispatch!(
+            self,
+            wide_pairwise,
+            wide_pairwise_vnni,
+            wide_pairwise_dotprod::<L1>(head, own, other)
+        )
+    }
+
+    /// The raw output through the same products and three layers that all see what all layers before them hand on, as
+    /// [`Chain::Joined`](super::architecture::Chain::Joined) says.
+    ///
+    /// # Panics
+    /// When `head` is not `L1 -> 32`, `64 -> 32`, `128 -> 1`.
+    #[inline]
+    pub fn joined<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+        dispatch!(
+            self,
+            joined,
+            joined_vnni,
+            joined_dotprod::<L1>(head, own, other)
         )
     }
 }

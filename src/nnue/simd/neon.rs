@@ -4,8 +4,9 @@ use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
 use super::generic::{self, Isa, instructions};
+use super::relational;
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// How four byte products become a sum: the only difference between the two kernels.
 trait Dot {
@@ -82,6 +83,16 @@ impl<D: Dot> Isa for Neon<D> {
             let b = vminq_s16(vmaxq_s16(vreinterpretq_s16_s32(b), zero), one);
             vreinterpretq_s32_s16(vshrq_n_s16::<7>(vmulq_s16(a, b)))
         }
+        fn wide_product16(a: int32x4_t, b: int32x4_t) -> int32x4_t {
+            // Six bits up before the upper half of the doubled product: together a shift by nine.
+            let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(255));
+            let a = vminq_s16(vmaxq_s16(vreinterpretq_s16_s32(a), zero), one);
+            let b = vminq_s16(vreinterpretq_s16_s32(b), one);
+            vreinterpretq_s32_s16(vqdmulhq_s16(vshlq_n_s16::<6>(a), b))
+        }
+        fn widen(from: *const i8) -> int32x4_t {
+            vreinterpretq_s32_s16(vmovl_s8(vld1_s8(from)))
+        }
         fn add32(a: int32x4_t, b: int32x4_t) -> int32x4_t { vaddq_s32(a, b) }
         fn clip16(a: int32x4_t, b: int32x4_t) -> int32x4_t {
             let low = vqmovn_s16(vreinterpretq_s16_s32(a));
@@ -106,7 +117,7 @@ impl<D: Dot> Isa for Neon<D> {
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "neon")]
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -137,7 +148,7 @@ pub(super) fn pairwise<const L1: usize>(
     squares: bool,
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::pairwise::<Neon<Widening>, L1>(head, own, other, squares) }
+    unsafe { generic::pairwise::<Neon<Widening>, L1, false>(head, own, other, squares) }
 }
 
 /// See [`Kernels::clipped`](super::Kernels::clipped).
@@ -161,5 +172,57 @@ pub(super) fn pairwise_dotprod<const L1: usize>(
     squares: bool,
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { generic::pairwise::<Neon<Sdot>, L1>(head, own, other, squares) }
+    unsafe { generic::pairwise::<Neon<Sdot>, L1, false>(head, own, other, squares) }
+}
+
+/// See [`Kernels::update_all`](super::Kernels::update_all).
+#[target_feature(enable = "neon")]
+pub(super) fn update_all<const L1: usize, const P: usize>(
+    rows: AllRows<'_, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    changes: &Changes<'_>,
+) {
+    // SAFETY: this function has the features.
+    unsafe { relational::update_all::<Neon<Widening>, L1, P>(rows, from, to, changes) }
+}
+
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+#[target_feature(enable = "neon")]
+pub(super) fn wide_pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Neon<Widening>, L1, true>(head, own, other, true) }
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+#[target_feature(enable = "neon")]
+pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { relational::joined::<Neon<Widening>, L1>(head, own, other) }
+}
+
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+#[target_feature(enable = "neon,dotprod")]
+pub(super) fn wide_pairwise_dotprod<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { generic::pairwise::<Neon<Sdot>, L1, true>(head, own, other, true) }
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+#[target_feature(enable = "neon,dotprod")]
+pub(super) fn joined_dotprod<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: this function has the features.
+    unsafe { relational::joined::<Neon<Sdot>, L1>(head, own, other) }
 }

@@ -4,11 +4,11 @@ use std::iter::zip;
 
 use crate::nnue::architecture::Activation;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -18,13 +18,35 @@ pub(super) fn update<const L1: usize, const P: usize>(
     for &feature in added {
         let row = &rows.neurons[usize::from(feature)];
         zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
-        zip(&mut to.psqt, rows.psqt(feature)).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
+        zip(&mut to.psqt, rows.psqt(feature.into()))
+            .for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
     }
     for &feature in removed {
         let row = &rows.neurons[usize::from(feature)];
         zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
-        zip(&mut to.psqt, rows.psqt(feature)).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
+        zip(&mut to.psqt, rows.psqt(feature.into()))
+            .for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
     }
+}
+
+/// See [`Kernels::update_all`](super::Kernels::update_all).
+pub(super) fn update_all<const L1: usize, const P: usize>(
+    rows: AllRows<'_, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    changes: &Changes<'_>,
+) {
+    update(rows.pieces, from, to, changes.added, changes.removed);
+    let neurons = &mut to.neurons;
+    for &feature in changes.relations_added {
+        let row = &rows.relations.neurons[feature as usize];
+        zip(&mut *neurons, row).for_each(|(sum, &w)| *sum = sum.wrapping_add(w.into()));
+    }
+    for &feature in changes.relations_removed {
+        let row = &rows.relations.neurons[feature as usize];
+        zip(&mut *neurons, row).for_each(|(sum, &w)| *sum = sum.wrapping_sub(w.into()));
+    }
+    to.psqt = rows.psqt_after(from, changes);
 }
 
 /// See [`Kernels::clipped`](super::Kernels::clipped).
@@ -65,6 +87,67 @@ pub(super) fn pairwise<const L1: usize>(
     second_and_output(head, &activated).wrapping_add(skip)
 }
 
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+pub(super) fn wide_pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    let mut hidden = [0; 16];
+    affine(&head.first, &wide_products([own, other]), &mut hidden);
+    let (activated, skip) = skip_activation(&hidden, true);
+    second_and_output(head, &activated).wrapping_add(skip)
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    joined_layers(head, &wide_products([own, other])).1
+}
+
+/// The layers of [`joined`]: what the last one sees, and the output.
+pub(in crate::nnue) fn joined_layers(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
+    let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
+    let mut activated = [0; 128];
+    affine(&head.first, input, &mut first);
+    square_and_clip(&first, 7, &mut activated[..64]);
+    affine(&head.second, &activated[..64], &mut second);
+    square_and_clip(&second, 6, &mut activated[64..]);
+    affine(&head.output, &activated, &mut output);
+    (activated, join(output[0], &first))
+}
+
+/// Both accumulators' wide products.
+fn wide_products<const L1: usize>(sums: [&[i16; L1]; 2]) -> [u8; L1] {
+    let mut input = [0; L1];
+    for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), sums) {
+        transform(Activation::WidePairwise, sums, half);
+    }
+    input
+}
+
+/// What a layer of a joined network hands on: the squares of its sums, then the sums themselves, both clipped. A sum of
+/// 128 shifted up by `shift` is 1.0, and so is 128.
+#[inline(always)]
+pub(super) fn square_and_clip(sums: &[i32; 32], shift: u32, out: &mut [u8]) {
+    let (squared, clipped) = out.split_at_mut(32);
+    for (to, &sum) in zip(squared, sums) {
+        // The smaller of the square and 127 is the same: 2^15 squared is beyond it.
+        let low = sum.clamp(-0x8000, 0x7FFF);
+        *to = ((low * low) >> (2 * shift + 7)).min(127) as u8;
+    }
+    for (to, &sum) in zip(clipped, sums) {
+        *to = (sum >> shift).clamp(0, 127) as u8;
+    }
+}
+
+/// The output of a joined network: the last layer's, and the difference of two outputs of the first one, which counts
+/// 600 units (times 16) for 1.0 (128 * 64 * 2).
+#[inline(always)]
+pub(super) fn join(output: i32, first: &[i32; 32]) -> i32 {
+    let sum = i64::from(output) + i64::from(first[30]) - i64::from(first[31]);
+    (sum * 9600 / 16384) as i32
+}
+
 /// What a perspective's accumulator hands to the first dense layer: as many numbers as sums, or half as many products.
 #[inline(always)]
 pub(in crate::nnue) fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
@@ -73,6 +156,12 @@ pub(in crate::nnue) fn transform(activation: Activation, sums: &[i16], out: &mut
     match activation {
         Activation::Crelu => zip(out, sums).for_each(|(to, &sum)| *to = clip(sum) as u8),
         Activation::Screlu => zip(out, sums).for_each(|(to, &sum)| *to = product(sum, sum)),
+        Activation::WidePairwise => {
+            let clip = |sum: i16| i32::from(sum.clamp(0, 255));
+            let (first, second) = sums.split_at(sums.len() / 2);
+            let pairs = zip(first, second);
+            zip(out, pairs).for_each(|(to, (&a, &b))| *to = ((clip(a) * clip(b)) >> 9) as u8);
+        }
         Activation::Pairwise => {
             let (first, second) = sums.split_at(sums.len() / 2);
             zip(out, zip(first, second)).for_each(|(to, (&a, &b))| *to = product(a, b));

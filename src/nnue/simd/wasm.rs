@@ -4,8 +4,9 @@
 use std::arch::wasm32::*;
 
 use super::generic::{self, Isa};
+use super::relational;
 use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// The instructions of this backend.
 struct Simd128;
@@ -42,6 +43,19 @@ impl Isa for Simd128 {
         let a = i16x8_min(i16x8_max(a, zero), one);
         let b = i16x8_min(i16x8_max(b, zero), one);
         u16x8_shr(i16x8_mul(a, b), 7)
+    }
+    #[inline(always)]
+    unsafe fn wide_product16(a: v128, b: v128) -> v128 {
+        // Both are clamped, so that the product fits u16.
+        let (zero, one) = (i16x8_splat(0), i16x8_splat(255));
+        let a = i16x8_min(i16x8_max(a, zero), one);
+        let b = i16x8_min(i16x8_max(b, zero), one);
+        u16x8_shr(i16x8_mul(a, b), 9)
+    }
+    #[inline(always)]
+    unsafe fn widen(from: *const i8) -> v128 {
+        // SAFETY: the caller vouches for the eight bytes.
+        unsafe { i16x8_load_extend_i8x8(from) }
     }
     #[inline(always)]
     unsafe fn add32(a: v128, b: v128) -> v128 {
@@ -84,7 +98,7 @@ impl Isa for Simd128 {
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, L1, P>,
+    rows: Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -113,5 +127,32 @@ pub(super) fn pairwise<const L1: usize>(
     squares: bool,
 ) -> i32 {
     // SAFETY: the module was built for these vectors.
-    unsafe { generic::pairwise::<Simd128, L1>(head, own, other, squares) }
+    unsafe { generic::pairwise::<Simd128, L1, false>(head, own, other, squares) }
+}
+
+/// See [`Kernels::update_all`](super::Kernels::update_all).
+pub(super) fn update_all<const L1: usize, const P: usize>(
+    rows: AllRows<'_, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    changes: &Changes<'_>,
+) {
+    // SAFETY: the module was built for these vectors.
+    unsafe { relational::update_all::<Simd128, L1, P>(rows, from, to, changes) }
+}
+
+/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
+pub(super) fn wide_pairwise<const L1: usize>(
+    head: &Head,
+    own: &[i16; L1],
+    other: &[i16; L1],
+) -> i32 {
+    // SAFETY: the module was built for these vectors.
+    unsafe { generic::pairwise::<Simd128, L1, true>(head, own, other, true) }
+}
+
+/// See [`Kernels::joined`](super::Kernels::joined).
+pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    // SAFETY: the module was built for these vectors.
+    unsafe { relational::joined::<Simd128, L1>(head, own, other) }
 }

@@ -116,7 +116,7 @@ fn activated(activation: Activation, sum: f32) -> f32 {
     let clipped = sum.clamp(0.0, 1.0);
     match activation {
         Activation::Crelu => clipped,
-        Activation::Screlu | Activation::Pairwise => clipped * clipped,
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => clipped * clipped,
     }
 }
 

@@ -19,6 +19,8 @@ pub fn input_one(activation: Activation) -> f32 {
     match activation {
         Activation::Crelu => ACTIVATION_ONE,
         // Before the cut to an integer, which takes half a unit more on average.
-        Activation::Screlu | Activation::Pairwise => ACTIVATION_ONE * ACTIVATION_ONE / 128.0,
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => {
+            ACTIVATION_ONE * ACTIVATION_ONE / 128.0
+        }
     }
 }

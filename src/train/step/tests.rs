@@ -75,7 +75,7 @@ fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Train
     // Squares of sums that are small have deltas that are too small to be seen.
     let span = match architecture.activation {
         Activation::Crelu => 0.05,
-        Activation::Screlu | Activation::Pairwise => 0.15,
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => 0.15,
     };
     let model = Model::initial(&mut SplitMix64::new(5), architecture, span);
     Trainer::new(

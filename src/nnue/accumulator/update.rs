@@ -1,0 +1,50 @@
+//! How the changes of a ply are applied: by the kernel that a net with or without relations between pieces needs.
+
+use crate::nnue::features::relations::{StaticRelations, types};
+use crate::nnue::rows::{Accumulator, AllRows, Changes};
+use crate::nnue::simd::Kernels;
+
+/// Relations with the kernel that updates sums of them.
+pub(super) trait Update: StaticRelations {
+    /// Writes `from` after some changes to `to`.
+    fn update<const L1: usize, const P: usize>(
+        kernels: Kernels,
+        rows: AllRows<'_, L1, P>,
+        from: &Accumulator<L1, P>,
+        to: &mut Accumulator<L1, P>,
+        changes: &Changes<'_>,
+    );
+}
+
+impl Update for types::None {
+    #[inline(always)]
+    fn update<const L1: usize, const P: usize>(
+        kernels: Kernels,
+        rows: AllRows<'_, L1, P>,
+        from: &Accumulator<L1, P>,
+        to: &mut Accumulator<L1, P>,
+        changes: &Changes<'_>,
+    ) {
+        kernels.update(rows.pieces, from, to, changes.added, changes.removed);
+    }
+}
+
+/// Implements [`Update`] for nets with relations.
+macro_rules! with_relations {
+    ($($name:ident)+) => {
+        $(impl Update for types::$name {
+            #[inline(always)]
+            fn update<const L1: usize, const P: usize>(
+                kernels: Kernels,
+                rows: AllRows<'_, L1, P>,
+                from: &Accumulator<L1, P>,
+                to: &mut Accumulator<L1, P>,
+                changes: &Changes<'_>,
+            ) {
+                kernels.update_all(rows, from, to, changes);
+            }
+        })+
+    };
+}
+
+with_relations! { Threats ThreatsAndPawnPairs }

@@ -1,0 +1,70 @@
+//! The blocks of parameters of the first layer, in the order of the file.
+
+use super::Shape;
+use crate::nnue::features::relations::Relations;
+
+/// What the numbers of a block are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Table {
+    /// i16, one row.
+    Biases,
+    /// i16, a row for each piece on a square.
+    Weights,
+    /// i8, a row for each relation; never compressed.
+    Relations,
+    /// i32, a row for each relation, then a row for each piece on a square.
+    Psqt,
+}
+
+/// Some rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    /// What messages call it.
+    pub name: &'static str,
+    /// The table.
+    pub table: Table,
+    /// The first row, and the one behind the last.
+    pub rows: (usize, usize),
+}
+
+/// The blocks of a shape.
+pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
+    let relations = shape.relations.set();
+    let (threats, all) = (relations.threat_count(), relations.count());
+    let pieces = shape.features.set().count();
+    let block = |name, table, from, to| Block {
+        name,
+        table,
+        rows: (from, to),
+    };
+    let biases = block("biases", Table::Biases, 0, 1);
+    let weights = block("weights", Table::Weights, 0, pieces);
+    let psqt = |name, from, to| block(name, Table::Psqt, from, to);
+    let mut blocks = match shape.relations {
+        Relations::None => vec![biases, weights, psqt("piece-square values", 0, pieces)],
+        Relations::Threats => vec![
+            biases,
+            block("threat weights", Table::Relations, 0, threats),
+            weights,
+            psqt("piece-square values", 0, all + pieces),
+        ],
+        Relations::ThreatsAndPawnPairs => vec![
+            biases,
+            block("threat weights", Table::Relations, 0, threats),
+            psqt("threat piece-square values", 0, threats),
+            block("pawn pair weights", Table::Relations, threats, all),
+            psqt("pawn pair piece-square values", threats, all),
+            weights,
+            psqt("piece-square values", all, all + pieces),
+        ],
+    };
+    blocks.retain(|block| shape.psqt > 0 || block.table != Table::Psqt);
+    blocks
+}
+
+impl Block {
+    /// The numbers of the block within its table, which has rows of so many.
+    pub fn range(&self, width: usize) -> std::ops::Range<usize> {
+        self.rows.0 * width..self.rows.1 * width
+    }
+}

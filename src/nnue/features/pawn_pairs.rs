@@ -1,0 +1,111 @@
+//! PP_3Wide: two pawns on the same file or on neighbouring ones are a feature, wherever on them they stand.
+//!
+//! Pawns of any colours, seen by a perspective as the [threats](super::threats) are. Each oriented pawn has a number,
+//! own ones from 0 to 47, the other side's from 48 to 95; a pair's index is that of an unordered pair of numbers.
+//! (Pairs of more distant files have indices too, which never occur.)
+// CITE: the feature set is Stockfish 19's; from its description, checked against the outputs of the published net.
+
+use shakmaty::{Bitboard, ByColor, Color, Square};
+
+use super::threats::Orientation;
+
+/// Number of features of one perspective: pairs of 96 pawns.
+pub const COUNT: usize = 96 * 95 / 2;
+/// The feature set's part of the transformer hash.
+pub const HASH: u32 = 0x86F2_B1DD;
+
+/// For every square, the squares of its file and of the neighbouring ones, on which pawns can stand.
+static NEAR: [Bitboard; 64] = {
+    let mut near = [Bitboard::EMPTY; 64];
+    let mut square = 0;
+    while square < 64 {
+        let file = 0x0101_0101_0101_0101_u64 << (square % 8);
+        let left = file >> 1 & 0x7F7F_7F7F_7F7F_7F7F;
+        let right = file << 1 & 0xFEFE_FEFE_FEFE_FEFE;
+        near[square] = Bitboard((left | file | right) & 0x00FF_FFFF_FFFF_FF00 & !(1 << square));
+        square += 1;
+    }
+    near
+};
+
+/// The number of an oriented pawn: 0 to 95.
+#[inline]
+fn number(perspective: Color, as_seen: Orientation, color: Color, square: Square) -> u32 {
+    let other = if color == perspective { 0 } else { 48 };
+    other + (square as u32 ^ as_seen.turn()) - 8
+}
+
+/// Calls `each` with the index of every pair that a pawn on `square` makes with the others.
+#[inline]
+pub fn pairs_with(
+    (color, square): (Color, Square),
+    others: &ByColor<Bitboard>,
+    perspective: Color,
+    as_seen: Orientation,
+    mut each: impl FnMut(u32),
+) {
+    let one = number(perspective, as_seen, color, square);
+    let near = NEAR[square as usize];
+    for color in Color::ALL {
+        for square in *others.get(color) & near {
+            let other = number(perspective, as_seen, color, square);
+            let (high, low) = (one.max(other), one.min(other));
+            each(high * (high - 1) / 2 + low);
+        }
+    }
+}
+
+/// Calls `each` with the index of every pair of pawns.
+pub fn pairs_of(
+    pawns: ByColor<Bitboard>,
+    perspective: Color,
+    as_seen: Orientation,
+    mut each: impl FnMut(u32),
+) {
+    let mut rest = pawns;
+    for color in Color::ALL {
+        while let Some(square) = rest.get_mut(color).pop_front() {
+            pairs_with((color, square), &rest, perspective, as_seen, &mut each);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{CastlingMode, Position, Role};
+
+    fn active(fen: &str, perspective: Color) -> Vec<u32> {
+        let board = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+        let as_seen = Orientation::new(perspective, board.king(perspective));
+        let mut indices = Vec::new();
+        let pawns = ByColor::new_with(|color| board.pieces(color, Role::Pawn));
+        pairs_of(pawns, perspective, as_seen, |index| indices.push(index));
+        indices.sort_unstable();
+        indices
+    }
+
+    const A: &str = "6k1/5ppp/8/4p3/8/5N2/5PPP/3Q2K1 w - - 0 1";
+    const B: &str = "4k3/2q5/8/4p1n1/3P1P2/2Q5/8/1K1R4 w - - 0 1";
+
+    #[test]
+    fn known_active_features() {
+        let (white, black) = (Color::White, Color::Black);
+        let white_a = [
+            0, 2, 2777, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4080, 4094,
+        ];
+        let black_a = [
+            0, 2, 173, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4024, 4094,
+        ];
+        assert_eq!(active(A, white), white_a);
+        assert_eq!(active(A, black), black_a);
+        assert_eq!(active(B, white), [2869, 2871]);
+        assert_eq!(active(B, black), [2720, 2869]);
+    }
+
+    #[test]
+    fn the_most_pairs_are_those_of_three_full_files() {
+        let fen = "6k1/ppp5/ppp5/pp6/PP6/PPP5/PPP5/6K1 w - - 0 1";
+        assert_eq!(active(fen, Color::White).len(), 96);
+    }
+}

@@ -1,0 +1,268 @@
+//! Relations between two pieces as features, which newer nets have beside single pieces on squares: threats and pairs of
+//! pawns, numbered through.
+
+use std::fmt;
+
+use arrayvec::ArrayVec;
+use shakmaty::{Bitboard, ByColor, Color, Role, Square};
+
+use super::pawn_pairs;
+use super::threats::{self, HASH_V10, HASH_V16, Orientation, THREATS_V10, THREATS_V16, Threats};
+use crate::board::{AttackChange, AttackKinds, DirtyPieces};
+use crate::nnue::BoardView;
+
+/// The most relations of a board: no piece attacks more than 8 others, and 48 pawns (more squares they have not) make
+/// 372 pairs.
+pub(crate) const MAX_RELATIONS: usize = 1024;
+
+/// The most relations that one move can add or remove: 128 attacks of any kinds, and three pawns that each have at most
+/// 17 squares beside them.
+pub(crate) const MAX_RELATIONS_CHANGED: usize = 192;
+
+/// The relations of a board.
+pub(crate) type RelationList = ArrayVec<u32, MAX_RELATIONS>;
+
+/// The relations that a net has, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relations {
+    /// None: a net up to SFNNv9, or one of our own.
+    None,
+    /// SFNNv10's.
+    Threats,
+    /// SFNNv16's.
+    ThreatsAndPawnPairs,
+}
+
+/// What a set of relations is.
+#[derive(Clone, Copy)]
+pub struct RelationSet {
+    /// The threats, if there are any.
+    threats: Option<&'static Threats>,
+    /// Whether pairs of pawns come behind the threats.
+    pub pawn_pairs: bool,
+}
+
+impl Relations {
+    /// What it is.
+    #[inline(always)]
+    pub const fn set(self) -> RelationSet {
+        match self {
+            Self::None => RelationSet {
+                threats: None,
+                pawn_pairs: false,
+            },
+            Self::Threats => RelationSet {
+                threats: Some(&THREATS_V10),
+                pawn_pairs: false,
+            },
+            Self::ThreatsAndPawnPairs => RelationSet {
+                threats: Some(&THREATS_V16),
+                pawn_pairs: true,
+            },
+        }
+    }
+
+    /// The transformer hash of a net that has these relations beside a feature set with the hash `features`, before
+    /// the width is mixed in.
+    pub const fn hash(self, features: u32) -> u32 {
+        match self {
+            Self::None => features,
+            Self::Threats => HASH_V10,
+            Self::ThreatsAndPawnPairs => {
+                let threats = HASH_V16.rotate_left(1) ^ pawn_pairs::HASH;
+                threats.rotate_left(1) ^ features
+            }
+        }
+    }
+}
+
+impl fmt::Display for Relations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::None => "none",
+            Self::Threats => "FullThreats",
+            Self::ThreatsAndPawnPairs => "FullThreats + PP_3Wide",
+        })
+    }
+}
+
+/// Relations that the compiler knows.
+pub(crate) trait StaticRelations: Copy + Send + Sync + 'static {
+    /// Which.
+    const RELATIONS: Relations;
+    /// What they are.
+    const SET: RelationSet = Self::RELATIONS.set();
+}
+
+/// The sets as types without values, which only carry [`StaticRelations::RELATIONS`].
+pub(crate) mod types {
+    use super::{Relations, StaticRelations};
+
+    macro_rules! types {
+        ($($name:ident)+) => {
+            $(
+                #[derive(Clone, Copy, Debug)]
+                pub enum $name {}
+
+                impl StaticRelations for $name {
+                    const RELATIONS: Relations = Relations::$name;
+                }
+            )+
+        };
+    }
+
+    types! { None Threats ThreatsAndPawnPairs }
+}
+
+impl RelationSet {
+    /// Whether there are any.
+    #[inline(always)]
+    pub const fn is_any(&self) -> bool {
+        self.threats.is_some()
+    }
+
+    /// Number of features of one perspective.
+    pub const fn count(&self) -> usize {
+        let pairs = if self.pawn_pairs {
+            pawn_pairs::COUNT
+        } else {
+            0
+        };
+        self.threat_count() + pairs
+    }
+
+    /// Number of threats among them; those come first.
+    #[inline(always)]
+    pub const fn threat_count(&self) -> usize {
+        match self.threats {
+            Some(threats) => threats.count(),
+            None => 0,
+        }
+    }
+
+    /// What a board must tell of attacks that come and go.
+    pub(crate) const fn kinds(&self) -> AttackKinds {
+        match self.threats {
+            Some(threats) => threats.kinds(),
+            None => AttackKinds::NONE,
+        }
+    }
+
+    /// Calls `each` with the index of every relation of a board that `perspective` sees.
+    pub fn active(&self, board: &impl BoardView, perspective: Color, mut each: impl FnMut(u32)) {
+        let orientation = Orientation::new(perspective, board.king(perspective));
+        if let Some(threats) = self.threats {
+            threats::attacks_of(board, threats.kinds(), |attack| {
+                let index = threats.index(attack, orientation);
+                if index < threats::NONE {
+                    each(index);
+                }
+            });
+        }
+        if self.pawn_pairs {
+            let first = self.threat_count() as u32;
+            pawn_pairs::pairs_of(pawns(board), perspective, orientation, |index| {
+                each(first + index);
+            });
+        }
+    }
+
+    /// Adds to `changes` those of one move, seen by `perspective` whose king stands on `king` before and after it.
+    ///
+    /// `pawns` are those before the move, and become those after it.
+    #[inline]
+    pub(crate) fn changes(
+        &self,
+        (dirty, told): (&DirtyPieces, &[AttackChange]),
+        pawns: &mut ByColor<Bitboard>,
+        perspective: Color,
+        king: Square,
+        changes: &mut RelationChanges,
+    ) {
+        let orientation = Orientation::new(perspective, king);
+        if let Some(threats) = self.threats {
+            for &attack in told {
+                let index = threats.index(attack, orientation);
+                if index < threats::NONE {
+                    changes.list(attack.came()).push(index);
+                }
+            }
+        }
+        if self.pawn_pairs {
+            let first = self.threat_count() as u32;
+            let pairs = |pawn, others: &ByColor<Bitboard>, list: &mut ChangedList| {
+                pawn_pairs::pairs_with(pawn, others, perspective, orientation, |index| {
+                    list.push(first + index);
+                });
+            };
+            let moved = || {
+                dirty
+                    .iter()
+                    .filter(|change| change.piece.role == Role::Pawn)
+            };
+            // A pawn that is gone leaves the others before its pairs are told, so that two are told of once.
+            for change in moved() {
+                if let Some(from) = change.from {
+                    pawns.get_mut(change.piece.color).discard(from);
+                    pairs((change.piece.color, from), pawns, &mut changes.removed);
+                }
+            }
+            for change in moved() {
+                if let Some(to) = change.to {
+                    pairs((change.piece.color, to), pawns, &mut changes.added);
+                    pawns.get_mut(change.piece.color).add(to);
+                }
+            }
+        }
+    }
+}
+
+/// The relations that one move changed, of one kind.
+type ChangedList = ArrayVec<u32, MAX_RELATIONS_CHANGED>;
+
+/// The relations that one move changed.
+#[derive(Default, Debug)]
+pub(crate) struct RelationChanges {
+    pub added: ChangedList,
+    pub removed: ChangedList,
+}
+
+impl RelationChanges {
+    #[inline]
+    fn list(&mut self, added: bool) -> &mut ChangedList {
+        if added {
+            &mut self.added
+        } else {
+            &mut self.removed
+        }
+    }
+}
+
+/// The pawns of a board.
+pub(crate) fn pawns(board: &impl BoardView) -> ByColor<Bitboard> {
+    ByColor::new_with(|color| board.pieces(color, Role::Pawn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hashes_of_the_published_nets() {
+        let half_kav2_hm = 0x7F23_4CB8;
+        let wide = 2 * 1024;
+        assert_eq!(Relations::None.hash(half_kav2_hm) ^ wide, 0x7F23_44B8);
+        assert_eq!(Relations::Threats.hash(half_kav2_hm) ^ wide, 0x8F23_44B8);
+        assert_eq!(
+            Relations::ThreatsAndPawnPairs.hash(half_kav2_hm) ^ wide,
+            0xCB68_5313
+        );
+    }
+
+    #[test]
+    fn as_many_as_the_files_have() {
+        assert_eq!(Relations::None.set().count(), 0);
+        assert_eq!(Relations::Threats.set().count(), 79_856);
+        assert_eq!(Relations::ThreatsAndPawnPairs.set().count(), 59_808 + 4_560);
+    }
+}

@@ -1,0 +1,356 @@
+//! Networks that see threats and pairs of pawns: every kernel, fresh and incremental, and files that are no networks.
+//!
+//! The synthetic networks are made here, from the generator that the tables tell of. The published ones are looked for
+//! in the folder that `ZOOTHERA_NETS` names, in the cache of the user, and beside the tables; their tests are slow.
+
+mod oracle;
+mod shared;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use oracle::{Board, table};
+use zoothera::board::{CastlingMode, Position};
+use zoothera::nnue::synthetic::{self, Recipe};
+use zoothera::nnue::{
+    AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, Relations,
+};
+use zoothera::util::rng::SplitMix64;
+
+/// The architecture with these relations.
+fn architecture(relations: Relations) -> Architecture {
+    let found = Architecture::published().find(|known| known.relations == relations);
+    found.expect("a published architecture")
+}
+
+/// A synthetic network: its relations, recipe, the beginning of its SHA-256, the name of its table, and two rows of
+/// the table, for a checkout without it: piece-square and positional part.
+struct Synthetic {
+    relations: Relations,
+    recipe: &'static Recipe,
+    sha256: &'static str,
+    table: &'static str,
+    known: [(&'static str, i32, i32); 2],
+}
+
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+/// The most threats that a hill climb found.
+const CROWDED: &str = "2B1Q1B1/3rnK2/QnqNqnr1/1QnRnQb1/RNqnQ1q1/1kNQ1N2/b1Rn4/8 w - - 0 1";
+
+const SYNTHETIC: [Synthetic; 4] = [
+    Synthetic {
+        relations: Relations::Threats,
+        recipe: &synthetic::A,
+        sha256: "7cb516b153c7",
+        table: "oracle_synth_sfnnv10_A.tsv",
+        known: [(KIWIPETE, -20164, -29540), (CROWDED, 99257, -17626)],
+    },
+    Synthetic {
+        relations: Relations::Threats,
+        recipe: &synthetic::B,
+        sha256: "54edad09d814",
+        table: "oracle_synth_sfnnv10_B.tsv",
+        known: [(KIWIPETE, 45810563, 290487), (CROWDED, 83116676, 180056)],
+    },
+    Synthetic {
+        relations: Relations::ThreatsAndPawnPairs,
+        recipe: &synthetic::A,
+        sha256: "f8843690c239",
+        table: "oracle_synth_sfnnv16_A.tsv",
+        known: [(KIWIPETE, 94934, 2704), (CROWDED, -153526, -15258)],
+    },
+    Synthetic {
+        relations: Relations::ThreatsAndPawnPairs,
+        recipe: &synthetic::B,
+        sha256: "fb0cec0b40bc",
+        table: "oracle_synth_sfnnv16_B.tsv",
+        known: [(KIWIPETE, 40222140, -24038), (CROWDED, -11099663, -64316)],
+    },
+];
+
+/// The output in the columns of a table: both parts and the bucket.
+fn output_of(columns: &[String]) -> NetOutput {
+    let number = |i: usize| -> i32 { columns[i].parse().expect("the tables hold numbers") };
+    NetOutput {
+        psqt: number(0),
+        positional: number(1),
+        bucket: number(2) as usize,
+    }
+}
+
+/// The positions of a table with their outputs.
+fn positions(name: &str) -> Option<Vec<(String, NetOutput)>> {
+    let rows = table(name)?;
+    let rows = rows
+        .iter()
+        .map(|row| (row[0].clone(), output_of(&row[1..])));
+    Some(rows.collect())
+}
+
+/// Every kernel agrees with the rows, also when the refresh cache is warm.
+fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
+    for kernel in Kernel::available() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        for round in 0..2 {
+            for (fen, expected) in rows {
+                stack.reset();
+                let output = stack.evaluate(&Board::new(fen));
+                assert_eq!(output, *expected, "{kernel}, round {round}: {fen}");
+            }
+        }
+    }
+}
+
+/// Plays and takes back random moves, evaluating now and then, against fresh evaluations by the scalar kernel.
+fn check_random_games(network: &Arc<Network>) {
+    let starts = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        KIWIPETE,
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+        "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
+        CROWDED,
+    ];
+    let mut rng = SplitMix64::new(23);
+    let kernels = Kernel::available().into_iter().cycle();
+    for (game, kernel) in kernels.take(30).enumerate() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        let mut fresh = AccumulatorStack::with_kernel(network.clone(), Kernel::Scalar);
+        let fen = starts[game % starts.len()];
+        let mut position = Position::from_fen(fen, CastlingMode::Chess960).expect("a legal FEN");
+        let mut height = 0;
+        for _ in 0..200 {
+            let moves = position.legal_moves();
+            if height > 0 && (moves.is_empty() || rng.below(3) == 0) {
+                position.undo_move();
+                stack.pop();
+                height -= 1;
+            } else if !moves.is_empty() {
+                let m = moves[rng.below(moves.len())];
+                if rng.below(16) == 0 {
+                    // Nobody told of attacks: right all the same.
+                    stack.push(&position.do_move(m));
+                } else {
+                    stack.make(&mut position, m);
+                }
+                height += 1;
+            }
+            if rng.below(2) == 0 {
+                fresh.reset();
+                let expected = fresh.evaluate(&position);
+                let fen = position.fen();
+                assert_eq!(stack.evaluate(&position), expected, "{kernel}: {fen}");
+            }
+        }
+    }
+}
+
+/// Every ply of the games of a table, each evaluated, and then with gaps, up and down.
+fn check_games(network: &Arc<Network>, name: &str) {
+    let Some(rows) = table(name) else { return };
+    let games: Vec<_> = rows.chunk_by(|a, b| a[0] == b[0]).collect();
+    assert!(games.len() > 10);
+    for kernel in Kernel::available() {
+        let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
+        let mut rng = SplitMix64::new(29);
+        for game in &games {
+            for all in [true, false] {
+                check_game(&mut stack, game, |rng| all || rng.below(4) == 0, &mut rng);
+            }
+        }
+    }
+}
+
+/// Plays a game, evaluating where `wanted` says so; then takes it back likewise.
+fn check_game(
+    stack: &mut AccumulatorStack,
+    game: &[Vec<String>],
+    wanted: impl Fn(&mut SplitMix64) -> bool,
+    rng: &mut SplitMix64,
+) {
+    let mode = match game[0][3].contains("960") {
+        true => CastlingMode::Chess960,
+        false => CastlingMode::Standard,
+    };
+    let mut position = Position::from_fen(&game[0][4], mode).expect("a legal FEN");
+    stack.reset();
+    let mut check = |stack: &mut AccumulatorStack, position: &Position, row: &Vec<String>| {
+        if wanted(rng) {
+            let output = stack.evaluate(position);
+            assert_eq!(output, output_of(&row[5..]), "{}", row[4]);
+        }
+    };
+    for row in game {
+        if row[1] != "0" {
+            let m = position.parse_uci(&row[2]).expect("a legal move");
+            stack.make(&mut position, m);
+        }
+        check(stack, &position, row);
+    }
+    for row in game[..game.len() - 1].iter().rev() {
+        position.undo_move();
+        stack.pop();
+        check(stack, &position, row);
+    }
+}
+
+/// Everything about one synthetic network.
+fn check_synthetic(net: &Synthetic) {
+    let file = synthetic::network(architecture(net.relations), net.recipe, true);
+    let network = Arc::new(Network::from_bytes(&file).expect("a good network"));
+    assert!(
+        network.to_bytes() == file,
+        "the file comes out as it went in"
+    );
+    let sha256 = network.info().sha256;
+    assert!(sha256.starts_with(net.sha256), "{sha256}");
+    let known = net.known.map(|(fen, psqt, positional)| {
+        let output = NetOutput {
+            psqt,
+            positional,
+            bucket: 7,
+        };
+        (fen.to_owned(), output)
+    });
+    check_positions(&network, &known);
+    if let Some(rows) = positions(net.table) {
+        assert!(rows.len() > 300);
+        check_positions(&network, &rows);
+    }
+    check_random_games(&network);
+}
+
+#[test]
+fn synthetic_networks_of_stockfish_18_s_kind() {
+    SYNTHETIC[..2].iter().for_each(check_synthetic);
+}
+
+#[test]
+fn synthetic_networks_of_stockfish_19_s_kind() {
+    SYNTHETIC[2..].iter().for_each(check_synthetic);
+}
+
+#[test]
+fn generations_between_the_releases_are_refused_by_hash() {
+    for (version, hash) in [
+        (0x7AF3_2F20_u32, 0xEC10_2EF3_u32),
+        (0x6A44_8AFA, 0xA85B_2204),
+    ] {
+        let words = [version, hash, 0, 0];
+        let file: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        let error = Network::from_bytes(&file).expect_err("no such architecture");
+        assert!(matches!(error, NetError::UnknownArchitecture { .. }));
+        let message = error.to_string();
+        for part in ["SFNNv10", "SFNNv16", "SFNNv11 to v15"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+    let error = Network::from_bytes(&[1; 100]).expect_err("no such version");
+    assert!(error.to_string().contains("6A448AFA") && error.to_string().contains("SFNNv11"));
+}
+
+#[test]
+fn broken_files_are_refused_or_evaluated() {
+    for relations in [Relations::Threats, Relations::ThreatsAndPawnPairs] {
+        let mut file = synthetic::network(architecture(relations), &synthetic::A, true);
+        let mut rng = SplitMix64::new(31);
+        let near_end = file.len() - 300_000;
+        let lengths = (0..200).chain((0..40).map(|i| near_end + i * 7001));
+        for length in lengths.chain((0..20).map(|_| rng.below(file.len()))) {
+            let cut = Network::from_bytes(&file[..length]);
+            assert!(cut.is_err(), "{length} bytes");
+        }
+        file.push(0);
+        let longer = Network::from_bytes(&file);
+        assert!(matches!(longer, Err(NetError::TrailingBytes { .. })));
+        file.pop();
+        let mut accepted = 0;
+        for round in 0..24 {
+            // Threat weights are never compressed: anything is good there.
+            let (low, high) = match round % 3 {
+                0 => (0, 3000),
+                1 => (3000, 50_000_000),
+                _ => (file.len() - 100_000, file.len()),
+            };
+            let (at, byte) = (low + rng.below(high - low), rng.next_u64() as u8);
+            let before = std::mem::replace(&mut file[at], byte);
+            if let Ok(network) = Network::from_bytes(&file) {
+                accepted += 1;
+                let network = Arc::new(network);
+                for fen in [KIWIPETE, CROWDED] {
+                    let board = Board::new(fen);
+                    let mut outputs = Kernel::available().into_iter().map(|kernel| {
+                        AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&board)
+                    });
+                    let first = outputs.next();
+                    assert!(
+                        outputs.all(|output| Some(output) == first),
+                        "kernels differ"
+                    );
+                }
+            }
+            file[at] = before;
+        }
+        assert!(accepted >= 8, "{accepted} accepted");
+    }
+}
+
+#[test]
+fn a_net_in_full_is_the_same_net() {
+    let compressed = synthetic::network(
+        architecture(Relations::ThreatsAndPawnPairs),
+        &synthetic::B,
+        true,
+    );
+    let network = Network::from_bytes(&compressed).expect("a good network");
+    let plain = network.to_bytes_as(false);
+    let again = Network::from_bytes(&plain).expect("the same network");
+    assert!(!again.is_compressed() && plain.len() == 115_114_576 + b"synthetic".len());
+    assert!(again.to_bytes_as(true) == compressed);
+    assert!(Network::from_bytes(&plain[..plain.len() - 1]).is_err());
+}
+
+/// A published network, where it can be found.
+fn published(name: &str) -> Option<Arc<Network>> {
+    let file = format!("{name}.nnue");
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
+    let folders = [
+        std::env::var_os("ZOOTHERA_NETS").map(PathBuf::from),
+        cache.map(|folder| folder.join("zoothera-nets")),
+    ];
+    let paths = folders
+        .into_iter()
+        .flatten()
+        .map(|folder| folder.join(&file));
+    let found = paths.into_iter().find(|path| path.exists());
+    let path = found.or_else(|| shared::shared(&format!("nets/{file}")))?;
+    let network = Network::from_file(path).expect("the published network");
+    assert!(network.info().sha256.starts_with(&name[3..]));
+    Some(Arc::new(network))
+}
+
+/// Positions, games and random games of a published network.
+fn check_published(name: &str) {
+    let Some(network) = published(name) else {
+        return;
+    };
+    if let Some(rows) = positions(&format!("oracle_{name}.tsv")) {
+        check_positions(&network, &rows);
+    }
+    check_games(&network, &format!("oracle_games_{name}.tsv"));
+    check_random_games(&network);
+}
+
+#[test]
+#[ignore = "slow: a file of 109 MB"]
+fn the_network_of_stockfish_18() {
+    check_published("nn-c288c895ea92");
+}
+
+#[test]
+#[ignore = "slow: a file of 99 MB"]
+fn the_network_of_stockfish_19() {
+    check_published("nn-1a298aa575a0");
+}
