@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
 
-use super::command::{Command, Extra, PositionCommand, excerpt};
+use super::command::{Command, Extra, PositionCommand};
 use super::evalfile::{self, EMBEDDED_NAME};
 use super::extra;
 use super::go::{self, GoCommand};
 use super::mailbox::{Mailbox, Message};
 use super::options::{self, Id, OPTIONS, Value};
 use super::output::Output;
-use super::print::{Audience, Printer, Setting};
+use super::print::{Printer, Setting};
 use super::settings::Settings;
+use super::terminal::Audience;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::ThreadPool;
@@ -22,6 +23,7 @@ use crate::search::syzygy::Loaded;
 use crate::search::tt::NoMemory;
 use crate::tools;
 use crate::util::reason;
+use crate::util::text::excerpt;
 
 /// A change of what the search threads share. It waits while they search.
 enum Change {

@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::command::excerpt;
 use super::options::EMBEDDED_NET;
 use crate::nnue::Network;
 use crate::util::reason;
+use crate::util::text::excerpt;
 
 /// A net that was read and checked.
 pub struct Loaded {

@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
-use super::command::{Words, excerpt};
+use super::words::Words;
 use crate::board::{Color, Move, Position};
 use crate::search::limits::{Limits, SideClock};
+use crate::util::text::excerpt;
 
 /// Time for a search whose limits were all malformed.
 pub const FALLBACK_TIME: Duration = Duration::from_millis(100);

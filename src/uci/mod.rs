@@ -1,6 +1,6 @@
 //! UCI: the protocol on standard input and output.
 //!
-//! Three threads and no lock between them. The [`reader`] parses lines ([`command`], [`go`]), acts at once where the
+//! Three threads and no lock between them. The [`reader`] parses lines ([`words`], [`command`], [`go`]), acts at once where the
 //! protocol says "at once", and queues the rest in the [`mailbox`]. The [`engine`] takes them in order, checks options
 //! against one table ([`options`]), and starts searches, which report to a printer ([`print`], [`terminal`]). What
 //! anybody says leaves through the writer thread ([`output`]). At the end of the input what was read is carried out;
@@ -18,6 +18,7 @@ pub mod print;
 pub mod reader;
 mod settings;
 mod terminal;
+mod words;
 
 use std::io::Read;
 
@@ -25,8 +26,8 @@ use command::{Command, CommandError};
 use engine::Engine;
 use mailbox::{Mailbox, Message};
 use output::Output;
-use print::Audience;
 use reader::Reader;
+use terminal::Audience;
 
 use crate::util::threads;
 

@@ -1,8 +1,7 @@
 //! The options, declared once: the table prints them, checks values, and names their handlers.
 
+use crate::util::text::excerpt;
 use std::fmt::Write as _;
-
-use super::command::excerpt;
 
 /// Which option a value is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

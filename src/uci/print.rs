@@ -11,22 +11,10 @@ use parking_lot::Mutex;
 
 use super::mailbox::{Mailbox, Message};
 use super::output::Output;
-use super::terminal;
+use super::terminal::{self, Audience};
 use crate::board::{Move, Position};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::util::quantity::nodes_per_second;
-
-/// Who reads what the engine prints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
-    /// A program: nothing but UCI.
-    Gui,
-    /// A person at a terminal; in colour or not.
-    Person {
-        /// Whether colours are welcome.
-        colour: bool,
-    },
-}
 
 /// What the printer of one search is told.
 pub struct Setting {

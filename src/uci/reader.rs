@@ -8,9 +8,10 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::command::{Command, CommandError, excerpt};
+use super::command::{Command, CommandError};
 use super::mailbox::{Mailbox, Message};
 use super::output::Output;
+use crate::util::text::excerpt;
 
 /// A longer line is refused: a game of 5000 moves takes 0.05 MiB.
 const LONGEST_LINE: usize = 4 << 20;

@@ -2,9 +2,20 @@
 
 use std::io::IsTerminal;
 
-use super::print::Audience;
 use crate::search::report::{Line, Progress, Score, ScoreBound};
 use crate::util::quantity::{nodes_per_second, short_number};
+
+/// Who reads what the engine prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// A program: nothing but UCI.
+    Gui,
+    /// A person at a terminal; in colour or not.
+    Person {
+        /// Whether colours are welcome.
+        colour: bool,
+    },
+}
 
 /// Who sits at the other end of standard input and output.
 pub fn audience() -> Audience {

@@ -8,8 +8,9 @@ use anyhow::{Context, Result, anyhow};
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
 use super::Options;
+use super::chunk::Chunk;
 use super::order::Order;
-use super::plan::{Chunk, Plan};
+use super::plan::Plan;
 use crate::data::record::Record;
 
 /// Chunks that may be on their way.

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use anyhow::{Context, Result, ensure};
 
-use super::plan::{Chunk, Input};
+use super::chunk::{Chunk, Input};
 use crate::data::entry::Entry;
 use crate::data::reader::Format;
 use crate::data::tree::{Decoder, HEADER_BYTES, Header};

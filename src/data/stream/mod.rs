@@ -1,6 +1,6 @@
 //! Files of any size as an endless row of records in random order, in bounded memory.
 //!
-//! * [`plan`]: files are cut into chunks, of which some at the ends are held out
+//! * [`chunk`], [`plan`]: files are cut into chunks, of which some at the ends are held out
 //! * [`load`]: one chunk becomes records
 //! * [`feed`]: threads load chunks in a random order, another one in every epoch, and hand them on in that order
 //! * [`window`]: a large table of records that are shown in random order; what was shown is replaced at once by what
@@ -13,6 +13,7 @@
 //! Positions of a game lie together in a chunk. A window holds chunks from everywhere: of the ten million positions of
 //! a window of 305 MiB the 300 of a game are spread over 600 batches of 16,384.
 
+mod chunk;
 mod feed;
 mod load;
 pub mod order;

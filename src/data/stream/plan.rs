@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Options;
+use super::chunk::{Chunk, Input};
 use super::load::load;
 use crate::data::bin::RECORD_BYTES;
 use crate::data::filter::Filter;
@@ -26,34 +27,6 @@ const PLAIN_BYTES: u64 = 1 << 20;
 const BINPACK_BYTES: u64 = 1 << 17;
 /// What a block of a `.binpack` begins with, before its length in four bytes.
 const BINPACK_MAGIC: &[u8; 4] = b"BINP";
-
-/// A file.
-#[derive(Clone, Debug)]
-pub struct Input {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How it holds its entries.
-    pub format: Format,
-    /// Bytes.
-    pub size: u64,
-    /// Whether its scores alone are labels.
-    pub sampled: bool,
-    /// Whether it was told that the end of the file was cut off.
-    warned: Arc<AtomicBool>,
-}
-
-/// A part of a file: the entries, games or blocks that begin in it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Chunk {
-    /// Number of the file.
-    pub file: usize,
-    /// First byte.
-    pub start: u64,
-    /// The byte after the last.
-    pub end: u64,
-    /// Share of its records that are held out, at its end.
-    pub held_out: f64,
-}
 
 /// What is read, and what of it.
 #[derive(Clone, Debug)]
