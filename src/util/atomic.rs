@@ -24,8 +24,12 @@ impl AtomicFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// When the disk refuses, or the same file is being written already; the error names it.
+    /// When the disk refuses, the same file is being written already, or the name is that of a device, a pipe or a
+    /// folder, which a file must not replace; the error names it.
     pub fn create(path: &Path) -> Result<Self> {
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            bail!("cannot write {}: it is no regular file", path.display());
+        }
         let mut beside = OsString::from(path);
         beside.push(".tmp");
         let beside = PathBuf::from(beside);
@@ -130,5 +134,15 @@ mod tests {
         );
         assert_eq!((text().as_str(), names()), ("new", 1));
         assert!(AtomicFile::create(&folder.path().join("no folder/a")).is_err());
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_replaced_by_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).expect("room");
+        let refused = AtomicFile::create(&inner).err().map(|e| e.to_string());
+        assert!(refused.is_some_and(|text| text.contains("inner: it is no regular file")));
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1);
     }
 }
