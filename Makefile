@@ -27,7 +27,7 @@ define run-tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow check-tune train-smoke fmt clippy bench sprt clean
+.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -60,6 +60,9 @@ fmt: ## Format the source
 
 clippy: ## Lint every target, warnings are errors
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+doc: ## Build the documentation of every item, warnings are errors
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
 bench: build ## Build, then search the bench positions
 	"./$(OUTPUT)" bench

@@ -135,7 +135,7 @@ pub enum DatagenCommand {
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// [depth] [threads] [hash in MiB], or fishtest's form: hash threads limit default|file depth|nodes|movetime
+    /// `[depth] [threads] [hash in MiB]`, or fishtest's form: `hash threads limit default|file depth|nodes|movetime`
     #[arg(num_args = 0..=5, value_name = "WORD")]
     pub words: Vec<String>,
     /// Network to use in place of the embedded one

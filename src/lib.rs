@@ -28,6 +28,8 @@
 //! The folder `examples/` analyses a position, evaluates FENs with a network, and plays a match of two engines. The map
 //! of all rooms, and which may use which, is in README.md.
 #![deny(unsafe_code)]
+// The map of a room links to its files, most of them private: `cargo doc --document-private-items` shows them.
+#![allow(rustdoc::private_intra_doc_links)]
 #![deny(
     missing_docs,
     clippy::undocumented_unsafe_blocks,

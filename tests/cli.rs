@@ -438,7 +438,7 @@ fn a_net_of_our_own_shape_is_shown_and_verified() {
     let mut wider = bytes;
     wider[12 + b"synthetic".len() + 4] = 64;
     fs::write(&path, wider).expect("the net");
-    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine runs [128, 256, 512]");
+    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine runs 128, 256 or 512");
 }
 
 #[test]

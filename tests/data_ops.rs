@@ -12,7 +12,7 @@ use zoothera::board::openings::random_walk;
 use zoothera::board::{Move, Position};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::reader::Format;
-use zoothera::data::tree::{Encoder, Stem, Step};
+use zoothera::data::tree::{Encoder, PackedMove, Stem};
 use zoothera::data::{Entry, bin};
 use zoothera::util::rng::SplitMix64;
 
@@ -201,8 +201,8 @@ fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
             let Some(position) = random_walk(&start, plies, &mut rng) else {
                 continue;
             };
-            let steps = position.moves_since(start.history_len());
-            let path: Vec<Step> = steps.map(Move::bits_of).collect();
+            let moves = position.moves_since(start.history_len());
+            let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
             let score = rng.below(6000) as i16 - 3000;
             encoder.sample(&path, score).expect("moves");
             let mut entry = Entry {

@@ -10,7 +10,7 @@ use zoothera::board::openings::random_walk;
 use zoothera::board::{Move, Position};
 use zoothera::data::reader::Format;
 use zoothera::data::stream::{Options, Source, Stream};
-use zoothera::data::tree::{Encoder, Stem, Step};
+use zoothera::data::tree::{Encoder, PackedMove, Stem};
 use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, Record};
 use zoothera::util::rng::SplitMix64;
@@ -77,7 +77,7 @@ fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
         while number < end {
             let walk = random_walk(&Position::startpos(), rng.below(12), &mut rng);
             let Some(position) = walk else { continue };
-            let path: Vec<Step> = position.moves_since(0).map(Move::bits_of).collect();
+            let path: Vec<PackedMove> = position.moves_since(0).map(Move::bits_of).collect();
             let score = (number % 32_000) as i16;
             encoder.sample(&path, score).expect("moves");
             number += 1;

@@ -3,7 +3,7 @@
 use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN, own};
 use super::error::NetError;
 use super::leb128;
-use super::reader::Reader;
+use super::reader::ByteReader;
 
 /// Bytes before the description: version, file hash, and the description's length.
 const HEADER_SIZE: usize = 12;
@@ -44,7 +44,9 @@ fn words_size(version: u32) -> usize {
 }
 
 /// Reads all that comes before the feature transformer's hash: the architecture, and the description (any bytes).
-pub(super) fn read_header(reader: &mut Reader<'_>) -> Result<(Architecture, Vec<u8>), NetError> {
+pub(super) fn read_header(
+    reader: &mut ByteReader<'_>,
+) -> Result<(Architecture, Vec<u8>), NetError> {
     let total = reader.remaining();
     if total < HEADER_SIZE {
         return Err(NetError::TooShort { actual: total });

@@ -54,7 +54,7 @@ pub enum NetError {
     },
     /// A net of our own has a shape that is not supported.
     #[error("a net of Zoothera's own asks for {0}")]
-    UnsupportedShape(#[from] UnsupportedShape),
+    UnsupportedShape(UnsupportedShape),
     /// The version is right, but the hash of the whole architecture is not.
     #[error("wrong file hash {found:08X}, expected {expected:08X}")]
     WrongFileHash {
@@ -115,7 +115,7 @@ pub enum NetError {
 
 /// A number of a net's shape for which there is no code in this binary.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{what} {found}; this engine runs {supported:?}")]
+#[error("{what} {found}; this engine runs {}", listed(supported))]
 pub struct UnsupportedShape {
     /// Which number it is.
     pub what: &'static str,
@@ -123,6 +123,13 @@ pub struct UnsupportedShape {
     pub found: u32,
     /// The values that are supported beside the numbers before it.
     pub supported: Vec<u32>,
+}
+
+/// The text of [`NetError`] holds the reason. As its source too (by `#[from]`) the reason would be told twice.
+impl From<UnsupportedShape> for NetError {
+    fn from(reason: UnsupportedShape) -> Self {
+        Self::UnsupportedShape(reason)
+    }
 }
 
 /// What is wrong with a compressed block.
@@ -145,9 +152,15 @@ pub enum Fault {
     LeftOver,
 }
 
-/// The words as `1, 2 or 3`.
+/// The words in hexadecimal, as [`listed`].
 fn hexadecimal(words: &[u32]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("{word:08X}")).collect();
+    listed(&words)
+}
+
+/// The words as `1, 2 or 3`.
+fn listed(words: &[impl ToString]) -> String {
+    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     match words.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),

@@ -3,7 +3,7 @@
 use super::architecture::{LayerShape, Shape};
 use super::error::NetError;
 use super::memory::Aligned;
-use super::reader::Reader;
+use super::reader::ByteReader;
 
 /// The fewest outputs that the kernels compute: one register of 512 bits.
 const FEWEST_OUTPUTS: usize = 16;
@@ -37,7 +37,7 @@ impl Dense {
         Self::new(shape, vec![0; shape.outputs], &vec![0; shape.weights()])
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>, shape: LayerShape) -> Result<Self, NetError> {
+    pub(super) fn read(reader: &mut ByteReader<'_>, shape: LayerShape) -> Result<Self, NetError> {
         let biases = reader.i32s(shape.outputs)?;
         let weights = reader.take(shape.weights())?;
         Ok(Self::new(shape, biases, bytemuck::cast_slice(weights)))
@@ -141,7 +141,7 @@ impl Head {
         Self::from_layers(shape.layers().map(Dense::zeroed))
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>, shape: &Shape) -> Result<Self, NetError> {
+    pub(super) fn read(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Self, NetError> {
         let [first, second, output] = shape.layers();
         Ok(Self {
             first: Dense::read(reader, first)?,

@@ -3,7 +3,7 @@
 //! Small numbers are common in a transformer, so that this takes about a third off a file.
 
 use super::error::{Fault, NetError};
-use super::reader::Reader;
+use super::reader::ByteReader;
 
 /// What a compressed block begins with.
 pub const MAGIC: &[u8; 17] = b"COMPRESSED_LEB128";
@@ -17,7 +17,7 @@ pub fn is_next(bytes: &[u8]) -> bool {
 ///
 /// To be called before memory for the numbers is asked for: the length of a file bounds it.
 pub(super) fn block<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut ByteReader<'a>,
     name: &'static str,
     count: usize,
 ) -> Result<&'a [u8], NetError> {

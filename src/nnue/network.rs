@@ -9,7 +9,7 @@ use super::architecture::{Activation, Architecture, Shape};
 use super::container::{file_size, has_known_version, read_header, write_header};
 use super::error::NetError;
 use super::layers::Head;
-use super::reader::Reader;
+use super::reader::ByteReader;
 use super::transformer::Transformer;
 
 /// The bytes of the net that the build chose.
@@ -61,7 +61,7 @@ impl Network {
 
     /// Parses and checks everything; the error says what is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = ByteReader::new(bytes);
         let (architecture, description) = read_header(&mut reader)?;
         let (found, expected) = (reader.u32()?, architecture.transformer_hash());
         if found != expected {
@@ -159,7 +159,7 @@ impl Network {
 }
 
 /// The next stack of dense layers, behind its hash.
-fn read_head(reader: &mut Reader<'_>, shape: &Shape) -> Result<Head, NetError> {
+fn read_head(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Head, NetError> {
     let (found, expected) = (reader.u32()?, shape.network_hash());
     if found != expected {
         return Err(NetError::WrongNetworkHash { found, expected });

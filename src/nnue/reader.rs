@@ -3,12 +3,12 @@
 use super::error::NetError;
 
 /// A cursor over the bytes of a file.
-pub struct Reader<'a> {
+pub struct ByteReader<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     /// A cursor at the beginning.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }

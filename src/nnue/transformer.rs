@@ -5,7 +5,7 @@ use super::architecture::blocks::{Block, Table, blocks};
 use super::error::NetError;
 use super::leb128;
 use super::memory::Aligned;
-use super::reader::Reader;
+use super::reader::ByteReader;
 use super::rows::{Accumulator, AllRows, Rows};
 
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
@@ -80,7 +80,7 @@ impl Transformer {
     }
 
     /// Reads the parameters; compressed ones are recognised.
-    pub(super) fn read(reader: &mut Reader<'_>, shape: &Shape) -> Result<Self, NetError> {
+    pub(super) fn read(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Self, NetError> {
         let compressed = leb128::is_next(reader.rest());
         let sizes = Sizes::of(shape);
         let mut source = |block: &Block| {

@@ -22,7 +22,7 @@ use super::report::{Line, Outcome, Reporter};
 use super::root_filter::{filter_root_moves, root_moves};
 use super::score::{INFINITE, Value};
 use super::signals::Signals;
-use super::syzygy::{Loaded, Syzygy};
+use super::syzygy::{LoadedTables, Syzygy};
 use super::time;
 use super::tt::{NoMemory, Table};
 use super::worker::{STACK_BYTES, Worker};
@@ -264,11 +264,11 @@ impl ThreadPool {
 
     /// Opens tablebases under a list of directories, separated as the platform separates paths; an empty list
     /// closes them. Says what was found; on an error the tables in use stay.
-    pub fn set_syzygy_path(&mut self, path: &str) -> Result<Loaded> {
+    pub fn set_syzygy_path(&mut self, path: &str) -> Result<LoadedTables> {
         self.wait();
         if path.is_empty() {
             self.syzygy = None;
-            return Ok(Loaded::default());
+            return Ok(LoadedTables::default());
         }
         let (tables, loaded) = Syzygy::open(path)?;
         self.syzygy = Some(Arc::new(tables));

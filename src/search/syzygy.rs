@@ -22,7 +22,7 @@ pub struct Syzygy {
 
 /// What opening a list of directories came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedTables {
     /// Files found.
     pub files: usize,
     /// Most men on the board that they know.
@@ -47,9 +47,9 @@ fn new_tables() -> Tablebase<Chess> {
 impl Syzygy {
     /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`). A directory
     /// that cannot be read, or holds no table, costs only itself. Error: no table in any.
-    pub fn open(path: &str) -> Result<(Self, Loaded)> {
+    pub fn open(path: &str) -> Result<(Self, LoadedTables)> {
         let mut tables = new_tables();
-        let mut loaded = Loaded::default();
+        let mut loaded = LoadedTables::default();
         for directory in directories(path) {
             let shown = directory.display();
             match tables.add_directory(&directory) {

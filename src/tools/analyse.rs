@@ -66,7 +66,7 @@ pub fn run(
         if number > 0 {
             pool.clear();
         }
-        let printer = Arc::new(Printer {
+        let printer = Arc::new(AnalysisPrinter {
             position: subject.position.clone(),
             json: options.json,
             width: options.width,
@@ -95,7 +95,7 @@ struct Sink {
 }
 
 /// Prints what the search reports, from the search's own thread.
-struct Printer {
+struct AnalysisPrinter {
     position: Position,
     json: bool,
     width: Option<usize>,
@@ -106,7 +106,7 @@ struct Printer {
     sink: Arc<Mutex<Sink>>,
 }
 
-impl Printer {
+impl AnalysisPrinter {
     /// What comes before the lines of a position.
     fn introduce(&self, title: &str, several: bool, later: bool) {
         if self.json {
@@ -247,7 +247,7 @@ impl Printer {
     }
 }
 
-impl Reporter for Printer {
+impl Reporter for AnalysisPrinter {
     fn line(&self, line: &Line, progress: &Progress) {
         if self.interrupt.is_heard() {
             // It may have come just before the search began, which stops only those that run.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::epd::record::{Record, is_blank};
+use super::epd::record::{EpdRecord, is_blank};
 use super::position_from_fen;
 use crate::board::Position;
 use crate::nnue::Network;
@@ -134,7 +134,7 @@ fn parse_positions(text: &str) -> Result<Vec<Position>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !is_blank(line));
     lines
         .map(|(i, line)| {
-            let parse = || position_from_fen(&Record::parse(line)?.fen);
+            let parse = || position_from_fen(&EpdRecord::parse(line)?.fen);
             parse().with_context(|| format!("line {}", i + 1))
         })
         .collect()

@@ -76,14 +76,14 @@ pub fn read(input: impl Read) -> io::Result<Vec<Result<Game>>> {
 struct Collector;
 
 /// A game that is being read, and the position that it has reached.
-struct Progress {
+struct Reading {
     game: Game,
     position: Position,
 }
 
 impl Visitor for Collector {
     type Tags = Vec<(String, String)>;
-    type Movetext = Progress;
+    type Movetext = Reading;
     type Output = Result<Game>;
 
     fn begin_tags(&mut self) -> ControlFlow<Self::Output, Self::Tags> {
@@ -104,7 +104,7 @@ impl Visitor for Collector {
     fn begin_movetext(&mut self, tags: Self::Tags) -> ControlFlow<Self::Output, Self::Movetext> {
         let fen = tags.iter().find(|(name, _)| name == "FEN");
         match position_from_fen(fen.map_or("", |(_, fen)| fen)) {
-            Ok(start) => ControlFlow::Continue(Progress {
+            Ok(start) => ControlFlow::Continue(Reading {
                 position: start.clone(),
                 game: Game {
                     number: 0,
@@ -117,12 +117,12 @@ impl Visitor for Collector {
         }
     }
 
-    fn san(&mut self, progress: &mut Progress, san: SanPlus) -> ControlFlow<Self::Output> {
-        let position = &mut progress.position;
+    fn san(&mut self, reading: &mut Reading, san: SanPlus) -> ControlFlow<Self::Output> {
+        let position = &mut reading.position;
         match position.parse_san(&san.to_string()) {
             Ok(m) => {
                 position.do_move(m);
-                progress.game.moves.push(m);
+                reading.game.moves.push(m);
                 ControlFlow::Continue(())
             }
             Err(_) => {
@@ -136,8 +136,8 @@ impl Visitor for Collector {
         }
     }
 
-    fn end_game(&mut self, progress: Progress) -> Self::Output {
-        Ok(progress.game)
+    fn end_game(&mut self, reading: Reading) -> Self::Output {
+        Ok(reading.game)
     }
 }
 

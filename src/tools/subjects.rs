@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::epd::record::{Record, is_blank};
-use super::epd::task::parse_move;
+use super::epd::record::{EpdRecord, is_blank};
+use super::epd::test_position::parse_move;
 use super::{pgn, position_from_fen};
 use crate::board::Position;
 
@@ -137,7 +137,7 @@ fn read_positions(name: &str, text: &str, problems: &mut Vec<String>) -> Vec<Sub
     let mut subjects = Vec::new();
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
         let place = format!("{name}:{}", i + 1);
-        let subject = Record::parse(line).and_then(|record| {
+        let subject = EpdRecord::parse(line).and_then(|record| {
             Ok(Subject {
                 title: record.text("id").unwrap_or(&place).to_owned(),
                 position: position_from_fen(&record.fen)?,

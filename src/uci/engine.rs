@@ -19,7 +19,7 @@ use super::terminal::Audience;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::search::ThreadPool;
-use crate::search::syzygy::Loaded;
+use crate::search::syzygy::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::tools;
 use crate::util::reason;
@@ -29,7 +29,7 @@ use crate::util::text::excerpt;
 enum Change {
     Hash(usize),
     Threads(usize),
-    Net(evalfile::Loaded),
+    Net(evalfile::LoadedNet),
     Syzygy(String),
     /// `Clear Hash` or `ucinewgame`: forget what was learnt.
     Clear,
@@ -415,7 +415,7 @@ fn report_hash(output: &Output, wanted: usize, obtained: Result<usize, NoMemory>
 }
 
 /// Says which tables are in use; nothing when there are none because none were asked for.
-fn report_tables(output: &Output, loaded: &Loaded) {
+fn report_tables(output: &Output, loaded: &LoadedTables) {
     let found = format!("{} files, up to {} men", loaded.files, loaded.men);
     if !loaded.problems.is_empty() {
         let good: Vec<_> = loaded

@@ -10,7 +10,7 @@ use crate::util::reason;
 use crate::util::text::excerpt;
 
 /// A net that was read and checked.
-pub struct Loaded {
+pub struct LoadedNet {
     /// The net itself.
     pub network: Arc<Network>,
     /// What to call it, in few words.
@@ -33,11 +33,11 @@ pub fn wanted_file(value: &str) -> Option<&str> {
 }
 
 /// Loads the net that the option's value names. The error says what was wrong, and where it was looked for.
-pub fn load(value: &str) -> Result<Loaded, String> {
+pub fn load(value: &str) -> Result<LoadedNet, String> {
     let Some(name) = wanted_file(value) else {
         let network = Network::embedded();
         let summary = format!("EvalFile: {EMBEDDED_NAME}, {}", describe(&network));
-        return Ok(Loaded {
+        return Ok(LoadedNet {
             network,
             name: EMBEDDED_NAME.to_owned(),
             summary,
@@ -55,7 +55,7 @@ pub fn load(value: &str) -> Result<Loaded, String> {
         |name| name.to_string_lossy().into_owned(),
     );
     let summary = format!("EvalFile: {name}, {}", describe(&network));
-    Ok(Loaded {
+    Ok(LoadedNet {
         network: Arc::new(network),
         name,
         summary,

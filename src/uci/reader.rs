@@ -24,7 +24,7 @@ const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// A line of input.
 #[derive(Debug, PartialEq, Eq)]
-enum Line {
+enum Input {
     Text(String),
     TooLong,
     End,
@@ -55,13 +55,13 @@ impl Reader {
         let mut uci_heard = self.outspoken;
         for number in 1_u64.. {
             let text = match read_line(&mut input) {
-                Line::Text(text) => text,
-                Line::TooLong => {
+                Input::Text(text) => text,
+                Input::TooLong => {
                     let limit = LONGEST_LINE >> 20;
                     self.complain(format!("a line of more than {limit} MiB was skipped"));
                     continue;
                 }
-                Line::End => {
+                Input::End => {
                     self.mailbox.end_input();
                     return self.mailbox.send(Message::End, 0);
                 }
@@ -138,7 +138,7 @@ impl Reader {
 }
 
 /// The next line. Any bytes will do: those that are not UTF-8 become replacement characters.
-fn read_line(input: &mut impl BufRead) -> Line {
+fn read_line(input: &mut impl BufRead) -> Input {
     let mut line = Vec::new();
     let mut too_long = false;
     loop {
@@ -149,7 +149,7 @@ fn read_line(input: &mut impl BufRead) -> Line {
         };
         if chunk.is_empty() {
             if line.is_empty() && !too_long {
-                return Line::End;
+                return Input::End;
             }
             break;
         }
@@ -167,9 +167,9 @@ fn read_line(input: &mut impl BufRead) -> Line {
         }
     }
     if too_long {
-        Line::TooLong
+        Input::TooLong
     } else {
-        Line::Text(String::from_utf8_lossy(&line).into_owned())
+        Input::Text(String::from_utf8_lossy(&line).into_owned())
     }
 }
 
@@ -177,9 +177,9 @@ fn read_line(input: &mut impl BufRead) -> Line {
 mod tests {
     use super::*;
 
-    fn lines(bytes: &[u8], capacity: usize) -> Vec<Line> {
+    fn lines(bytes: &[u8], capacity: usize) -> Vec<Input> {
         let mut input = BufReader::with_capacity(capacity, bytes);
-        std::iter::from_fn(|| Some(read_line(&mut input)).filter(|line| *line != Line::End))
+        std::iter::from_fn(|| Some(read_line(&mut input)).filter(|line| *line != Input::End))
             .collect()
     }
 
@@ -188,7 +188,7 @@ mod tests {
         for capacity in [1, 3, 4096] {
             let read = lines(b"uci\r\n\n\xff\xfe go\0\nlast without end", capacity);
             let expected = ["uci\r", "", "\u{fffd}\u{fffd} go\0", "last without end"];
-            assert_eq!(read, expected.map(|text| Line::Text(text.into())));
+            assert_eq!(read, expected.map(|text| Input::Text(text.into())));
         }
     }
 
@@ -198,7 +198,7 @@ mod tests {
         bytes.extend_from_slice(b"\nisready\n");
         assert_eq!(
             lines(&bytes, 4096),
-            [Line::TooLong, Line::Text("isready".into())]
+            [Input::TooLong, Input::Text("isready".into())]
         );
         assert_eq!(lines(&vec![b'y'; LONGEST_LINE], 4096).len(), 1);
     }

@@ -16,7 +16,7 @@ use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
 use crate::data::reader::Format;
-use crate::data::tree::{Encoder, Stem, Step};
+use crate::data::tree::{Encoder, PackedMove, Stem};
 use crate::nnue::Network;
 use crate::search::sampler::Sampler;
 use crate::search::score::Value;
@@ -137,7 +137,7 @@ struct Walk {
     /// Moves that led to the game's first position.
     before: usize,
     /// Moves of the game so far, and while a sample is taken those of the search.
-    path: Vec<Step>,
+    path: Vec<PackedMove>,
     /// How many moves the game has.
     played: usize,
 }
@@ -195,8 +195,8 @@ impl Walk {
     /// Makes `path` the way to a position behind the game's last one.
     fn go_to(&mut self, position: &Position) {
         self.path.truncate(self.played);
-        let steps = position.moves_since(self.before + self.played);
-        self.path.extend(steps.map(Move::bits_of));
+        let moves = position.moves_since(self.before + self.played);
+        self.path.extend(moves.map(Move::bits_of));
     }
 
     fn put(&mut self, position: &Position, score: i16) {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::output::Output;
+use super::output::OutputFile;
 use super::{Paths, for_each};
 
 /// Arguments of `data convert`.
@@ -25,7 +25,7 @@ pub struct ConvertArgs {
 /// When a file is at fault; the error names it.
 pub fn run(args: &ConvertArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
-    let mut output = Output::create(out)?;
+    let mut output = OutputFile::create(out)?;
     let mut left_to_skip = args.skip;
     let limit = args.limit.unwrap_or(u64::MAX);
     for_each(inputs, "convert", |entry, place| {

@@ -8,7 +8,7 @@
 use anyhow::Result;
 
 use super::buckets::{Buckets, needed};
-use super::output::Output;
+use super::output::OutputFile;
 use super::{Paths, for_each};
 
 /// Bytes of a key with its place.
@@ -31,7 +31,7 @@ pub struct DedupeArgs {
 /// When a file or the disk is at fault; the error names it.
 pub fn run(args: &DedupeArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
-    let mut output = Output::create(out)?;
+    let mut output = OutputFile::create(out)?;
     // Read back and sorted: twice the bytes.
     let count = needed(inputs, 2 * BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;

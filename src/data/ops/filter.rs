@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::output::Output;
+use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::filter::{FilterArgs, remainder};
 use crate::data::reader::Format;
@@ -36,7 +36,7 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let chains = Format::of(out)? == Format::Binpack;
     let filter = args.keep.filter();
-    let mut output = Output::create(out)?;
+    let mut output = OutputFile::create(out)?;
     let mut rng = SplitMix64::new(args.seed);
     let mut kept = 0_u64;
     let count = for_each(inputs, "filter", |entry, place| {

@@ -10,13 +10,13 @@ use crate::data::writer::EntryWriter;
 use crate::util::atomic::AtomicFile;
 
 /// A file of entries in the making.
-pub struct Output {
+pub struct OutputFile {
     path: PathBuf,
     writer: EntryWriter<AtomicFile>,
     count: u64,
 }
 
-impl Output {
+impl OutputFile {
     /// Begins a file of the format that the name tells, under a temporary name.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Output {
     /// Appends an entry that was read from a known place.
     ///
     /// # Errors
-    /// As [`Output::write`].
+    /// As [`OutputFile::write`].
     pub fn write_placed(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
         self.count += 1;
         let written = self.writer.write_placed(entry, place);

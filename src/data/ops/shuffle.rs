@@ -6,7 +6,7 @@
 use anyhow::{Context, Result};
 
 use super::buckets::{Buckets, needed};
-use super::output::Output;
+use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::bin::{self, RECORD_BYTES};
 use crate::data::reader::Format;
@@ -34,7 +34,7 @@ pub struct ShuffleArgs {
 pub fn run(args: &ShuffleArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     check_holds_unrelated(Format::of(out)?)?;
-    let mut output = Output::create(out)?;
+    let mut output = OutputFile::create(out)?;
     let count = needed(inputs, RECORD_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut rng = SplitMix64::new(args.seed);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, ensure};
 
 use super::for_each;
-use super::output::Output;
+use super::output::OutputFile;
 use crate::util::rng::SplitMix64;
 
 /// Arguments of `data split`.
@@ -57,7 +57,11 @@ impl FromStr for Part {
 pub fn run(args: &SplitArgs) -> Result<()> {
     let total: usize = args.into.iter().map(|part| part.weight as usize).sum();
     ensure!(total > 0, "all parts have weight 0");
-    let outputs: Result<Vec<_>> = args.into.iter().map(|p| Output::create(&p.path)).collect();
+    let outputs: Result<Vec<_>> = args
+        .into
+        .iter()
+        .map(|p| OutputFile::create(&p.path))
+        .collect();
     let mut outputs = outputs?;
     let mut rng = SplitMix64::new(args.seed);
     let (mut chosen, mut next_ply) = (0, None);

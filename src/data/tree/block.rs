@@ -17,8 +17,8 @@ use std::io::{Read, Write};
 use anyhow::{Context, Result, ensure};
 
 use super::bits::{BitReader, PADDING};
-use super::code::{Head, take_step};
-use super::node::{Lanes, Node, Step};
+use super::code::{SampleHead, take_move};
+use super::packed_position::{PackedMove, PackedPosition};
 use super::stem::{STEM_BYTES, Stem};
 use crate::data::bin::fill;
 use crate::data::entry::Entry;
@@ -29,7 +29,7 @@ const MAGIC: &[u8; 4] = b"ZTR1";
 pub const HEADER_BYTES: usize = 20;
 /// Most bytes of a payload.
 pub const MOST_PAYLOAD: usize = 1 << 20;
-/// Most steps from a root: longer than any game and the search in it.
+/// Most moves from a root: longer than any game and the search in it.
 const MOST_STEPS: usize = 1 << 14;
 
 /// Where a sample was met.
@@ -38,7 +38,7 @@ pub struct Trail<'a> {
     /// The root of its block.
     pub stem: &'a Stem,
     /// The moves from there, of the game and of the search.
-    pub path: &'a [Step],
+    pub path: &'a [PackedMove],
 }
 
 /// What a header says.
@@ -93,8 +93,8 @@ pub fn write(stem: &Stem, samples: u32, bits: &[u8], sink: &mut impl Write) -> R
 pub struct Decoder {
     /// The payload, and zeros after it.
     payload: Vec<u8>,
-    nodes: Vec<Node>,
-    path: Vec<Step>,
+    positions: Vec<PackedPosition>,
+    path: Vec<PackedMove>,
 }
 
 impl Decoder {
@@ -126,15 +126,15 @@ impl Decoder {
         self.payload.extend([0; PADDING]);
         let (stem, bits) = self.payload.split_first_chunk().context("it has no root")?;
         let stem = Stem::decode(stem)?;
-        let lanes = Lanes::new(&stem);
+        let lanes = stem.lanes();
         let mut bits = BitReader::new(bits);
-        let (nodes, path) = (&mut self.nodes, &mut self.path);
-        nodes.clear();
-        nodes.push(Node::new(&stem));
+        let (positions, path) = (&mut self.positions, &mut self.path);
+        positions.clear();
+        positions.push(stem.position());
         path.clear();
         let mut score = 0;
         for _ in 0..header.samples {
-            let head = Head::read(&mut bits)?;
+            let head = SampleHead::read(&mut bits)?;
             score += head.score;
             let kept = path.len().checked_sub(head.pops as usize);
             let kept = kept.context("more moves are taken back than there are")?;
@@ -143,19 +143,23 @@ impl Decoder {
                 "it has too many moves in a row"
             );
             path.truncate(kept);
-            nodes.truncate(kept + 1);
-            let mut node = nodes[kept];
+            positions.truncate(kept + 1);
+            let mut position = positions[kept];
             for _ in 0..head.pushes {
-                let step = take_step(&mut bits, &node, &lanes)?;
-                node = node.after(step, &lanes).context("an impossible move")?;
-                path.push(step);
-                nodes.push(node);
+                let m = take_move(&mut bits, &position, &lanes)?;
+                position = position.after(m, &lanes).context("an impossible move")?;
+                path.push(m);
+                positions.push(position);
             }
             ensure!(!bits.is_beyond_end(), "it ends within a sample");
-            let own_score = if node.black_to_move() { -score } else { score };
+            let own_score = if position.black_to_move() {
+                -score
+            } else {
+                score
+            };
             let own_score = i16::try_from(own_score).context("an impossible score")?;
             let ply = stem.ply.saturating_add(path.len() as u16);
-            let entry = node.entry(ply, own_score, stem.result);
+            let entry = position.entry(ply, own_score, stem.result);
             visit(&entry, &Trail { stem: &stem, path })?;
         }
         ensure!(bits.is_at_end(), "there is something after its last sample");

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 
 use super::bits::{BitReader, BitWriter};
-use super::node::{Lanes, Node, Step};
+use super::packed_position::{Lanes, PackedMove, PackedPosition};
 
 /// Low bits of the number of moves taken back that are written as they are.
 const POP_BITS: u32 = 1;
@@ -16,7 +16,7 @@ const MOST_EXPONENT: u32 = 14;
 
 /// What a sample says apart from its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct SampleHead {
     /// Moves to take back.
     pub pops: u32,
     /// Moves that follow.
@@ -25,7 +25,7 @@ pub struct Head {
     pub score: i32,
 }
 
-impl Head {
+impl SampleHead {
     /// Writes the head.
     pub fn write(&self, bits: &mut BitWriter) {
         put_number(bits, self.pops, POP_BITS);
@@ -86,27 +86,32 @@ fn width(count: u32) -> u32 {
 ///
 /// # Errors
 /// When it is no move of the position.
-pub fn put_step(bits: &mut BitWriter, node: &Node, lanes: &Lanes, step: Step) -> Result<()> {
-    let own = node.own();
-    let from = if step == 0 {
-        node.king()
+pub fn put_move(
+    bits: &mut BitWriter,
+    position: &PackedPosition,
+    lanes: &Lanes,
+    m: PackedMove,
+) -> Result<()> {
+    let own = position.own();
+    let from = if m == 0 {
+        position.king()
     } else {
-        step as u8 & 63
+        m as u8 & 63
     };
-    let to = (step >> 6) as u8 & 63;
+    let to = (m >> 6) as u8 & 63;
     ensure!(own >> from & 1 == 1, "a move of a piece that is not there");
-    let code = node.piece(from);
-    let targets = node.targets(code, from, lanes);
+    let code = position.piece(from);
+    let targets = position.targets(code, from, lanes);
     ensure!(
-        step == 0 || targets >> to & 1 == 1,
+        m == 0 || targets >> to & 1 == 1,
         "a move that the piece cannot make"
     );
-    let promotes = node.promotes(code, from);
+    let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
-    let choice = match (step, promotes) {
+    let choice = match (m, promotes) {
         (0, _) => targets.count_ones(),
         (_, false) => below(targets, to),
-        (_, true) => 4 * below(targets, to) + u32::from((step >> 12).clamp(1, 4) - 1),
+        (_, true) => 4 * below(targets, to) + u32::from((m >> 12).clamp(1, 4) - 1),
     };
     bits.put(below(own, from).into(), width(own.count_ones()));
     bits.put(choice.into(), width(choices));
@@ -118,13 +123,17 @@ pub fn put_step(bits: &mut BitWriter, node: &Node, lanes: &Lanes, step: Step) ->
 /// # Errors
 /// When there is none such.
 #[inline]
-pub fn take_step(bits: &mut BitReader, node: &Node, lanes: &Lanes) -> Result<Step> {
-    let own = node.own();
+pub fn take_move(
+    bits: &mut BitReader,
+    position: &PackedPosition,
+    lanes: &Lanes,
+) -> Result<PackedMove> {
+    let own = position.own();
     let piece = bits.take(width(own.count_ones())) as u32;
     let from = nth(own, piece).context("a move of a piece that is not there")?;
-    let code = node.piece(from);
-    let targets = node.targets(code, from, lanes);
-    let promotes = node.promotes(code, from);
+    let code = position.piece(from);
+    let targets = position.targets(code, from, lanes);
+    let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
     let choice = bits.take(width(choices)) as u32;
     ensure!(choice < choices, "a move that the piece cannot make");
@@ -146,7 +155,7 @@ fn choices(targets: u64, code: u8, promotes: bool) -> u32 {
     if promotes {
         4 * count
     } else {
-        count + u32::from(Node::is_king(code))
+        count + u32::from(PackedPosition::is_king(code))
     }
 }
 
@@ -172,7 +181,7 @@ mod tests {
 
     #[test]
     fn heads_come_back() {
-        let heads = [0, 1, 2, 3, 7, 100, 3000].map(|n: u32| Head {
+        let heads = [0, 1, 2, 3, 7, 100, 3000].map(|n: u32| SampleHead {
             pops: n,
             pushes: 3 * n,
             score: n.pow(2).min(65_535) as i32 * if n < 7 { 1 } else { -1 },
@@ -183,10 +192,10 @@ mod tests {
         bytes.extend([0; PADDING]);
         let mut reader = BitReader::new(&bytes);
         for head in heads {
-            assert_eq!(Head::read(&mut reader).ok(), Some(head));
+            assert_eq!(SampleHead::read(&mut reader).ok(), Some(head));
         }
         assert!(reader.is_at_end());
-        assert!(Head::read(&mut reader).is_err());
+        assert!(SampleHead::read(&mut reader).is_err());
     }
 
     #[test]

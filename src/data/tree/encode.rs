@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 
 use super::bits::BitWriter;
 use super::block::{self, MOST_PAYLOAD};
-use super::code::{Head, put_step};
-use super::node::{Lanes, Node, Step};
+use super::code::{SampleHead, put_move};
+use super::packed_position::{Lanes, PackedMove, PackedPosition};
 use super::stem::{STEM_BYTES, Stem};
 use crate::data::reader::Place;
 
@@ -18,10 +18,10 @@ const FULL: usize = MOST_PAYLOAD - STEM_BYTES - (1 << 15);
 pub struct Encoder {
     stem: Stem,
     lanes: Lanes,
-    /// The root, and the position after each step of `path`.
-    nodes: Vec<Node>,
+    /// The root, and the position after each move of `path`.
+    positions: Vec<PackedPosition>,
     /// The way to the last sample.
-    path: Vec<Step>,
+    path: Vec<PackedMove>,
     last_score: i32,
     /// Of the block in the making.
     samples: u32,
@@ -34,8 +34,8 @@ impl Encoder {
     /// A game without samples.
     pub fn new(stem: Stem) -> Self {
         Self {
-            lanes: Lanes::new(&stem),
-            nodes: vec![Node::new(&stem)],
+            lanes: stem.lanes(),
+            positions: vec![stem.position()],
             stem,
             path: Vec::new(),
             last_score: 0,
@@ -49,7 +49,7 @@ impl Encoder {
     ///
     /// # Errors
     /// When the path contains what is no move.
-    pub fn sample(&mut self, path: &[Step], score: i16) -> Result<()> {
+    pub fn sample(&mut self, path: &[PackedMove], score: i16) -> Result<()> {
         if self.bits.len() > FULL {
             self.close();
         }
@@ -61,7 +61,7 @@ impl Encoder {
         } else {
             score.into()
         };
-        let head = Head {
+        let head = SampleHead {
             pops: (self.path.len() - common) as u32,
             pushes: (path.len() - common) as u32,
             score: score - self.last_score,
@@ -69,13 +69,14 @@ impl Encoder {
         head.write(&mut self.bits);
         self.last_score = score;
         self.path.truncate(common);
-        self.nodes.truncate(common + 1);
-        for &step in &path[common..] {
-            let node = &self.nodes[self.path.len()];
-            put_step(&mut self.bits, node, &self.lanes, step)?;
-            let next = node.after(step, &self.lanes);
-            self.nodes.push(next.context("a move that takes a king")?);
-            self.path.push(step);
+        self.positions.truncate(common + 1);
+        for &m in &path[common..] {
+            let position = &self.positions[self.path.len()];
+            put_move(&mut self.bits, position, &self.lanes, m)?;
+            let next = position.after(m, &self.lanes);
+            self.positions
+                .push(next.context("a move that takes a king")?);
+            self.path.push(m);
         }
         self.samples += 1;
         Ok(())
@@ -98,7 +99,7 @@ impl Encoder {
         self.samples = 0;
         self.last_score = 0;
         self.path.clear();
-        self.nodes.truncate(1);
+        self.positions.truncate(1);
     }
 
     /// Writes the blocks of the game, if it has samples. `result` is white's: -1, 0, 1.

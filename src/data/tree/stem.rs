@@ -12,7 +12,7 @@
 
 use anyhow::{Result, ensure};
 
-use super::node::{Lanes, NO_EP, Node};
+use super::packed_position::{Lanes, NO_EP, PackedPosition, Rest};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::packed::PackedBoard;
@@ -64,6 +64,22 @@ impl Stem {
         }
     }
 
+    /// The position, as the moves of the tree change it.
+    pub fn position(&self) -> PackedPosition {
+        let rest = Rest {
+            black_to_move: self.black_to_move,
+            castling: self.castling,
+            ep: self.ep,
+            rule50: self.rule50,
+        };
+        PackedPosition::new(&self.board, rest)
+    }
+
+    /// What all moves of the tree share.
+    pub fn lanes(&self) -> Lanes {
+        Lanes::new(&self.board, self.rooks)
+    }
+
     /// The bytes of the stem.
     pub fn encode(&self) -> [u8; STEM_BYTES] {
         let mut bytes = [0; STEM_BYTES];
@@ -106,7 +122,7 @@ impl Stem {
             "its root has an impossible square, count or result"
         );
         ensure!(
-            Node::new(&stem).is_sound(&Lanes::new(&stem)),
+            stem.position().is_sound(&stem.lanes()),
             "its root is no position"
         );
         Ok(stem)

@@ -21,10 +21,10 @@ impl Forest {
             for _ in 0..10 {
                 let mut inside = position.clone();
                 for _ in 0..rng.below(8) {
-                    random_step(&mut inside, rng);
+                    random_move(&mut inside, rng);
                 }
-                let steps = inside.moves_since(start.history_len());
-                let path: Vec<Step> = steps.map(Move::bits_of).collect();
+                let moves = inside.moves_since(start.history_len());
+                let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
                 let score = rng.below(8001) as i16 - 4000;
                 encoder.sample(&path, score).expect("a path of moves");
                 let mut entry = Entry {
@@ -34,7 +34,7 @@ impl Forest {
                 entry.set_result(result);
                 wanted.push(entry);
             }
-            random_step(&mut position, rng);
+            random_move(&mut position, rng);
         }
         let mut bytes = Vec::new();
         encoder.finish(result, &mut bytes).expect("a vector");
@@ -43,7 +43,7 @@ impl Forest {
 }
 
 /// Any legal move, or a null move; promotions, castling and captures en passant more often than others.
-fn random_step(position: &mut Position, rng: &mut SplitMix64) {
+fn random_move(position: &mut Position, rng: &mut SplitMix64) {
     let moves = position.legal_moves();
     let special = |m: &&Move| {
         m.promotion().is_some() || position.is_castling(**m) || position.is_en_passant(**m)

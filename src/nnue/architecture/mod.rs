@@ -1,11 +1,11 @@
 //! The one description of a net, from which everything that depends on its shape follows.
 //!
-//! [`shape`] has the numbers that describe a net, and what they imply: sizes and hashes. [`compiled`] is the list of
+//! [`shape`] has the numbers that describe a net, and what they imply: sizes and hashes. [`mod@compiled`] is the list of
 //! the sizes that this binary has code for; accumulators and the trainer are made from it. An [`Architecture`] is a
 //! shape that was found in that list: there is no other way to make one. [`published`] names those of other engines,
 //! [`own`] reads and writes the words by which a net of our own describes itself.
 //!
-//! A new width, or another combination of what exists, is a line in [`compiled`]; a feature set is a file in
+//! A new width, or another combination of what exists, is a line in [`mod@compiled`]; a feature set is a file in
 //! [`features`](super::features) as well, and layers of a new kind are a variant of [`Activation`] or [`Chain`] with
 //! their kernel.
 

@@ -107,12 +107,12 @@ mod tests {
         let own = from_words(wanted).expect("a supported shape");
         assert_eq!(words(&own), wanted);
         for (word, value, name) in [
-            (0, 1, "features 1; this engine runs [0, 2]"),
-            (1, 128, "width 128; this engine runs [256, 512, 1024]"),
-            (2, 3, "activation 3; this engine runs [0, 1]"),
-            (3, 8, "first layer 8; this engine runs [16, 32]"),
-            (4, 16, "second layer 16; this engine runs [32]"),
-            (5, 4, "buckets 4; this engine runs [1, 8]"),
+            (0, 1, "features 1; this engine runs 0 or 2"),
+            (1, 128, "width 128; this engine runs 256, 512 or 1024"),
+            (2, 3, "activation 3; this engine runs 0 or 1"),
+            (3, 8, "first layer 8; this engine runs 16 or 32"),
+            (4, 16, "second layer 16; this engine runs 32"),
+            (5, 4, "buckets 4; this engine runs 1 or 8"),
         ] {
             let mut other = wanted;
             other[word] = value;

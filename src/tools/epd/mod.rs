@@ -1,7 +1,7 @@
 //! Runs test suites: best-move and avoid-move positions, and scored ones in the manner of STS.
 
 pub mod record;
-pub mod task;
+pub mod test_position;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::reason;
-use task::Task;
+use test_position::TestPosition;
 
 /// What a run of suites may spend.
 pub struct EpdOptions {
@@ -103,33 +103,33 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<Summary> {
     let mut summary = Summary::default();
-    let mut tasks = Vec::new();
+    let mut positions = Vec::new();
     for file in &options.files {
-        tasks.extend(read_suite(file, &mut summary, err)?);
+        positions.extend(read_suite(file, &mut summary, err)?);
     }
-    if tasks.is_empty() {
+    if positions.is_empty() {
         bail!("no position could be read");
     }
     let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
     if let Some(path) = &options.syzygy {
         open_tables(&mut pool, path, err)?;
     }
-    for task in &tasks {
+    for tested in &positions {
         // A fresh table makes each position count alone, whatever the order.
         pool.clear();
         let watcher = Arc::new(Watcher::default());
         pool.search(
-            task.position.clone(),
+            tested.position.clone(),
             options.limits.clone(),
             SearchOptions::default(),
             watcher.clone(),
         );
         let settled = *watcher.0.lock();
-        count(task, settled, &mut summary);
+        count(tested, settled, &mut summary);
         let line = if options.json {
-            serde_json::to_string(&Message::position(task, settled, summary.positions))?
+            serde_json::to_string(&Message::position(tested, settled, summary.positions))?
         } else {
-            describe(task, settled, summary.positions)
+            describe(tested, settled, summary.positions)
         };
         writeln!(out, "{line}")?;
         out.flush()?;
@@ -143,15 +143,19 @@ pub fn run(
     Ok(summary)
 }
 
-/// The tasks of a file; what cannot be read is named on `err`.
-fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result<Vec<Task>> {
-    let mut tasks = Vec::new();
+/// The positions of a file; what cannot be read is named on `err`.
+fn read_suite(
+    path: &Path,
+    summary: &mut Summary,
+    err: &mut dyn Write,
+) -> Result<Vec<TestPosition>> {
+    let mut positions = Vec::new();
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "{}: {}", path.display(), reason::of(&error))?;
             summary.malformed += 1;
-            return Ok(tasks);
+            return Ok(positions);
         }
     };
     let text = String::from_utf8_lossy(&bytes);
@@ -161,12 +165,12 @@ fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result
         .filter(|(_, line)| !record::is_blank(line))
     {
         let place = format!("{}:{}", path.display(), i + 1);
-        match Task::parse(line) {
-            Ok(task) => {
-                for warning in &task.warnings {
+        match TestPosition::parse(line) {
+            Ok(tested) => {
+                for warning in &tested.warnings {
                     writeln!(err, "{place}: ignored {warning}")?;
                 }
-                tasks.push(task);
+                positions.push(tested);
             }
             Err(error) => {
                 summary.malformed += 1;
@@ -174,16 +178,16 @@ fn read_suite(path: &Path, summary: &mut Summary, err: &mut dyn Write) -> Result
             }
         }
     }
-    Ok(tasks)
+    Ok(positions)
 }
 
 /// Adds a finished position to the summary.
-fn count(task: &Task, settled: Settled, summary: &mut Summary) {
+fn count(tested: &TestPosition, settled: Settled, summary: &mut Summary) {
     summary.positions += 1;
-    summary.max_points += task.max_points();
+    summary.max_points += tested.max_points();
     if let Some(m) = settled.best {
-        summary.solved += usize::from(task.is_solved_by(m));
-        summary.points += task.points_of(m);
+        summary.solved += usize::from(tested.is_solved_by(m));
+        summary.points += tested.points_of(m);
     }
 }
 
@@ -209,16 +213,16 @@ enum Message {
 }
 
 impl Message {
-    fn position(task: &Task, settled: Settled, index: usize) -> Self {
+    fn position(tested: &TestPosition, settled: Settled, index: usize) -> Self {
         Self::Position {
             index,
-            id: task.id.clone(),
-            fen: task.position.fen(),
-            found: settled.best.map(|m| task.position.san(m)),
-            wanted: task.goal(),
-            solved: settled.best.is_some_and(|m| task.is_solved_by(m)),
-            points: settled.best.map_or(0, |m| task.points_of(m)),
-            max_points: task.max_points(),
+            id: tested.id.clone(),
+            fen: tested.position.fen(),
+            found: settled.best.map(|m| tested.position.san(m)),
+            wanted: tested.goal(),
+            solved: settled.best.is_some_and(|m| tested.is_solved_by(m)),
+            points: settled.best.map_or(0, |m| tested.points_of(m)),
+            max_points: tested.max_points(),
             depth: settled.depth,
             time_ms: settled.time.as_millis() as u64,
         }
@@ -226,24 +230,24 @@ impl Message {
 }
 
 /// The line of a finished position.
-fn describe(task: &Task, settled: Settled, index: usize) -> String {
-    let solved = settled.best.is_some_and(|m| task.is_solved_by(m));
+fn describe(tested: &TestPosition, settled: Settled, index: usize) -> String {
+    let solved = settled.best.is_some_and(|m| tested.is_solved_by(m));
     let found = settled
         .best
-        .map_or("(none)".to_owned(), |m| task.position.san(m));
+        .map_or("(none)".to_owned(), |m| tested.position.san(m));
     let mut text = format!(
         "{index:>4}  {:<20} {:<4}  {found:<8} depth {:>2} {:>8.3} s",
-        task.id.as_deref().unwrap_or("-"),
+        tested.id.as_deref().unwrap_or("-"),
         if solved { "ok" } else { "fail" },
         settled.depth,
         settled.time.as_secs_f64(),
     );
-    if task.max_points() > 0 {
-        let points = settled.best.map_or(0, |m| task.points_of(m));
-        text += &format!("  {points:>2}/{} points", task.max_points());
+    if tested.max_points() > 0 {
+        let points = settled.best.map_or(0, |m| tested.points_of(m));
+        text += &format!("  {points:>2}/{} points", tested.max_points());
     }
     if !solved {
-        text += &format!("  wanted {}", task.goal());
+        text += &format!("  wanted {}", tested.goal());
     }
     text
 }

@@ -5,14 +5,14 @@ use anyhow::{Result, bail};
 
 /// One line of an EPD file, taken apart but not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct EpdRecord {
     /// The position as a FEN of six fields; the counters come from the fields or from `hmvc` and `fmvn`.
     pub fen: String,
     /// The operations: an opcode and its operands.
     pub operations: Vec<(String, Vec<String>)>,
 }
 
-impl Record {
+impl EpdRecord {
     /// Takes a line apart. Fails when there are not four fields.
     pub fn parse(line: &str) -> Result<Self> {
         let (fields, rest) = take_words(line, 4);
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn operations_respect_quotation_marks() {
         let line = format!("{POSITION} bm Ke2 Kd2; id \"a; b\";c0 \"f5=10, Be5+=2\"");
-        let record = Record::parse(&line).expect("a record");
+        let record = EpdRecord::parse(&line).expect("a record");
         assert_eq!(record.fen, format!("{POSITION} 0 1"));
         assert_eq!(record.operands("bm").map(<[_]>::len), Some(2));
         assert_eq!(record.text("id"), Some("a; b"));
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn counters_come_from_fields_or_operations() {
         let fen = |tail: &str| {
-            Record::parse(&format!("{POSITION}{tail}"))
+            EpdRecord::parse(&format!("{POSITION}{tail}"))
                 .map(|r| r.fen)
                 .ok()
         };
@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn junk_is_refused_or_harmless() {
-        assert!(Record::parse("8/8/8 w -").is_err());
-        assert!(Record::parse("").is_err());
-        let odd = Record::parse(&format!("{POSITION} ;; id \"never closed")).expect("a record");
+        assert!(EpdRecord::parse("8/8/8 w -").is_err());
+        assert!(EpdRecord::parse("").is_err());
+        let odd = EpdRecord::parse(&format!("{POSITION} ;; id \"never closed")).expect("a record");
         assert_eq!(odd.operations.len(), 0);
         assert!(is_blank("  # comment") && is_blank(" ") && !is_blank(POSITION));
     }

@@ -6,7 +6,6 @@
 
 use shakmaty::{Bitboard, Color, Square, attacks};
 
-use super::stem::Stem;
 use crate::data::entry::Entry;
 use crate::data::packed::{MAX_PIECES, PackedBoard};
 
@@ -18,12 +17,12 @@ const KING: u8 = 10;
 pub const NO_EP: u8 = 64;
 
 /// A move as the format's readers and writers hand it on: [`crate::board::Move`]'s bits, and 0 for a null move.
-pub type Step = u16;
+pub type PackedMove = u16;
 
 /// Square a move comes from, square it goes to, and code of the promotion (knight 1 to queen 4, none 0).
 #[inline]
-fn parts(step: Step) -> (u8, u8, u8) {
-    (step as u8 & 63, (step >> 6) as u8 & 63, (step >> 12) as u8)
+fn parts(m: PackedMove) -> (u8, u8, u8) {
+    (m as u8 & 63, (m >> 6) as u8 & 63, (m >> 12) as u8)
 }
 
 /// What moves of a whole tree share: where the rooks of castling rights stand.
@@ -36,10 +35,9 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The lanes of a tree's root.
-    pub fn new(stem: &Stem) -> Self {
-        let kings = [stem.board.king(false), stem.board.king(true)];
-        let rooks = stem.rooks;
+    /// The lanes of a tree that begins with this board, and these squares of the rooks that may castle (K Q k q).
+    pub fn new(board: &PackedBoard, rooks: [u8; 4]) -> Self {
+        let kings = [board.king(false), board.king(true)];
         Self {
             rooks,
             guards: std::array::from_fn(|i| {
@@ -59,29 +57,47 @@ impl Lanes {
 
 /// A position.
 #[derive(Clone, Copy, Debug)]
-pub struct Node {
+pub struct PackedPosition {
+    /// Squares with a piece.
     occupied: u64,
+    /// Squares with a black piece.
     black: u64,
+    /// Codes of the pieces, in the order of their squares.
     nibbles: u128,
     black_to_move: bool,
+    /// Rights as bits 0 to 3: K, Q, k, q.
     castling: u8,
+    /// [`NO_EP`] for none.
     ep: u8,
     rule50: u8,
 }
 
-impl Node {
-    /// The root of a tree.
-    pub fn new(stem: &Stem) -> Self {
-        let black = stem.board.pieces().filter(|piece| piece.colour == 1);
-        let [low, high] = stem.board.words();
+/// What a position has beside its pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest {
+    /// Whether black is to move.
+    pub black_to_move: bool,
+    /// Castling rights as bits 0 to 3: K, Q, k, q.
+    pub castling: u8,
+    /// En passant square, [`NO_EP`] for none.
+    pub ep: u8,
+    /// Plies since the last capture or pawn move.
+    pub rule50: u8,
+}
+
+impl PackedPosition {
+    /// A position of these pieces.
+    pub fn new(board: &PackedBoard, rest: Rest) -> Self {
+        let black = board.pieces().filter(|piece| piece.colour == 1);
+        let [low, high] = board.words();
         Self {
-            occupied: stem.board.occupied(),
+            occupied: board.occupied(),
             black: black.map(|piece| 1 << piece.square).sum(),
             nibbles: u128::from(low) | u128::from(high) << 64,
-            black_to_move: stem.black_to_move,
-            castling: stem.castling,
-            ep: stem.ep,
-            rule50: stem.rule50,
+            black_to_move: rest.black_to_move,
+            castling: rest.castling,
+            ep: rest.ep,
+            rule50: rest.rule50,
         }
     }
 
@@ -212,12 +228,12 @@ impl Node {
     /// The position after a move of an own piece to one of its targets, or after a null move. `None` if a king would be
     /// captured, or castle where pieces stand.
     #[inline]
-    pub fn after(&self, step: Step, lanes: &Lanes) -> Option<Self> {
+    pub fn after(&self, m: PackedMove, lanes: &Lanes) -> Option<Self> {
         let mut next = *self;
         next.black_to_move = !self.black_to_move;
         next.ep = NO_EP;
         next.rule50 = (self.rule50 + 1).min(127);
-        let (from, to, promotion) = parts(step);
+        let (from, to, promotion) = parts(m);
         if from == to {
             return Some(next);
         }

@@ -2,12 +2,12 @@
 
 use anyhow::{Result, bail};
 
-use super::record::Record;
+use super::record::EpdRecord;
 use crate::board::{Move, Position};
 use crate::tools::position_from_fen;
 
 /// A position with what a good engine should play.
-pub struct Task {
+pub struct TestPosition {
     /// The position.
     pub position: Position,
     /// The name in the suite, if it has one.
@@ -22,10 +22,10 @@ pub struct Task {
     pub warnings: Vec<String>,
 }
 
-impl Task {
+impl TestPosition {
     /// Understands a line of a suite. Fails when the position is bad or nothing says what to play.
     pub fn parse(line: &str) -> Result<Self> {
-        let record = Record::parse(line)?;
+        let record = EpdRecord::parse(line)?;
         let position = position_from_fen(&record.fen)?;
         let mut warnings = Vec::new();
         let best = named_moves(&position, &record, "bm", &mut warnings);
@@ -105,7 +105,7 @@ pub(in crate::tools) fn parse_move(position: &Position, text: &str) -> Result<Mo
 /// The moves of `bm` or `am`.
 fn named_moves(
     position: &Position,
-    record: &Record,
+    record: &EpdRecord,
     opcode: &str,
     warnings: &mut Vec<String>,
 ) -> Vec<Move> {
@@ -150,7 +150,7 @@ mod tests {
     fn a_scored_position() {
         let line = "1kr5/3n4/q3p2p/p2n2p1/PppB1P2/5BP1/1P2Q2P/3R2K1 w - - bm f5; id \"Undermine.001\"; \
                     c0 \"f5=10, Be5+=2, Bf2=3, Bg4=2\";";
-        let task = Task::parse(line).expect("a task");
+        let task = TestPosition::parse(line).expect("a task");
         let m = |uci| task.position.parse_uci(uci).expect("a legal move");
         assert_eq!(task.id.as_deref(), Some("Undermine.001"));
         assert!(task.is_solved_by(m("f4f5")) && !task.is_solved_by(m("d4e5")));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn moves_to_avoid() {
-        let task = Task::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";")
+        let task = TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";")
             .expect("a task");
         let m = |uci| task.position.parse_uci(uci).expect("a legal move");
         assert!(!task.is_solved_by(m("e1e2")) && task.is_solved_by(m("e1d2")));
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn bad_lines_say_why() {
         let error = |line| {
-            Task::parse(line)
+            TestPosition::parse(line)
                 .err()
                 .map(|e| format!("{e:#}"))
                 .unwrap_or_default()
@@ -180,7 +180,8 @@ mod tests {
         assert!(error("8/8/4k3/8/8/8/8/4K3 w - - id \"x\";").contains("neither bm nor am"));
         assert!(error("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5;").contains("Qh5"));
         assert!(error("8/8/8/8 w - -").contains("bad FEN"));
-        let task = Task::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5 Ke2;").expect("one good move");
+        let task =
+            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5 Ke2;").expect("one good move");
         assert_eq!(task.warnings.len(), 1);
     }
 }
