@@ -75,7 +75,7 @@ pub(super) fn fill(source: &mut impl Read, block: &mut [u8]) -> std::io::Result<
 /// The entry of a record; `None` when the bits describe no position.
 #[inline]
 pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Entry> {
-    let mut bits = BitReader::new(bytes);
+    let mut bits = RecordBitReader::new(bytes);
     let black_to_move = bits.take(1) == 1;
     let board = decode_board(&mut bits)?;
     let castling = bits.take(4) as u8;
@@ -101,7 +101,7 @@ pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Entry> {
 }
 
 #[inline]
-fn decode_board(bits: &mut BitReader) -> Option<PackedBoard> {
+fn decode_board(bits: &mut RecordBitReader) -> Option<PackedBoard> {
     let kings = [bits.take(6) as usize, bits.take(6) as usize];
     if kings[0] == kings[1] {
         return None;
@@ -157,7 +157,7 @@ fn decode_move(code: u16) -> Option<Move> {
 /// # Errors
 /// When a king is missing: the format has no way to say so.
 pub fn encode(entry: &Entry) -> Result<[u8; RECORD_BYTES]> {
-    let mut bits = BitWriter::default();
+    let mut bits = RecordBitWriter::default();
     bits.put(u64::from(entry.black_to_move), 1);
     encode_board(&entry.board, &mut bits)?;
     bits.put(u64::from(entry.castling & 15), 4);
@@ -179,7 +179,7 @@ pub fn encode(entry: &Entry) -> Result<[u8; RECORD_BYTES]> {
     Ok(bytes)
 }
 
-fn encode_board(board: &PackedBoard, bits: &mut BitWriter) -> Result<()> {
+fn encode_board(board: &PackedBoard, bits: &mut RecordBitWriter) -> Result<()> {
     /// No piece.
     const EMPTY: u8 = 16;
     let mut codes = [EMPTY; 64];
@@ -216,12 +216,12 @@ fn encode_move(entry: &Entry) -> u16 {
 }
 
 /// Takes bits from the first 32 bytes of a record, and zeros after them.
-struct BitReader {
+struct RecordBitReader {
     words: [u64; 6],
     at: usize,
 }
 
-impl BitReader {
+impl RecordBitReader {
     #[inline]
     fn new(bytes: &[u8; RECORD_BYTES]) -> Self {
         let mut words = [0; 6];
@@ -249,12 +249,12 @@ impl BitReader {
 
 /// Puts bits one after the other; a position with at most 32 pieces needs fewer than 256.
 #[derive(Default)]
-struct BitWriter {
+struct RecordBitWriter {
     words: [u64; 5],
     at: usize,
 }
 
-impl BitWriter {
+impl RecordBitWriter {
     #[inline]
     fn put(&mut self, bits: u64, count: usize) {
         let (word, shift) = ((self.at / 64).min(3), self.at % 64);

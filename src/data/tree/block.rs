@@ -126,7 +126,7 @@ impl Decoder {
         self.payload.extend([0; PADDING]);
         let (stem, bits) = self.payload.split_first_chunk().context("it has no root")?;
         let stem = Stem::decode(stem)?;
-        let lanes = stem.lanes();
+        let rooks = stem.rooks();
         let mut bits = BitReader::new(bits);
         let (positions, path) = (&mut self.positions, &mut self.path);
         positions.clear();
@@ -146,8 +146,8 @@ impl Decoder {
             positions.truncate(kept + 1);
             let mut position = positions[kept];
             for _ in 0..head.pushes {
-                let m = take_move(&mut bits, &position, &lanes)?;
-                position = position.after(m, &lanes).context("an impossible move")?;
+                let m = take_move(&mut bits, &position, &rooks)?;
+                position = position.after(m, &rooks).context("an impossible move")?;
                 path.push(m);
                 positions.push(position);
             }

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 
 use super::bits::{BitReader, BitWriter};
-use super::packed_position::{Lanes, PackedMove, PackedPosition};
+use super::packed_position::{CastlingRooks, PackedMove, PackedPosition};
 
 /// Low bits of the number of moves taken back that are written as they are.
 const POP_BITS: u32 = 1;
@@ -89,7 +89,7 @@ fn width(count: u32) -> u32 {
 pub fn put_move(
     bits: &mut BitWriter,
     position: &PackedPosition,
-    lanes: &Lanes,
+    rooks: &CastlingRooks,
     m: PackedMove,
 ) -> Result<()> {
     let own = position.own();
@@ -101,7 +101,7 @@ pub fn put_move(
     let to = (m >> 6) as u8 & 63;
     ensure!(own >> from & 1 == 1, "a move of a piece that is not there");
     let code = position.piece(from);
-    let targets = position.targets(code, from, lanes);
+    let targets = position.targets(code, from, rooks);
     ensure!(
         m == 0 || targets >> to & 1 == 1,
         "a move that the piece cannot make"
@@ -126,13 +126,13 @@ pub fn put_move(
 pub fn take_move(
     bits: &mut BitReader,
     position: &PackedPosition,
-    lanes: &Lanes,
+    rooks: &CastlingRooks,
 ) -> Result<PackedMove> {
     let own = position.own();
     let piece = bits.take(width(own.count_ones())) as u32;
     let from = nth(own, piece).context("a move of a piece that is not there")?;
     let code = position.piece(from);
-    let targets = position.targets(code, from, lanes);
+    let targets = position.targets(code, from, rooks);
     let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
     let choice = bits.take(width(choices)) as u32;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::bits::BitWriter;
 use super::block::{self, MOST_PAYLOAD};
 use super::code::{SampleHead, put_move};
-use super::packed_position::{Lanes, PackedMove, PackedPosition};
+use super::packed_position::{CastlingRooks, PackedMove, PackedPosition};
 use super::stem::{STEM_BYTES, Stem};
 use crate::data::reader::Place;
 
@@ -17,7 +17,7 @@ const FULL: usize = MOST_PAYLOAD - STEM_BYTES - (1 << 15);
 /// The samples of one game in the making.
 pub struct Encoder {
     stem: Stem,
-    lanes: Lanes,
+    rooks: CastlingRooks,
     /// The root, and the position after each move of `path`.
     positions: Vec<PackedPosition>,
     /// The way to the last sample.
@@ -34,7 +34,7 @@ impl Encoder {
     /// A game without samples.
     pub fn new(stem: Stem) -> Self {
         Self {
-            lanes: stem.lanes(),
+            rooks: stem.rooks(),
             positions: vec![stem.position()],
             stem,
             path: Vec::new(),
@@ -72,8 +72,8 @@ impl Encoder {
         self.positions.truncate(common + 1);
         for &m in &path[common..] {
             let position = &self.positions[self.path.len()];
-            put_move(&mut self.bits, position, &self.lanes, m)?;
-            let next = position.after(m, &self.lanes);
+            put_move(&mut self.bits, position, &self.rooks, m)?;
+            let next = position.after(m, &self.rooks);
             self.positions
                 .push(next.context("a move that takes a king")?);
             self.path.push(m);

@@ -27,22 +27,22 @@ fn parts(m: PackedMove) -> (u8, u8, u8) {
 
 /// What moves of a whole tree share: where the rooks of castling rights stand.
 #[derive(Clone, Copy, Debug)]
-pub struct Lanes {
+pub struct CastlingRooks {
     /// Squares of the rooks, K Q k q.
-    pub rooks: [u8; 4],
+    pub squares: [u8; 4],
     /// For each right, the squares of king and rook: a move from or to one of them ends the right.
     guards: [u64; 4],
 }
 
-impl Lanes {
-    /// The lanes of a tree that begins with this board, and these squares of the rooks that may castle (K Q k q).
-    pub fn new(board: &PackedBoard, rooks: [u8; 4]) -> Self {
+impl CastlingRooks {
+    /// The rooks of a tree that begins with this board; `squares` has those that may castle, K Q k q.
+    pub fn new(board: &PackedBoard, squares: [u8; 4]) -> Self {
         let kings = [board.king(false), board.king(true)];
         Self {
-            rooks,
+            squares,
             guards: std::array::from_fn(|i| {
                 let king = kings[i / 2].map_or(0, |square| 1 << square as u32);
-                king | 1 << rooks[i]
+                king | 1 << squares[i]
             }),
         }
     }
@@ -170,7 +170,7 @@ impl PackedPosition {
 
     /// Squares that the own piece on `from` might go to: all legal moves and some others. Castling is to the rook.
     #[inline]
-    pub fn targets(&self, code: u8, from: u8, lanes: &Lanes) -> u64 {
+    pub fn targets(&self, code: u8, from: u8, rooks: &CastlingRooks) -> u64 {
         let (square, occupied) = (Square::new(from.into()), Bitboard(self.occupied));
         let free = !self.own();
         match code >> 1 {
@@ -179,7 +179,7 @@ impl PackedPosition {
             2 => attacks::bishop_attacks(square, occupied).0 & free,
             3 => attacks::rook_attacks(square, occupied).0 & free,
             4 => attacks::queen_attacks(square, occupied).0 & free,
-            _ => attacks::king_attacks(square).0 & free | self.castling_targets(lanes),
+            _ => attacks::king_attacks(square).0 & free | self.castling_targets(rooks),
         }
     }
 
@@ -200,11 +200,11 @@ impl PackedPosition {
     }
 
     #[inline]
-    fn castling_targets(&self, lanes: &Lanes) -> u64 {
+    fn castling_targets(&self, rooks: &CastlingRooks) -> u64 {
         let first = 2 * usize::from(self.black_to_move);
         let rights = self.castling >> first;
-        u64::from(rights & 1) << lanes.rooks[first]
-            | u64::from(rights >> 1 & 1) << lanes.rooks[first + 1]
+        u64::from(rights & 1) << rooks.squares[first]
+            | u64::from(rights >> 1 & 1) << rooks.squares[first + 1]
     }
 
     #[inline]
@@ -228,7 +228,7 @@ impl PackedPosition {
     /// The position after a move of an own piece to one of its targets, or after a null move. `None` if a king would be
     /// captured, or castle where pieces stand.
     #[inline]
-    pub fn after(&self, m: PackedMove, lanes: &Lanes) -> Option<Self> {
+    pub fn after(&self, m: PackedMove, rooks: &CastlingRooks) -> Option<Self> {
         let mut next = *self;
         next.black_to_move = !self.black_to_move;
         next.ep = NO_EP;
@@ -238,7 +238,7 @@ impl PackedPosition {
             return Some(next);
         }
         let code = self.piece(from);
-        next.castling &= lanes.kept(1 << from | 1 << to);
+        next.castling &= rooks.kept(1 << from | 1 << to);
         if self.own() >> to & 1 == 1 {
             return next.castle(code & 1, from, to).then_some(next);
         }
@@ -297,7 +297,7 @@ impl PackedPosition {
     }
 
     /// Whether there is one king of each colour, no code of nothing, and what castling and en passant need.
-    pub fn is_sound(&self, lanes: &Lanes) -> bool {
+    pub fn is_sound(&self, rooks: &CastlingRooks) -> bool {
         let board = PackedBoard::from_nibbles(self.occupied, self.nibbles);
         let count = |code| {
             board
@@ -311,7 +311,7 @@ impl PackedPosition {
             && count(KING + 1) == 1
             && self.ep_is_sound()
             && (0..4)
-                .all(|right| self.castling >> right & 1 == 0 || self.right_is_sound(right, lanes))
+                .all(|right| self.castling >> right & 1 == 0 || self.right_is_sound(right, rooks))
     }
 
     /// Whether an enemy pawn has just passed the en passant square, if there is one.
@@ -330,8 +330,8 @@ impl PackedPosition {
     }
 
     /// Whether king and rook of a castling right stand on their rank.
-    fn right_is_sound(&self, right: usize, lanes: &Lanes) -> bool {
-        let (colour, rook) = (right as u8 / 2, lanes.rooks[right]);
+    fn right_is_sound(&self, right: usize, rooks: &CastlingRooks) -> bool {
+        let (colour, rook) = (right as u8 / 2, rooks.squares[right]);
         let home = 0xFF << (56 * colour);
         let king = |square: u32| self.piece(square as u8) == KING | colour;
         self.occupied >> rook & 1 == 1

@@ -12,7 +12,7 @@
 
 use anyhow::{Result, ensure};
 
-use super::packed_position::{Lanes, NO_EP, PackedPosition, Rest};
+use super::packed_position::{CastlingRooks, NO_EP, PackedPosition, Rest};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::packed::PackedBoard;
@@ -76,8 +76,8 @@ impl Stem {
     }
 
     /// What all moves of the tree share.
-    pub fn lanes(&self) -> Lanes {
-        Lanes::new(&self.board, self.rooks)
+    pub fn rooks(&self) -> CastlingRooks {
+        CastlingRooks::new(&self.board, self.rooks)
     }
 
     /// The bytes of the stem.
@@ -122,7 +122,7 @@ impl Stem {
             "its root has an impossible square, count or result"
         );
         ensure!(
-            stem.position().is_sound(&stem.lanes()),
+            stem.position().is_sound(&stem.rooks()),
             "its root is no position"
         );
         Ok(stem)
