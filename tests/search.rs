@@ -335,26 +335,55 @@ const ELEMENTARY_MATES: [&str; 4] = [
     "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
 ];
 
+/// Plies that `attacker` needs to mate an engine without tablebases, 20,000 nodes a move.
+fn plies_to_mate(mut attacker: ThreadPool, fen: &str) -> u32 {
+    let mut defender = pool(1);
+    let mut game = position(fen);
+    for ply in 0.. {
+        if game.legal_moves().is_empty() {
+            assert!(game.in_check(), "stalemate: {fen}");
+            return ply;
+        }
+        assert!(!game.is_draw(0), "{fen} was drawn: {}", game.fen());
+        let limits = Limits {
+            nodes: Some(20_000),
+            ..Limits::default()
+        };
+        let player = if ply % 2 == 0 {
+            &mut attacker
+        } else {
+            &mut defender
+        };
+        let outcome = player.search(
+            game.clone(),
+            limits,
+            SearchOptions::default(),
+            Arc::new(Recorder::default()),
+        );
+        game.do_move(outcome.best.expect("a legal move"));
+    }
+    unreachable!("the 50-move rule ends every game")
+}
+
 #[test]
 fn elementary_mates_are_brought_home_without_tablebases() {
     for fen in ELEMENTARY_MATES {
+        plies_to_mate(pool(1), fen);
+    }
+}
+
+#[test]
+fn tablebases_mate_a_lone_king_without_detours() {
+    let Some(tables) = shared::shared("syzygy") else {
+        return;
+    };
+    // The longest mate of each ending, against any defence.
+    for (fen, longest) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]) {
         let mut pool = pool(1);
-        let mut game = position(fen);
-        while !game.legal_moves().is_empty() {
-            assert!(!game.is_draw(0), "{fen} was drawn: {}", game.fen());
-            let limits = Limits {
-                nodes: Some(20_000),
-                ..Limits::default()
-            };
-            let outcome = pool.search(
-                game.clone(),
-                limits,
-                SearchOptions::default(),
-                Arc::new(Recorder::default()),
-            );
-            game.do_move(outcome.best.expect("a legal move"));
-        }
-        assert!(game.in_check(), "stalemate: {fen}");
+        pool.set_syzygy_path(&tables.display().to_string())
+            .expect("tables open");
+        let plies = plies_to_mate(pool, fen);
+        assert!(plies <= longest, "{fen}: {plies} plies");
     }
 }
 

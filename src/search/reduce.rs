@@ -83,7 +83,7 @@ pub(super) fn reduction(f: &Facts) -> i32 {
 }
 
 /// What is added where every move is expected to fail low, most at shallow depth.
-// MEASURED: it loses more than the error; see `evidence.md`.
+// MEASURED: +6 +- 10 in 2,000 games at a clock; see `evidence.md`.
 fn all_node_reduction(node: &Node, r: i32) -> i32 {
     if !node.all_node() {
         return 0;

@@ -6,7 +6,7 @@ use super::options::SearchOptions;
 use super::root_move::RootMove;
 use super::score::{DRAW, TB_WIN, Value};
 use super::syzygy::{Syzygy, WIN, class};
-use crate::board::{Move, Position};
+use crate::board::{Move, Position, Role};
 
 /// The legal moves that the limits allow.
 pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
@@ -26,8 +26,9 @@ pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> 
         .collect()
 }
 
-/// Keeps the root moves that keep the tables' result; `true` when the tables decided. While a win is far from the
-/// 50-move rule, every winning move is left to the search, which knows better how to mate.
+/// Keeps the root moves that keep the tables' result; `true` when the tables decided. Of winning moves those stay that
+/// do not waste time ([`patience`]); which of them is best the search knows better: it mates, where the tables tell the
+/// distance to the next capture or pawn move.
 pub(super) fn filter_root_moves(
     syzygy: &Syzygy,
     position: &Position,
@@ -39,6 +40,7 @@ pub(super) fn filter_root_moves(
     if men > most || position.has_castling_rights() || moves.is_empty() {
         return false;
     }
+    let patience = patience(position, options);
     let mut position = position.clone();
     let halfmoves = position.halfmoves() as i32;
     let mut ranked = Vec::with_capacity(moves.len());
@@ -57,14 +59,34 @@ pub(super) fn filter_root_moves(
         .map(|r| r.1)
         .min()
         .unwrap_or(0);
-    let hurry = best == WIN && (fastest + halfmoves > 70 || position.is_repetition(1));
+    let hurry = fastest + halfmoves > 70 || position.is_repetition(1);
+    let longest = if hurry {
+        fastest
+    } else {
+        fastest.saturating_add(patience)
+    };
     let mut ranks = ranked.iter();
     moves.retain_mut(|root| {
         let &(class, dtz) = ranks.next().expect("one rank per move");
         root.tb_value = Some(value_of(best));
-        class == best && (!hurry || dtz == fastest)
+        class == best && (best != WIN || dtz <= longest)
     });
     true
+}
+
+/// How many plies longer than the fastest a winning move may take, while the 50-move rule is far.
+///
+/// Against a lone king and without pawns only mate resets the counter, so that the tables tell the distance to it. With
+/// pawns a detour of one move may be the better way, but a king that goes and comes back takes two. Against pieces the
+/// fastest capture may cost more than it wins. Whoever wants several lines is shown all that win.
+fn patience(position: &Position, options: &SearchOptions) -> i32 {
+    if options.multi_pv > 1 || position.by_color(!position.turn()).count() > 1 {
+        i32::MAX
+    } else if position.by_role(Role::Pawn).is_empty() {
+        0
+    } else {
+        2
+    }
 }
 
 fn value_of(class: i32) -> Value {
