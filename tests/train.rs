@@ -165,6 +165,43 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn a_killed_run_on_more_than_the_memory_holds_goes_on_as_well() {
+    let folder = Folder::new("stream");
+    let some = folder.bytes("some.bin");
+    fs::write(folder.path("more.bin"), some.repeat(7)).expect("a file for the test");
+    let small = format!("more.bin {SHORT} --memory 0.317");
+    let run = folder.run(&format!("{small} --out whole.nnue")).ok();
+    assert!(run.err.contains("in memory at a time"), "{}", run.err);
+    kill_and_compare(&folder, &small, &pauses(3, 2500));
+    // What is shown depends on the memory, which a run must not change.
+    folder
+        .run(&format!(
+            "more.bin {SHORT} --out whole.nnue --resume --memory 1"
+        ))
+        .fails_with("memory is");
+    folder
+        .run(&format!("{SHORT} --memory 0.2"))
+        .fails_with("memory is 0.2 GB, but training a net of this shape takes 0.316");
+}
+
+#[test]
+fn a_checkpoint_is_not_continued_on_other_files() {
+    let folder = Folder::new("files");
+    let run = |files: &str, more: &str| {
+        let settings = "--millions 0.02 --batch 1000 --threads 1 --out net.nnue";
+        folder.run(&format!("{files} {settings} {more}"))
+    };
+    run("some.bin", "").ok();
+    let checkpoint = folder.bytes("net.checkpoint");
+    let other = run("some.bin some.bin", "--resume");
+    assert!(other.err.contains("net.checkpoint"), "{}", other.err);
+    other.fails_with("the files or the settings are not those");
+    assert!(folder.bytes("net.checkpoint") == checkpoint);
+    fs::write(folder.path("moved.bin"), folder.bytes("some.bin")).expect("a file");
+    run("moved.bin", "--resume").ok();
+}
+
+#[test]
 #[ignore = "a minute"]
 fn many_kills_change_nothing() {
     let folder = Folder::new("many-kills");

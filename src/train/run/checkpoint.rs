@@ -11,8 +11,8 @@
 //! last 32 SHA-256 of all before
 //! ```
 //!
-//! The order of the positions and the coins that mirror them are functions of the seed and a number, so that the
-//! number of positions shown is all the random state that there is.
+//! The order of the positions is a function of the files, the seed and a bookmark, the coins that mirror them one of the
+//! seed and the number of positions shown: these are all the random state that there is.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::data::Record;
+use crate::data::stream::Bookmark;
 use crate::train::model::Model;
 use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
@@ -57,10 +58,12 @@ pub struct Validation {
 pub struct RunState {
     /// The settings.
     pub config: Config,
-    /// Positions to learn from, to tell whether the data is the same.
-    pub positions: u64,
     /// Positions shown.
     pub shown: u64,
+    /// Where the stream of positions is behind them; absent from checkpoints older than the stream, which had another
+    /// order.
+    #[serde(default)]
+    pub bookmark: Option<Bookmark>,
     /// Sum and number of the batches' losses since the last report.
     pub recent: (f64, u32),
     /// Seconds of work.
@@ -295,8 +298,14 @@ mod tests {
                 buckets,
                 ..Config::default()
             },
-            positions: 1000,
             shown: 5000,
+            bookmark: Some(Bookmark {
+                fingerprint: u64::MAX,
+                window: 1,
+                shown: 2,
+                chunk: 3,
+                skip: 4,
+            }),
             recent: (0.1, 3),
             seconds: 1.5,
             history: vec![Validation {

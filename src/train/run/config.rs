@@ -156,6 +156,9 @@ settings! {
     every: f64 = 5.0;
     /// Millions of positions between checkpoints; 0 for one at the end only
     checkpoint_every: f64 = 25.0;
+    /// Memory for the run in GB; what the model leaves of it holds positions, which are shown in random order while the
+    /// next ones come in from the files
+    memory: f64 = default_memory();
     /// Threads
     threads: usize = default_threads(), "all cores";
     /// Seed of everything random
@@ -173,6 +176,15 @@ fn width_help() -> String {
 
 fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Gigabytes: enough to mix a hundred million positions, where there can be so much.
+fn default_memory() -> f64 {
+    if cfg!(target_pointer_width = "64") {
+        4.0
+    } else {
+        0.75
+    }
 }
 
 /// Settings that may change when a run is taken up again, because they do not change what it learns.
@@ -227,6 +239,7 @@ impl Config {
             ("output-scale", f64::from(self.output_scale)),
             ("every", self.every),
             ("step-every", self.step_every),
+            ("memory", self.memory),
         ];
         for (name, value) in positive {
             if !(value > 0.0 && value.is_finite()) {

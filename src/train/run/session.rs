@@ -1,20 +1,19 @@
 //! A run from its first batch to its last.
 
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
 
-use super::checkpoint::{self, Contents, RunState, Validation};
-use super::config::Config;
+use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
 use super::display::{RunDisplay, Status};
 use super::outputs::{beside, millions, write_curves, write_net};
+use super::plot;
 use super::schedule::{self, Elapsed};
-use super::{plot, start};
 use crate::data::Record;
+use crate::data::stream::Stream;
 use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
-use crate::train::samples::dataset::{Batch, Dataset};
+use crate::train::samples::batches::{Batch, Batches};
 use crate::train::step::Trainer;
 use crate::train::step::loss::Loss;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
@@ -24,8 +23,8 @@ const CHECK_POSITIONS: usize = 10_000;
 
 /// A run: data, trainer, and where it stands.
 pub struct Session<const L1: usize> {
-    training: Dataset,
-    held_out: Dataset,
+    batches: Batches,
+    held_out: Vec<Record>,
     /// Some of the held-out positions, which checkpoints carry to check exports on.
     checked: Vec<Record>,
     trainer: Trainer<L1>,
@@ -39,14 +38,13 @@ pub struct Session<const L1: usize> {
 }
 
 impl<const L1: usize> Session<L1> {
-    /// A run from the beginning, from another net, or from where it was left.
+    /// A run from where it stands. The stream is where the state says.
     pub fn begin(
-        config: Config,
-        (training, held_out): (Dataset, Dataset),
-        resume: bool,
-        init: Option<&Path>,
+        (state, parameters): (RunState, Parameters),
+        stream: Stream,
+        held_out: Vec<Record>,
     ) -> Result<Self> {
-        let (state, parameters) = start::start(&config, training.len(), resume, init)?;
+        let config = &state.config;
         let settings = OptimiserSettings {
             real_rate: config.real_rate,
             real_decay: config.real_decay,
@@ -59,12 +57,12 @@ impl<const L1: usize> Session<L1> {
             lambda: config.lambda,
             scale: config.scale,
         };
-        let checked = held_out.records().take(CHECK_POSITIONS).copied().collect();
+        let batches = Batches::new(stream, config.batch, config.seed, state.shown);
         Ok(Self {
             trainer: Trainer::new(parameters.model, optimiser, loss, size)?,
-            training,
+            batches,
+            checked: held_out.iter().take(CHECK_POSITIONS).copied().collect(),
             held_out,
-            checked,
             seconds_before: state.seconds,
             state,
             display: RunDisplay::new(),
@@ -73,11 +71,18 @@ impl<const L1: usize> Session<L1> {
         })
     }
 
-    /// Shows batch after batch until the end.
+    /// Shows batch after batch until the end. If no more can be read, what was learnt is kept.
     pub fn learn(&mut self) -> Result<()> {
         while self.elapsed().done < 1.0 {
             let before = self.state.shown;
-            let loss = self.step();
+            let batch = match self.batches.next() {
+                Ok(batch) => batch,
+                Err(error) => {
+                    self.keep()?;
+                    return Err(error);
+                }
+            };
+            let loss = self.step(&batch);
             self.display.tick(status(
                 &self.state,
                 self.elapsed(),
@@ -103,19 +108,15 @@ impl<const L1: usize> Session<L1> {
     }
 
     /// One batch.
-    fn step(&mut self) -> f32 {
+    fn step(&mut self, batch: &Batch) -> f32 {
         let (config, elapsed) = (&self.state.config, self.elapsed());
         let rate = schedule::rate(config, elapsed);
         self.trainer.loss.lambda = schedule::lambda(config, elapsed);
-        let batch = Batch {
-            data: &self.training,
-            seed: config.seed,
-            first: self.state.shown,
-        };
-        let size = config.batch;
-        let loss = self.trainer.step(size, &batch, rate);
-        self.state.shown += size as u64;
-        self.shown_here += size as u64;
+        let loss = self.trainer.step(&batch.samples, rate);
+        let size = batch.samples.len() as u64;
+        self.state.bookmark = Some(batch.bookmark);
+        self.state.shown += size;
+        self.shown_here += size;
         self.state.recent.0 += f64::from(loss);
         self.state.recent.1 += 1;
         self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();

@@ -17,20 +17,14 @@ use crate::util::rng::SplitMix64;
 /// Span of the factor rows at the start.
 const INITIAL_SPAN: f32 = 0.03;
 
-/// Where a run on so many positions stands when it begins, and its parameters: fresh, of another net, or of the
-/// checkpoint beside its output.
+/// Where a run stands when it begins, and its parameters: fresh, of another net, or of the checkpoint beside its output.
 ///
 /// # Errors
 /// When the checkpoint or the other net cannot be read, or does not fit the settings.
-pub fn start(
-    config: &Config,
-    positions: u64,
-    resume: bool,
-    init: Option<&Path>,
-) -> Result<(RunState, Parameters)> {
+pub fn start(config: &Config, resume: bool, init: Option<&Path>) -> Result<(RunState, Parameters)> {
     let path = beside(&config.out, "checkpoint");
     if resume && path.exists() {
-        let found = resumed(&path, config, positions)?;
+        let found = resumed(&path, config)?;
         eprintln!("going on after {:.1} M positions", millions(found.0.shown));
         return Ok(found);
     }
@@ -38,16 +32,16 @@ pub fn start(
         eprintln!("there is no {} yet: a new run", path.display());
     }
     keep_old(&path)?;
-    let state = new_state(config, positions);
+    let state = new_state(config);
     Ok((state, new_parameters(config, init)?))
 }
 
 /// The state of a run that begins.
-fn new_state(config: &Config, positions: u64) -> RunState {
+fn new_state(config: &Config) -> RunState {
     RunState {
         config: config.clone(),
-        positions,
         shown: 0,
+        bookmark: None,
         recent: (0.0, 0),
         seconds: 0.0,
         history: Vec::new(),
@@ -108,8 +102,8 @@ fn difference(found: Architecture, told: Architecture) -> Option<String> {
     None
 }
 
-/// Reads the checkpoint of a run, which must be the one that `config` and the data describe.
-fn resumed(path: &Path, config: &Config, positions: u64) -> Result<(RunState, Parameters)> {
+/// Reads the checkpoint of a run, which must be the one that `config` describes.
+fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     let (mut state, parameters, _) = checkpoint::read(path)?;
     if let Some(difference) = config.difference(&state.config) {
         bail!(
@@ -118,11 +112,11 @@ fn resumed(path: &Path, config: &Config, positions: u64) -> Result<(RunState, Pa
             path.display()
         );
     }
-    if state.positions != positions {
+    if state.bookmark.is_none() {
         bail!(
-            "{} belongs to a run on {} positions, but the files hold {positions}",
-            path.display(),
-            state.positions
+            "{} was written by an earlier version, which showed the positions in another order. Begin a new run with \
+             --init",
+            path.display()
         );
     }
     state.config = config.clone();

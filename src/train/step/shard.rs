@@ -38,8 +38,11 @@ impl<const L1: usize> Shard<L1> {
         }
     }
 
-    /// Sorts the samples by their stacks and finds their features; the first of them is number `first` of the batch.
-    pub fn prepare(&mut self, architecture: Architecture, first: usize) {
+    /// Takes samples, sorts them by their stacks and finds their features; the first of them is number `first` of the
+    /// batch.
+    pub fn prepare(&mut self, architecture: Architecture, samples: &[Sample], first: usize) {
+        self.samples.clear();
+        self.samples.extend_from_slice(samples);
         self.activate(architecture);
         self.index.fill(
             architecture.features.set().active_rows(),

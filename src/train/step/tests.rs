@@ -87,17 +87,9 @@ fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Train
     .unwrap()
 }
 
-/// Records one after the other, as they are.
-impl SampleSource for &[Record] {
-    fn fill(&self, first: usize, count: usize, out: &mut Vec<Sample>) {
-        out.clear();
-        out.extend(
-            self[first..first + count]
-                .iter()
-                .copied()
-                .map(Sample::plain),
-        );
-    }
+/// A batch of the records as they are.
+fn samples(records: &[Record]) -> Vec<Sample> {
+    records.iter().copied().map(Sample::plain).collect()
 }
 
 /// The mean loss by the plain forward pass.
@@ -153,7 +145,7 @@ fn dense_gradients_are_the_derivatives() {
 fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
     let mut trainer = trainer::<L1>(2, architecture);
     let batch = positions(64);
-    let (_, gradient) = trainer.gradient(batch.len(), &batch.as_slice());
+    let (_, gradient) = trainer.gradient(&samples(&batch));
     let mut largest = 0.0_f32;
     for (tensor, deltas) in gradient.tensors().into_iter().enumerate() {
         // The steepest entry of each tensor, and a few others.
@@ -183,7 +175,7 @@ fn transformer_gradients_are_the_derivatives() {
 fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     let mut trainer = trainer::<L1>(1, architecture);
     let batch = positions(64);
-    trainer.gradient(batch.len(), &batch.as_slice());
+    trainer.gradient(&samples(&batch));
     let index = &trainer.shards[0].index;
     let mut row = [0.0; L1];
     // The own pawn on a2 with the own king on e1, and the factor row of that pawn.
@@ -240,15 +232,14 @@ fn the_loss_falls_and_the_export_agrees() {
 fn check_learning<const L1: usize>(architecture: Architecture) {
     let records = positions(5000);
     let mut trainer = trainer::<L1>(2, architecture);
-    let held_out = Dataset::new(vec![records.clone()]);
-    let before = trainer.validate(&held_out);
+    let before = trainer.validate(&records);
     assert!((before - exact_loss(&trainer.model, &records)).abs() < 1e-4);
     for _ in 0..20 {
         for batch in records.chunks(250) {
-            trainer.step(batch.len(), &batch, 0.004);
+            trainer.step(&samples(batch), 0.004);
         }
     }
-    let after = trainer.validate(&held_out);
+    let after = trainer.validate(&records);
     assert!(after < before / 10.0, "{before} -> {after}");
     let net = crate::train::integer::quantise(&trainer.model, 0.6);
     let report = ExportReport::of((&trainer.model, 0.6), &net, &records);
@@ -264,7 +255,7 @@ fn a_seed_and_a_thread_count_give_one_result() {
     let run = || {
         let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
         records.chunks(200).for_each(|batch| {
-            trainer.step(batch.len(), &batch, 0.004);
+            trainer.step(&samples(batch), 0.004);
         });
         (
             trainer.model.transformer.to_vec(),
@@ -288,9 +279,9 @@ fn check_machines<const L1: usize>(architecture: Architecture) {
         let mut trainer = trainer::<L1>(2, architecture);
         trainer.backend = backend;
         for batch in records.chunks(250).cycle().take(12) {
-            trainer.step(batch.len(), &batch, 0.004);
+            trainer.step(&samples(batch), 0.004);
         }
-        trainer.validate(&Dataset::new(vec![records.clone()]))
+        trainer.validate(&records)
     };
     let wanted = learnt(Backend::portable());
     for backend in Backend::all() {
