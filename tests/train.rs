@@ -234,6 +234,86 @@ fn another_run_s_checkpoint_is_neither_taken_nor_lost() {
         .fails_with("no whole checkpoint");
 }
 
+/// The names in a folder.
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(&folder.0).expect("a folder");
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        let name = entry.expect("a name").file_name();
+        name.to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = entries.map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_cannot_be_written_is_told_at_once() {
+    let folder = Folder::new("outputs");
+    fs::create_dir(folder.path("inner")).expect("a folder");
+    fs::create_dir(folder.path("a.svg")).expect("a folder");
+    fs::copy(folder.path("some.bin"), folder.path("some.nnue")).expect("a file");
+    let before = names(&folder);
+    // Were the files read first, the absent one would be named.
+    let early = |out: &str, reason: &str| {
+        let command = format!("absent.bin --out {out} --millions 0.01");
+        folder.run(&command).fails_with(reason);
+    };
+    early("none/net.nnue", "none/net.nnue.tmp");
+    early("inner", "inner: it is no regular file");
+    early("a.nnue", "a.svg: it is no regular file");
+    early("net.tsv", "another file of the run");
+    early("net.nnue --init some.nnue", "some.nnue is no checkpoint");
+    early("net.nnue --init other.nnue", "cannot read other.nnue");
+    folder
+        .run("some.bin --out some.bin")
+        .fails_with("some.bin is one of the files to learn from");
+    early("net.nnue", "absent.bin");
+    assert_eq!(names(&folder), before);
+}
+
+#[test]
+fn a_run_that_fails_renames_nothing() {
+    let folder = Folder::new("fails");
+    let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
+    folder.run(short).ok();
+    let before = (names(&folder), folder.bytes("net.checkpoint"));
+    fs::write(folder.path("bad.tree"), [7; 5000]).expect("a file");
+    folder
+        .run(&format!("{short} bad.tree"))
+        .fails_with("bad.tree");
+    fs::remove_file(folder.path("bad.tree")).expect("it is there");
+    assert!((names(&folder), folder.bytes("net.checkpoint")) == before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_comes_early_and_at_ctrl_c() {
+    let folder = Folder::new("ctrl-c");
+    let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0";
+    let run = format!("{settings} --millions 0.6 --out net.nnue --resume");
+    let mut child = folder.train(&run);
+    let child = child.stderr(Stdio::piped()).spawn().expect("it runs");
+    // After the first of 600 batches.
+    let mut waits = 0;
+    while !folder.path("net.checkpoint").exists() {
+        sleep(Duration::from_millis(20));
+        waits += 1;
+        assert!(waits < 3000, "no early checkpoint");
+    }
+    let first = folder.bytes("net.checkpoint");
+    let pid = child.id().to_string();
+    let signal = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(signal.expect("there is a kill").success());
+    let ended = Run::of(&child.wait_with_output().expect("it ends"));
+    ended.fails_with("stopped by Ctrl-C after");
+    assert!(folder.bytes("net.checkpoint") != first);
+    folder.run(&run).ok();
+    folder
+        .run(&run.replace("--out net.nnue --resume", "--out whole.nnue"))
+        .ok();
+    assert!(folder.bytes("net.nnue") == folder.bytes("whole.nnue"));
+}
+
 #[test]
 fn settings_may_come_from_a_file_and_weights_from_a_net() {
     let folder = Folder::new("config");

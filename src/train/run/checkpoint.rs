@@ -24,7 +24,10 @@ use sha2::{Digest, Sha256};
 
 use crate::data::Record;
 use crate::data::stream::Bookmark;
+use crate::nnue::Architecture;
 use crate::train::model::Model;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::transformer::block;
 use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
 use crate::util::atomic::write_atomically;
@@ -120,6 +123,14 @@ pub fn write(path: &Path, contents: Contents) -> Result<()> {
         let hash = out.hash.finalize();
         file.write_all(&hash)
     })
+}
+
+/// Bytes of a checkpoint of a run on such a net, but for its state and its positions.
+pub fn bytes(architecture: Architecture) -> u64 {
+    let dense = DenseParameters::zeros(architecture);
+    let dense: usize = dense.tensors().iter().map(|tensor| tensor.len()).sum();
+    let table = architecture.features.set().piece_rows() * block(architecture);
+    3 * 4 * (table + dense) as u64
 }
 
 /// Whether a file begins as a checkpoint does.
@@ -267,7 +278,6 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::Architecture;
     use crate::train::model::shapes;
     use crate::util::rng::SplitMix64;
 
@@ -326,6 +336,8 @@ mod tests {
         };
         write(&path, contents).unwrap();
         assert!(is_checkpoint(&path).unwrap());
+        let size = std::fs::metadata(&path).unwrap().len();
+        assert!((bytes(architecture)..bytes(architecture) + 4096).contains(&size));
         let (read_state, parameters, read_records) = read(&path).unwrap();
         assert!(read_state == state && read_records == records);
         assert!(parameters.model.transformer[..] == model.transformer[..]);

@@ -154,7 +154,8 @@ settings! {
     holdout: f64 = 0.02;
     /// Millions of positions between validations
     every: f64 = 5.0;
-    /// Millions of positions between checkpoints; 0 for one at the end only
+    /// Millions of positions between checkpoints, beside those after the first batch, at Ctrl-C and at the end; 0 for
+    /// none between
     checkpoint_every: f64 = 25.0;
     /// Memory for the run in GB; what the model leaves of it holds positions, which are shown in random order while the
     /// next ones come in from the files

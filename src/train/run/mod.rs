@@ -1,6 +1,7 @@
 //! `zoothera train`: from files of positions to a `.nnue` file.
 
 mod checkpoint;
+mod checks;
 mod config;
 mod display;
 mod export;
@@ -82,6 +83,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     config.check()?;
     let architecture = config.architecture()?;
     let train = of_width!(train, architecture);
+    checks::check_outputs(&config, &sources, args.resume)?;
     let start = start::start(&config, args.resume, args.init.as_deref())?;
     train(start, options(sources, &config)?)
 }

@@ -1,12 +1,13 @@
 //! A run from its first batch to its last.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
 use super::display::{RunDisplay, Status};
-use super::outputs::{beside, millions, write_curves, write_net};
+use super::outputs::{beside, keep_old, millions, rename, write_curves, write_net};
 use super::plot;
 use super::schedule::{self, Elapsed};
 use crate::data::Record;
@@ -17,6 +18,7 @@ use crate::train::samples::batches::{Batch, Batches};
 use crate::train::step::Trainer;
 use crate::train::step::loss::Loss;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::util::interrupt::Interrupt;
 
 /// Positions that an export is checked on.
 const CHECK_POSITIONS: usize = 10_000;
@@ -35,6 +37,8 @@ pub struct Session<const L1: usize> {
     shown_here: u64,
     /// Seconds of work before this process.
     seconds_before: f64,
+    /// Whether the checkpoint beside the output is of this run.
+    kept: bool,
 }
 
 impl<const L1: usize> Session<L1> {
@@ -64,6 +68,7 @@ impl<const L1: usize> Session<L1> {
             checked: held_out.iter().take(CHECK_POSITIONS).copied().collect(),
             held_out,
             seconds_before: state.seconds,
+            kept: state.bookmark.is_some(),
             state,
             display: RunDisplay::new(),
             started: Instant::now(),
@@ -71,9 +76,16 @@ impl<const L1: usize> Session<L1> {
         })
     }
 
-    /// Shows batch after batch until the end. If no more can be read, what was learnt is kept.
+    /// Shows batch after batch until the end. If no more can be read, or at Ctrl-C, what was learnt is kept.
+    ///
+    /// # Errors
+    /// When it could not come to the end, and why.
     pub fn learn(&mut self) -> Result<()> {
+        let interrupt = Interrupt::listen(|| ());
         while self.elapsed().done < 1.0 {
+            if interrupt.is_heard() {
+                return self.stop();
+            }
             let before = self.state.shown;
             let batch = match self.batches.next() {
                 Ok(batch) => batch,
@@ -100,11 +112,29 @@ impl<const L1: usize> Session<L1> {
             if validate {
                 self.validate()?;
             }
-            if keep {
+            // The first one comes early: what the disk or a folder refuses is told before there is much to lose.
+            if keep || !self.kept {
                 self.keep()?;
             }
         }
         Ok(())
+    }
+
+    /// Ends the run where it is.
+    fn stop(&mut self) -> Result<()> {
+        if self.shown_here > 0 {
+            self.keep()?;
+        }
+        bail!(
+            "stopped by Ctrl-C after {:.1} M positions; the same command with --resume goes on from {}",
+            millions(self.state.shown),
+            self.checkpoint().display()
+        )
+    }
+
+    /// Where the run is kept.
+    fn checkpoint(&self) -> PathBuf {
+        beside(&self.state.config.out, "checkpoint")
     }
 
     /// One batch.
@@ -167,14 +197,24 @@ impl<const L1: usize> Session<L1> {
     }
 
     /// Writes the checkpoint.
-    fn keep(&self) -> Result<()> {
+    fn keep(&mut self) -> Result<()> {
+        let path = self.checkpoint();
         let contents = Contents {
             state: &self.state,
             model: &self.trainer.model,
             moments: &self.trainer.optimiser.moments,
             records: &self.checked,
         };
-        checkpoint::write(&beside(&self.state.config.out, "checkpoint"), contents)
+        if self.kept {
+            return checkpoint::write(&path, contents);
+        }
+        // Whole before anything makes way for it.
+        let new = beside(&path, "checkpoint.new");
+        checkpoint::write(&new, contents)?;
+        keep_old(&path)?;
+        rename(&new, &path)?;
+        self.kept = true;
+        Ok(())
     }
 
     /// The last validation, the last checkpoint, and what the net is like.

@@ -31,7 +31,6 @@ pub fn start(config: &Config, resume: bool, init: Option<&Path>) -> Result<(RunS
     if resume {
         eprintln!("there is no {} yet: a new run", path.display());
     }
-    keep_old(&path)?;
     let state = new_state(config);
     Ok((state, new_parameters(config, init)?))
 }
@@ -121,20 +120,6 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     }
     state.config = config.clone();
     Ok((state, parameters))
-}
-
-/// A new run does not throw away what an older one has left: its checkpoint gets another name.
-fn keep_old(path: &Path) -> Result<()> {
-    if !path.exists() {
-        return Ok(());
-    }
-    let old = beside(path, "checkpoint.old");
-    eprintln!(
-        "{} is there from another run (--resume would go on from it): kept as {}",
-        path.display(),
-        old.display()
-    );
-    std::fs::rename(path, &old).with_context(|| format!("cannot rename {}", path.display()))
 }
 
 /// The model of a net file of a shape that can be trained, or of a checkpoint. A net file was written with its
