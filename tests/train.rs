@@ -341,6 +341,52 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
 }
 
 #[test]
+fn a_mean_of_the_last_part_is_kept_exported_and_better_at_a_constant_rate() {
+    let folder = Folder::new("average");
+    let settings = format!("{SHORT} --schedule constant --rate 0.01");
+    kill_and_compare(
+        &folder,
+        &format!("{settings} --average 0.5"),
+        &pauses(2, 2500),
+    );
+    folder.run("export whole.checkpoint --out mean.nnue").ok();
+    assert!(folder.bytes("mean.nnue") == folder.bytes("whole.nnue"));
+    // The steps are those of a run without a mean.
+    folder.run(&format!("{settings} --out plain.nnue")).ok();
+    folder
+        .run("export whole.checkpoint --last --out last.nnue")
+        .ok();
+    assert!(folder.bytes("last.nnue") == folder.bytes("plain.nnue"));
+    let end = |name: &str| held_out(&folder, name).pop().expect("a validation");
+    let (mean, last) = (end("whole.tsv"), end("plain.tsv"));
+    assert!(mean < 0.95 * last, "{mean} {last}");
+}
+
+#[test]
+fn a_fine_tune_at_a_small_rate_begins_where_the_net_was_and_improves_it() {
+    let folder = Folder::new("fine-tune");
+    let settings =
+        "some.bin --batch 1000 --threads 2 --every 0.05 --loss power --loss-exponent 2.6";
+    folder
+        .run(&format!(
+            "{settings} --millions 0.2 --schedule constant --rate 0.004 --out base.nnue"
+        ))
+        .ok();
+    let tune = "--millions 0.2 --rate 0.0008 --warm-up 0.02 --decay 0.01 --sparsity 1e-6";
+    let base = held_out(&folder, "base.tsv").pop().expect("a validation");
+    for init in ["base.nnue", "base.checkpoint"] {
+        folder
+            .run(&format!("{settings} {tune} --init {init} --out tuned.nnue"))
+            .ok();
+        let tuned = held_out(&folder, "tuned.tsv");
+        assert!(
+            tuned[0] < base && tuned[tuned.len() - 1] < 0.9 * base,
+            "{base} {tuned:?}"
+        );
+    }
+}
+
+#[test]
 fn results_of_sampled_positions_do_not_count() {
     let folder = Folder::new("sampled");
     let short = "--millions 0.05 --batch 1000 --threads 1";

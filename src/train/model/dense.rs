@@ -26,6 +26,8 @@ pub struct DenseParameters {
 
 /// How many tensors `DenseParameters` has.
 pub const TENSORS: usize = 7;
+/// Which of them are weights; the others are biases.
+pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 
 impl DenseParameters {
     /// All zero.

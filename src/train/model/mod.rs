@@ -1,5 +1,6 @@
 //! The float model, and its plain forward pass: the specification that the fast ones of a step approximate.
 
+pub(super) mod average;
 pub(super) mod dense;
 pub(super) mod scales;
 pub(super) mod shapes;
@@ -55,10 +56,7 @@ impl Model {
 
     /// The sums of the layers after the transformer.
     pub fn sums(&self, record: &Record) -> LayerSums {
-        let active = Active::of(self.architecture.features, record, false);
-        let mut inputs = self.accumulator(active.side(0));
-        inputs.extend(self.accumulator(active.side(1)));
-        let dense = &self.dense;
+        let (inputs, dense) = (self.inputs(record), &self.dense);
         let bucket = self.architecture.bucket(record.piece_count() as usize);
         let hidden1 = affine(bucket, &dense.l1_weight, &dense.l1_bias, &inputs);
         let hidden2 = affine(bucket, &dense.l2_weight, &dense.l2_bias, &clipped(hidden1));
@@ -69,6 +67,14 @@ impl Model {
             hidden2,
             output,
         }
+    }
+
+    /// The inputs of the first dense layer: both accumulators, activated, the side to move's first.
+    pub fn inputs(&self, record: &Record) -> Vec<f32> {
+        let active = Active::of(self.architecture.features, record, false);
+        let mut inputs = self.accumulator(active.side(0));
+        inputs.extend(self.accumulator(active.side(1)));
+        inputs
     }
 
     /// One perspective's accumulator, activated.

@@ -65,7 +65,7 @@ fn needed_bytes(config: &Config) -> Result<u64> {
     const SMALL: u64 = 1 << 20;
     let architecture = config.architecture()?;
     let net = architecture.transformer_size() + architecture.stacks_size();
-    Ok(checkpoint::bytes(architecture) + net as u64 + SMALL)
+    Ok(checkpoint::bytes(architecture, config.average > 0.0) + net as u64 + SMALL)
 }
 
 /// Checks that so many bytes are free, where that is known.

@@ -130,8 +130,17 @@ settings! {
     real_rate: f32 = 1.0;
     /// Weight decay of the king-dependent rows
     real_decay: f32 = 0.0;
+    /// Weight decay of the dense layers, relative to the learning rate
+    decay: f32 = 0.0;
+    /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held out
+    /// is then measured on the mean
+    average: f64 = 0.0;
+    /// What the mean activation of the accumulators' units counts beside the loss: more makes units silent
+    sparsity: f32 = 0.0;
     /// What is minimised
     loss: LossKind = LossKind::Mse;
+    /// The power of `--loss power`
+    loss_exponent: f32 = 2.5;
     /// Weight of the score against the game's result, at the start
     lambda: f32 = 0.8;
     /// The same at the end, reached in a straight line; negative for no change
@@ -252,8 +261,21 @@ impl Config {
                 bail!("{name} is {value}, but must be from 0 to 1");
             }
         }
-        if !(0.0..1.0).contains(&self.holdout) {
-            bail!("holdout is {}, but must be from 0 to below 1", self.holdout);
+        for (name, share) in [("holdout", self.holdout), ("average", self.average)] {
+            if !(0.0..1.0).contains(&share) {
+                bail!("{name} is {share}, but must be from 0 to below 1");
+            }
+        }
+        let at_least = [
+            ("warm-up", self.warm_up, 0.0),
+            ("decay", self.decay.into(), 0.0),
+            ("sparsity", self.sparsity.into(), 0.0),
+            ("loss-exponent", self.loss_exponent.into(), 1.0),
+        ];
+        for (name, value, least) in at_least {
+            if !(value >= least && value.is_finite()) {
+                bail!("{name} is {value}, but must be {least} or more");
+            }
         }
         Ok(())
     }
@@ -312,6 +334,9 @@ mod tests {
             ("lambda", "lambda = 1.5"),
             ("holdout", "holdout = 1.0"),
             ("rate", "rate = nan"),
+            ("average", "average = 1.0"),
+            ("decay", "decay = -1"),
+            ("loss-exponent", "loss-exponent = 0.5"),
             ("l1", "l1 = 300"),
         ] {
             let config = toml::from_str::<Overrides>(text).unwrap().resolved();

@@ -111,7 +111,7 @@ fn sources(settings: &Overrides) -> Vec<Source> {
 /// What is learned from, as the settings say.
 fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
     let memory = (1e9 * config.memory) as usize;
-    let own = trainer_bytes(config.architecture()?, config.batch);
+    let own = trainer_bytes(config.architecture()?, config.average > 0.0, config.batch);
     let least = own + stream::LEAST_MEMORY;
     if memory < least {
         let least = least as f64 / 1e9;

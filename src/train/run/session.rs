@@ -52,6 +52,7 @@ impl<const L1: usize> Session<L1> {
         let settings = OptimiserSettings {
             real_rate: config.real_rate,
             real_decay: config.real_decay,
+            decay: config.decay,
             output_scale: config.output_scale,
         };
         let optimiser = Optimiser::new(settings, parameters.moments);
@@ -60,10 +61,14 @@ impl<const L1: usize> Session<L1> {
             kind: config.loss,
             lambda: config.lambda,
             scale: config.scale,
+            exponent: config.loss_exponent,
+            sparsity: config.sparsity,
         };
         let batches = Batches::new(stream, config.batch, config.seed, state.shown);
+        let mut trainer = Trainer::new(parameters.model, optimiser, loss, size)?;
+        trainer.average = parameters.average;
         Ok(Self {
-            trainer: Trainer::new(parameters.model, optimiser, loss, size)?,
+            trainer,
             batches,
             checked: held_out.iter().take(CHECK_POSITIONS).copied().collect(),
             held_out,
@@ -144,12 +149,17 @@ impl<const L1: usize> Session<L1> {
         self.trainer.loss.lambda = schedule::lambda(config, elapsed);
         let loss = self.trainer.step(&batch.samples, rate);
         let size = batch.samples.len() as u64;
+        let moments = schedule::moments(&self.state.config, elapsed);
         self.state.bookmark = Some(batch.bookmark);
         self.state.shown += size;
         self.shown_here += size;
         self.state.recent.0 += f64::from(loss);
         self.state.recent.1 += 1;
         self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        if schedule::moments(&self.state.config, self.elapsed()) > moments {
+            self.trainer.take_moment();
+            self.state.averaged += 1;
+        }
         loss
     }
 
@@ -191,7 +201,7 @@ impl<const L1: usize> Session<L1> {
 
     fn write_net(&self) -> Result<Network> {
         let config = &self.state.config;
-        let net = export(&self.trainer.model, config.output_scale, &self.checked);
+        let net = export(self.trainer.result(), config.output_scale, &self.checked);
         write_net(&config.out, &net)?;
         Ok(net)
     }
@@ -203,6 +213,7 @@ impl<const L1: usize> Session<L1> {
             state: &self.state,
             model: &self.trainer.model,
             moments: &self.trainer.optimiser.moments,
+            average: self.trainer.average.as_ref(),
             records: &self.checked,
         };
         if self.kept {
@@ -225,7 +236,7 @@ impl<const L1: usize> Session<L1> {
         self.keep()?;
         let net = self.write_net()?;
         let scale = self.state.config.output_scale;
-        let report = ExportReport::of((&self.trainer.model, scale), &net, &self.checked);
+        let report = ExportReport::of((self.trainer.result(), scale), &net, &self.checked);
         self.display.say(&format!(
             "{}{report}\nwrote {}",
             plot::text(&self.state.history),

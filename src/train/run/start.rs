@@ -41,6 +41,7 @@ fn new_state(config: &Config) -> RunState {
         config: config.clone(),
         shown: 0,
         bookmark: None,
+        averaged: 0,
         recent: (0.0, 0),
         seconds: 0.0,
         history: Vec::new(),
@@ -60,6 +61,7 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     Ok(Parameters {
         model,
         moments: Moments::zeros(told),
+        average: None,
     })
 }
 
@@ -122,14 +124,14 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     Ok((state, parameters))
 }
 
-/// The model of a net file of a shape that can be trained, or of a checkpoint. A net file was written with its
+/// The model of a net file of a shape that can be trained, or of a checkpoint (its mean if it has one). A net file was written with its
 /// output multiplied by `output_scale`, which is taken off again.
 ///
 /// # Errors
 /// When the file is neither.
 fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
-        return Ok(checkpoint::read(path)?.1.model);
+        return Ok(checkpoint::read(path)?.1.into_result());
     }
     let net = Network::from_file(path)
         .with_context(|| format!("{} is no checkpoint and no net", path.display()))?;

@@ -2,7 +2,7 @@
 
 use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Tile};
 use super::loss::Loss;
-use super::simd::Backend;
+use super::simd::{Backend, Units};
 use super::snapshot::Snapshot;
 use super::upper::{UpperActivations, UpperGradient};
 use crate::train::model::dense::DenseParameters;
@@ -108,11 +108,12 @@ impl<const L1: usize> Buffers<L1> {
             .upper(&stack.upper, &self.sums, &mut self.upper);
     }
 
-    /// From the outputs' deltas, zero for empty places, to those of everything else.
+    /// From the outputs' deltas, zero for empty places, to those of everything else. `penalty` is what each input of the
+    /// first layer costs.
     pub fn backward(
         &mut self,
         context: StepContext<L1>,
-        stack: usize,
+        (stack, penalty): (usize, f32),
         deltas: &[f32; GROUP],
         gradient: &mut Gradient<L1>,
         rows: &mut [Deltas<L1>],
@@ -121,6 +122,10 @@ impl<const L1: usize> Buffers<L1> {
             accumulators,
             stacks,
         } = gradient;
+        let units = Units {
+            activation: context.snapshot.architecture.activation,
+            penalty,
+        };
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
         context.backend.upper_backward(
             &weights.upper,
@@ -130,7 +135,7 @@ impl<const L1: usize> Buffers<L1> {
             &mut self.deltas,
         );
         context.backend.first_layer_backward(
-            context.snapshot.architecture.activation,
+            units,
             &self.inputs,
             &self.deltas,
             &weights.l1_tiles,

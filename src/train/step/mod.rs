@@ -29,6 +29,7 @@ use simd::Backend;
 use snapshot::Snapshot;
 
 use super::model::Model;
+use super::model::average::Average;
 use super::model::dense::DenseParameters;
 use super::model::transformer::block;
 use super::samples::Sample;
@@ -47,6 +48,8 @@ pub(super) struct Trainer<const L1: usize> {
     pub model: Model,
     /// What steps, and what it remembers.
     pub optimiser: Optimiser,
+    /// The mean of the run's last part, once that has begun.
+    pub average: Option<Average>,
     /// What to minimise; it may change from step to step.
     pub loss: Loss,
     backend: Backend,
@@ -77,6 +80,7 @@ impl<const L1: usize> Trainer<L1> {
             snapshot: Snapshot::new(&model),
             model,
             optimiser,
+            average: None,
             loss,
             backend: Backend::detect(),
             pool: thread_pool(threads)?,
@@ -99,6 +103,20 @@ impl<const L1: usize> Trainer<L1> {
         self.pool
             .install(|| optimiser.step(backend, model, rate, &dense, sparse));
         loss
+    }
+
+    /// Takes the model as it is into the mean.
+    pub fn take_moment(&mut self) {
+        let (average, model) = (&mut self.average, &self.model);
+        self.pool.install(|| match average {
+            Some(average) => average.add(model),
+            None => *average = Some(Average::of(model)),
+        });
+    }
+
+    /// What the run has made: the mean, or the model where there is none.
+    pub fn result(&self) -> &Model {
+        result(&self.model, self.average.as_ref())
     }
 
     /// Forward and backward over a batch: the mean loss and the dense gradient; those of the accumulators stay in
@@ -135,9 +153,10 @@ impl<const L1: usize> Trainer<L1> {
         (loss as f32, dense)
     }
 
-    /// The mean loss on positions that are not learnt from.
+    /// The mean loss of the run's result on positions that are not learnt from.
     pub fn validate(&mut self, held_out: &[Record]) -> f32 {
-        let (backend, model, snapshot) = (self.backend, &self.model, &mut self.snapshot);
+        let model = result(&self.model, self.average.as_ref());
+        let (backend, snapshot) = (self.backend, &mut self.snapshot);
         let size = held_out.len().div_ceil(self.shards.len()).max(1);
         let (shards, loss) = (&mut self.shards, self.loss);
         let sum: f64 = self.pool.install(|| {
@@ -158,10 +177,16 @@ impl<const L1: usize> Trainer<L1> {
     }
 }
 
-/// Bytes that a run needs about, beside its positions: weights and moments, a batch on its way, and what an export makes.
-pub(super) fn trainer_bytes(architecture: Architecture, batch: usize) -> usize {
+fn result<'a>(model: &'a Model, average: Option<&'a Average>) -> &'a Model {
+    average.map_or(model, |average| &average.model)
+}
+
+/// Bytes that a run needs about, beside its positions: weights, their mean if it is `averaged`, and moments; a batch on
+/// its way; and what an export makes.
+pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: usize) -> usize {
     let set = architecture.features.set();
-    let tables = 3 * size_of::<f32>() * set.piece_rows() * block(architecture);
+    let tables =
+        (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
     let fixed = size_of::<i16>() * set.active_rows() * architecture.l1;
     let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
     // The snapshot, the net, its bytes, and those of the net before.

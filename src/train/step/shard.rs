@@ -84,6 +84,7 @@ impl<const L1: usize> Shard<L1> {
     pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
         self.gradient.clear();
         self.loss = 0.0;
+        let penalty = weight * context.loss.sparsity / (2 * L1) as f32;
         for (stack, group) in self.groups() {
             self.buffers
                 .forward(context, stack, &self.actives[group.clone()]);
@@ -96,7 +97,7 @@ impl<const L1: usize> Shard<L1> {
             }
             self.buffers.backward(
                 context,
-                stack,
+                (stack, penalty),
                 &deltas,
                 &mut self.gradient,
                 &mut rows[group],

@@ -4,6 +4,7 @@ use super::*;
 use crate::data::Record;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::ExportReport;
+use crate::train::model::dense::WEIGHTS;
 use crate::train::model::shapes::{self, of_width};
 use crate::train::model::transformer::{block, factor};
 use crate::train::samples::active::record_of;
@@ -15,12 +16,15 @@ use shakmaty::{Chess, Color, Position, Square};
 const SETTINGS: OptimiserSettings = OptimiserSettings {
     real_rate: 1.0,
     real_decay: 0.0,
+    decay: 0.0,
     output_scale: 1.0,
 };
 const LOSS: Loss = Loss {
     kind: LossKind::Mse,
     lambda: 0.8,
     scale: 361.0,
+    exponent: 2.5,
+    sparsity: 0.0,
 };
 
 /// Positions of random games of a hundred plies, labelled with their material.
@@ -211,6 +215,118 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
         largest > 5e-4,
         "{architecture:?}: the check must see real deltas: {largest}"
     );
+}
+
+#[test]
+fn the_penalty_on_activations_is_in_the_gradient_and_silences_units() {
+    for_each_width(|shape| {
+        of_width!(check_penalty, shape)(shape);
+        Ok(())
+    });
+}
+
+/// The mean activation of the first dense layer's inputs.
+fn mean_activation(model: &Model, records: &[Record]) -> f32 {
+    let mean = |record: &Record| {
+        let inputs = model.inputs(record);
+        inputs.iter().sum::<f32>() / inputs.len() as f32
+    };
+    records.iter().map(mean).sum::<f32>() / records.len() as f32
+}
+
+fn check_penalty<const L1: usize>(architecture: Architecture) {
+    const SPARSITY: f32 = 2.0;
+    let mut trainer = trainer::<L1>(2, architecture);
+    let batch = positions(64);
+    let (loss, plain) = trainer.gradient(&samples(&batch));
+    trainer.loss.sparsity = SPARSITY;
+    let (same, gradient) = trainer.gradient(&samples(&batch));
+    assert_eq!(
+        loss, same,
+        "the penalty is no part of the loss that is told"
+    );
+    let added: Vec<f32> = gradient
+        .transformer_bias
+        .iter()
+        .zip(&plain.transformer_bias)
+        .map(|(with, without)| with - without)
+        .collect();
+    for unit in [steepest(&added), 0, L1 - 1] {
+        const STEP: f32 = 1e-3;
+        let mut at = |shift: f32| {
+            trainer.model.dense.transformer_bias[unit] += shift;
+            let penalty = SPARSITY * mean_activation(&trainer.model, &batch);
+            trainer.model.dense.transformer_bias[unit] -= shift;
+            penalty
+        };
+        let wanted = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        let (delta, allowed) = (added[unit], 1e-4 + 0.06 * wanted.abs());
+        assert!(
+            (delta - wanted).abs() < allowed,
+            "{architecture:?}, unit {unit}: {delta} for {wanted}"
+        );
+    }
+    let before = mean_activation(&trainer.model, &batch);
+    for _ in 0..20 {
+        trainer.step(&samples(&batch), 0.002);
+    }
+    let after = mean_activation(&trainer.model, &batch);
+    assert!(after < 0.9 * before, "{before} -> {after}");
+}
+
+#[test]
+fn decay_takes_a_share_of_the_dense_weights_and_of_nothing_else() {
+    const RATE: f32 = 0.01;
+    let batch = samples(&positions(64));
+    let stepped = |decay: f32| {
+        let architecture = Architecture::HALF_KP;
+        let settings = OptimiserSettings { decay, ..SETTINGS };
+        let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
+        let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
+        let mut trainer = Trainer::<256>::new(model, optimiser, LOSS, (1, 64)).unwrap();
+        let before = trainer.model.dense.clone();
+        trainer.step(&batch, RATE);
+        (before, trainer.model)
+    };
+    let ((before, plain), (_, decayed)) = (stepped(0.0), stepped(0.5));
+    assert!(plain.transformer[..] == decayed.transformer[..]);
+    let tensors = plain
+        .dense
+        .tensors()
+        .into_iter()
+        .zip(decayed.dense.tensors());
+    for (tensor, (before, (plain, decayed))) in before.tensors().iter().zip(tensors).enumerate() {
+        let share = if WEIGHTS.contains(&tensor) {
+            0.5 * RATE
+        } else {
+            0.0
+        };
+        for (before, (plain, decayed)) in before.iter().zip(plain.iter().zip(decayed)) {
+            assert!(
+                (plain - decayed - share * before).abs() < 1e-6,
+                "tensor {tensor}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mean_of_weights_is_measured_and_learnt_beside() {
+    let records = positions(600);
+    let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
+    let first = trainer.validate(&records);
+    trainer.take_moment();
+    for batch in records.chunks(200) {
+        trainer.step(&samples(batch), 0.004);
+    }
+    assert_eq!(trainer.validate(&records), first);
+    trainer.take_moment();
+    let mean = trainer.validate(&records);
+    assert!((exact_loss(trainer.result(), &records) - mean).abs() < 1e-4);
+    // What learns is not the mean.
+    trainer.average = None;
+    let last = trainer.validate(&records);
+    assert!(last < mean && mean < first, "{first} {mean} {last}");
 }
 
 #[test]

@@ -35,6 +35,15 @@ pub struct AdamStep {
     pub decay: f32,
 }
 
+/// The units of the accumulators.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    /// Their activation.
+    pub activation: Activation,
+    /// What an activation of 1.0 costs beside the loss.
+    pub penalty: f32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Portable,
@@ -148,7 +157,7 @@ impl Backend {
     #[inline]
     pub fn first_layer_backward<const L1: usize>(
         self,
-        activation: Activation,
+        units: Units,
         inputs: &[Inputs<L1>; GROUP],
         deltas: &[Hidden; GROUP],
         weights: &[Tile],
@@ -157,7 +166,7 @@ impl Backend {
     ) {
         dispatch!(
             self,
-            first_layer_backward<L1>(activation, inputs, deltas, weights, gradient, bias, out)
+            first_layer_backward<L1>(units, inputs, deltas, weights, gradient, bias, out)
         );
     }
 
@@ -230,7 +239,7 @@ mod avx2 {
             out: &mut Row<L1>);
         fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &InputMajor<L1>, bias: &Hidden,
             out: &mut [Hidden; GROUP]);
-        fn first_layer_backward<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+        fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
             weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
         fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],

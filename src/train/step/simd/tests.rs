@@ -109,7 +109,11 @@ fn check_first_layer<const L1: usize>() {
             let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
             let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
             let sums = (&mut *gradient, &mut bias);
-            backend.first_layer_backward(activation, &inputs, &deltas, &tiles, sums, &mut out);
+            let units = Units {
+                activation,
+                penalty: 0.125,
+            };
+            backend.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
             all.extend(bias.as_flattened());
             all.extend(coarse(out.as_flattened().as_flattened()));

@@ -33,7 +33,7 @@ pub fn first_layer<const L1: usize>(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn first_layer_backward<const L1: usize>(
-    activation: Activation,
+    units: Units,
     inputs: &[Inputs<L1>; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
@@ -49,7 +49,7 @@ pub fn first_layer_backward<const L1: usize>(
         for (x, inputs) in x.iter_mut().zip(inputs) {
             *x = load(&inputs.as_flattened().as_chunks().0[tile]);
         }
-        let mut sums = [zero; GROUP];
+        let mut sums = [_mm512_set1_ps(units.penalty); GROUP];
         for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
             let weights = load(weights);
             // Two chains, because each waits for its own last term.
@@ -62,7 +62,7 @@ pub fn first_layer_backward<const L1: usize>(
             }
             store(gradient, _mm512_add_ps(chains[0], chains[1]));
         }
-        if activation == Activation::Screlu {
+        if units.activation == Activation::Screlu {
             // The square of x has the derivative 2 x, and its root is at hand.
             for (sum, x) in sums.iter_mut().zip(x) {
                 let root = _mm512_sqrt_ps(x);

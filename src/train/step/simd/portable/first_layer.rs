@@ -21,7 +21,7 @@ pub fn first_layer<const FMA: bool, const L1: usize>(
 
 #[inline(always)]
 pub fn first_layer_backward<const FMA: bool, const L1: usize>(
-    activation: Activation,
+    units: Units,
     inputs: &[Inputs<L1>; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
@@ -35,14 +35,14 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
         for tile in 0..Tile::count(L1) {
             let at = tile * LANES;
             let inputs = &inputs[at..][..LANES];
-            let mut sums = [0.0; LANES];
+            let mut sums = [units.penalty; LANES];
             for (output, &delta) in deltas.iter().enumerate() {
                 if delta != 0.0 {
                     add_scaled::<FMA>(&mut sums, delta, &weights[tile].0[output]);
                     add_scaled::<FMA>(&mut gradient[tile].0[output], delta, inputs);
                 }
             }
-            if activation == Activation::Screlu {
+            if units.activation == Activation::Screlu {
                 // The square of x has the derivative 2 x, and its root is at hand.
                 for (sum, &input) in sums.iter_mut().zip(inputs) {
                     *sum *= 2.0 * input.sqrt();
