@@ -424,6 +424,40 @@ fn a_net_with_squares_is_trained_and_read() {
 }
 
 #[test]
+fn a_net_with_products_and_an_output_that_skips_is_trained_and_read() {
+    let folder = Folder::new("products");
+    let short = "some.bin --batch 1000 --threads 2 --output-scale 1.3";
+    let form = "--features half-kav2-hm --l1 256 --activation pairwise";
+    for (buckets, name) in [
+        ("", "HalfKAv2_hm 256x2-(15+1)-32-1 (own)"),
+        ("--buckets 8", "HalfKAv2_hm 256x2-(15+1)-32-1 x8 (own)"),
+    ] {
+        let form = format!("{form} {buckets}");
+        let long = format!("{short} --millions 0.05 {form}");
+        folder.run(&format!("{long} --out net.nnue")).ok();
+        let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+        assert_eq!(network.architecture().to_string(), name);
+        folder.run("export net.checkpoint --out again.nnue").ok();
+        assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+        let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
+        folder
+            .run(&format!("{on} --out no.nnue"))
+            .fails_with("--activation pairwise");
+        // What it has learnt is there again.
+        folder.run(&format!("{on} {form} --out on.nnue")).ok();
+        let end = held_out(&folder, "net.tsv").pop().expect("a validation");
+        let begin = held_out(&folder, "on.tsv")[0];
+        assert!((begin / end - 1.0).abs() < 0.05, "{begin} {end}");
+    }
+    folder
+        .run(&format!("{short} --activation pairwise"))
+        .fails_with("activation is pairwise, but must be crelu or screlu with HalfKP");
+    folder
+        .run(&format!("{short} --features half-kav2-hm --l1 768"))
+        .fails_with("activation is crelu, but must be pairwise with HalfKAv2_hm");
+}
+
+#[test]
 fn nets_of_other_features_and_with_buckets_are_trained_and_read() {
     let folder = Folder::new("features");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 2";

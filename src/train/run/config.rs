@@ -99,7 +99,9 @@ fn help(text: &str, default: String) -> String {
 settings! {
     /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
     out: PathBuf = PathBuf::from("trained.nnue");
-    /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
+    /// Activation of the accumulators: clipped, its square, or with half-kav2-hm products of their halves, behind which one
+    /// output of the first layer skips the others; a net with one of the latter is of our own kind, which no other engine
+    /// reads
     activation: Activation = Activation::Crelu;
     /// Width of an accumulator; a net of a width other than 256 is of our own kind as well
     #[arg(help = width_help())]
@@ -230,7 +232,15 @@ impl Config {
             "activation" => ("activation", activation.to_string()),
             what => (what, error.found.to_string()),
         };
-        let supported = shapes::list(&error.supported);
+        let name = |&code: &u32| match error.what {
+            "activation" => Activation::value_variants()
+                .iter()
+                .find(|&&activation| activation as u32 == code)
+                .map_or(code.to_string(), Activation::to_string),
+            _ => code.to_string(),
+        };
+        let supported: Vec<String> = error.supported.iter().map(name).collect();
+        let supported = shapes::list(&supported);
         bail!("{setting} is {found}, but must be {supported} with {features}")
     }
 

@@ -28,8 +28,8 @@ use super::step::trainer_bytes;
 use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
 
-/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs, with
-/// HalfKAv2_hm features, or with eight stacks of layers.
+/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs or products of
+/// halves, with HalfKAv2_hm features, or with eight stacks of layers.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
 /// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.

@@ -33,7 +33,7 @@ impl<const L1: usize> Shard<L1> {
             actives: Vec::new(),
             ends: Vec::new(),
             buffers: Box::new(Buffers::zeros()),
-            gradient: Box::new(Gradient::zeros(architecture.buckets)),
+            gradient: Box::new(Gradient::zeros(architecture)),
             loss: 0.0,
         }
     }
@@ -84,7 +84,8 @@ impl<const L1: usize> Shard<L1> {
     pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
         self.gradient.clear();
         self.loss = 0.0;
-        let penalty = weight * context.loss.sparsity / (2 * L1) as f32;
+        let inputs = context.snapshot.architecture.inputs();
+        let penalty = weight * context.loss.sparsity / inputs as f32;
         for (stack, group) in self.groups() {
             self.buffers
                 .forward(context, stack, &self.actives[group.clone()]);
