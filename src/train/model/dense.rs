@@ -1,7 +1,7 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use crate::nnue::Architecture;
 use crate::nnue::architecture::{Chain, LayerShape};
+use crate::nnue::{Activation, Architecture};
 use crate::train::model::chain::SKIP;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::transformer::uniform;
@@ -50,7 +50,8 @@ impl DenseParameters {
         }
     }
 
-    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
+    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0 where its
+    /// sums are not multiplied).
     /// The stacks begin as one and the same.
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture) -> Self {
         let mut dense = Self::zeros(architecture);
@@ -66,6 +67,9 @@ impl DenseParameters {
         fill(&mut dense.l1_weight, first.inputs);
         fill(&mut dense.l2_weight, second.inputs);
         fill(&mut dense.output_weight, output.inputs);
+        if let Activation::Pairwise = architecture.activation {
+            dense.transformer_bias.fill(0.1);
+        }
         dense.l1_bias.fill(0.1);
         dense.l2_bias.fill(0.1);
         dense.output_bias.fill(0.0);

@@ -362,6 +362,13 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     eprintln!("{architecture:?}: {before} -> {after}\n{report}");
     // The roundings of more inputs add up to more.
     let most = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
+    // A product is cut off to an integer, and most products are small; no calibration here takes that back.
+    let most = most
+        * if architecture.activation == Activation::Pairwise {
+            1.3
+        } else {
+            1.0
+        };
     assert!(report.mean < most * report.size, "{report}");
 }
 
