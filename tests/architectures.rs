@@ -220,6 +220,9 @@ fn our_own() -> Vec<Architecture> {
         [2, 512, 0, 16, 32, 8],
         [2, 1024, 1, 16, 32, 8],
         [2, 1024, 0, 32, 32, 1],
+        [2, 256, 2, 16, 32, 1],
+        [2, 512, 2, 16, 32, 8],
+        [2, 768, 2, 16, 32, 8],
     ]
     .map(|words| Architecture::from_words(words).expect("a supported shape"))
     .into()

@@ -165,6 +165,43 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
+fn a_killed_run_on_more_than_the_memory_holds_goes_on_as_well() {
+    let folder = Folder::new("stream");
+    let some = folder.bytes("some.bin");
+    fs::write(folder.path("more.bin"), some.repeat(7)).expect("a file for the test");
+    let small = format!("more.bin {SHORT} --memory 0.317");
+    let run = folder.run(&format!("{small} --out whole.nnue")).ok();
+    assert!(run.err.contains("in memory at a time"), "{}", run.err);
+    kill_and_compare(&folder, &small, &pauses(3, 2500));
+    // What is shown depends on the memory, which a run must not change.
+    folder
+        .run(&format!(
+            "more.bin {SHORT} --out whole.nnue --resume --memory 1"
+        ))
+        .fails_with("memory is");
+    folder
+        .run(&format!("{SHORT} --memory 0.2"))
+        .fails_with("memory is 0.2 GB, but training a net of this shape takes 0.316");
+}
+
+#[test]
+fn a_checkpoint_is_not_continued_on_other_files() {
+    let folder = Folder::new("files");
+    let run = |files: &str, more: &str| {
+        let settings = "--millions 0.02 --batch 1000 --threads 1 --out net.nnue";
+        folder.run(&format!("{files} {settings} {more}"))
+    };
+    run("some.bin", "").ok();
+    let checkpoint = folder.bytes("net.checkpoint");
+    let other = run("some.bin some.bin", "--resume");
+    assert!(other.err.contains("net.checkpoint"), "{}", other.err);
+    other.fails_with("the files or the settings are not those");
+    assert!(folder.bytes("net.checkpoint") == checkpoint);
+    fs::write(folder.path("moved.bin"), folder.bytes("some.bin")).expect("a file");
+    run("moved.bin", "--resume").ok();
+}
+
+#[test]
 #[ignore = "a minute"]
 fn many_kills_change_nothing() {
     let folder = Folder::new("many-kills");
@@ -197,6 +234,86 @@ fn another_run_s_checkpoint_is_neither_taken_nor_lost() {
         .fails_with("no whole checkpoint");
 }
 
+/// The names in a folder.
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(&folder.0).expect("a folder");
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        let name = entry.expect("a name").file_name();
+        name.to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = entries.map(name).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_cannot_be_written_is_told_at_once() {
+    let folder = Folder::new("outputs");
+    fs::create_dir(folder.path("inner")).expect("a folder");
+    fs::create_dir(folder.path("a.svg")).expect("a folder");
+    fs::copy(folder.path("some.bin"), folder.path("some.nnue")).expect("a file");
+    let before = names(&folder);
+    // Were the files read first, the absent one would be named.
+    let early = |out: &str, reason: &str| {
+        let command = format!("absent.bin --out {out} --millions 0.01");
+        folder.run(&command).fails_with(reason);
+    };
+    early("none/net.nnue", "none/net.nnue.tmp");
+    early("inner", "inner: it is no regular file");
+    early("a.nnue", "a.svg: it is no regular file");
+    early("net.tsv", "another file of the run");
+    early("net.nnue --init some.nnue", "some.nnue is no checkpoint");
+    early("net.nnue --init other.nnue", "cannot read other.nnue");
+    folder
+        .run("some.bin --out some.bin")
+        .fails_with("some.bin is one of the files to learn from");
+    early("net.nnue", "absent.bin");
+    assert_eq!(names(&folder), before);
+}
+
+#[test]
+fn a_run_that_fails_renames_nothing() {
+    let folder = Folder::new("fails");
+    let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
+    folder.run(short).ok();
+    let before = (names(&folder), folder.bytes("net.checkpoint"));
+    fs::write(folder.path("bad.tree"), [7; 5000]).expect("a file");
+    folder
+        .run(&format!("{short} bad.tree"))
+        .fails_with("bad.tree");
+    fs::remove_file(folder.path("bad.tree")).expect("it is there");
+    assert!((names(&folder), folder.bytes("net.checkpoint")) == before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_comes_early_and_at_ctrl_c() {
+    let folder = Folder::new("ctrl-c");
+    let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0";
+    let run = format!("{settings} --millions 0.6 --out net.nnue --resume");
+    let mut child = folder.train(&run);
+    let child = child.stderr(Stdio::piped()).spawn().expect("it runs");
+    // After the first of 600 batches.
+    let mut waits = 0;
+    while !folder.path("net.checkpoint").exists() {
+        sleep(Duration::from_millis(20));
+        waits += 1;
+        assert!(waits < 3000, "no early checkpoint");
+    }
+    let first = folder.bytes("net.checkpoint");
+    let pid = child.id().to_string();
+    let signal = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(signal.expect("there is a kill").success());
+    let ended = Run::of(&child.wait_with_output().expect("it ends"));
+    ended.fails_with("stopped by Ctrl-C after");
+    assert!(folder.bytes("net.checkpoint") != first);
+    folder.run(&run).ok();
+    folder
+        .run(&run.replace("--out net.nnue --resume", "--out whole.nnue"))
+        .ok();
+    assert!(folder.bytes("net.nnue") == folder.bytes("whole.nnue"));
+}
+
 #[test]
 fn settings_may_come_from_a_file_and_weights_from_a_net() {
     let folder = Folder::new("config");
@@ -221,6 +338,52 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
     folder
         .run("some.bin --init run.toml --millions 0.01")
         .fails_with("run.toml");
+}
+
+#[test]
+fn a_mean_of_the_last_part_is_kept_exported_and_better_at_a_constant_rate() {
+    let folder = Folder::new("average");
+    let settings = format!("{SHORT} --schedule constant --rate 0.01");
+    kill_and_compare(
+        &folder,
+        &format!("{settings} --average 0.5"),
+        &pauses(2, 2500),
+    );
+    folder.run("export whole.checkpoint --out mean.nnue").ok();
+    assert!(folder.bytes("mean.nnue") == folder.bytes("whole.nnue"));
+    // The steps are those of a run without a mean.
+    folder.run(&format!("{settings} --out plain.nnue")).ok();
+    folder
+        .run("export whole.checkpoint --last --out last.nnue")
+        .ok();
+    assert!(folder.bytes("last.nnue") == folder.bytes("plain.nnue"));
+    let end = |name: &str| held_out(&folder, name).pop().expect("a validation");
+    let (mean, last) = (end("whole.tsv"), end("plain.tsv"));
+    assert!(mean < 0.95 * last, "{mean} {last}");
+}
+
+#[test]
+fn a_fine_tune_at_a_small_rate_begins_where_the_net_was_and_improves_it() {
+    let folder = Folder::new("fine-tune");
+    let settings =
+        "some.bin --batch 1000 --threads 2 --every 0.05 --loss power --loss-exponent 2.6";
+    folder
+        .run(&format!(
+            "{settings} --millions 0.2 --schedule constant --rate 0.004 --out base.nnue"
+        ))
+        .ok();
+    let tune = "--millions 0.2 --rate 0.0008 --warm-up 0.02 --decay 0.01 --sparsity 1e-6";
+    let base = held_out(&folder, "base.tsv").pop().expect("a validation");
+    for init in ["base.nnue", "base.checkpoint"] {
+        folder
+            .run(&format!("{settings} {tune} --init {init} --out tuned.nnue"))
+            .ok();
+        let tuned = held_out(&folder, "tuned.tsv");
+        assert!(
+            tuned[0] < base && tuned[tuned.len() - 1] < 0.9 * base,
+            "{base} {tuned:?}"
+        );
+    }
 }
 
 #[test]
@@ -258,6 +421,40 @@ fn a_net_with_squares_is_trained_and_read() {
         .run(&on)
         .fails_with("has the activation screlu, but the run was told crelu");
     folder.run(&format!("{on} --activation screlu")).ok();
+}
+
+#[test]
+fn a_net_with_products_and_an_output_that_skips_is_trained_and_read() {
+    let folder = Folder::new("products");
+    let short = "some.bin --batch 1000 --threads 2 --output-scale 1.3";
+    let form = "--features half-kav2-hm --l1 256 --activation pairwise";
+    for (buckets, name) in [
+        ("", "HalfKAv2_hm 256x2-(15+1)-32-1 (own)"),
+        ("--buckets 8", "HalfKAv2_hm 256x2-(15+1)-32-1 x8 (own)"),
+    ] {
+        let form = format!("{form} {buckets}");
+        let long = format!("{short} --millions 0.05 {form}");
+        folder.run(&format!("{long} --out net.nnue")).ok();
+        let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+        assert_eq!(network.architecture().to_string(), name);
+        folder.run("export net.checkpoint --out again.nnue").ok();
+        assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+        let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
+        folder
+            .run(&format!("{on} --out no.nnue"))
+            .fails_with("--activation pairwise");
+        // What it has learnt is there again.
+        folder.run(&format!("{on} {form} --out on.nnue")).ok();
+        let end = held_out(&folder, "net.tsv").pop().expect("a validation");
+        let begin = held_out(&folder, "on.tsv")[0];
+        assert!((begin / end - 1.0).abs() < 0.05, "{begin} {end}");
+    }
+    folder
+        .run(&format!("{short} --activation pairwise"))
+        .fails_with("activation is pairwise, but must be crelu or screlu with HalfKP");
+    folder
+        .run(&format!("{short} --features half-kav2-hm --l1 768"))
+        .fails_with("activation is crelu, but must be pairwise with HalfKAv2_hm");
 }
 
 #[test]

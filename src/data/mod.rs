@@ -23,5 +23,4 @@ pub mod writer;
 
 pub use entry::Entry;
 pub use filter::Filter;
-pub use reader::read_records;
 pub use record::Record;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::architecture::{Activation, Architecture, Shape};
+use super::architecture::{Activation, Architecture, Shape, VERSION_OWN};
 use super::container::{file_size, has_known_version, read_header, write_header};
 use super::error::NetError;
 use super::layers::Head;
@@ -167,12 +167,12 @@ fn read_head(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Head, NetErro
     Head::read(reader, shape)
 }
 
-/// Nets with and without squares have the same header; the latter have no weights for the squares.
+/// Published nets with and without squares have the same header; the latter have no weights for the squares.
 fn told_apart(architecture: Architecture, heads: &[Head]) -> Architecture {
-    // Nets with wide products all have squares.
-    let Activation::Pairwise = architecture.activation else {
+    // Nets with wide products and those of our own all have squares.
+    if architecture.activation != Activation::Pairwise || architecture.version == VERSION_OWN {
         return architecture;
-    };
+    }
     let has_squares = heads.iter().any(|head| {
         let without = head.first.shape().outputs - 1;
         let row = head.second.shape().row();

@@ -34,15 +34,7 @@ impl Network {
             };
         }
         let sums = sums(&head.first, &inputs);
-        let (second, skipping) = match self.architecture().chain {
-            Chain::Plain | Chain::Joined => (activated(&sums), 0),
-            Chain::Skip { squares } => {
-                let mut all = [0; 16];
-                all.copy_from_slice(&sums);
-                let (activated, skipping) = scalar::skip_activation(&all, squares);
-                (activated.to_vec(), skipping)
-            }
-        };
+        let (second, skipping) = handed_on(self.architecture().chain, &sums);
         let last = activated(&self::sums(&head.second, &second));
         let output = self::sums(&head.output, &last)[0].wrapping_add(skipping);
         Trace {
@@ -98,6 +90,19 @@ pub(crate) fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
     let mut sums = vec![0; layer.shape().outputs];
     scalar::affine(layer, inputs, &mut sums);
     sums
+}
+
+/// What the first layer hands to the second one, and what skips it; of a chain that is not joined.
+pub(crate) fn handed_on(chain: Chain, sums: &[i32]) -> (Vec<u8>, i32) {
+    match chain {
+        Chain::Plain | Chain::Joined => (activated(sums), 0),
+        Chain::Skip { squares } => {
+            let mut all = [0; 16];
+            all.copy_from_slice(sums);
+            let (activated, skipping) = scalar::skip_activation(&all, squares);
+            (activated.to_vec(), skipping)
+        }
+    }
 }
 
 /// What a layer with clipped ReLUs hands to the next one, filled up to whole 32s.

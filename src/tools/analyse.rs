@@ -9,7 +9,6 @@ use anyhow::Result;
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use super::interrupt::Interrupt;
 use super::open_tables;
 use super::subjects::Subject;
 use super::variation::{fitted, numbered, san_moves, score};
@@ -18,6 +17,7 @@ use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, SearchOptions, ThreadPool};
+use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
 
 /// What to analyse and how.
@@ -59,7 +59,8 @@ pub fn run(
         analyse_mode: true,
         ..SearchOptions::default()
     };
-    let interrupt = Interrupt::listen(pool.controller());
+    let controller = pool.controller();
+    let interrupt = Interrupt::listen(move || controller.stop());
     let sink = Arc::new(Mutex::new(Sink { out, failure: None }));
     let several = options.subjects.len() > 1;
     for (number, subject) in options.subjects.into_iter().enumerate() {

@@ -9,7 +9,6 @@ pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
 pub(crate) mod genfens;
-mod interrupt;
 pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod pgn;

@@ -2,8 +2,7 @@
 //!
 //! The rooms, from the ground up; a room uses those before it, never those after it.
 //!
-//! * [`samples`]: what is learned from: the positions in memory, the order of an epoch, the active features of a
-//!   position. A run sees them through one trait, `SampleSource`.
+//! * [`samples`]: what is learned from: batches out of the stream of records, and the active features of a position.
 //! * [`model`]: the float model: which shapes can be trained, its parameters, its plain forward pass, and what the
 //!   integers of a net file stand for.
 //! * [`step`]: one step along the gradient of a batch: the batch in shards, one for each thread, forward and backward

@@ -1,6 +1,8 @@
 //! Small things without a chess idea in them.
 
 pub(crate) mod atomic;
+pub(crate) mod disk;
+pub(crate) mod interrupt;
 pub(crate) mod memory;
 pub(crate) mod prefetch;
 pub(crate) mod progress;

@@ -12,6 +12,7 @@ use super::chunk::Chunk;
 use super::order::Order;
 use super::plan::Plan;
 use crate::data::record::Record;
+use crate::util::threads;
 
 /// Chunks that may be on their way.
 const AHEAD: u64 = 4;
@@ -24,14 +25,13 @@ type Loaded = (u64, Result<Vec<Record>>);
 
 /// The chunks of one epoch after the other, each epoch in an order of its own.
 pub struct Feed {
-    plan: Arc<Plan>,
-    /// Chunks of an epoch.
-    chunks: u64,
     /// Number of the chunk that comes next, and of the one that nobody loads yet.
     next: u64,
     asked: u64,
     requests: Sender<u64>,
     loaded: Receiver<Loaded>,
+    /// Loads chunks where there are no threads.
+    loader: Loader,
     /// Came before their turn.
     early: BTreeMap<u64, Result<Vec<Record>>>,
 }
@@ -41,19 +41,25 @@ impl Feed {
     pub fn new(plan: Arc<Plan>, options: &Options, first: u64) -> Self {
         let (requests, taken) = unbounded();
         let (sender, loaded) = unbounded();
-        let chunks: Arc<[Chunk]> = plan.training().into();
-        let threads = options.threads.clamp(1, AHEAD as usize);
+        let loader = Loader {
+            chunks: plan.training().into(),
+            plan,
+            seed: options.seed,
+        };
+        let threads = if threads::EXIST {
+            options.threads.clamp(1, AHEAD as usize)
+        } else {
+            0
+        };
         for _ in 0..threads {
-            let (plan, chunks) = (plan.clone(), chunks.clone());
-            let (taken, sender, seed) = (taken.clone(), sender.clone(), options.seed);
+            let (loader, taken, sender) = (loader.clone(), taken.clone(), sender.clone());
             // They end when nobody asks any more. A thread that the system refuses is done without.
             let _ = std::thread::Builder::new()
                 .name("chunks".to_owned())
-                .spawn(move || serve(&plan, &chunks, seed, &taken, &sender));
+                .spawn(move || serve(&loader, &taken, &sender));
         }
         Self {
-            plan,
-            chunks: chunks.len() as u64,
+            loader,
             next: first,
             asked: first,
             requests,
@@ -64,12 +70,12 @@ impl Feed {
 
     /// The plan that is followed.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.loader.plan
     }
 
     /// Chunks of an epoch.
     pub fn epoch_chunks(&self) -> u64 {
-        self.chunks
+        self.loader.chunks.len() as u64
     }
 
     /// Number of the chunk that comes next.
@@ -82,6 +88,10 @@ impl Feed {
     /// # Errors
     /// When its file cannot be read or is damaged.
     pub fn take(&mut self) -> Result<Vec<Record>> {
+        if !threads::EXIST {
+            self.next += 1;
+            return self.loader.load(self.next - 1);
+        }
         while self.asked < self.next + AHEAD {
             self.requests.send(self.asked).ok().context(GONE)?;
             self.asked += 1;
@@ -99,19 +109,28 @@ impl Feed {
 /// Why no chunk comes.
 const GONE: &str = "the system refuses the threads that read the files";
 
-/// One thread's work: the chunks that are asked for, until nobody asks any more.
-fn serve(
-    plan: &Plan,
-    chunks: &[Chunk],
+/// What loads a chunk.
+#[derive(Clone)]
+struct Loader {
+    plan: Arc<Plan>,
+    chunks: Arc<[Chunk]>,
     seed: u64,
-    requests: &Receiver<u64>,
-    loaded: &Sender<Loaded>,
-) {
-    let count = chunks.len() as u64;
+}
+
+impl Loader {
+    /// The chunk of that number in the row of all.
+    fn load(&self, number: u64) -> Result<Vec<Record>> {
+        let count = self.chunks.len() as u64;
+        let order = Order::new(count, self.seed ^ CHUNKS, number / count);
+        self.plan
+            .learn(&self.chunks[order.at(number % count) as usize])
+    }
+}
+
+/// One thread's work: the chunks that are asked for, until nobody asks any more.
+fn serve(loader: &Loader, requests: &Receiver<u64>, loaded: &Sender<Loaded>) {
     for number in requests {
-        let order = Order::new(count, seed ^ CHUNKS, number / count);
-        let chunk = &chunks[order.at(number % count) as usize];
-        let records = catch_unwind(AssertUnwindSafe(|| plan.learn(chunk)));
+        let records = catch_unwind(AssertUnwindSafe(|| loader.load(number)));
         let records = records.unwrap_or_else(|_| {
             Err(anyhow!(
                 "reading a file failed; this is a bug, please report it"

@@ -37,6 +37,8 @@ pub use window::Bookmark;
 const RESERVED: usize = 96 << 20;
 /// Least records of a window: with fewer, games would be bunched.
 const LEAST_WINDOW: usize = 1 << 16;
+/// Bytes of memory without which there is no stream.
+pub const LEAST_MEMORY: usize = RESERVED + LEAST_WINDOW * size_of::<Record>();
 
 /// A file to learn from.
 #[derive(Clone, Debug)]

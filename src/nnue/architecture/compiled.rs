@@ -27,6 +27,10 @@ macro_rules! compiled {
                 Hm512To32: HalfKav2Hm, 512, 0, Clipped32;
                 Hm1024To16: HalfKav2Hm, 1024, 0, Clipped16;
                 Hm1024To32: HalfKav2Hm, 1024, 0, Clipped32;
+                Hm256Pairs: HalfKav2Hm, 256, 0, Pairwise;
+                Hm512Pairs: HalfKav2Hm, 512, 0, Pairwise;
+                Hm768Pairs: HalfKav2Hm, 768, 0, Pairwise;
+                Hm1024Pairs: HalfKav2Hm, 1024, 0, Pairwise;
             }
             published {
                 SfnnV2: HalfKav2, None, 512, 8, Clipped16;
@@ -102,7 +106,12 @@ impl ForwardPass {
         match self {
             Self::Clipped16 => &const { plain(16) },
             Self::Clipped32 => &const { plain(32) },
-            Self::Pairwise | Self::WidePairwise | Self::Joined => &[],
+            Self::Pairwise => &[(
+                Activation::Pairwise,
+                Chain::Skip { squares: true },
+                [16, 32],
+            )],
+            Self::WidePairwise | Self::Joined => &[],
         }
     }
 }

@@ -74,7 +74,8 @@ impl Architecture {
     }
 
     /// The architecture of the nets that are trained with these settings: the published one where there is one, so
-    /// that other engines read the net too, or else one of our own. Both hidden layers have 32 units.
+    /// that other engines read the net too, or else one of our own. Both hidden layers have 32 units; behind products
+    /// of halves the first one has 16.
     ///
     /// # Errors
     /// As [`Self::from_words`].
@@ -85,7 +86,11 @@ impl Architecture {
         buckets: usize,
     ) -> Result<Self, UnsupportedShape> {
         let (l1, buckets) = (l1 as u32, buckets as u32);
-        let own = Self::from_words([features.set().code, l1, activation as u32, 32, 32, buckets])?;
+        let h1 = match activation {
+            Activation::Crelu | Activation::Screlu => 32,
+            Activation::Pairwise | Activation::WidePairwise => 16,
+        };
+        let own = Self::from_words([features.set().code, l1, activation as u32, h1, 32, buckets])?;
         let same = |published: &Self| {
             let version = published.version;
             published.shape

@@ -7,14 +7,15 @@
 //! |---|---|
 //! | features | the set's code: 0 HalfKP, 2 HalfKAv2_hm |
 //! | width | accumulator of one perspective |
-//! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU) |
+//! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 products of halves |
 //! | first layer | outputs |
 //! | second layer | outputs |
 //! | buckets | stacks of dense layers by number of pieces |
 //!
-//! Then everything is as in the published nets: the transformer behind its hash (plain or compressed,
+//! With products of halves the layers are those of SFNNv5: an output of the first layer skips the others, which go on
+//! squared and clipped. Then everything is as in the published nets: the transformer behind its hash (plain or compressed,
 //! without piece-square values), and each stack of dense layers behind its hash. The hashes follow from the
-//! words (squares change that of the dense layers), so that damaged words do not pass for others. The engine
+//! words (squares and products change that of the dense layers), so that damaged words do not pass for others. The engine
 //! runs these nets with the same code as all others; what it lacks is named when a file is refused.
 
 use super::{Architecture, Shape, VERSION_OWN, compiled};
@@ -108,8 +109,8 @@ mod tests {
         assert_eq!(words(&own), wanted);
         for (word, value, name) in [
             (0, 1, "features 1; this engine runs 0 or 2"),
-            (1, 128, "width 128; this engine runs 256, 512 or 1024"),
-            (2, 3, "activation 3; this engine runs 0 or 1"),
+            (1, 128, "width 128; this engine runs 256, 512, 768 or 1024"),
+            (2, 3, "activation 3; this engine runs 0, 1 or 2"),
             (3, 8, "first layer 8; this engine runs 16 or 32"),
             (4, 16, "second layer 16; this engine runs 32"),
             (5, 4, "buckets 4; this engine runs 1 or 8"),

@@ -23,9 +23,8 @@ pub enum Activation {
     /// The square of that: a net of our own, which only Zoothera reads.
     // CITE: SCReLU, as bullet's and other engines' nets have it.
     Screlu,
-    /// Each half of a clipped accumulator is multiplied with the other one (SFNNv4).
-    #[value(skip)]
-    #[serde(skip)]
+    /// Each half of a clipped accumulator is multiplied with the other one, and the layers behind are those of
+    /// Stockfish 15.1 to 17.1: one output of sixteen skips, the others go on squared and clipped (SFNNv5).
     Pairwise,
     /// The same with sums twice as fine, clipped between 0 and 255 (SFNNv10).
     #[value(skip)]
@@ -136,8 +135,11 @@ impl Shape {
         const CLIPPED_RELU: u32 = 0x538D_24C7;
         // Our own number: the published nets have no squares of sums, so their hashes know none.
         const SQUARED_SLICE: u32 = 0x7351_0A3D;
+        // And those of our own with products are told from those with clipped sums and as many outputs.
+        const PAIRED_SLICE: u32 = 0x2C95_E1B7;
         let slice = match self.activation {
             Activation::Screlu => SQUARED_SLICE,
+            Activation::Pairwise if self.version == VERSION_OWN => PAIRED_SLICE,
             _ => INPUT_SLICE,
         };
         let mut hash = slice ^ self.accumulators();

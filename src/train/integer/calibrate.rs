@@ -9,8 +9,10 @@
 
 use crate::data::Record;
 use crate::nnue::Network;
+use crate::nnue::architecture::Chain;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::trace::{activated, sums};
+use crate::nnue::trace::{activated, handed_on, sums};
+use crate::train::model::chain::SKIP;
 use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
 use crate::train::model::{LayerSums, Model};
 
@@ -35,27 +37,35 @@ pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &
             inputs: net.inputs(record),
         };
         let cases: Vec<Case> = records.iter().filter(seen).map(case).collect();
-        calibrate_head(&mut net.parameters_mut().1[stack], output_scale, &cases);
+        let chain = architecture.chain;
+        calibrate_head(
+            &mut net.parameters_mut().1[stack],
+            chain,
+            output_scale,
+            &cases,
+        );
     }
 }
 
 /// The same for one stack of layers, whose positions are `cases`.
-fn calibrate_head(head: &mut Head, output_scale: f32, cases: &[Case]) {
+fn calibrate_head(head: &mut Head, chain: Chain, output_scale: f32, cases: &[Case]) {
     if cases.is_empty() {
         return;
     }
-    let of_case = |case: &Case| (case.float.hidden1, sums(&head.first, &case.inputs));
-    let errors = mean_errors(cases.iter().map(of_case));
+    let of_case = |case: &Case| (case.float.hidden1.clone(), sums(&head.first, &case.inputs));
+    let mut errors = mean_errors(cases.iter().map(of_case));
+    if let Chain::Skip { .. } = chain {
+        errors[SKIP] = skip_error(cases.iter().map(of_case), output_scale);
+    }
     head.first = shifted(&head.first, &errors);
-    let sums2 = |head: &Head, case: &Case| {
-        let hidden1 = activated(&sums(&head.first, &case.inputs));
-        sums(&head.second, &hidden1)
-    };
-    let of_case = |case: &Case| (case.float.hidden2, sums2(head, case));
+    let handed_on = |head: &Head, case: &Case| handed_on(chain, &sums(&head.first, &case.inputs));
+    let sums2 = |head: &Head, case: &Case| sums(&head.second, &handed_on(head, case).0);
+    let of_case = |case: &Case| (case.float.hidden2.clone(), sums2(head, case));
     let errors = mean_errors(cases.iter().map(of_case));
     head.second = shifted(&head.second, &errors);
     let of_case = |case: &Case| {
-        let wanted = f64::from(case.float.output * OUTPUT_ONE * output_scale);
+        let skipping = f64::from(handed_on(head, case).1);
+        let wanted = f64::from(case.float.output * OUTPUT_ONE * output_scale) - skipping;
         (activated(&sums2(head, case)), wanted)
     };
     let fit = Fit::of(cases.iter().map(of_case));
@@ -67,7 +77,7 @@ fn calibrate_head(head: &mut Head, output_scale: f32, cases: &[Case]) {
 
 /// How far each unit's integer sum lies below the float one on average, where the unit is neither off nor saturated:
 /// elsewhere it does not matter.
-fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], Vec<i32>)>) -> [f64; HIDDEN] {
+fn mean_errors(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>) -> [f64; HIDDEN] {
     // Half a step on top, because the engine cuts off: see `hidden_bias` in `quantise.rs`.
     const HALF: f32 = WEIGHT_ONE / 2.0;
     let mut errors = [(0.0, 0.0); HIDDEN];
@@ -81,6 +91,18 @@ fn mean_errors(cases: impl Iterator<Item = ([f32; HIDDEN], Vec<i32>)>) -> [f64; 
         }
     }
     errors.map(|(sum, count)| if count > 0.0 { sum / count } else { 0.0 })
+}
+
+/// How far the integer sum of the output that skips lies below the float one on average; it is multiplied with the
+/// output, and nothing of it is cut off.
+fn skip_error(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>, output_scale: f32) -> f64 {
+    let one = f64::from(ACTIVATION_ONE * WEIGHT_ONE * output_scale);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (floats, integers) in cases {
+        sum += f64::from(floats[SKIP]) * one - f64::from(integers[SKIP]);
+        count += 1.0;
+    }
+    sum / count
 }
 
 /// The layer with other biases.
@@ -183,9 +205,9 @@ mod tests {
 
     #[test]
     fn mean_errors_are_those_of_open_units() {
-        let mut floats = [0.5; HIDDEN];
+        let mut floats = vec![0.5; HIDDEN];
         floats[1] = 1.5;
-        let cases = [4000, 4100].map(|sum| (floats, vec![sum; HIDDEN]));
+        let cases = [4000, 4100].map(|sum| (floats.clone(), vec![sum; HIDDEN]));
         let errors = mean_errors(cases.into_iter());
         assert_eq!(errors[0], 4064.0 + 32.0 - 4050.0);
         assert_eq!(errors[1], 0.0);

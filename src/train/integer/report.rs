@@ -56,7 +56,10 @@ impl ExportReport {
             transformer_range: range(net.transformer().weights()),
         };
         for record in records {
-            let trace = net.trace(record);
+            let mut trace = net.trace(record);
+            // Behind what is handed on there may be zeros.
+            let [_, second, _] = net.architecture().layers();
+            trace.hidden[0].truncate(second.inputs);
             let float = f64::from(model.output(record) * UNITS * output_scale);
             report.add(float, &trace);
         }

@@ -1,7 +1,10 @@
 //! From the integer net to a float model, to learn on from.
 
+use crate::nnue::architecture::Chain;
+use crate::nnue::layers::Dense;
 use crate::nnue::{Architecture, Network};
 use crate::train::model::Model;
+use crate::train::model::chain::SKIP;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::transformer::{block, factor};
@@ -11,7 +14,7 @@ use crate::train::model::transformer::{block, factor};
 pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
     let (l1, set) = (architecture.l1, architecture.features.set());
     let mut model = Model::zeros(architecture);
-    model.dense = dense_of(net, OUTPUT_ONE * output_scale);
+    model.dense = dense_of(net, output_scale);
     let weights = net.transformer().weights();
     let blocks = model.transformer.chunks_exact_mut(block(architecture));
     for (piece_row, block) in blocks.enumerate() {
@@ -33,7 +36,8 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
     model
 }
 
-fn dense_of(net: &Network, output_one: f32) -> DenseParameters {
+fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
+    let output_one = OUTPUT_ONE * output_scale;
     // What the export adds for rounding.
     let half = WEIGHT_ONE as i32 / 2;
     let of_layer = |number: usize| net.heads().iter().map(move |head| head.layers()[number]);
@@ -43,12 +47,20 @@ fn dense_of(net: &Network, output_one: f32) -> DenseParameters {
         biases.map(float).collect()
     };
     let weight = |number: usize, one: f32| -> Vec<f32> {
-        let weights = of_layer(number).flat_map(|layer| layer.weights());
-        weights.map(|&weight| f32::from(weight) / one).collect()
+        // Behind a row's inputs the file has zeros.
+        let row = |layer: &Dense| (layer.shape().row(), layer.shape().inputs);
+        let rows = of_layer(number).flat_map(|layer| {
+            let (row, inputs) = row(layer);
+            layer
+                .weights()
+                .chunks_exact(row)
+                .flat_map(move |row| &row[..inputs])
+        });
+        rows.map(|&weight| f32::from(weight) / one).collect()
     };
     let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(net.architecture().activation);
     let transformer = net.transformer().biases().iter();
-    DenseParameters {
+    let mut dense = DenseParameters {
         transformer_bias: transformer
             .map(|&bias| f32::from(bias) / ACTIVATION_ONE)
             .collect(),
@@ -60,6 +72,25 @@ fn dense_of(net: &Network, output_one: f32) -> DenseParameters {
         output_bias: of_layer(2)
             .map(|layer| layer.biases()[0] as f32 / output_one)
             .collect(),
+    };
+    if let Chain::Skip { .. } = net.architecture().chain {
+        unfold_skip(net, output_scale, &mut dense);
+    }
+    dense
+}
+
+/// What skips was multiplied with the output, and nothing was added for rounding.
+fn unfold_skip(net: &Network, output_scale: f32, dense: &mut DenseParameters) {
+    let rows = dense
+        .l1_weight
+        .chunks_exact_mut(net.architecture().inputs());
+    for row in rows.skip(SKIP).step_by(SKIP + 1) {
+        row.iter_mut().for_each(|weight| *weight /= output_scale);
+    }
+    let biases = dense.l1_bias.iter_mut().skip(SKIP).step_by(SKIP + 1);
+    for (bias, head) in biases.zip(net.heads()) {
+        let one = ACTIVATION_ONE * WEIGHT_ONE * output_scale;
+        *bias = head.first.biases()[SKIP] as f32 / one;
     }
 }
 
@@ -77,6 +108,9 @@ mod tests {
             check_round_trip(architecture, 1.0);
         }
         check_round_trip(Architecture::HALF_KP, 0.6);
+        let skipping = shapes::all().filter(|shape| matches!(shape.chain, Chain::Skip { .. }));
+        let skipping = skipping.min_by_key(|shape| shape.l1);
+        check_round_trip(skipping.expect("one is trained"), 0.6);
     }
 
     fn check_round_trip(architecture: Architecture, scale: f32) {

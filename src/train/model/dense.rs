@@ -1,24 +1,27 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use crate::nnue::Architecture;
-use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::nnue::architecture::{Chain, LayerShape};
+use crate::nnue::{Activation, Architecture};
+use crate::train::model::chain::SKIP;
+use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
-/// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks.
+/// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks; the
+/// inputs and outputs of a layer are those of the architecture (`H1`, `H2`: the outputs of the hidden layers).
 #[derive(Clone, Debug)]
 pub struct DenseParameters {
     /// `[L1]`: the transformer's bias.
     pub transformer_bias: Vec<f32>,
-    /// `[B][HIDDEN][2 * L1]`, row by output.
+    /// `[B][H1][inputs]`, row by output.
     pub l1_weight: Vec<f32>,
-    /// `[B][HIDDEN]`.
+    /// `[B][H1]`.
     pub l1_bias: Vec<f32>,
-    /// `[B][HIDDEN][HIDDEN]`, row by output.
+    /// `[B][H2][inputs]`, row by output.
     pub l2_weight: Vec<f32>,
-    /// `[B][HIDDEN]`.
+    /// `[B][H2]`.
     pub l2_bias: Vec<f32>,
-    /// `[B][HIDDEN]`.
+    /// `[B][H2]`.
     pub output_weight: Vec<f32>,
     /// `[B]`.
     pub output_bias: Vec<f32>,
@@ -26,23 +29,29 @@ pub struct DenseParameters {
 
 /// How many tensors `DenseParameters` has.
 pub const TENSORS: usize = 7;
+/// Which of them are weights; the others are biases.
+pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 
 impl DenseParameters {
     /// All zero.
     pub fn zeros(architecture: Architecture) -> Self {
-        let (l1, buckets) = (architecture.l1, architecture.buckets);
+        let buckets = architecture.buckets;
+        let [first, second, output] = architecture.layers();
+        let weights = |layer: LayerShape| vec![0.0; buckets * layer.inputs * layer.outputs];
+        let biases = |layer: LayerShape| vec![0.0; buckets * layer.outputs];
         Self {
-            transformer_bias: vec![0.0; l1],
-            l1_weight: vec![0.0; buckets * HIDDEN * 2 * l1],
-            l1_bias: vec![0.0; buckets * HIDDEN],
-            l2_weight: vec![0.0; buckets * HIDDEN * HIDDEN],
-            l2_bias: vec![0.0; buckets * HIDDEN],
-            output_weight: vec![0.0; buckets * HIDDEN],
-            output_bias: vec![0.0; buckets],
+            transformer_bias: vec![0.0; architecture.l1],
+            l1_weight: weights(first),
+            l1_bias: biases(first),
+            l2_weight: weights(second),
+            l2_bias: biases(second),
+            output_weight: weights(output),
+            output_bias: biases(output),
         }
     }
 
-    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0).
+    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0 where its
+    /// sums are not multiplied).
     /// The stacks begin as one and the same.
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture) -> Self {
         let mut dense = Self::zeros(architecture);
@@ -54,9 +63,13 @@ impl DenseParameters {
                 .chunks_exact_mut(first.len())
                 .for_each(|other| other.copy_from_slice(first));
         };
-        fill(&mut dense.l1_weight, 2 * architecture.l1);
-        fill(&mut dense.l2_weight, HIDDEN);
-        fill(&mut dense.output_weight, HIDDEN);
+        let [first, second, output] = architecture.layers();
+        fill(&mut dense.l1_weight, first.inputs);
+        fill(&mut dense.l2_weight, second.inputs);
+        fill(&mut dense.output_weight, output.inputs);
+        if let Activation::Pairwise = architecture.activation {
+            dense.transformer_bias.fill(0.1);
+        }
         dense.l1_bias.fill(0.1);
         dense.l2_bias.fill(0.1);
         dense.output_bias.fill(0.0);
@@ -101,6 +114,14 @@ impl DenseParameters {
         ];
         for (weights, limit) in limited {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
+        }
+        if let Chain::Skip { .. } = architecture.chain {
+            // What skips is multiplied with the output.
+            let limit = first_limit / output_scale.max(1.0);
+            let rows = self.l1_weight.chunks_exact_mut(architecture.inputs());
+            for row in rows.skip(SKIP).step_by(SKIP + 1) {
+                row.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
+            }
         }
     }
 }

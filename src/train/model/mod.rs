@@ -1,16 +1,20 @@
 //! The float model, and its plain forward pass: the specification that the fast ones of a step approximate.
 
+pub(super) mod average;
+pub(super) mod chain;
 pub(super) mod dense;
 pub(super) mod scales;
 pub(super) mod shapes;
 pub(super) mod transformer;
 
+use chain::{SKIP, squared_and_clipped};
 use dense::DenseParameters;
 use scales::HIDDEN;
 use transformer::Table;
 
 use super::samples::active::Active;
 use crate::data::Record;
+use crate::nnue::architecture::{Chain, LayerShape};
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
@@ -55,20 +59,42 @@ impl Model {
 
     /// The sums of the layers after the transformer.
     pub fn sums(&self, record: &Record) -> LayerSums {
-        let active = Active::of(self.architecture.features, record, false);
-        let mut inputs = self.accumulator(active.side(0));
-        inputs.extend(self.accumulator(active.side(1)));
-        let dense = &self.dense;
-        let bucket = self.architecture.bucket(record.piece_count() as usize);
-        let hidden1 = affine(bucket, &dense.l1_weight, &dense.l1_bias, &inputs);
-        let hidden2 = affine(bucket, &dense.l2_weight, &dense.l2_bias, &clipped(hidden1));
-        let last = (&dense.output_weight, &dense.output_bias);
-        let [output] = affine(bucket, last.0, last.1, &clipped(hidden2));
+        let (inputs, dense) = (self.inputs(record), &self.dense);
+        let stack = self.architecture.bucket(record.piece_count() as usize);
+        let [first, second, last] = self.architecture.layers();
+        let hidden1 = affine(first, stack, (&dense.l1_weight, &dense.l1_bias), &inputs);
+        let (handed_on, skipping) = self.handed_on(&hidden1);
+        let hidden2 = affine(
+            second,
+            stack,
+            (&dense.l2_weight, &dense.l2_bias),
+            &handed_on,
+        );
+        let weights = (&dense.output_weight[..], &dense.output_bias[..]);
+        let output = affine(last, stack, weights, &clipped(&hidden2))[0] + skipping;
         LayerSums {
             hidden1,
             hidden2,
             output,
         }
+    }
+
+    /// The inputs of the second layer, and what skips it, by the sums of the first.
+    fn handed_on(&self, sums: &[f32]) -> (Vec<f32>, f32) {
+        let Chain::Skip { .. } = self.architecture.chain else {
+            return (clipped(sums), 0.0);
+        };
+        let mut all = [0.0; HIDDEN];
+        all[..sums.len()].copy_from_slice(sums);
+        (squared_and_clipped(&all)[..2 * SKIP].to_vec(), all[SKIP])
+    }
+
+    /// The inputs of the first dense layer: both accumulators, activated, the side to move's first.
+    pub fn inputs(&self, record: &Record) -> Vec<f32> {
+        let active = Active::of(self.architecture.features, record, false);
+        let mut inputs = self.accumulator(active.side(0));
+        inputs.extend(self.accumulator(active.side(1)));
+        inputs
     }
 
     /// One perspective's accumulator, activated.
@@ -81,45 +107,48 @@ impl Model {
                 *sum += weight;
             }
         }
-        sums.iter_mut()
-            .for_each(|sum| *sum = activated(self.architecture.activation, *sum));
-        sums
+        activated(self.architecture.activation, &sums)
     }
 }
 
 /// What the layers after the transformer say of a position, before clipping.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LayerSums {
     /// First hidden layer.
-    pub hidden1: [f32; HIDDEN],
+    pub hidden1: Vec<f32>,
     /// Second hidden layer.
-    pub hidden2: [f32; HIDDEN],
+    pub hidden2: Vec<f32>,
     /// The net's output.
     pub output: f32,
 }
 
-/// A layer of the stack of that number.
-fn affine<const OUTPUTS: usize>(
+/// A layer of the stack of that number, by the weights and the biases of all stacks.
+fn affine(
+    layer: LayerShape,
     stack: usize,
-    weights: &[f32],
-    bias: &[f32],
+    (weights, biases): (&[f32], &[f32]),
     inputs: &[f32],
-) -> [f32; OUTPUTS] {
+) -> Vec<f32> {
     let dot = |row: &[f32]| -> f32 { row.iter().zip(inputs).map(|(w, x)| w * x).sum() };
-    let first = stack * OUTPUTS;
-    let mut rows = weights.chunks_exact(inputs.len()).skip(first);
-    std::array::from_fn(|output| bias[first + output] + rows.next().map_or(0.0, dot))
+    let first = stack * layer.outputs;
+    let rows = weights.chunks_exact(layer.inputs).skip(first);
+    let rows = rows.zip(&biases[first..]).take(layer.outputs);
+    rows.map(|(row, bias)| bias + dot(row)).collect()
 }
 
-/// The activation of an accumulator's sum.
-fn activated(activation: Activation, sum: f32) -> f32 {
-    let clipped = sum.clamp(0.0, 1.0);
+/// What becomes of an accumulator's sums.
+fn activated(activation: Activation, sums: &[f32]) -> Vec<f32> {
+    let clipped = clipped(sums);
     match activation {
         Activation::Crelu => clipped,
-        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => clipped * clipped,
+        Activation::Screlu => clipped.into_iter().map(|x| x * x).collect(),
+        Activation::Pairwise | Activation::WidePairwise => {
+            let (first, second) = clipped.split_at(clipped.len() / 2);
+            first.iter().zip(second).map(|(a, b)| a * b).collect()
+        }
     }
 }
 
-fn clipped(sums: [f32; HIDDEN]) -> [f32; HIDDEN] {
-    sums.map(|sum| sum.clamp(0.0, 1.0))
+fn clipped(sums: &[f32]) -> Vec<f32> {
+    sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect()
 }

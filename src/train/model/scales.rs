@@ -2,7 +2,7 @@
 
 use crate::nnue::Activation;
 
-/// Width of both hidden layers.
+/// Width of both hidden layers; behind products of halves the first one has fewer outputs.
 pub const HIDDEN: usize = 32;
 
 /// Fixed-point scale of activations and feature-transformer weights: 127 stands for 1.0.

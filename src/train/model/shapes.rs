@@ -83,7 +83,7 @@ mod tests {
         assert!(all().all(|shape| Activation::value_variants().contains(&shape.activation)));
         assert_eq!(
             names(),
-            "HalfKP of width 128, 256 or 512; HalfKAv2_hm of width 256, 512 or 1024"
+            "HalfKP of width 128, 256 or 512; HalfKAv2_hm of width 256, 512, 768 or 1024"
         );
     }
 }

@@ -7,12 +7,13 @@
 //!         the state: JSON
 //!         every tensor, f32, little endian: the transformer's weights, first and second moments; then for each of the
 //!         three the dense tensors, in the order of `DenseParameters::tensors`; their sizes follow from the state's settings
+//!         if the state says that moments were averaged, the mean of the weights in the same order
 //!         positions to check an export on: records of 32 bytes
 //! last 32 SHA-256 of all before
 //! ```
 //!
-//! The order of the positions and the coins that mirror them are functions of the seed and a number, so that the
-//! number of positions shown is all the random state that there is.
+//! The order of the positions is a function of the files, the seed and a bookmark, the coins that mirror them one of the
+//! seed and the number of positions shown: these are all the random state that there is.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -23,13 +24,20 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::data::Record;
+use crate::data::stream::Bookmark;
+use crate::nnue::Architecture;
 use crate::train::model::Model;
+use crate::train::model::average::Average;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::transformer::block;
 use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
 use crate::util::atomic::write_atomically;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The version before averages, which is read as well.
+const FIRST_VERSION: u32 = 1;
 /// A state is a few kilobytes; a length beyond this is damage.
 const MAX_STATE: usize = 64 << 20;
 /// Records that a checkpoint carries at most.
@@ -57,10 +65,15 @@ pub struct Validation {
 pub struct RunState {
     /// The settings.
     pub config: Config,
-    /// Positions to learn from, to tell whether the data is the same.
-    pub positions: u64,
     /// Positions shown.
     pub shown: u64,
+    /// Where the stream of positions is behind them; absent from checkpoints older than the stream, which had another
+    /// order.
+    #[serde(default)]
+    pub bookmark: Option<Bookmark>,
+    /// Moments that the mean of the weights is of; 0 if there is no mean yet.
+    #[serde(default)]
+    pub averaged: u32,
     /// Sum and number of the batches' losses since the last report.
     pub recent: (f64, u32),
     /// Seconds of work.
@@ -75,6 +88,15 @@ pub struct Parameters {
     pub model: Model,
     /// The optimiser's moments.
     pub moments: Moments,
+    /// The mean of the weights, if there is one.
+    pub average: Option<Average>,
+}
+
+impl Parameters {
+    /// What the run has made: the mean, or the weights where there is none.
+    pub fn into_result(self) -> Model {
+        self.average.map_or(self.model, |average| average.model)
+    }
 }
 
 /// What a checkpoint is written from.
@@ -86,6 +108,8 @@ pub struct Contents<'a> {
     pub model: &'a Model,
     /// The optimiser's moments.
     pub moments: &'a Moments,
+    /// The mean of as many moments as the state says.
+    pub average: Option<&'a Average>,
     /// Held-out positions to check an export on.
     pub records: &'a [Record],
 }
@@ -112,11 +136,26 @@ pub fn write(path: &Path, contents: Contents) -> Result<()> {
                 put_floats(&mut out, tensor)?;
             }
         }
+        if let Some(average) = contents.average {
+            put_floats(&mut out, &average.model.transformer)?;
+            for tensor in average.model.dense.tensors() {
+                put_floats(&mut out, tensor)?;
+            }
+        }
         out.write_all(&(contents.records.len() as u32).to_le_bytes())?;
         out.write_all(bytemuck::cast_slice(contents.records))?;
         let hash = out.hash.finalize();
         file.write_all(&hash)
     })
+}
+
+/// Bytes of a checkpoint of a run on such a net, with the mean of its weights or without, but for its state and its
+/// positions.
+pub fn bytes(architecture: Architecture, averaged: bool) -> u64 {
+    let dense = DenseParameters::zeros(architecture);
+    let dense: usize = dense.tensors().iter().map(|tensor| tensor.len()).sum();
+    let table = architecture.features.set().piece_rows() * block(architecture);
+    (3 + u64::from(averaged)) * 4 * (table + dense) as u64
 }
 
 /// Whether a file begins as a checkpoint does.
@@ -149,7 +188,7 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
         bail!("it does not begin as one");
     }
     let version = file.word()?;
-    if version != VERSION {
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
         bail!("its version is {version}, but this program reads {VERSION}");
     }
     let length = file.word()? as usize;
@@ -180,6 +219,10 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
             file.floats(tensor)?;
         }
     }
+    let average = match state.averaged {
+        0 => None,
+        count => Some(file.average(architecture, count)?),
+    };
     let count = file.word()? as usize;
     if count > MAX_RECORDS {
         bail!("it claims {count} records");
@@ -192,7 +235,12 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     if stored != computed[..] {
         bail!("its checksum is wrong");
     }
-    Ok((state, Parameters { model, moments }, records))
+    let parameters = Parameters {
+        model,
+        moments,
+        average,
+    };
+    Ok((state, parameters, records))
 }
 
 /// Floats that are turned into bytes at a time.
@@ -248,6 +296,15 @@ impl<F: Read> Hashing<F> {
         Ok(u32::from_le_bytes(word))
     }
 
+    fn average(&mut self, architecture: Architecture, count: u32) -> Result<Average> {
+        let mut model = Model::zeros(architecture);
+        self.floats(&mut model.transformer)?;
+        for tensor in model.dense.tensors_mut() {
+            self.floats(tensor)?;
+        }
+        Ok(Average { model, count })
+    }
+
     fn floats(&mut self, out: &mut [f32]) -> io::Result<()> {
         let mut bytes = vec![0; 4 * RUN];
         for run in out.chunks_mut(RUN) {
@@ -264,7 +321,6 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::Architecture;
     use crate::train::model::shapes;
     use crate::util::rng::SplitMix64;
 
@@ -295,8 +351,15 @@ mod tests {
                 buckets,
                 ..Config::default()
             },
-            positions: 1000,
             shown: 5000,
+            bookmark: Some(Bookmark {
+                fingerprint: u64::MAX,
+                window: 1,
+                shown: 2,
+                chunk: 3,
+                skip: 4,
+            }),
+            averaged: 2,
             recent: (0.1, 3),
             seconds: 1.5,
             history: vec![Validation {
@@ -309,20 +372,29 @@ mod tests {
             }],
         };
         let records = vec![bytemuck::Zeroable::zeroed(); 3];
+        let mut average = Average::of(&model);
+        average.add(&Model::zeros(architecture));
         let contents = Contents {
             state: &state,
             model: &model,
             moments: &moments,
+            average: Some(&average),
             records: &records,
         };
         write(&path, contents).unwrap();
         assert!(is_checkpoint(&path).unwrap());
+        let size = std::fs::metadata(&path).unwrap().len();
+        let least = bytes(architecture, true);
+        assert!((least..least + 4096).contains(&size));
         let (read_state, parameters, read_records) = read(&path).unwrap();
         assert!(read_state == state && read_records == records);
         assert!(parameters.model.transformer[..] == model.transformer[..]);
+        assert_eq!(parameters.average.as_ref().map(|a| a.count), Some(2));
         assert_eq!(parameters.moments.steps, 77);
         assert_eq!(parameters.moments.first.0[5], 0.5);
         assert_eq!(parameters.moments.second.1.l1_bias[3], -0.25);
+        let result = parameters.into_result();
+        assert_eq!(result.dense.l1_bias[3], model.dense.l1_bias[3] / 2.0);
 
         let mut bytes = std::fs::read(&path).unwrap();
         let middle = bytes.len() / 2;

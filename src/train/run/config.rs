@@ -99,7 +99,9 @@ fn help(text: &str, default: String) -> String {
 settings! {
     /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
     out: PathBuf = PathBuf::from("trained.nnue");
-    /// Activation of the accumulators; a net with `screlu` is of our own kind, which no other engine reads
+    /// Activation of the accumulators: clipped, its square, or with half-kav2-hm products of their halves, behind which one
+    /// output of the first layer skips the others; a net with one of the latter is of our own kind, which no other engine
+    /// reads
     activation: Activation = Activation::Crelu;
     /// Width of an accumulator; a net of a width other than 256 is of our own kind as well
     #[arg(help = width_help())]
@@ -130,8 +132,17 @@ settings! {
     real_rate: f32 = 1.0;
     /// Weight decay of the king-dependent rows
     real_decay: f32 = 0.0;
+    /// Weight decay of the dense layers, relative to the learning rate
+    decay: f32 = 0.0;
+    /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held out
+    /// is then measured on the mean
+    average: f64 = 0.0;
+    /// What the mean activation of the accumulators' units counts beside the loss: more makes units silent
+    sparsity: f32 = 0.0;
     /// What is minimised
     loss: LossKind = LossKind::Mse;
+    /// The power of `--loss power`
+    loss_exponent: f32 = 2.5;
     /// Weight of the score against the game's result, at the start
     lambda: f32 = 0.8;
     /// The same at the end, reached in a straight line; negative for no change
@@ -154,8 +165,12 @@ settings! {
     holdout: f64 = 0.02;
     /// Millions of positions between validations
     every: f64 = 5.0;
-    /// Millions of positions between checkpoints; 0 for one at the end only
+    /// Millions of positions between checkpoints, beside those after the first batch, at Ctrl-C and at the end; 0 for
+    /// none between
     checkpoint_every: f64 = 25.0;
+    /// Memory for the run in GB; what the model leaves of it holds positions, which are shown in random order while the
+    /// next ones come in from the files
+    memory: f64 = default_memory();
     /// Threads
     threads: usize = default_threads(), "all cores";
     /// Seed of everything random
@@ -173,6 +188,15 @@ fn width_help() -> String {
 
 fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Gigabytes: enough to mix a hundred million positions, where there can be so much.
+fn default_memory() -> f64 {
+    if cfg!(target_pointer_width = "64") {
+        4.0
+    } else {
+        0.75
+    }
 }
 
 /// Settings that may change when a run is taken up again, because they do not change what it learns.
@@ -208,7 +232,15 @@ impl Config {
             "activation" => ("activation", activation.to_string()),
             what => (what, error.found.to_string()),
         };
-        let supported = shapes::list(&error.supported);
+        let name = |&code: &u32| match error.what {
+            "activation" => Activation::value_variants()
+                .iter()
+                .find(|&&activation| activation as u32 == code)
+                .map_or(code.to_string(), Activation::to_string),
+            _ => code.to_string(),
+        };
+        let supported: Vec<String> = error.supported.iter().map(name).collect();
+        let supported = shapes::list(&supported);
         bail!("{setting} is {found}, but must be {supported} with {features}")
     }
 
@@ -227,6 +259,7 @@ impl Config {
             ("output-scale", f64::from(self.output_scale)),
             ("every", self.every),
             ("step-every", self.step_every),
+            ("memory", self.memory),
         ];
         for (name, value) in positive {
             if !(value > 0.0 && value.is_finite()) {
@@ -238,8 +271,21 @@ impl Config {
                 bail!("{name} is {value}, but must be from 0 to 1");
             }
         }
-        if !(0.0..1.0).contains(&self.holdout) {
-            bail!("holdout is {}, but must be from 0 to below 1", self.holdout);
+        for (name, share) in [("holdout", self.holdout), ("average", self.average)] {
+            if !(0.0..1.0).contains(&share) {
+                bail!("{name} is {share}, but must be from 0 to below 1");
+            }
+        }
+        let at_least = [
+            ("warm-up", self.warm_up, 0.0),
+            ("decay", self.decay.into(), 0.0),
+            ("sparsity", self.sparsity.into(), 0.0),
+            ("loss-exponent", self.loss_exponent.into(), 1.0),
+        ];
+        for (name, value, least) in at_least {
+            if !(value >= least && value.is_finite()) {
+                bail!("{name} is {value}, but must be {least} or more");
+            }
         }
         Ok(())
     }
@@ -298,6 +344,9 @@ mod tests {
             ("lambda", "lambda = 1.5"),
             ("holdout", "holdout = 1.0"),
             ("rate", "rate = nan"),
+            ("average", "average = 1.0"),
+            ("decay", "decay = -1"),
+            ("loss-exponent", "loss-exponent = 0.5"),
             ("l1", "l1 = 300"),
         ] {
             let config = toml::from_str::<Overrides>(text).unwrap().resolved();

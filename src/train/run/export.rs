@@ -19,6 +19,9 @@ pub struct ExportArgs {
     /// Multiplies what the net says [default: as the run was told]
     #[arg(long)]
     pub output_scale: Option<f32>,
+    /// The weights of the last step, where the mean of the last ones would be taken
+    #[arg(long)]
+    pub last: bool,
     /// Draw the run's loss curves into this file too, as SVG
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -31,7 +34,12 @@ pub struct ExportArgs {
 pub fn run(args: &ExportArgs) -> Result<()> {
     let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
     let scale = args.output_scale.unwrap_or(state.config.output_scale);
-    let net = export(&parameters.model, scale, &records);
+    let model = if args.last {
+        parameters.model
+    } else {
+        parameters.into_result()
+    };
+    let net = export(&model, scale, &records);
     write_net(&args.out, &net)?;
     if let Some(path) = &args.plot {
         write_picture(path, &args.out, &state.history)?;
@@ -41,7 +49,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         args.checkpoint.display(),
         millions(state.shown),
         plot::text(&state.history),
-        ExportReport::of((&parameters.model, scale), &net, &records),
+        ExportReport::of((&model, scale), &net, &records),
         args.out.display()
     );
     Ok(())

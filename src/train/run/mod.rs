@@ -1,6 +1,7 @@
 //! `zoothera train`: from files of positions to a `.nnue` file.
 
 mod checkpoint;
+mod checks;
 mod config;
 mod display;
 mod export;
@@ -11,21 +12,24 @@ mod schedule;
 mod session;
 mod start;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
+use checkpoint::{Parameters, RunState};
 use config::{Config, Overrides};
 use export::ExportArgs;
+use outputs::beside;
 use session::Session;
 
 use super::model::shapes::of_width;
-use super::samples::dataset::{self, Dataset, PositionFile, Selection};
-use super::step::thread_pool;
-use crate::data::Filter;
+use super::step::trainer_bytes;
+use crate::data::stream::{self, Options, Source, Stream};
+use crate::data::{Filter, Record};
 
-/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs, with
-/// HalfKAv2_hm features, or with eight stacks of layers.
+/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs or products of
+/// halves, with HalfKAv2_hm features, or with eight stacks of layers.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
 /// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.
@@ -79,26 +83,23 @@ pub fn run(args: TrainArgs) -> Result<()> {
     config.check()?;
     let architecture = config.architecture()?;
     let train = of_width!(train, architecture);
-    let data = load(&sources, &config)?;
-    train(config, data, args.resume, args.init.as_deref())
+    checks::check_outputs(&config, &sources, args.resume)?;
+    let start = start::start(&config, args.resume, args.init.as_deref())?;
+    train(start, options(sources, &config)?)
 }
 
 /// The whole of a run whose width is settled.
-fn train<const L1: usize>(
-    config: Config,
-    data: (Dataset, Dataset),
-    resume: bool,
-    init: Option<&Path>,
-) -> Result<()> {
-    let mut session = Session::<L1>::begin(config, data, resume, init)?;
+fn train<const L1: usize>(start: (RunState, Parameters), options: Options) -> Result<()> {
+    let (stream, held_out) = open(&options, &start.0)?;
+    let mut session = Session::<L1>::begin(start, stream, held_out)?;
     session.learn()?;
     session.finish()
 }
 
 /// The files that the settings name, of either kind.
-fn sources(settings: &Overrides) -> Vec<PositionFile> {
+fn sources(settings: &Overrides) -> Vec<Source> {
     let of = |paths: &[PathBuf], sampled| {
-        let source = |path: &PathBuf| PositionFile {
+        let source = |path: &PathBuf| Source {
             path: path.clone(),
             sampled,
         };
@@ -107,9 +108,20 @@ fn sources(settings: &Overrides) -> Vec<PositionFile> {
     [of(&settings.sampled, true), of(&settings.files, false)].concat()
 }
 
-/// The positions to learn from and those held out, as the settings say.
-fn load(sources: &[PositionFile], config: &Config) -> Result<(Dataset, Dataset)> {
-    let selection = Selection {
+/// What is learned from, as the settings say.
+fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
+    let memory = (1e9 * config.memory) as usize;
+    let own = trainer_bytes(config.architecture()?, config.average > 0.0, config.batch);
+    let least = own + stream::LEAST_MEMORY;
+    if memory < least {
+        let least = least as f64 / 1e9;
+        bail!(
+            "memory is {} GB, but training a net of this shape takes {least:.3} at least",
+            config.memory
+        );
+    }
+    Ok(Options {
+        sources,
         filter: Filter {
             max_score: config.max_score,
             min_ply: config.min_ply,
@@ -120,13 +132,31 @@ fn load(sources: &[PositionFile], config: &Config) -> Result<(Dataset, Dataset)>
         holdout: config.holdout,
         holdout_limit: HOLDOUT_LIMIT,
         seed: config.seed,
+        memory: memory - own,
+        threads: config.threads,
+    })
+}
+
+/// The stream of positions to learn from, at the beginning or where an earlier run was, and those held out.
+fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
+    let started = Instant::now();
+    let checkpoint = beside(&state.config.out, "checkpoint");
+    let stream = match &state.bookmark {
+        Some(bookmark) => Stream::open_at(options, bookmark)
+            .with_context(|| format!("cannot go on from {}", checkpoint.display()))?,
+        None => Stream::open(options)?,
     };
-    let pool = thread_pool(config.threads)?;
-    let (training, held_out) = pool.install(|| dataset::load(sources, &selection))?;
+    let held_out = stream.held_out()?;
+    let (all, window) = (stream.estimated_len(), stream.window_len());
+    let shown = if stream.is_resident() {
+        format!("{all} positions to learn from")
+    } else {
+        format!("some {all} positions to learn from, {window} of them in memory at a time")
+    };
     eprintln!(
-        "{} positions to learn from, {} held out",
-        training.len(),
+        "{:6.1} s  {shown}, {} held out",
+        started.elapsed().as_secs_f64(),
         held_out.len()
     );
-    Ok((training, held_out))
+    Ok((stream, held_out))
 }

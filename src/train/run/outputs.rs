@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::checkpoint::Validation;
 use super::picture;
@@ -18,6 +18,31 @@ pub fn beside(out: &Path, extension: &str) -> PathBuf {
 /// Positions in millions.
 pub fn millions(positions: u64) -> f64 {
     positions as f64 / 1e6
+}
+
+/// A new run does not throw away what an older one has left: its checkpoint gets another name.
+///
+/// # Errors
+/// When it cannot be renamed.
+pub fn keep_old(checkpoint: &Path) -> Result<()> {
+    if !checkpoint.exists() {
+        return Ok(());
+    }
+    let old = beside(checkpoint, "checkpoint.old");
+    eprintln!(
+        "{} is there from another run (--resume would have gone on from it): kept as {}",
+        checkpoint.display(),
+        old.display()
+    );
+    rename(checkpoint, &old)
+}
+
+/// Gives a file another name.
+///
+/// # Errors
+/// When the system refuses.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to).with_context(|| format!("cannot rename {}", from.display()))
 }
 
 /// Writes the net.

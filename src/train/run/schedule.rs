@@ -38,6 +38,17 @@ fn fallen(config: &Config, at: Elapsed) -> f32 {
     }
 }
 
+/// How many moments of the run's last part have come: each is to be taken into the mean of the weights.
+pub fn moments(config: &Config, at: Elapsed) -> u32 {
+    /// Moments of a run after the first.
+    const MOMENTS: f64 = 100.0;
+    let last_part = (f64::from(at.done) - 1.0).min(0.0) + config.average;
+    if config.average <= 0.0 || last_part < 0.0 {
+        return 0;
+    }
+    1 + (MOMENTS * last_part / config.average) as u32
+}
+
 /// The weight of the score at a place.
 pub fn lambda(config: &Config, at: Elapsed) -> f32 {
     config.lambda + (last_lambda(config) - config.lambda) * at.done.clamp(0.0, 1.0)
@@ -79,6 +90,15 @@ mod tests {
         for (rate, wanted) in rates.into_iter().zip([0.0, 0.5, 1.0, 0.5, 0.25]) {
             assert!((rate - wanted).abs() < 1e-6, "{rates:?}");
         }
+    }
+
+    #[test]
+    fn the_moments_are_those_of_the_last_part() {
+        let mut config = Overrides::default().resolved();
+        assert_eq!(moments(&config, place(1.0)), 0);
+        config.average = 0.25;
+        let counts = [0.0, 0.74, 0.763, 0.876, 1.0, 1.1].map(|done| moments(&config, place(done)));
+        assert_eq!(counts, [0, 0, 6, 51, 101, 101]);
     }
 
     #[test]

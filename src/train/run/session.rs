@@ -1,31 +1,32 @@
 //! A run from its first batch to its last.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
-use super::checkpoint::{self, Contents, RunState, Validation};
-use super::config::Config;
+use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
 use super::display::{RunDisplay, Status};
-use super::outputs::{beside, millions, write_curves, write_net};
+use super::outputs::{beside, keep_old, millions, rename, write_curves, write_net};
+use super::plot;
 use super::schedule::{self, Elapsed};
-use super::{plot, start};
 use crate::data::Record;
+use crate::data::stream::Stream;
 use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
-use crate::train::samples::dataset::{Batch, Dataset};
+use crate::train::samples::batches::{Batch, Batches};
 use crate::train::step::Trainer;
 use crate::train::step::loss::Loss;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::util::interrupt::Interrupt;
 
 /// Positions that an export is checked on.
 const CHECK_POSITIONS: usize = 10_000;
 
 /// A run: data, trainer, and where it stands.
 pub struct Session<const L1: usize> {
-    training: Dataset,
-    held_out: Dataset,
+    batches: Batches,
+    held_out: Vec<Record>,
     /// Some of the held-out positions, which checkpoints carry to check exports on.
     checked: Vec<Record>,
     trainer: Trainer<L1>,
@@ -36,20 +37,22 @@ pub struct Session<const L1: usize> {
     shown_here: u64,
     /// Seconds of work before this process.
     seconds_before: f64,
+    /// Whether the checkpoint beside the output is of this run.
+    kept: bool,
 }
 
 impl<const L1: usize> Session<L1> {
-    /// A run from the beginning, from another net, or from where it was left.
+    /// A run from where it stands. The stream is where the state says.
     pub fn begin(
-        config: Config,
-        (training, held_out): (Dataset, Dataset),
-        resume: bool,
-        init: Option<&Path>,
+        (state, parameters): (RunState, Parameters),
+        stream: Stream,
+        held_out: Vec<Record>,
     ) -> Result<Self> {
-        let (state, parameters) = start::start(&config, training.len(), resume, init)?;
+        let config = &state.config;
         let settings = OptimiserSettings {
             real_rate: config.real_rate,
             real_decay: config.real_decay,
+            decay: config.decay,
             output_scale: config.output_scale,
         };
         let optimiser = Optimiser::new(settings, parameters.moments);
@@ -58,14 +61,19 @@ impl<const L1: usize> Session<L1> {
             kind: config.loss,
             lambda: config.lambda,
             scale: config.scale,
+            exponent: config.loss_exponent,
+            sparsity: config.sparsity,
         };
-        let checked = held_out.records().take(CHECK_POSITIONS).copied().collect();
+        let batches = Batches::new(stream, config.batch, config.seed, state.shown);
+        let mut trainer = Trainer::new(parameters.model, optimiser, loss, size)?;
+        trainer.average = parameters.average;
         Ok(Self {
-            trainer: Trainer::new(parameters.model, optimiser, loss, size)?,
-            training,
+            trainer,
+            batches,
+            checked: held_out.iter().take(CHECK_POSITIONS).copied().collect(),
             held_out,
-            checked,
             seconds_before: state.seconds,
+            kept: state.bookmark.is_some(),
             state,
             display: RunDisplay::new(),
             started: Instant::now(),
@@ -73,11 +81,25 @@ impl<const L1: usize> Session<L1> {
         })
     }
 
-    /// Shows batch after batch until the end.
+    /// Shows batch after batch until the end. If no more can be read, or at Ctrl-C, what was learnt is kept.
+    ///
+    /// # Errors
+    /// When it could not come to the end, and why.
     pub fn learn(&mut self) -> Result<()> {
+        let interrupt = Interrupt::listen(|| ());
         while self.elapsed().done < 1.0 {
+            if interrupt.is_heard() {
+                return self.stop();
+            }
             let before = self.state.shown;
-            let loss = self.step();
+            let batch = match self.batches.next() {
+                Ok(batch) => batch,
+                Err(error) => {
+                    self.keep()?;
+                    return Err(error);
+                }
+            };
+            let loss = self.step(&batch);
             self.display.tick(status(
                 &self.state,
                 self.elapsed(),
@@ -95,30 +117,49 @@ impl<const L1: usize> Session<L1> {
             if validate {
                 self.validate()?;
             }
-            if keep {
+            // The first one comes early: what the disk or a folder refuses is told before there is much to lose.
+            if keep || !self.kept {
                 self.keep()?;
             }
         }
         Ok(())
     }
 
+    /// Ends the run where it is.
+    fn stop(&mut self) -> Result<()> {
+        if self.shown_here > 0 {
+            self.keep()?;
+        }
+        bail!(
+            "stopped by Ctrl-C after {:.1} M positions; the same command with --resume goes on from {}",
+            millions(self.state.shown),
+            self.checkpoint().display()
+        )
+    }
+
+    /// Where the run is kept.
+    fn checkpoint(&self) -> PathBuf {
+        beside(&self.state.config.out, "checkpoint")
+    }
+
     /// One batch.
-    fn step(&mut self) -> f32 {
+    fn step(&mut self, batch: &Batch) -> f32 {
         let (config, elapsed) = (&self.state.config, self.elapsed());
         let rate = schedule::rate(config, elapsed);
         self.trainer.loss.lambda = schedule::lambda(config, elapsed);
-        let batch = Batch {
-            data: &self.training,
-            seed: config.seed,
-            first: self.state.shown,
-        };
-        let size = config.batch;
-        let loss = self.trainer.step(size, &batch, rate);
-        self.state.shown += size as u64;
-        self.shown_here += size as u64;
+        let loss = self.trainer.step(&batch.samples, rate);
+        let size = batch.samples.len() as u64;
+        let moments = schedule::moments(&self.state.config, elapsed);
+        self.state.bookmark = Some(batch.bookmark);
+        self.state.shown += size;
+        self.shown_here += size;
         self.state.recent.0 += f64::from(loss);
         self.state.recent.1 += 1;
         self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        if schedule::moments(&self.state.config, self.elapsed()) > moments {
+            self.trainer.take_moment();
+            self.state.averaged += 1;
+        }
         loss
     }
 
@@ -160,20 +201,31 @@ impl<const L1: usize> Session<L1> {
 
     fn write_net(&self) -> Result<Network> {
         let config = &self.state.config;
-        let net = export(&self.trainer.model, config.output_scale, &self.checked);
+        let net = export(self.trainer.result(), config.output_scale, &self.checked);
         write_net(&config.out, &net)?;
         Ok(net)
     }
 
     /// Writes the checkpoint.
-    fn keep(&self) -> Result<()> {
+    fn keep(&mut self) -> Result<()> {
+        let path = self.checkpoint();
         let contents = Contents {
             state: &self.state,
             model: &self.trainer.model,
             moments: &self.trainer.optimiser.moments,
+            average: self.trainer.average.as_ref(),
             records: &self.checked,
         };
-        checkpoint::write(&beside(&self.state.config.out, "checkpoint"), contents)
+        if self.kept {
+            return checkpoint::write(&path, contents);
+        }
+        // Whole before anything makes way for it.
+        let new = beside(&path, "checkpoint.new");
+        checkpoint::write(&new, contents)?;
+        keep_old(&path)?;
+        rename(&new, &path)?;
+        self.kept = true;
+        Ok(())
     }
 
     /// The last validation, the last checkpoint, and what the net is like.
@@ -184,7 +236,7 @@ impl<const L1: usize> Session<L1> {
         self.keep()?;
         let net = self.write_net()?;
         let scale = self.state.config.output_scale;
-        let report = ExportReport::of((&self.trainer.model, scale), &net, &self.checked);
+        let report = ExportReport::of((self.trainer.result(), scale), &net, &self.checked);
         self.display.say(&format!(
             "{}{report}\nwrote {}",
             plot::text(&self.state.history),

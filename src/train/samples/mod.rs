@@ -1,14 +1,14 @@
-//! What is learned from.
+//! What is learned from: records out of the stream of `src/data/stream`, in batches ([`batches`]), and what a net sees of
+//! one ([`active`], [`board`]).
 
 pub(super) mod active;
+pub(super) mod batches;
 mod board;
-pub(super) mod dataset;
-mod epoch_order;
 
 use crate::data::Record;
 
 /// A position as a batch shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     /// The position.
     pub record: Record,
@@ -24,11 +24,4 @@ impl Sample {
             mirrored: false,
         }
     }
-}
-
-/// Where the samples of a batch come from. The threads ask for their shards of it at the same time.
-pub(super) trait SampleSource: Sync {
-    /// Puts `count` samples in place of what is in `out`, from number `first` of the batch on. The same numbers must
-    /// give the same samples, whoever asks, and however they are cut into shards.
-    fn fill(&self, first: usize, count: usize, out: &mut Vec<Sample>);
 }

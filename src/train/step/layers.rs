@@ -1,10 +1,12 @@
 //! A group of positions on its way through the layers, forward and backward, and the gradient that adds up on the way.
 
-use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Tile};
+use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Row, Tile};
 use super::loss::Loss;
-use super::simd::Backend;
+use super::simd::{Backend, Units};
 use super::snapshot::Snapshot;
 use super::upper::{UpperActivations, UpperGradient};
+use crate::nnue::architecture::Chain;
+use crate::nnue::{Activation, Architecture};
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
 use crate::train::samples::active::Active;
@@ -24,6 +26,9 @@ pub struct StepContext<'a, const L1: usize> {
 #[repr(C, align(64))]
 pub struct Buffers<const L1: usize> {
     inputs: [Inputs<L1>; GROUP],
+    /// Where the inputs are products: the clipped accumulators that they are of, and the products' deltas.
+    clipped: [Inputs<L1>; GROUP],
+    product_deltas: [Row<L1>; GROUP],
     sums: [Hidden; GROUP],
     deltas: [Hidden; GROUP],
     upper: [UpperActivations; GROUP],
@@ -32,6 +37,7 @@ pub struct Buffers<const L1: usize> {
 /// Gradients summed over a shard, in the layouts of the kernels.
 #[repr(C, align(64))]
 pub struct Gradient<const L1: usize> {
+    architecture: Architecture,
     /// Deltas of the accumulators: both sides together are the gradient of the transformer's bias.
     accumulators: Inputs<L1>,
     stacks: Vec<StackGradient>,
@@ -44,25 +50,29 @@ struct StackGradient {
 }
 
 impl StackGradient {
-    fn zeros(l1: usize) -> Self {
+    fn zeros(architecture: Architecture) -> Self {
         Self {
-            l1: vec![Tile::ZERO; Tile::count(l1)],
+            l1: vec![Tile::ZERO; Tile::count(architecture.inputs())],
             upper: UpperGradient::default(),
         }
     }
 
     /// Adds it to what `total` has for the stack of that number.
-    fn add_to<const L1: usize>(&self, number: usize, total: &mut DenseParameters) {
-        let units = HIDDEN * number..HIDDEN * (number + 1);
-        let first = &mut total.l1_weight[2 * L1 * units.start..2 * L1 * units.end];
-        for (output, sums) in first.chunks_exact_mut(2 * L1).enumerate() {
+    fn add_to(&self, architecture: Architecture, number: usize, total: &mut DenseParameters) {
+        let [first, second, _] = architecture.layers();
+        let units = first.outputs * number..first.outputs * (number + 1);
+        let weights = &mut total.l1_weight[first.inputs * units.start..first.inputs * units.end];
+        for (output, sums) in weights.chunks_exact_mut(first.inputs).enumerate() {
             for (sums, tile) in sums.chunks_exact_mut(LANES).zip(&self.l1) {
                 add(sums, &tile.0[output]);
             }
         }
-        let second = &mut total.l2_weight[HIDDEN * units.start..HIDDEN * units.end];
-        add(second, self.upper.l2_weight.as_flattened());
-        add(&mut total.l1_bias[units.clone()], &self.upper.l1_bias);
+        add(&mut total.l1_bias[units], &self.upper.l1_bias);
+        let units = HIDDEN * number..HIDDEN * (number + 1);
+        let weights = &mut total.l2_weight[second.inputs * units.start..second.inputs * units.end];
+        let rows = weights.chunks_exact_mut(second.inputs);
+        rows.zip(&self.upper.l2_weight)
+            .for_each(|(sums, row)| add(sums, row));
         add(&mut total.l2_bias[units.clone()], &self.upper.l2_bias);
         add(&mut total.output_weight[units], &self.upper.output_weight);
         total.output_bias[number] += self.upper.output_bias;
@@ -73,6 +83,8 @@ impl<const L1: usize> Buffers<L1> {
     pub fn zeros() -> Self {
         Self {
             inputs: [[[0.0; L1]; 2]; GROUP],
+            clipped: [[[0.0; L1]; 2]; GROUP],
+            product_deltas: [[0.0; L1]; GROUP],
             sums: [[0.0; HIDDEN]; GROUP],
             deltas: [[0.0; HIDDEN]; GROUP],
             upper: [UpperActivations::default(); GROUP],
@@ -87,32 +99,41 @@ impl<const L1: usize> Buffers<L1> {
     /// From features to outputs, through the stack of that number. Places of the group beyond `actives` keep what was
     /// there, which is harmless.
     pub fn forward(&mut self, context: StepContext<L1>, stack: usize, actives: &[Active]) {
-        let snapshot = context.snapshot;
-        for (active, inputs) in actives.iter().zip(&mut self.inputs) {
+        let (snapshot, backend) = (context.snapshot, context.backend);
+        let activation = snapshot.architecture.activation;
+        let are_products = activation == Activation::Pairwise;
+        let clipped = if are_products {
+            &mut self.clipped
+        } else {
+            &mut self.inputs
+        };
+        for (active, inputs) in actives.iter().zip(clipped) {
             for (side, half) in inputs.iter_mut().enumerate() {
-                context.backend.accumulate(
-                    snapshot.architecture.activation,
-                    &snapshot.bias,
-                    &snapshot.rows,
-                    active.side(side),
-                    half,
-                );
+                let (bias, rows) = (&snapshot.bias, &snapshot.rows);
+                backend.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
-        let stack = &snapshot.stacks[stack];
-        context
-            .backend
-            .first_layer(&self.inputs, &stack.l1, &stack.l1_bias, &mut self.sums);
-        context
-            .backend
-            .upper(&stack.upper, &self.sums, &mut self.upper);
+        if are_products {
+            let pairs = self.clipped.iter().zip(&mut self.inputs);
+            let pairs = pairs.take(actives.len());
+            pairs.for_each(|(clipped, inputs)| backend.products(clipped, &mut inputs[0]));
+        }
+        let weights = &snapshot.stacks[stack];
+        backend.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
+        match snapshot.architecture.chain {
+            Chain::Skip { .. } => {
+                backend.upper_skip(&weights.upper, &self.sums, &mut self.upper);
+            }
+            _ => backend.upper(&weights.upper, &self.sums, &mut self.upper),
+        }
     }
 
-    /// From the outputs' deltas, zero for empty places, to those of everything else.
+    /// From the outputs' deltas, zero for empty places, to those of everything else. `penalty` is what each input of the
+    /// first layer costs.
     pub fn backward(
         &mut self,
         context: StepContext<L1>,
-        stack: usize,
+        (stack, penalty): (usize, f32),
         deltas: &[f32; GROUP],
         gradient: &mut Gradient<L1>,
         rows: &mut [Deltas<L1>],
@@ -120,31 +141,41 @@ impl<const L1: usize> Buffers<L1> {
         let Gradient {
             accumulators,
             stacks,
+            ..
         } = gradient;
+        let (backend, architecture) = (context.backend, context.snapshot.architecture);
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
-        context.backend.upper_backward(
-            &weights.upper,
-            &self.upper,
-            deltas,
-            &mut sums.upper,
-            &mut self.deltas,
-        );
-        context.backend.first_layer_backward(
-            context.snapshot.architecture.activation,
-            &self.inputs,
-            &self.deltas,
-            &weights.l1_tiles,
-            (&mut sums.l1, accumulators),
-            rows,
-        );
+        let (upper, out) = (&weights.upper, &mut self.deltas);
+        match architecture.chain {
+            Chain::Skip { .. } => {
+                backend.upper_skip_backward(upper, &self.upper, deltas, &mut sums.upper, out);
+            }
+            _ => backend.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),
+        }
+        let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
+        if architecture.activation != Activation::Pairwise {
+            let units = Units {
+                activation: architecture.activation,
+                penalty,
+            };
+            let totals = (&mut *sums.l1, accumulators);
+            return backend.first_layer_backward(units, inputs, deltas, tiles, totals, rows);
+        }
+        let products = &mut self.product_deltas;
+        backend.first_layer_deltas(penalty, inputs, deltas, tiles, &mut sums.l1, products);
+        for ((clipped, deltas), out) in self.clipped.iter().zip(products).zip(rows) {
+            backend.products_backward(clipped, deltas, accumulators, out);
+        }
     }
 }
 
 impl<const L1: usize> Gradient<L1> {
-    pub fn zeros(buckets: usize) -> Self {
+    pub fn zeros(architecture: Architecture) -> Self {
+        let stacks = (0..architecture.buckets).map(|_| StackGradient::zeros(architecture));
         Self {
+            architecture,
             accumulators: [[0.0; L1]; 2],
-            stacks: (0..buckets).map(|_| StackGradient::zeros(L1)).collect(),
+            stacks: stacks.collect(),
         }
     }
 
@@ -154,7 +185,7 @@ impl<const L1: usize> Gradient<L1> {
             add(&mut total.transformer_bias, half);
         }
         for (number, stack) in self.stacks.iter().enumerate() {
-            stack.add_to::<L1>(number, total);
+            stack.add_to(self.architecture, number, total);
         }
     }
 

@@ -9,14 +9,14 @@ pub const GROUP: usize = 8;
 pub type Row<const L1: usize> = [f32; L1];
 /// A row of the transformer in fixed point, as the forward pass reads it.
 pub type FixedRow<const L1: usize> = [i16; L1];
-/// The activated accumulators of a position: side to move, then the other.
+/// The activated accumulators of a position: side to move, then the other. Or the products of both, then nothing.
 pub type Inputs<const L1: usize> = [[f32; L1]; 2];
 /// The deltas of a position's accumulators (the derivatives of the loss by their sums), in bfloat16.
 pub type Deltas<const L1: usize> = [[u16; L1]; 2];
-/// Weights of the first layer, one row per input: for the forward pass.
-pub type InputMajor<const L1: usize> = [[[f32; HIDDEN]; L1]; 2];
-/// Weights or gradient of the first layer for sixteen inputs, one row per output, each a cache line; `2 * L1 / LANES`
-/// tiles are the layer, for the backward pass.
+/// Weights of the first layer for `L1` inputs, one row per input: for the forward pass.
+pub type InputMajor<const L1: usize> = [[f32; HIDDEN]; L1];
+/// Weights or gradient of the first layer for sixteen inputs, one row per output, each a cache line: for the backward
+/// pass.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Tile(pub [[f32; LANES]; HIDDEN]);
@@ -30,9 +30,9 @@ impl Tile {
     /// A tile of zeros.
     pub const ZERO: Self = Self([[0.0; LANES]; HIDDEN]);
 
-    /// How many of them a first layer has above accumulators of width `l1`.
-    pub const fn count(l1: usize) -> usize {
-        2 * l1 / LANES
+    /// How many of them a first layer with so many inputs has.
+    pub const fn count(inputs: usize) -> usize {
+        inputs / LANES
     }
 }
 

@@ -6,16 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::data::Record;
 use crate::train::model::scales::UNITS;
 
-/// The power of `LossKind::Power`.
-const POWER: f32 = 2.5;
-
 /// What is minimised, between expected results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
     /// The squared difference.
     Mse,
-    /// The difference to the power of 2.5: less for small errors, more for large ones.
+    /// The difference to a power: beside the square, one above two makes less of small errors and more of large ones.
     Power,
     /// The cross entropy, less the label's own.
     Bce,
@@ -30,6 +27,10 @@ pub struct Loss {
     pub lambda: f32,
     /// Engine units at which the logistic curve of scores stands at 73 %.
     pub scale: f32,
+    /// The power of `LossKind::Power`.
+    pub exponent: f32,
+    /// What the mean activation of the accumulators' units counts beside the loss; it is not part of what `of` says.
+    pub sparsity: f32,
 }
 
 impl Loss {
@@ -53,8 +54,9 @@ impl Loss {
         match self.kind {
             LossKind::Mse => (error * error, 2.0 * error * rise),
             LossKind::Power => {
-                let root = error.abs().powf(POWER - 1.0);
-                (root * error.abs(), POWER * root * error.signum() * rise)
+                let root = error.abs().powf(self.exponent - 1.0);
+                let slope = self.exponent * root * error.signum();
+                (root * error.abs(), slope * rise)
             }
             LossKind::Bce => (
                 entropy(target, expected) - entropy(target, target),
@@ -81,13 +83,38 @@ fn sigmoid(x: f32) -> f32 {
 mod tests {
     use super::*;
 
+    const LOSS: Loss = Loss {
+        kind: LossKind::Mse,
+        lambda: 1.0,
+        scale: 361.0,
+        exponent: 2.5,
+        sparsity: 0.0,
+    };
+
+    #[test]
+    fn a_power_of_two_is_the_square_and_a_higher_one_spares_small_errors() {
+        let power = |exponent| Loss {
+            kind: LossKind::Power,
+            exponent,
+            ..LOSS
+        };
+        for output in [-1.0, 0.1, 0.8] {
+            let (square, two) = (LOSS.of(output, 0.6), power(2.0).of(output, 0.6));
+            assert!((square.0 - two.0).abs() < 1e-6 && (square.1 - two.1).abs() < 1e-6);
+        }
+        // An error of 0.1: a tenth of a tenth more in the exponent is that much less of the loss.
+        let output = -(1.0_f32 / 0.6 - 1.0).ln() * LOSS.scale / UNITS;
+        let ratio = power(3.0).of(output, 0.5).0 / power(2.0).of(output, 0.5).0;
+        assert!((ratio - 0.1).abs() < 1e-4, "{ratio}");
+    }
+
     #[test]
     fn the_slope_is_the_derivative() {
         for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
             let loss = Loss {
                 kind,
                 lambda: 0.8,
-                scale: 361.0,
+                ..LOSS
             };
             for output in [-1.5, -0.2, 0.0, 0.7] {
                 let (step, target) = (1e-2, 0.3);
@@ -104,9 +131,9 @@ mod tests {
     #[test]
     fn the_result_counts_only_where_it_says_something() {
         let loss = Loss {
-            kind: LossKind::Mse,
             lambda: 0.75,
             scale: 600.0,
+            ..LOSS
         };
         let board = shakmaty::Board::new();
         let mut record = crate::train::samples::active::record_of(&board, false);
@@ -123,6 +150,7 @@ mod tests {
                 kind,
                 lambda: 1.0,
                 scale: 600.0,
+                ..LOSS
             };
             for output in [-2.0, 0.0, 0.5] {
                 assert!(loss.of(output, sigmoid(output)).0.abs() < 1e-6);

@@ -29,9 +29,12 @@ use simd::Backend;
 use snapshot::Snapshot;
 
 use super::model::Model;
+use super::model::average::Average;
 use super::model::dense::DenseParameters;
-use super::samples::dataset::Dataset;
-use super::samples::{Sample, SampleSource};
+use super::model::transformer::block;
+use super::samples::Sample;
+use crate::data::Record;
+use crate::nnue::Architecture;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::threads;
 
@@ -45,6 +48,8 @@ pub(super) struct Trainer<const L1: usize> {
     pub model: Model,
     /// What steps, and what it remembers.
     pub optimiser: Optimiser,
+    /// The mean of the run's last part, once that has begun.
+    pub average: Option<Average>,
     /// What to minimise; it may change from step to step.
     pub loss: Loss,
     backend: Backend,
@@ -75,6 +80,7 @@ impl<const L1: usize> Trainer<L1> {
             snapshot: Snapshot::new(&model),
             model,
             optimiser,
+            average: None,
             loss,
             backend: Backend::detect(),
             pool: thread_pool(threads)?,
@@ -85,9 +91,9 @@ impl<const L1: usize> Trainer<L1> {
         })
     }
 
-    /// Learns from the first `count` samples of a batch, and returns their mean loss before the step.
-    pub fn step(&mut self, count: usize, batch: &dyn SampleSource, rate: f32) -> f32 {
-        let (loss, dense) = self.gradient(count, batch);
+    /// Learns from a batch, and returns its mean loss before the step.
+    pub fn step(&mut self, batch: &[Sample], rate: f32) -> f32 {
+        let (loss, dense) = self.gradient(batch);
         let indices: Vec<&RowIndex> = self.shards.iter().map(|shard| &shard.index).collect();
         let sparse = SparseGradient {
             deltas: &self.deltas,
@@ -99,10 +105,25 @@ impl<const L1: usize> Trainer<L1> {
         loss
     }
 
+    /// Takes the model as it is into the mean.
+    pub fn take_moment(&mut self) {
+        let (average, model) = (&mut self.average, &self.model);
+        self.pool.install(|| match average {
+            Some(average) => average.add(model),
+            None => *average = Some(Average::of(model)),
+        });
+    }
+
+    /// What the run has made: the mean, or the model where there is none.
+    pub fn result(&self) -> &Model {
+        result(&self.model, self.average.as_ref())
+    }
+
     /// Forward and backward over a batch: the mean loss and the dense gradient; those of the accumulators stay in
     /// `deltas`.
-    fn gradient(&mut self, count: usize, batch: &dyn SampleSource) -> (f32, DenseParameters) {
-        let count = count.min(self.deltas.len());
+    fn gradient(&mut self, batch: &[Sample]) -> (f32, DenseParameters) {
+        let batch = &batch[..batch.len().min(self.deltas.len())];
+        let count = batch.len();
         let size = count.div_ceil(self.shards.len()).max(1);
         let (backend, model, snapshot) = (self.backend, &self.model, &mut self.snapshot);
         let (shards, deltas) = (&mut self.shards, &mut self.deltas);
@@ -110,8 +131,8 @@ impl<const L1: usize> Trainer<L1> {
         self.pool.install(|| {
             shards.par_iter_mut().enumerate().for_each(|(at, shard)| {
                 let first = (at * size).min(count);
-                batch.fill(first, size.min(count - first), &mut shard.samples);
-                shard.prepare(model.architecture, first);
+                let samples = &batch[first..(first + size).min(count)];
+                shard.prepare(model.architecture, samples, first);
             });
             let indices: Vec<_> = shards.iter().map(|shard| &shard.index).collect();
             snapshot.take_used(backend, model, &indices);
@@ -132,10 +153,11 @@ impl<const L1: usize> Trainer<L1> {
         (loss as f32, dense)
     }
 
-    /// The mean loss on positions that are not learnt from.
-    pub fn validate(&mut self, held_out: &Dataset) -> f32 {
-        let (backend, model, snapshot) = (self.backend, &self.model, &mut self.snapshot);
-        let size = held_out.len().div_ceil(self.shards.len() as u64).max(1);
+    /// The mean loss of the run's result on positions that are not learnt from.
+    pub fn validate(&mut self, held_out: &[Record]) -> f32 {
+        let model = result(&self.model, self.average.as_ref());
+        let (backend, snapshot) = (self.backend, &mut self.snapshot);
+        let size = held_out.len().div_ceil(self.shards.len()).max(1);
         let (shards, loss) = (&mut self.shards, self.loss);
         let sum: f64 = self.pool.install(|| {
             snapshot.take(backend, model, |_| true);
@@ -146,8 +168,8 @@ impl<const L1: usize> Trainer<L1> {
             };
             let sums: Vec<f64> = shards
                 .par_iter_mut()
-                .enumerate()
-                .map(|(at, shard)| measure(shard, context, held_out, at as u64 * size, size))
+                .zip(held_out.par_chunks(size))
+                .map(|(shard, records)| measure(shard, context, records))
                 .collect();
             sums.iter().sum()
         });
@@ -155,8 +177,24 @@ impl<const L1: usize> Trainer<L1> {
     }
 }
 
+fn result<'a>(model: &'a Model, average: Option<&'a Average>) -> &'a Model {
+    average.map_or(model, |average| &average.model)
+}
+
+/// Bytes that a run needs about, beside its positions: weights, their mean if it is `averaged`, and moments; a batch on
+/// its way; and what an export makes.
+pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: usize) -> usize {
+    let set = architecture.features.set();
+    let tables =
+        (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
+    let fixed = size_of::<i16>() * set.active_rows() * architecture.l1;
+    let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
+    // The snapshot, the net, its bytes, and those of the net before.
+    tables + 4 * fixed + batch * position
+}
+
 /// Threads of our own, so that their number is the one that was asked for.
-pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool> {
+fn thread_pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new();
     let pool = if threads::EXIST {
         pool.num_threads(threads.max(1))
@@ -166,28 +204,21 @@ pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool> {
     pool.build().context("cannot start the threads")
 }
 
-/// The sum of the losses of positions `first..first + size`, as far as there are any.
+/// The sum of the losses of positions.
 fn measure<const L1: usize>(
     shard: &mut Shard<L1>,
     context: StepContext<L1>,
-    data: &Dataset,
-    first: u64,
-    size: u64,
+    records: &[Record],
 ) -> f64 {
     /// Positions that a shard holds at a time.
-    const RUN: u64 = 4096;
-    let end = (first + size).min(data.len());
-    let mut total = 0.0;
-    let mut next = first;
-    while next < end {
-        let stop = (next + RUN).min(end);
+    const RUN: usize = 4096;
+    let runs = records.chunks(RUN).map(|run| {
         shard.samples.clear();
-        let samples = (next..stop).map(|number| Sample::plain(*data.get(number)));
+        let samples = run.iter().copied().map(Sample::plain);
         shard.samples.extend(samples);
-        total += shard.measure(context);
-        next = stop;
-    }
-    total
+        shard.measure(context)
+    });
+    runs.sum()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::nnue::Architecture;
 use crate::train::model::Model;
-use crate::train::model::dense::DenseParameters;
+use crate::train::model::dense::{DenseParameters, WEIGHTS};
 use crate::train::model::transformer::{self, Table, block, factor};
 use crate::train::step::layout::Deltas;
 use crate::train::step::row_index::RowIndex;
@@ -19,6 +19,8 @@ pub struct OptimiserSettings {
     pub real_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
     pub real_decay: f32,
+    /// The same of the dense layers' weights.
+    pub decay: f32,
     /// What the export multiplies the output by: its weights must fit the file's bytes then.
     pub output_scale: f32,
 }
@@ -88,7 +90,8 @@ impl Optimiser {
     ) {
         self.moments.steps += 1;
         let step = adam_step(self.moments.steps, rate, 0.0);
-        self.step_dense(backend, &step, model, dense);
+        let decayed = adam_step(self.moments.steps, rate, rate * self.settings.decay);
+        self.step_dense(backend, [&step, &decayed], model, dense);
         let real_rate = rate * self.settings.real_rate;
         let size = block(model.architecture);
         let block_step = BlockStep {
@@ -114,17 +117,19 @@ impl Optimiser {
             });
     }
 
+    /// `steps`: for the biases, and for the weights.
     fn step_dense(
         &mut self,
         backend: Backend,
-        step: &AdamStep,
+        steps: [&AdamStep; 2],
         model: &mut Model,
         dense: &DenseParameters,
     ) {
         let first = self.moments.first.1.tensors_mut().into_iter();
         let moments = first.zip(self.moments.second.1.tensors_mut());
         let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
-        for ((weights, gradient), (first, second)) in tensors.zip(moments) {
+        for (tensor, ((weights, gradient), (first, second))) in tensors.zip(moments).enumerate() {
+            let step = steps[usize::from(WEIGHTS.contains(&tensor))];
             backend.adam(step, weights, first, second, gradient);
         }
         model

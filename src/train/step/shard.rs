@@ -33,13 +33,16 @@ impl<const L1: usize> Shard<L1> {
             actives: Vec::new(),
             ends: Vec::new(),
             buffers: Box::new(Buffers::zeros()),
-            gradient: Box::new(Gradient::zeros(architecture.buckets)),
+            gradient: Box::new(Gradient::zeros(architecture)),
             loss: 0.0,
         }
     }
 
-    /// Sorts the samples by their stacks and finds their features; the first of them is number `first` of the batch.
-    pub fn prepare(&mut self, architecture: Architecture, first: usize) {
+    /// Takes samples, sorts them by their stacks and finds their features; the first of them is number `first` of the
+    /// batch.
+    pub fn prepare(&mut self, architecture: Architecture, samples: &[Sample], first: usize) {
+        self.samples.clear();
+        self.samples.extend_from_slice(samples);
         self.activate(architecture);
         self.index.fill(
             architecture.features.set().active_rows(),
@@ -81,6 +84,8 @@ impl<const L1: usize> Shard<L1> {
     pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
         self.gradient.clear();
         self.loss = 0.0;
+        let inputs = context.snapshot.architecture.inputs();
+        let penalty = weight * context.loss.sparsity / inputs as f32;
         for (stack, group) in self.groups() {
             self.buffers
                 .forward(context, stack, &self.actives[group.clone()]);
@@ -93,7 +98,7 @@ impl<const L1: usize> Shard<L1> {
             }
             self.buffers.backward(
                 context,
-                stack,
+                (stack, penalty),
                 &deltas,
                 &mut self.gradient,
                 &mut rows[group],

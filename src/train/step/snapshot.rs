@@ -30,8 +30,8 @@ pub struct Snapshot<const L1: usize> {
 
 /// A stack of dense layers.
 pub struct LayerStack<const L1: usize> {
-    /// First layer, for the forward pass.
-    pub l1: Box<InputMajor<L1>>,
+    /// First layer, for the forward pass: a table for each side, or one for the products of both.
+    pub l1: Box<[InputMajor<L1>]>,
     /// First layer, for the backward pass.
     pub l1_tiles: Box<[Tile]>,
     /// First layer.
@@ -49,7 +49,7 @@ impl<const L1: usize> Snapshot<L1> {
             rows: zeroed_slice_or_abort(architecture.features.set().active_rows() * L1),
             bias: [0; L1],
             stacks: (0..architecture.buckets)
-                .map(|_| LayerStack::zeros())
+                .map(|_| LayerStack::zeros(architecture))
                 .collect(),
         };
         snapshot.take_dense(&model.dense);
@@ -87,27 +87,29 @@ impl<const L1: usize> Snapshot<L1> {
             *out = (bias * FIXED_ONE).round() as i16;
         }
         for (number, stack) in self.stacks.iter_mut().enumerate() {
-            stack.take(dense, number);
+            stack.take(self.architecture, dense, number);
         }
     }
 }
 
 impl<const L1: usize> LayerStack<L1> {
-    fn zeros() -> Self {
+    fn zeros(architecture: Architecture) -> Self {
+        let inputs = architecture.inputs();
         Self {
-            l1: Box::new([[[0.0; HIDDEN]; L1]; 2]),
-            l1_tiles: vec![Tile::ZERO; Tile::count(L1)].into(),
+            l1: vec![[[0.0; HIDDEN]; L1]; inputs / L1].into(),
+            l1_tiles: vec![Tile::ZERO; Tile::count(inputs)].into(),
             l1_bias: [0.0; HIDDEN],
             upper: UpperWeights::default(),
         }
     }
 
-    /// Takes the stack of that number.
-    fn take(&mut self, dense: &DenseParameters, number: usize) {
-        let rows = HIDDEN * number..HIDDEN * (number + 1);
-        self.l1_bias.copy_from_slice(&dense.l1_bias[rows.clone()]);
-        let weights = &dense.l1_weight[2 * L1 * rows.start..2 * L1 * rows.end];
-        for (output, weights) in weights.chunks_exact(2 * L1).enumerate() {
+    /// Takes the stack of that number. Outputs that the first layer lacks stay zero.
+    fn take(&mut self, architecture: Architecture, dense: &DenseParameters, number: usize) {
+        let [first, ..] = architecture.layers();
+        let rows = first.outputs * number..first.outputs * (number + 1);
+        self.l1_bias[..first.outputs].copy_from_slice(&dense.l1_bias[rows.clone()]);
+        let weights = &dense.l1_weight[first.inputs * rows.start..first.inputs * rows.end];
+        for (output, weights) in weights.chunks_exact(first.inputs).enumerate() {
             for (tile, weights) in weights.as_chunks::<LANES>().0.iter().enumerate() {
                 self.l1_tiles[tile].0[output] = *weights;
             }
@@ -115,6 +117,6 @@ impl<const L1: usize> LayerStack<L1> {
                 row[output] = weight;
             }
         }
-        self.upper = UpperWeights::of(dense, number);
+        self.upper = UpperWeights::of(architecture, dense, number);
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::data::Record;
 use crate::nnue::{Activation, Architecture};
 use crate::train::integer::ExportReport;
+use crate::train::model::dense::WEIGHTS;
 use crate::train::model::shapes::{self, of_width};
 use crate::train::model::transformer::{block, factor};
 use crate::train::samples::active::record_of;
@@ -15,12 +16,15 @@ use shakmaty::{Chess, Color, Position, Square};
 const SETTINGS: OptimiserSettings = OptimiserSettings {
     real_rate: 1.0,
     real_decay: 0.0,
+    decay: 0.0,
     output_scale: 1.0,
 };
 const LOSS: Loss = Loss {
     kind: LossKind::Mse,
     lambda: 0.8,
     scale: 361.0,
+    exponent: 2.5,
+    sparsity: 0.0,
 };
 
 /// Positions of random games of a hundred plies, labelled with their material.
@@ -87,17 +91,9 @@ fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Train
     .unwrap()
 }
 
-/// Records one after the other, as they are.
-impl SampleSource for &[Record] {
-    fn fill(&self, first: usize, count: usize, out: &mut Vec<Sample>) {
-        out.clear();
-        out.extend(
-            self[first..first + count]
-                .iter()
-                .copied()
-                .map(Sample::plain),
-        );
-    }
+/// A batch of the records as they are.
+fn samples(records: &[Record]) -> Vec<Sample> {
+    records.iter().copied().map(Sample::plain).collect()
 }
 
 /// The mean loss by the plain forward pass.
@@ -153,7 +149,7 @@ fn dense_gradients_are_the_derivatives() {
 fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
     let mut trainer = trainer::<L1>(2, architecture);
     let batch = positions(64);
-    let (_, gradient) = trainer.gradient(batch.len(), &batch.as_slice());
+    let (_, gradient) = trainer.gradient(&samples(&batch));
     let mut largest = 0.0_f32;
     for (tensor, deltas) in gradient.tensors().into_iter().enumerate() {
         // The steepest entry of each tensor, and a few others.
@@ -183,7 +179,7 @@ fn transformer_gradients_are_the_derivatives() {
 fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     let mut trainer = trainer::<L1>(1, architecture);
     let batch = positions(64);
-    trainer.gradient(batch.len(), &batch.as_slice());
+    trainer.gradient(&samples(&batch));
     let index = &trainer.shards[0].index;
     let mut row = [0.0; L1];
     // The own pawn on a2 with the own king on e1, and the factor row of that pawn.
@@ -222,6 +218,118 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
 }
 
 #[test]
+fn the_penalty_on_activations_is_in_the_gradient_and_silences_units() {
+    for_each_width(|shape| {
+        of_width!(check_penalty, shape)(shape);
+        Ok(())
+    });
+}
+
+/// The mean activation of the first dense layer's inputs.
+fn mean_activation(model: &Model, records: &[Record]) -> f32 {
+    let mean = |record: &Record| {
+        let inputs = model.inputs(record);
+        inputs.iter().sum::<f32>() / inputs.len() as f32
+    };
+    records.iter().map(mean).sum::<f32>() / records.len() as f32
+}
+
+fn check_penalty<const L1: usize>(architecture: Architecture) {
+    const SPARSITY: f32 = 2.0;
+    let mut trainer = trainer::<L1>(2, architecture);
+    let batch = positions(64);
+    let (loss, plain) = trainer.gradient(&samples(&batch));
+    trainer.loss.sparsity = SPARSITY;
+    let (same, gradient) = trainer.gradient(&samples(&batch));
+    assert_eq!(
+        loss, same,
+        "the penalty is no part of the loss that is told"
+    );
+    let added: Vec<f32> = gradient
+        .transformer_bias
+        .iter()
+        .zip(&plain.transformer_bias)
+        .map(|(with, without)| with - without)
+        .collect();
+    for unit in [steepest(&added), 0, L1 - 1] {
+        const STEP: f32 = 1e-3;
+        let mut at = |shift: f32| {
+            trainer.model.dense.transformer_bias[unit] += shift;
+            let penalty = SPARSITY * mean_activation(&trainer.model, &batch);
+            trainer.model.dense.transformer_bias[unit] -= shift;
+            penalty
+        };
+        let wanted = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        let (delta, allowed) = (added[unit], 1e-4 + 0.06 * wanted.abs());
+        assert!(
+            (delta - wanted).abs() < allowed,
+            "{architecture:?}, unit {unit}: {delta} for {wanted}"
+        );
+    }
+    let before = mean_activation(&trainer.model, &batch);
+    for _ in 0..20 {
+        trainer.step(&samples(&batch), 0.002);
+    }
+    let after = mean_activation(&trainer.model, &batch);
+    assert!(after < 0.9 * before, "{before} -> {after}");
+}
+
+#[test]
+fn decay_takes_a_share_of_the_dense_weights_and_of_nothing_else() {
+    const RATE: f32 = 0.01;
+    let batch = samples(&positions(64));
+    let stepped = |decay: f32| {
+        let architecture = Architecture::HALF_KP;
+        let settings = OptimiserSettings { decay, ..SETTINGS };
+        let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
+        let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
+        let mut trainer = Trainer::<256>::new(model, optimiser, LOSS, (1, 64)).unwrap();
+        let before = trainer.model.dense.clone();
+        trainer.step(&batch, RATE);
+        (before, trainer.model)
+    };
+    let ((before, plain), (_, decayed)) = (stepped(0.0), stepped(0.5));
+    assert!(plain.transformer[..] == decayed.transformer[..]);
+    let tensors = plain
+        .dense
+        .tensors()
+        .into_iter()
+        .zip(decayed.dense.tensors());
+    for (tensor, (before, (plain, decayed))) in before.tensors().iter().zip(tensors).enumerate() {
+        let share = if WEIGHTS.contains(&tensor) {
+            0.5 * RATE
+        } else {
+            0.0
+        };
+        for (before, (plain, decayed)) in before.iter().zip(plain.iter().zip(decayed)) {
+            assert!(
+                (plain - decayed - share * before).abs() < 1e-6,
+                "tensor {tensor}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mean_of_weights_is_measured_and_learnt_beside() {
+    let records = positions(600);
+    let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
+    let first = trainer.validate(&records);
+    trainer.take_moment();
+    for batch in records.chunks(200) {
+        trainer.step(&samples(batch), 0.004);
+    }
+    assert_eq!(trainer.validate(&records), first);
+    trainer.take_moment();
+    let mean = trainer.validate(&records);
+    assert!((exact_loss(trainer.result(), &records) - mean).abs() < 1e-4);
+    // What learns is not the mean.
+    trainer.average = None;
+    let last = trainer.validate(&records);
+    assert!(last < mean && mean < first, "{first} {mean} {last}");
+}
+
+#[test]
 fn a_model_of_another_width_is_refused() {
     let architecture = shapes::all().next().expect("a shape of width 128");
     let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
@@ -240,21 +348,27 @@ fn the_loss_falls_and_the_export_agrees() {
 fn check_learning<const L1: usize>(architecture: Architecture) {
     let records = positions(5000);
     let mut trainer = trainer::<L1>(2, architecture);
-    let held_out = Dataset::new(vec![records.clone()]);
-    let before = trainer.validate(&held_out);
+    let before = trainer.validate(&records);
     assert!((before - exact_loss(&trainer.model, &records)).abs() < 1e-4);
     for _ in 0..20 {
         for batch in records.chunks(250) {
-            trainer.step(batch.len(), &batch, 0.004);
+            trainer.step(&samples(batch), 0.004);
         }
     }
-    let after = trainer.validate(&held_out);
+    let after = trainer.validate(&records);
     assert!(after < before / 10.0, "{before} -> {after}");
     let net = crate::train::integer::quantise(&trainer.model, 0.6);
     let report = ExportReport::of((&trainer.model, 0.6), &net, &records);
     eprintln!("{architecture:?}: {before} -> {after}\n{report}");
     // The roundings of more inputs add up to more.
     let most = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
+    // A product is cut off to an integer, and most products are small; no calibration here takes that back.
+    let most = most
+        * if architecture.activation == Activation::Pairwise {
+            1.3
+        } else {
+            1.0
+        };
     assert!(report.mean < most * report.size, "{report}");
 }
 
@@ -264,7 +378,7 @@ fn a_seed_and_a_thread_count_give_one_result() {
     let run = || {
         let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
         records.chunks(200).for_each(|batch| {
-            trainer.step(batch.len(), &batch, 0.004);
+            trainer.step(&samples(batch), 0.004);
         });
         (
             trainer.model.transformer.to_vec(),
@@ -288,9 +402,9 @@ fn check_machines<const L1: usize>(architecture: Architecture) {
         let mut trainer = trainer::<L1>(2, architecture);
         trainer.backend = backend;
         for batch in records.chunks(250).cycle().take(12) {
-            trainer.step(batch.len(), &batch, 0.004);
+            trainer.step(&samples(batch), 0.004);
         }
-        trainer.validate(&Dataset::new(vec![records.clone()]))
+        trainer.validate(&records)
     };
     let wanted = learnt(Backend::portable());
     for backend in Backend::all() {

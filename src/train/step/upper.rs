@@ -1,5 +1,7 @@
-//! The dense layers above the first: 32 to 32 to 1. What they read and write on the way; the arithmetic is in `simd`.
+//! The dense layers above the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. What they read and write on the way; the arithmetic is in `simd`.
 
+use crate::nnue::Architecture;
+use crate::nnue::architecture::LayerShape;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
 use crate::train::step::layout::Hidden;
@@ -20,8 +22,9 @@ pub struct UpperWeights {
 }
 
 impl UpperWeights {
-    /// A copy of the parameters of stack number `number`.
-    pub fn of(dense: &DenseParameters, number: usize) -> Self {
+    /// A copy of the parameters of stack number `number`. Inputs that the second layer lacks count nothing.
+    pub fn of(architecture: Architecture, dense: &DenseParameters, number: usize) -> Self {
+        let [_, LayerShape { inputs, .. }, _] = architecture.layers();
         let units = HIDDEN * number..HIDDEN * (number + 1);
         let mut weights = Self {
             output_bias: dense.output_bias[number],
@@ -32,10 +35,10 @@ impl UpperWeights {
             .copy_from_slice(&dense.l2_bias[units.clone()]);
         let last = &dense.output_weight[units.clone()];
         weights.output_weight.copy_from_slice(last);
-        let second = &dense.l2_weight[HIDDEN * units.start..HIDDEN * units.end];
-        let rows = second.chunks_exact(HIDDEN);
+        let second = &dense.l2_weight[inputs * units.start..inputs * units.end];
+        let rows = second.chunks_exact(inputs);
         for (output, (to, from)) in weights.l2_weight.iter_mut().zip(rows).enumerate() {
-            to.copy_from_slice(from);
+            to[..inputs].copy_from_slice(from);
             for (input, &weight) in from.iter().enumerate() {
                 weights.l2_input_major[input][output] = weight;
             }
@@ -47,7 +50,9 @@ impl UpperWeights {
 /// What the forward pass of a position keeps for the backward pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UpperActivations {
-    /// Clipped units of the first layer.
+    /// Sums of the first layer, where it hands on their squares too.
+    pub sums1: Hidden,
+    /// What the first layer hands on: clipped units, or squares and then clipped units.
     pub hidden1: Hidden,
     /// Clipped units of the second layer.
     pub hidden2: Hidden,

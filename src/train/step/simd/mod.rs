@@ -35,6 +35,15 @@ pub struct AdamStep {
     pub decay: f32,
 }
 
+/// The units of the accumulators.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    /// Their activation.
+    pub activation: Activation,
+    /// What an activation of 1.0 costs beside the loss.
+    pub penalty: f32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Portable,
@@ -130,12 +139,13 @@ impl Backend {
         dispatch!(self, accumulate<L1>(activation, bias, table, rows, out));
     }
 
-    /// `out = bias + weights * inputs` for each position of a group.
+    /// `out = bias + weights * inputs` for each position of a group; `weights` has a table for each side, or one for the
+    /// products of both.
     #[inline]
     pub fn first_layer<const L1: usize>(
         self,
         inputs: &[Inputs<L1>; GROUP],
-        weights: &InputMajor<L1>,
+        weights: &[InputMajor<L1>],
         bias: &Hidden,
         out: &mut [Hidden; GROUP],
     ) {
@@ -148,7 +158,7 @@ impl Backend {
     #[inline]
     pub fn first_layer_backward<const L1: usize>(
         self,
-        activation: Activation,
+        units: Units,
         inputs: &[Inputs<L1>; GROUP],
         deltas: &[Hidden; GROUP],
         weights: &[Tile],
@@ -157,7 +167,7 @@ impl Backend {
     ) {
         dispatch!(
             self,
-            first_layer_backward<L1>(activation, inputs, deltas, weights, gradient, bias, out)
+            first_layer_backward<L1>(units, inputs, deltas, weights, gradient, bias, out)
         );
     }
 
@@ -183,6 +193,69 @@ impl Backend {
         out: &mut [Hidden; GROUP],
     ) {
         dispatch!(self, upper_backward(weights, passes, deltas, gradient, out));
+    }
+
+    /// As [`Self::upper`], where the first layer hands on squares and clipped sums, and an output of it skips the rest.
+    #[inline]
+    pub fn upper_skip(
+        self,
+        weights: &UpperWeights,
+        sums: &[Hidden; GROUP],
+        out: &mut [UpperActivations; GROUP],
+    ) {
+        dispatch!(self, upper_skip(weights, sums, out));
+    }
+
+    /// The backward pass of [`Self::upper_skip`].
+    #[inline]
+    pub fn upper_skip_backward(
+        self,
+        weights: &UpperWeights,
+        passes: &[UpperActivations; GROUP],
+        deltas: &[f32; GROUP],
+        gradient: &mut UpperGradient,
+        out: &mut [Hidden; GROUP],
+    ) {
+        dispatch!(
+            self,
+            upper_skip_backward(weights, passes, deltas, gradient, out)
+        );
+    }
+
+    /// The products of the halves of clipped accumulators, the side to move's first.
+    #[inline]
+    pub fn products<const L1: usize>(self, clipped: &Inputs<L1>, out: &mut Row<L1>) {
+        dispatch!(self, products<L1>(clipped, out));
+    }
+
+    /// The backward pass of the first layer above products: adds `deltas x inputs` to `gradient`, and puts the deltas of
+    /// the products into `out`. Of the inputs the first row counts; each costs `penalty`.
+    #[inline]
+    pub fn first_layer_deltas<const L1: usize>(
+        self,
+        penalty: f32,
+        inputs: &[Inputs<L1>; GROUP],
+        deltas: &[Hidden; GROUP],
+        weights: &[Tile],
+        gradient: &mut [Tile],
+        out: &mut [Row<L1>; GROUP],
+    ) {
+        dispatch!(
+            self,
+            first_layer_deltas<L1>(penalty, inputs, deltas, weights, gradient, out)
+        );
+    }
+
+    /// From the deltas of products to those of the accumulators, zero where these were clipped; adds them to `bias` too.
+    #[inline]
+    pub fn products_backward<const L1: usize>(
+        self,
+        clipped: &Inputs<L1>,
+        deltas: &Row<L1>,
+        bias: &mut Inputs<L1>,
+        out: &mut Deltas<L1>,
+    ) {
+        dispatch!(self, products_backward<L1>(clipped, deltas, bias, out));
     }
 
     /// Adds the rows `picks` of a table of bfloat16 rows to `out`.
@@ -228,14 +301,21 @@ mod avx2 {
         fn fold<L1>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>);
         fn accumulate<L1>(activation: Activation, bias: &FixedRow<L1>, table: &[i16], rows: &[u16],
             out: &mut Row<L1>);
-        fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &InputMajor<L1>, bias: &Hidden,
+        fn first_layer<L1>(inputs: &[Inputs<L1>; GROUP], weights: &[InputMajor<L1>], bias: &Hidden,
             out: &mut [Hidden; GROUP]);
-        fn first_layer_backward<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+        fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
             weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
         fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
         fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
+        fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
+        fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
+            gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
+        fn products<L1>(clipped: &Inputs<L1>, out: &mut Row<L1>);
+        fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
+        fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
+            gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
         fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
     }
 }

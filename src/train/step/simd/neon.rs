@@ -10,9 +10,16 @@ compiled_for! { "neon":
     fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn first_layer_backward<L1>(activation: Activation, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+    fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
         weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
     fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
+    fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
+    fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
+        gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
+    fn products<L1>(clipped: &Inputs<L1>, out: &mut Row<L1>);
+    fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
+    fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
+        gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }
 
@@ -95,7 +102,7 @@ const PAIR: usize = 2;
 #[target_feature(enable = "neon")]
 pub fn first_layer<const L1: usize>(
     inputs: &[Inputs<L1>; GROUP],
-    weights: &InputMajor<L1>,
+    weights: &[InputMajor<L1>],
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {

@@ -96,24 +96,43 @@ fn check_first_layer<const L1: usize>() {
     let mut deltas: [Hidden; GROUP] = group(&mut rng, 1.0);
     // The group's last place is empty.
     deltas[GROUP - 1] = [0.0; HIDDEN];
-    let weights: Box<InputMajor<L1>> = Box::new(std::array::from_fn(|_| {
+    let weights: Box<[InputMajor<L1>; 2]> = Box::new(std::array::from_fn(|_| {
         std::array::from_fn(|_| noise(&mut rng, 0.3))
     }));
     let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
-    let tiles: Vec<Tile> = (0..Tile::count(L1)).map(tile).collect();
+    let tiles: Vec<Tile> = (0..Tile::count(2 * L1)).map(tile).collect();
     compare(|backend| {
         let mut sums = [[0.0; HIDDEN]; GROUP];
-        backend.first_layer(&inputs, &weights, &[0.25; HIDDEN], &mut sums);
+        backend.first_layer(&inputs, &*weights, &[0.25; HIDDEN], &mut sums);
         let mut all = sums.as_flattened().to_vec();
+        backend.first_layer(&inputs, &weights[..1], &[0.25; HIDDEN], &mut sums);
+        all.extend(sums.as_flattened());
         for activation in [Activation::Crelu, Activation::Screlu] {
-            let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
+            let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(2 * L1)];
             let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
             let sums = (&mut *gradient, &mut bias);
-            backend.first_layer_backward(activation, &inputs, &deltas, &tiles, sums, &mut out);
+            let units = Units {
+                activation,
+                penalty: 0.125,
+            };
+            backend.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
             all.extend(bias.as_flattened());
             all.extend(coarse(out.as_flattened().as_flattened()));
         }
+        // The same above products.
+        let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
+        let mut products = [[0.0; L1]; GROUP];
+        let tiles = &tiles[..gradient.len()];
+        backend.first_layer_deltas(0.125, &inputs, &deltas, tiles, &mut gradient, &mut products);
+        all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
+        all.extend(products.as_flattened());
+        let (mut bias, mut out) = ([[0.25; L1]; 2], [[0; L1]; 2]);
+        backend.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
+        all.extend(bias.as_flattened());
+        all.extend(coarse(out.as_flattened()));
+        backend.products(&inputs[3], &mut products[0]);
+        all.extend(products[0]);
         all
     });
 }
@@ -147,6 +166,12 @@ fn the_later_layers_and_adam_are_the_same_everywhere() {
         all.extend(gradient.l2_weight.as_flattened());
         all.extend(gradient.l1_bias.iter().chain(&gradient.l2_bias));
         all.extend(gradient.output_weight);
+        backend.upper_skip(&weights, &sums, &mut passes);
+        all.extend(passes.iter().map(|pass| pass.output));
+        all.extend(passes.iter().flat_map(|pass| pass.hidden1));
+        backend.upper_skip_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
+        all.extend(out.as_flattened());
+        all.extend(gradient.l1_bias);
         let (mut w, mut m, mut v) = (sums, [[0.1; HIDDEN]; GROUP], [[0.2; HIDDEN]; GROUP]);
         backend.adam(
             &step,

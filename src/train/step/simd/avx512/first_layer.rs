@@ -7,7 +7,7 @@ use super::*;
 #[target_feature(enable = "avx512f")]
 pub fn first_layer<const L1: usize>(
     inputs: &[Inputs<L1>; GROUP],
-    weights: &InputMajor<L1>,
+    weights: &[InputMajor<L1>],
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
@@ -33,7 +33,7 @@ pub fn first_layer<const L1: usize>(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn first_layer_backward<const L1: usize>(
-    activation: Activation,
+    units: Units,
     inputs: &[Inputs<L1>; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
@@ -49,20 +49,8 @@ pub fn first_layer_backward<const L1: usize>(
         for (x, inputs) in x.iter_mut().zip(inputs) {
             *x = load(&inputs.as_flattened().as_chunks().0[tile]);
         }
-        let mut sums = [zero; GROUP];
-        for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
-            let weights = load(weights);
-            // Two chains, because each waits for its own last term.
-            let mut chains = [load(gradient), zero];
-            for position in 0..GROUP {
-                let delta = _mm512_set1_ps(deltas[position][output]);
-                sums[position] = _mm512_fmadd_ps(delta, weights, sums[position]);
-                let chain = &mut chains[position % 2];
-                *chain = _mm512_fmadd_ps(delta, x[position], *chain);
-            }
-            store(gradient, _mm512_add_ps(chains[0], chains[1]));
-        }
-        if activation == Activation::Screlu {
+        let mut sums = input_deltas(units.penalty, &x, deltas, weights, gradient);
+        if units.activation == Activation::Screlu {
             // The square of x has the derivative 2 x, and its root is at hand.
             for (sum, x) in sums.iter_mut().zip(x) {
                 let root = _mm512_sqrt_ps(x);
@@ -78,5 +66,52 @@ pub fn first_layer_backward<const L1: usize>(
             store_bf16(&mut out.as_flattened_mut().as_chunks_mut().0[tile], delta);
         }
         store(bias, total);
+    }
+}
+
+/// The deltas of sixteen inputs, each `penalty` to begin with, of a group; what the inputs add to the gradient is added.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn input_deltas(
+    penalty: f32,
+    x: &[__m512; GROUP],
+    deltas: &[Hidden; GROUP],
+    weights: &Tile,
+    gradient: &mut Tile,
+) -> [__m512; GROUP] {
+    let mut sums = [_mm512_set1_ps(penalty); GROUP];
+    for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
+        let weights = load(weights);
+        // Two chains, because each waits for its own last term.
+        let mut chains = [load(gradient), _mm512_setzero_ps()];
+        for position in 0..GROUP {
+            let delta = _mm512_set1_ps(deltas[position][output]);
+            sums[position] = _mm512_fmadd_ps(delta, weights, sums[position]);
+            let chain = &mut chains[position % 2];
+            *chain = _mm512_fmadd_ps(delta, x[position], *chain);
+        }
+        store(gradient, _mm512_add_ps(chains[0], chains[1]));
+    }
+    sums
+}
+
+#[target_feature(enable = "avx512f")]
+pub fn first_layer_deltas<const L1: usize>(
+    penalty: f32,
+    inputs: &[Inputs<L1>; GROUP],
+    deltas: &[Hidden; GROUP],
+    weights: &[Tile],
+    gradient: &mut [Tile],
+    out: &mut [Row<L1>; GROUP],
+) {
+    for (tile, (weights, gradient)) in weights.iter().zip(gradient).enumerate() {
+        let mut x = [_mm512_setzero_ps(); GROUP];
+        for (x, inputs) in x.iter_mut().zip(inputs) {
+            *x = load(&inputs[0].as_chunks().0[tile]);
+        }
+        let sums = input_deltas(penalty, &x, deltas, weights, gradient);
+        for (out, sum) in out.iter_mut().zip(sums) {
+            store(&mut out.as_chunks_mut().0[tile], sum);
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 #[inline(always)]
 pub fn first_layer<const FMA: bool, const L1: usize>(
     inputs: &[Inputs<L1>; GROUP],
-    weights: &InputMajor<L1>,
+    weights: &[InputMajor<L1>],
     bias: &Hidden,
     out: &mut [Hidden; GROUP],
 ) {
@@ -21,7 +21,7 @@ pub fn first_layer<const FMA: bool, const L1: usize>(
 
 #[inline(always)]
 pub fn first_layer_backward<const FMA: bool, const L1: usize>(
-    activation: Activation,
+    units: Units,
     inputs: &[Inputs<L1>; GROUP],
     deltas: &[Hidden; GROUP],
     weights: &[Tile],
@@ -32,17 +32,17 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
     let bias = bias.as_flattened_mut();
     for ((inputs, deltas), out) in inputs.iter().zip(deltas).zip(out) {
         let (inputs, out) = (inputs.as_flattened(), out.as_flattened_mut());
-        for tile in 0..Tile::count(L1) {
+        for tile in 0..weights.len() {
             let at = tile * LANES;
             let inputs = &inputs[at..][..LANES];
-            let mut sums = [0.0; LANES];
+            let mut sums = [units.penalty; LANES];
             for (output, &delta) in deltas.iter().enumerate() {
                 if delta != 0.0 {
                     add_scaled::<FMA>(&mut sums, delta, &weights[tile].0[output]);
                     add_scaled::<FMA>(&mut gradient[tile].0[output], delta, inputs);
                 }
             }
-            if activation == Activation::Screlu {
+            if units.activation == Activation::Screlu {
                 // The square of x has the derivative 2 x, and its root is at hand.
                 for (sum, &input) in sums.iter_mut().zip(inputs) {
                     *sum *= 2.0 * input.sqrt();
@@ -52,6 +52,30 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
                 let delta = if open(inputs[lane]) { sums[lane] } else { 0.0 };
                 bias[at + lane] += delta;
                 out[at + lane] = to_bf16(delta);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub fn first_layer_deltas<const FMA: bool, const L1: usize>(
+    penalty: f32,
+    inputs: &[Inputs<L1>; GROUP],
+    deltas: &[Hidden; GROUP],
+    weights: &[Tile],
+    gradient: &mut [Tile],
+    out: &mut [Row<L1>; GROUP],
+) {
+    for ((inputs, deltas), out) in inputs.iter().zip(deltas).zip(out) {
+        let tiles = inputs[0].as_chunks::<LANES>().0.iter();
+        let tiles = tiles.zip(out.as_chunks_mut::<LANES>().0);
+        for ((inputs, out), (weights, gradient)) in tiles.zip(weights.iter().zip(&mut *gradient)) {
+            *out = [penalty; LANES];
+            for (output, &delta) in deltas.iter().enumerate() {
+                if delta != 0.0 {
+                    add_scaled::<FMA>(out, delta, &weights.0[output]);
+                    add_scaled::<FMA>(&mut gradient.0[output], delta, inputs);
+                }
             }
         }
     }

@@ -4,12 +4,14 @@
 mod accumulator;
 mod adam;
 mod first_layer;
+mod products;
 mod upper;
 
 pub use accumulator::{accumulate, add_rows, fold};
 pub use adam::adam;
-pub use first_layer::{first_layer, first_layer_backward};
-pub use upper::{upper, upper_backward};
+pub use first_layer::{first_layer, first_layer_backward, first_layer_deltas};
+pub use products::{products, products_backward};
+pub use upper::{upper, upper_backward, upper_skip, upper_skip_backward};
 
 use super::*;
 

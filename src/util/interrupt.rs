@@ -1,18 +1,16 @@
-//! Ctrl-C: the first one stops the search, whose result is still shown; the second one ends the process.
+//! Ctrl-C: the first one asks for the end, with what there is by then; the second one ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-
-use crate::search::Controller;
 
 /// Whether somebody has asked for the end.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Hears Ctrl-C from now on, once in a process, and stops the searches of `controller`. Without signals, as on
-    /// WebAssembly, nothing is ever heard.
-    pub fn listen(controller: Controller) -> Self {
+    /// Hears Ctrl-C from now on, once in a process, and does `then` at the first. Without signals, as on WebAssembly,
+    /// nothing is ever heard.
+    pub fn listen(then: impl Fn() + Send + 'static) -> Self {
         let interrupt = Self::default();
         let heard = interrupt.clone();
         set_handler(move || {
@@ -20,7 +18,7 @@ impl Interrupt {
                 // As a shell says it of a process that Ctrl-C has ended.
                 std::process::exit(130);
             }
-            controller.stop();
+            then();
         });
         interrupt
     }

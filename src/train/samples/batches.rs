@@ -1,0 +1,217 @@
+//! Batches out of the stream, filled beside the steps by a thread of their own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::{Result, anyhow};
+use crossbeam::channel::{Receiver, Sender, bounded};
+
+use super::Sample;
+use crate::data::Record;
+use crate::data::stream::{Bookmark, Stream};
+use crate::util::rng::SplitMix64;
+use crate::util::threads;
+
+/// Batches that may wait: one for the next step, and one in case a chunk of a file takes longer.
+const WAITING: usize = 2;
+
+/// A batch of a run: positions without castling rights are mirrored by a coin.
+pub struct Batch {
+    /// The positions.
+    pub samples: Vec<Sample>,
+    /// Where the stream is behind them.
+    pub bookmark: Bookmark,
+}
+
+/// The batches of a run, one after the other, without end.
+pub struct Batches(Source);
+
+enum Source {
+    /// A thread fills them.
+    Beside(Receiver<Result<Batch>>),
+    /// Where there are no threads.
+    Here(Box<Filler>),
+}
+
+impl Batches {
+    /// The batches of `size` positions that the stream gives from where it is. The first position is number `first` of
+    /// the run; `seed` is that of the coins.
+    pub fn new(stream: Stream, size: usize, seed: u64, first: u64) -> Self {
+        let filler = Box::new(Filler {
+            stream,
+            records: Vec::new(),
+            size,
+            seed,
+            first,
+        });
+        if !threads::EXIST {
+            return Self(Source::Here(filler));
+        }
+        let (sender, receiver) = bounded(WAITING);
+        let thread = std::thread::Builder::new().name("batches".to_owned());
+        // Refused by the system, the thread takes the sender with it: `next` says so.
+        let _ = thread.spawn(move || serve(*filler, &sender));
+        Self(Source::Beside(receiver))
+    }
+
+    /// The next batch.
+    ///
+    /// # Errors
+    /// When a file cannot be read any more or is damaged. Nothing comes after that.
+    pub fn next(&mut self) -> Result<Batch> {
+        match &mut self.0 {
+            Source::Here(filler) => filler.next(),
+            Source::Beside(receiver) => receiver
+                .recv()
+                .unwrap_or_else(|_| Err(anyhow!("there is no thread that reads the files"))),
+        }
+    }
+}
+
+/// Fills batches until nobody takes them any more, or no more can be read.
+fn serve(mut filler: Filler, sender: &Sender<Result<Batch>>) {
+    loop {
+        let batch = catch_unwind(AssertUnwindSafe(|| filler.next()));
+        let batch = batch.unwrap_or_else(|_| {
+            Err(anyhow!(
+                "filling a batch failed; this is a bug, please report it"
+            ))
+        });
+        let ended = batch.is_err();
+        if sender.send(batch).is_err() || ended {
+            return;
+        }
+    }
+}
+
+/// Fills a batch.
+struct Filler {
+    stream: Stream,
+    records: Vec<Record>,
+    size: usize,
+    seed: u64,
+    /// Number of the position that comes next.
+    first: u64,
+}
+
+impl Filler {
+    fn next(&mut self) -> Result<Batch> {
+        self.stream.next(self.size, &mut self.records)?;
+        let numbered = (self.first..).zip(&self.records);
+        let samples = numbered.map(|(number, &record)| Sample {
+            record,
+            mirrored: !record.can_castle() && flip(self.seed, number),
+        });
+        let batch = Batch {
+            samples: samples.collect(),
+            bookmark: self.stream.bookmark(),
+        };
+        self.first += self.size as u64;
+        Ok(batch)
+    }
+}
+
+/// A coin that depends on nothing but its number.
+#[inline]
+fn flip(seed: u64, number: u64) -> bool {
+    let mut rng = SplitMix64::new(seed ^ number.wrapping_mul(0xA076_1D64_78BD_642F));
+    rng.next_u64() >> 63 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Position;
+    use crate::data::stream::{self, Options};
+    use crate::data::writer::EntryWriter;
+    use crate::data::{Entry, Filter, reader::Format};
+    use shakmaty::CastlingMode;
+    use std::path::PathBuf;
+
+    /// A file of a thousand positions that are told apart by their ply; in every second one castling is possible.
+    fn file(folder: &tempfile::TempDir) -> PathBuf {
+        let path = folder.path().join("a.bin");
+        let mut writer = EntryWriter::new(Format::Bin, Vec::new()).expect("a writer");
+        for ply in 0..1000 {
+            let mut position = Position::startpos();
+            if ply % 2 == 1 {
+                let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+                position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+            }
+            let mut entry = Entry::of(&position);
+            entry.ply = ply;
+            writer.write(&entry).expect("an entry");
+        }
+        let bytes = writer.finish().expect("a vector");
+        std::fs::write(&path, bytes).expect("room");
+        path
+    }
+
+    fn options(path: PathBuf) -> Options {
+        Options {
+            sources: vec![stream::Source {
+                path,
+                sampled: false,
+            }],
+            filter: Filter {
+                quiet: false,
+                ..Filter::default()
+            },
+            thin_beyond: u16::MAX,
+            holdout: 0.0,
+            holdout_limit: 0,
+            seed: 3,
+            memory: 100 << 20,
+            threads: 1,
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_at_a_bookmark_with_the_same_positions_and_coins() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options = options(file(&folder));
+        let stream = Stream::open(&options).expect("a sound file");
+        let mut whole = Batches::new(stream, 300, 3, 0);
+        let batches: Vec<Batch> = (0..9).map(|_| whole.next().expect("a batch")).collect();
+        for (at, batch) in batches.iter().enumerate().take(8) {
+            let stream = Stream::open_at(&options, &batch.bookmark).expect("the same file");
+            let first = 300 * (at as u64 + 1);
+            let mut rest = Batches::new(stream, 300, 3, first);
+            let next = rest.next().expect("a batch");
+            assert!(next.samples == batches[at + 1].samples, "{at}");
+            assert_eq!(next.bookmark, batches[at + 1].bookmark);
+        }
+    }
+
+    #[test]
+    fn only_positions_without_castling_rights_are_mirrored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stream = Stream::open(&options(file(&folder))).expect("a sound file");
+        let batch = Batches::new(stream, 1000, 3, 0).next().expect("a batch");
+        let castling = |sample: &&Sample| sample.record.can_castle();
+        assert_eq!(batch.samples.iter().filter(castling).count(), 500);
+        let mirrored = |sample: &&Sample| sample.mirrored;
+        assert!(batch.samples.iter().filter(castling).all(|s| !s.mirrored));
+        let count = batch.samples.iter().filter(mirrored).count();
+        assert!((200..300).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_file_that_vanishes_is_told_and_ends_the_row() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = file(&folder);
+        let mut bytes = std::fs::read(&path).expect("the file");
+        // More than the smallest window of 65,536 positions holds.
+        bytes = bytes.repeat(100);
+        std::fs::write(&path, &bytes).expect("room");
+        let mut options = options(path.clone());
+        options.memory = (96 << 20) + (1 << 16) * 32;
+        let stream = Stream::open(&options).expect("a sound file");
+        assert!(!stream.is_resident());
+        std::fs::remove_file(&path).expect("it is there");
+        let mut batches = Batches::new(stream, 50_000, 3, 0);
+        let error = (0..9).find_map(|_| batches.next().err());
+        let error = format!("{:#}", error.expect("it is gone"));
+        assert!(error.contains("a.bin"), "{error}");
+        assert!(batches.next().is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! The products of an accumulator's halves.
+
+use super::*;
+
+#[inline(always)]
+pub fn products<const FMA: bool, const L1: usize>(clipped: &Inputs<L1>, out: &mut Row<L1>) {
+    for (out, side) in out.chunks_exact_mut(L1 / 2).zip(clipped) {
+        let (first, second) = side.split_at(L1 / 2);
+        for ((out, a), b) in out.iter_mut().zip(first).zip(second) {
+            *out = a * b;
+        }
+    }
+}
+
+#[inline(always)]
+pub fn products_backward<const FMA: bool, const L1: usize>(
+    clipped: &Inputs<L1>,
+    deltas: &Row<L1>,
+    bias: &mut Inputs<L1>,
+    out: &mut Deltas<L1>,
+) {
+    let sides = clipped.iter().zip(deltas.chunks_exact(L1 / 2));
+    for (((clipped, deltas), bias), out) in sides.zip(bias).zip(out) {
+        let (first, second) = clipped.split_at(L1 / 2);
+        let (bias_first, bias_second) = bias.split_at_mut(L1 / 2);
+        let (out_first, out_second) = out.split_at_mut(L1 / 2);
+        half_backward((first, second), deltas, bias_first, out_first);
+        half_backward((second, first), deltas, bias_second, out_second);
+    }
+}
+
+/// The deltas of units whose products with `others` have these.
+#[inline(always)]
+fn half_backward(
+    (units, others): (&[f32], &[f32]),
+    deltas: &[f32],
+    bias: &mut [f32],
+    out: &mut [u16],
+) {
+    let pairs = units.iter().zip(others).zip(deltas);
+    for (((&unit, other), delta), (bias, out)) in pairs.zip(bias.iter_mut().zip(out)) {
+        let delta = if open(unit) { delta * other } else { 0.0 };
+        *bias += delta;
+        *out = to_bf16(delta);
+    }
+}
