@@ -79,13 +79,15 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
                 }
             }
         }
-        let mut now = RelationList::new();
-        if R::SET.is_any() {
-            R::SET.active(board, perspective, |relation| now.push(relation));
-        }
         let (mut came, mut went) = (RelationList::new(), RelationList::new());
-        let differences = [&mut came, &mut went];
-        self.marks.differences(&slot.relations, &now, differences);
+        if R::SET.is_any() {
+            let mut now = RelationList::new();
+            R::SET.active(board, perspective, |relation| now.push(relation));
+            let differences = [&mut came, &mut went];
+            self.marks.differences(&slot.relations, &now, differences);
+            slot.relations.clear();
+            slot.relations.extend_from_slice(&now);
+        }
         let changes = Changes {
             added: &added,
             removed: &removed,
@@ -93,8 +95,6 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
             relations_removed: &went,
         };
         R::update(kernels, rows, &slot.sums, sums, &changes);
-        slot.relations.clear();
-        slot.relations.extend_from_slice(&now);
         slot.sums.clone_from(sums);
     }
 }

@@ -2,16 +2,16 @@
 
 use shakmaty::{ByColor, Color, Role, Square};
 
-use super::Context;
 use super::cache::RefreshCache;
-use super::plies::INITIAL_PLIES;
+use super::plies::{INITIAL_PLIES, Plies};
 use super::update::Update;
 use crate::board::DirtyPieces;
 use crate::nnue::BoardView;
 use crate::nnue::features::relations::{RelationChanges, pawns};
 use crate::nnue::features::{IndexList, MAX_CHANGED, StaticFeatures};
 use crate::nnue::network::Network;
-use crate::nnue::rows::{Accumulator, Changes};
+use crate::nnue::rows::{Accumulator, AllRows, Changes};
+use crate::nnue::simd::Kernels;
 
 /// Both perspectives' sums of every ply, by colour.
 pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
@@ -28,22 +28,27 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     }
 
     /// The sums of the side to move and of the other side, at the top.
-    #[inline]
+    // Part of its caller, as what it calls is, and with its arguments apart: in registers they cost half as much as
+    // behind a pointer, and this runs at every other node.
+    #[inline(always)]
     pub fn up_to_date(
         &mut self,
-        context: &mut Context<'_, impl BoardView>,
+        plies: &mut Plies,
+        network: &Network,
+        kernels: Kernels,
+        board: &impl BoardView,
     ) -> [&Accumulator<L1, P>; 2] {
-        let plies = &context.plies;
         let top = plies.top;
         if top >= self.accumulators.len() {
             self.grow(plies.stack.len());
         }
+        let rows = network.transformer().all_rows();
         for perspective in [Color::White, Color::Black] {
-            if !context.plies.stack[top].computed[perspective as usize] {
-                self.bring_up(context, perspective);
+            if !plies.stack[top].computed[perspective as usize] {
+                self.bring_up(plies, rows, kernels, board, perspective);
             }
         }
-        let turn = context.board.turn();
+        let turn = board.turn();
         let sums = &self.accumulators[top];
         [&sums[turn as usize], &sums[turn.other() as usize]]
     }
@@ -55,20 +60,21 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     }
 
     /// Computes one perspective at the top.
-    fn bring_up(&mut self, context: &mut Context<'_, impl BoardView>, perspective: Color) {
-        let Context {
-            plies,
-            network,
-            kernels,
-            board,
-        } = context;
-        let rows = network.transformer().all_rows::<L1, P>();
+    #[inline(always)]
+    fn bring_up(
+        &mut self,
+        plies: &mut Plies,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        board: &impl BoardView,
+        perspective: Color,
+    ) {
         let p = perspective as usize;
         match plies.nearest_computed(perspective) {
             Some(base) => {
                 let king = board.king(perspective);
                 let mut pawns = if R::SET.pawn_pairs {
-                    plies.pawns_at(base, pawns(*board))
+                    plies.pawns_at(base, pawns(board))
                 } else {
                     ByColor::default()
                 };
@@ -89,13 +95,13 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                         relations_added: &relations.added,
                         relations_removed: &relations.removed,
                     };
-                    R::update(*kernels, rows, from, to, &changes);
+                    R::update(kernels, rows, from, to, &changes);
                     plies.stack[ply].computed[p] = true;
                 }
             }
             None => {
                 let to = &mut self.accumulators[plies.top][p];
-                self.cache.refresh(rows, *kernels, *board, perspective, to);
+                self.cache.refresh(rows, kernels, board, perspective, to);
                 plies.stack[plies.top].computed[p] = true;
             }
         }
@@ -103,7 +109,7 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
 }
 
 /// The features that a move added and removed, seen by a perspective whose king stands on `king`.
-#[inline]
+#[inline(always)]
 fn changes<F: StaticFeatures>(
     dirty: &DirtyPieces,
     king: Square,
