@@ -95,6 +95,8 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
 
     /// Follows the changes from `base` to the top for a net with relations. None of them is lost where the own king
     /// moves within its half of the board: all pieces change their features, but relations only turn with the half.
+    // Apart, so that the other nets do not pay for it.
+    #[inline(never)]
     fn follow_relations(
         &mut self,
         plies: &mut Plies,
