@@ -21,7 +21,9 @@ impl NetOutput {
         self.psqt.wrapping_add(self.positional)
     }
 
-    /// The value in engine units (Stockfish's internal units), as the engine of the network used it.
+    /// The value in engine units (Stockfish's internal units), as the engine of the network used it: the sum divided,
+    /// truncated once. Newer engines (those of SFNNv10 and SFNNv16) truncate each part before they add, so that their
+    /// value differs by a unit where the parts' rests add up to one, or have unlike signs; the parts are the same.
     #[inline]
     pub fn value(self) -> i32 {
         self.raw() / OUTPUT_SCALE

@@ -1,5 +1,7 @@
 //! What the kernels of the first layer work on: accumulators, and the rows of weights that are added to them.
 
+use crate::util::prefetch::prefetch;
+
 /// One perspective's accumulator: `L1` neurons, and `P` piece-square values (none or 8).
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -18,6 +20,22 @@ impl<const L1: usize, const P: usize> Accumulator<L1, P> {
             psqt: [0; P],
         }
     }
+
+    /// Adds other sums, wrapping.
+    pub fn add(&mut self, other: &Self) {
+        let neurons = self.neurons.iter_mut().zip(&other.neurons);
+        neurons.for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
+        let psqt = self.psqt.iter_mut().zip(&other.psqt);
+        psqt.for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
+    }
+
+    /// Subtracts other sums, wrapping.
+    pub fn subtract(&mut self, other: &Self) {
+        let neurons = self.neurons.iter_mut().zip(&other.neurons);
+        neurons.for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
+        let psqt = self.psqt.iter_mut().zip(&other.psqt);
+        psqt.for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
+    }
 }
 
 /// The parameters that a feature adds to [`Accumulator`]; its weights are of type `W`.
@@ -30,6 +48,16 @@ pub struct Rows<'a, W, const L1: usize, const P: usize> {
 }
 
 impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
+    /// Prefetches the row of a feature, which will most likely be added soon.
+    #[inline(always)]
+    pub fn prefetch(&self, feature: u32) {
+        if let Some(row) = self.neurons.get(feature as usize) {
+            let per_line = 64 / size_of::<W>();
+            row.iter().step_by(per_line).for_each(prefetch);
+            self.psqt(feature).first().into_iter().for_each(prefetch);
+        }
+    }
+
     /// The piece-square values of a feature.
     #[inline(always)]
     pub fn psqt(&self, feature: u32) -> &[i32] {

@@ -151,6 +151,7 @@ impl Worker {
 
     /// A deep enough result that settles the window ends the node. Near the 50-move rule the path matters, and
     /// the table does not know it.
+    #[inline(always)]
     fn table_cutoff(&mut self, node: &Node) -> Step {
         let Some(e) = node.entry else { return Ok(()) };
         let score = node.tt_score;

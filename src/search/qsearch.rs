@@ -164,6 +164,7 @@ impl Worker {
 
     /// Whether a move is futile, once some move does not lose: it cannot raise the value to alpha, its history is bad, or
     /// it loses material.
+    #[inline(always)]
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
         // A check may do more than it captures, and so may taking back.
@@ -186,6 +187,7 @@ impl Worker {
     }
 
     /// Whether a capture is futile: what it wins cannot raise the value to alpha. Raises `best` to the bound on its value.
+    #[inline(always)]
     fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {
             return false;

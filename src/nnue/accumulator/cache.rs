@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use shakmaty::{Bitboard, Color, Piece, Role};
+use shakmaty::{Bitboard, Color, Piece, Role, Square};
 
 use super::update::Update;
 use crate::nnue::BoardView;
@@ -20,14 +20,49 @@ use crate::nnue::transformer::Transformer;
 #[derive(Clone)]
 struct Slot<const L1: usize, const P: usize> {
     sums: Accumulator<L1, P>,
-    pieces: [[Bitboard; 6]; 2],
-    relations: Vec<u32>,
+    pieces: Pieces,
 }
 
-/// One slot per perspective and king square.
+/// The pieces of a board, by colour and by role from pawn to king.
+pub(super) type Pieces = [[Bitboard; 6]; 2];
+
+type Indices = IndexList<MAX_ACTIVE>;
+
+impl<const L1: usize, const P: usize> Slot<L1, P> {
+    /// The features that came and went since the last visit; remembers the pieces as they are `now`.
+    #[inline(always)]
+    fn changes<F: StaticFeatures>(
+        &mut self,
+        perspective: Color,
+        king: Square,
+        now: impl Fn(Color, Role) -> Bitboard,
+    ) -> [Indices; 2] {
+        let view = F::SET.view(perspective, king);
+        let (mut added, mut removed) = (Indices::new(), Indices::new());
+        for color in Color::ALL {
+            for role in Role::ALL {
+                if role == Role::King && !F::SET.has_kings() {
+                    continue;
+                }
+                let now = now(color, role);
+                let before =
+                    std::mem::replace(&mut self.pieces[color as usize][role as usize - 1], now);
+                let piece = Piece { color, role };
+                for square in now & !before {
+                    added.push(F::SET.index(view, perspective, piece, square));
+                }
+                for square in before & !now {
+                    removed.push(F::SET.index(view, perspective, piece, square));
+                }
+            }
+        }
+        [added, removed]
+    }
+}
+
+/// One slot per perspective and king square. What is kept are pieces on squares alone: relations are added to copies.
 pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
-    marks: Marks,
     features: PhantomData<(F, R)>,
 }
 
@@ -37,11 +72,9 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         let slot = Slot {
             sums: transformer.empty(),
             pieces: [[Bitboard::EMPTY; 6]; 2],
-            relations: Vec::new(),
         };
         Self {
             slots: vec![slot; 2 * 64].into_boxed_slice(),
-            marks: Marks::new(R::SET.count()),
             features: PhantomData,
         }
     }
@@ -56,96 +89,40 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         sums: &mut Accumulator<L1, P>,
     ) {
         let king = board.king(perspective);
-        let view = F::SET.view(perspective, king);
         let slot = &mut self.slots[64 * perspective as usize + king as usize];
-        let (mut added, mut removed) = (
-            IndexList::<MAX_ACTIVE>::new(),
-            IndexList::<MAX_ACTIVE>::new(),
-        );
-        for color in Color::ALL {
-            for role in Role::ALL {
-                if role == Role::King && !F::SET.has_kings() {
-                    continue;
-                }
-                let now = board.pieces(color, role);
-                let before =
-                    std::mem::replace(&mut slot.pieces[color as usize][role as usize - 1], now);
-                let piece = Piece { color, role };
-                for square in now & !before {
-                    added.push(F::SET.index(view, perspective, piece, square));
-                }
-                for square in before & !now {
-                    removed.push(F::SET.index(view, perspective, piece, square));
-                }
-            }
-        }
-        let mut now = RelationList::new();
-        if R::SET.is_any() {
-            R::SET.active(board, perspective, |relation| now.push(relation));
-        }
-        let (mut came, mut went) = (RelationList::new(), RelationList::new());
-        let differences = [&mut came, &mut went];
-        self.marks.differences(&slot.relations, &now, differences);
-        let changes = Changes {
-            added: &added,
-            removed: &removed,
-            relations_added: &came,
-            relations_removed: &went,
-        };
-        R::update(kernels, rows, &slot.sums, sums, &changes);
-        slot.relations.clear();
-        slot.relations.extend_from_slice(&now);
+        let now = |color, role| board.pieces(color, role);
+        let [added, removed] = slot.changes::<F>(perspective, king, now);
+        kernels.update(rows.pieces, &slot.sums, sums, &added, &removed);
         slot.sums.clone_from(sums);
-    }
-}
-
-/// One bit for every relation, all clear between uses.
-struct Marks(Vec<u64>);
-
-impl Marks {
-    fn new(relations: usize) -> Self {
-        Self(vec![0; relations.div_ceil(64)])
-    }
-
-    fn set(&mut self, relation: u32) {
-        self.0[relation as usize / 64] |= 1 << (relation % 64);
-    }
-
-    /// Clears a bit, and says whether it was set.
-    fn clear(&mut self, relation: u32) -> bool {
-        let (word, bit) = (&mut self.0[relation as usize / 64], 1 << (relation % 64));
-        let was_set = *word & bit != 0;
-        *word &= !bit;
-        was_set
-    }
-
-    /// Adds what only `now` has to one list, and what only `before` has to the other. Neither has anything twice.
-    fn differences(&mut self, before: &[u32], now: &[u32], [came, went]: [&mut RelationList; 2]) {
-        before.iter().for_each(|&relation| self.set(relation));
-        for &relation in now {
-            if !self.clear(relation) {
-                came.push(relation);
-            }
-        }
-        for &relation in before {
-            if self.clear(relation) {
-                went.push(relation);
-            }
+        if R::SET.is_any() {
+            let mut active = RelationList::new();
+            R::SET.active(board, perspective, |relation| active.push(relation));
+            let changes = Changes {
+                added: &[],
+                removed: &[],
+                relations_added: &active,
+                relations_removed: &[],
+            };
+            R::update(kernels, rows, &slot.sums, sums, &changes);
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_are_those_of_sets_and_leave_no_marks() {
-        let mut marks = Marks::new(200);
-        for _ in 0..2 {
-            let (mut came, mut went) = (RelationList::new(), RelationList::new());
-            marks.differences(&[3, 64, 199], &[199, 0, 3, 65], [&mut came, &mut went]);
-            assert_eq!((&came[..], &went[..]), (&[0, 65][..], &[64][..]));
+    /// The sums of pieces on squares alone.
+    pub fn of_pieces(
+        &mut self,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        pieces: &Pieces,
+        perspective: Color,
+        king: Square,
+    ) -> &Accumulator<L1, P> {
+        let slot = &mut self.slots[64 * perspective as usize + king as usize];
+        let now = |color, role| pieces[color as usize][role as usize - 1];
+        let [added, removed] = slot.changes::<F>(perspective, king, now);
+        if !added.is_empty() || !removed.is_empty() {
+            let before = slot.sums.clone();
+            kernels.update(rows.pieces, &before, &mut slot.sums, &added, &removed);
         }
+        &slot.sums
     }
 }

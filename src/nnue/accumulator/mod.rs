@@ -23,14 +23,6 @@ use super::output::NetOutput;
 use super::simd::{Kernel, Kernels};
 use crate::board::{DirtyPieces, Move, Position};
 
-/// What an evaluation needs besides the sums.
-struct Context<'a, B: BoardView> {
-    plies: &'a mut Plies,
-    network: &'a Network,
-    kernels: Kernels,
-    board: &'a B,
-}
-
 /// One accumulator pair per ply, brought up to date only when evaluated.
 pub struct AccumulatorStack {
     network: Arc<Network>,
@@ -93,11 +85,7 @@ impl AccumulatorStack {
     /// `board` must be the position that the pushes since the last [`Self::reset`] led to.
     #[inline]
     pub fn evaluate(&mut self, board: &impl BoardView) -> NetOutput {
-        self.sums.evaluate(Context {
-            plies: &mut self.plies,
-            network: &self.network,
-            kernels: self.kernels,
-            board,
-        })
+        let (plies, network) = (&mut self.plies, &*self.network);
+        self.sums.evaluate(plies, network, self.kernels, board)
     }
 }

@@ -1,9 +1,10 @@
 //! The plies of the current line: what each changed, and what is known of it. Apart from the sums, so that a push
 //! touches a few bytes only.
 
-use shakmaty::{Bitboard, ByColor, Color, Role};
+use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
-use crate::board::{AttackKinds, DirtyAttacks, DirtyPieces, Move, Position};
+use super::cache::Pieces;
+use crate::board::{AttackKinds, DirtyAttacks, DirtyPiece, DirtyPieces, Move, Position};
 
 /// Plies that a new stack has room for; a longer line only costs an allocation.
 pub(super) const INITIAL_PLIES: usize = 272;
@@ -117,7 +118,7 @@ impl Plies {
         self.top = self.top.saturating_sub(1);
     }
 
-    /// The pawns at a ply from which no king moved to the top, where they stand as `now`.
+    /// The pawns at a ply, where those at the top stand as `now`.
     #[inline]
     pub fn pawns_at(&self, ply: usize, mut now: ByColor<Bitboard>) -> ByColor<Bitboard> {
         for later in self.stack[ply + 1..=self.top].iter().rev() {
@@ -134,16 +135,50 @@ impl Plies {
         now
     }
 
-    /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest.
+    /// The pieces at a ply, where those at the top stand as `now`.
+    pub fn pieces_at(&self, ply: usize, mut now: Pieces) -> Pieces {
+        for later in self.stack[ply + 1..=self.top].iter().rev() {
+            // What came is gone before anything comes back: with castling both kinds of squares overlap.
+            for change in later.dirty.iter() {
+                if let Some(to) = change.to {
+                    of(&mut now, change).discard(to);
+                }
+            }
+            for change in later.dirty.iter() {
+                if let Some(from) = change.from {
+                    of(&mut now, change).add(from);
+                }
+            }
+        }
+        now
+    }
+
+    /// Where the king of `color` stands at a ply; at the top it stands on `now`.
     #[inline]
-    pub fn nearest_computed(&self, perspective: Color) -> Option<usize> {
+    pub fn king_at(&self, ply: usize, color: Color, now: Square) -> Square {
+        let later = self.stack[ply + 1..=self.top].iter();
+        let first = later
+            .map(|ply| &ply.dirty)
+            .find(|dirty| dirty.king_moved() == Some(color));
+        first.and_then(|dirty| dirty[0].from).unwrap_or(now)
+    }
+
+    /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest. If
+    /// `over_kings`, moves of the own king within a half of the board count as such changes.
+    #[inline(always)]
+    pub fn nearest_computed(&self, perspective: Color, over_kings: bool) -> Option<usize> {
         let mut ply = self.top;
         loop {
             let here = &self.stack[ply];
             if here.computed[perspective as usize] {
                 return Some(ply);
             }
-            if ply == 0 || here.dirty.king_moved() == Some(perspective) {
+            if ply == 0 {
+                return None;
+            }
+            if here.dirty.king_moved() == Some(perspective)
+                && !(over_kings && stays_in_its_half(&here.dirty))
+            {
                 return None;
             }
             if self.sees_attacks && !self.told[ply].is_known {
@@ -152,4 +187,18 @@ impl Plies {
             ply -= 1;
         }
     }
+}
+
+/// The set of pieces that a change belongs to.
+#[inline]
+fn of<'a>(pieces: &'a mut Pieces, change: &DirtyPiece) -> &'a mut Bitboard {
+    &mut pieces[change.piece.color as usize][change.piece.role as usize - 1]
+}
+
+/// Whether a king that moved stays on the files a to d, or on e to h.
+#[inline]
+fn stays_in_its_half(king_moved: &DirtyPieces) -> bool {
+    let king = &king_moved[0];
+    let half = |square: Option<Square>| square.map(|square| square as u32 & 4);
+    half(king.from) == half(king.to)
 }

@@ -1,7 +1,7 @@
 //! A stack of sums for every size that there is code for: where a net's shape turns into types.
 
-use super::Context;
 use super::forward::{self, Forward};
+use super::plies::Plies;
 use super::stack::Stack;
 use super::update::Update;
 use crate::nnue::BoardView;
@@ -10,6 +10,7 @@ use crate::nnue::features::relations;
 use crate::nnue::features::{StaticFeatures, types};
 use crate::nnue::network::Network;
 use crate::nnue::output::NetOutput;
+use crate::nnue::simd::Kernels;
 
 macro_rules! declare {
     (
@@ -34,11 +35,19 @@ macro_rules! declare {
             }
 
             /// Brings the top of the line up to date and runs the dense layers.
-            #[inline]
-            pub fn evaluate(&mut self, context: Context<'_, impl BoardView>) -> NetOutput {
+            // One function with everything inside of it but the kernels: as a part of the search's functions it would
+            // take registers from them.
+            #[inline(never)]
+            pub fn evaluate(
+                &mut self,
+                plies: &mut Plies,
+                network: &Network,
+                kernels: Kernels,
+                board: &impl BoardView,
+            ) -> NetOutput {
                 match self {
                     $(Self::$name(stack) => {
-                        evaluate::<_, _, forward::$pass, $l1, $psqt>(stack, context)
+                        evaluate::<_, _, forward::$pass, $l1, $psqt>(stack, plies, network, kernels, board)
                     })+
                 }
             }
@@ -49,23 +58,20 @@ macro_rules! declare {
 compiled!(declare);
 
 /// See [`SizedStack::evaluate`].
-#[inline]
+#[inline(always)]
 fn evaluate<F, R, Pass, const L1: usize, const P: usize>(
     stack: &mut Stack<F, R, L1, P>,
-    mut context: Context<'_, impl BoardView>,
+    plies: &mut Plies,
+    network: &Network,
+    kernels: Kernels,
+    board: &impl BoardView,
 ) -> NetOutput
 where
     F: StaticFeatures,
     R: Update,
     Pass: Forward,
 {
-    let [own, other] = stack.up_to_date(&mut context);
-    let Context {
-        network,
-        kernels,
-        board,
-        ..
-    } = context;
+    let [own, other] = stack.up_to_date(plies, network, kernels, board);
     let shape = network.architecture();
     let bucket = shape.bucket(board.count());
     let head = &network.heads()[bucket];

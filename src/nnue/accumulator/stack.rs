@@ -2,16 +2,16 @@
 
 use shakmaty::{ByColor, Color, Role, Square};
 
-use super::Context;
-use super::cache::RefreshCache;
-use super::plies::INITIAL_PLIES;
+use super::cache::{Pieces, RefreshCache};
+use super::plies::{INITIAL_PLIES, Plies};
 use super::update::Update;
 use crate::board::DirtyPieces;
 use crate::nnue::BoardView;
 use crate::nnue::features::relations::{RelationChanges, pawns};
 use crate::nnue::features::{IndexList, MAX_CHANGED, StaticFeatures};
 use crate::nnue::network::Network;
-use crate::nnue::rows::{Accumulator, Changes};
+use crate::nnue::rows::{Accumulator, AllRows};
+use crate::nnue::simd::Kernels;
 
 /// Both perspectives' sums of every ply, by colour.
 pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
@@ -28,22 +28,27 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     }
 
     /// The sums of the side to move and of the other side, at the top.
-    #[inline]
+    // Part of its caller, as what it calls is, and with its arguments apart: in registers they cost half as much as
+    // behind a pointer, and this runs at every other node.
+    #[inline(always)]
     pub fn up_to_date(
         &mut self,
-        context: &mut Context<'_, impl BoardView>,
+        plies: &mut Plies,
+        network: &Network,
+        kernels: Kernels,
+        board: &impl BoardView,
     ) -> [&Accumulator<L1, P>; 2] {
-        let plies = &context.plies;
         let top = plies.top;
         if top >= self.accumulators.len() {
             self.grow(plies.stack.len());
         }
+        let rows = network.transformer().all_rows();
         for perspective in [Color::White, Color::Black] {
-            if !context.plies.stack[top].computed[perspective as usize] {
-                self.bring_up(context, perspective);
+            if !plies.stack[top].computed[perspective as usize] {
+                self.bring_up(plies, rows, kernels, board, perspective);
             }
         }
-        let turn = context.board.turn();
+        let turn = board.turn();
         let sums = &self.accumulators[top];
         [&sums[turn as usize], &sums[turn.other() as usize]]
     }
@@ -55,55 +60,105 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     }
 
     /// Computes one perspective at the top.
-    fn bring_up(&mut self, context: &mut Context<'_, impl BoardView>, perspective: Color) {
-        let Context {
-            plies,
-            network,
-            kernels,
-            board,
-        } = context;
-        let rows = network.transformer().all_rows::<L1, P>();
+    #[inline(always)]
+    fn bring_up(
+        &mut self,
+        plies: &mut Plies,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        board: &impl BoardView,
+        perspective: Color,
+    ) {
         let p = perspective as usize;
-        match plies.nearest_computed(perspective) {
+        match plies.nearest_computed(perspective, R::SET.is_any()) {
+            // Every ply on the way is stored: its other children will start from it.
+            Some(base) if R::SET.is_any() => {
+                self.follow_relations(plies, rows, kernels, board, (perspective, base));
+            }
             Some(base) => {
                 let king = board.king(perspective);
-                let mut pawns = if R::SET.pawn_pairs {
-                    plies.pawns_at(base, pawns(*board))
-                } else {
-                    ByColor::default()
-                };
-                // Every ply on the way is stored: its other children will start from it.
                 for ply in base + 1..=plies.top {
-                    let dirty = &plies.stack[ply].dirty;
-                    let (added, removed) = changes::<F>(dirty, king, perspective);
+                    let (added, removed) = changes::<F>(&plies.stack[ply].dirty, king, perspective);
                     let (before, after) = self.accumulators.split_at_mut(ply);
                     let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
-                    let mut relations = RelationChanges::default();
-                    if R::SET.is_any() {
-                        let told = (dirty, &*plies.told[ply].attacks);
-                        R::SET.changes(told, &mut pawns, perspective, king, &mut relations);
-                    }
-                    let changes = Changes {
-                        added: &added,
-                        removed: &removed,
-                        relations_added: &relations.added,
-                        relations_removed: &relations.removed,
-                    };
-                    R::update(*kernels, rows, from, to, &changes);
+                    kernels.update(rows.pieces, from, to, &added, &removed);
                     plies.stack[ply].computed[p] = true;
                 }
             }
             None => {
                 let to = &mut self.accumulators[plies.top][p];
-                self.cache.refresh(rows, *kernels, *board, perspective, to);
+                self.cache.refresh(rows, kernels, board, perspective, to);
                 plies.stack[plies.top].computed[p] = true;
             }
         }
     }
+
+    /// Follows the changes from `base` to the top for a net with relations. None of them is lost where the own king
+    /// moves within its half of the board: all pieces change their features, but relations only turn with the half.
+    // Apart, so that the other nets do not pay for it.
+    #[inline(never)]
+    fn follow_relations(
+        &mut self,
+        plies: &mut Plies,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        board: &impl BoardView,
+        (perspective, base): (Color, usize),
+    ) {
+        let p = perspective as usize;
+        let mut king = plies.king_at(base, perspective, board.king(perspective));
+        let mut pawns = if R::SET.pawn_pairs {
+            plies.pawns_at(base, pawns(board))
+        } else {
+            ByColor::default()
+        };
+        let fetch = |relation: u32| rows.relations.prefetch(relation);
+        for ply in base + 1..=plies.top {
+            let dirty = &plies.stack[ply].dirty;
+            let (before, after) = self.accumulators.split_at_mut(ply);
+            let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
+            let mut relations = RelationChanges::default();
+            let told = (dirty, &*plies.told[ply].attacks);
+            if dirty.king_moved() == Some(perspective) {
+                R::SET.changes(told, &mut pawns, (perspective, king), &mut relations, fetch);
+                let now = pieces(board);
+                let of = (plies.pieces_at(ply - 1, now), plies.pieces_at(ply, now));
+                let next = dirty[0].to.unwrap_or(king);
+                let mut moved = from.clone();
+                let out = self
+                    .cache
+                    .of_pieces(rows, kernels, &of.0, perspective, king);
+                moved.subtract(out);
+                let into = self
+                    .cache
+                    .of_pieces(rows, kernels, &of.1, perspective, next);
+                moved.add(into);
+                R::update(kernels, rows, &moved, to, &relations.beside(&[], &[]));
+                king = next;
+            } else {
+                let (added, removed) = changes::<F>(dirty, king, perspective);
+                let pieces = added.iter().chain(removed.iter());
+                pieces.for_each(|&feature| rows.pieces.prefetch(feature.into()));
+                R::SET.changes(told, &mut pawns, (perspective, king), &mut relations, fetch);
+                R::update(kernels, rows, from, to, &relations.beside(&added, &removed));
+            }
+            plies.stack[ply].computed[p] = true;
+        }
+    }
+}
+
+/// The pieces of a board.
+fn pieces(board: &impl BoardView) -> Pieces {
+    let mut pieces = Pieces::default();
+    for color in Color::ALL {
+        let roles = Role::ALL.map(|role| board.pieces(color, role));
+        pieces[color as usize] = roles;
+    }
+    pieces
 }
 
 /// The features that a move added and removed, seen by a perspective whose king stands on `king`.
-#[inline]
+#[inline(always)]
 fn changes<F: StaticFeatures>(
     dirty: &DirtyPieces,
     king: Square,

@@ -18,6 +18,8 @@
 //! words (squares and products change that of the dense layers), so that damaged words do not pass for others. The engine
 //! runs these nets with the same code as all others; what it lacks is named when a file is refused.
 
+use std::sync::LazyLock;
+
 use super::{Architecture, Shape, VERSION_OWN, compiled};
 use crate::nnue::error::UnsupportedShape;
 
@@ -54,7 +56,10 @@ pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
 
 /// Every architecture of nets of our own: all combinations that there is code for.
 pub(super) fn all() -> impl Iterator<Item = Architecture> {
-    compiled::OWN.iter().flat_map(of_row)
+    // Made once: the words of the command line ask again and again, before every start.
+    static ALL: LazyLock<Vec<Architecture>> =
+        LazyLock::new(|| compiled::OWN.iter().flat_map(of_row).collect());
+    ALL.iter().copied()
 }
 
 /// The architectures that a row of the list has code for.
@@ -79,6 +84,11 @@ fn of_row(row: &compiled::Size) -> Vec<Architecture> {
 
 /// See [`Architecture::from_words`].
 pub(super) fn from_words(wanted: [u32; WORDS]) -> Result<Architecture, UnsupportedShape> {
+    // The width first, which most differ in.
+    let first = |own: &Architecture| own.l1 as u32 == wanted[1] && words(own) == wanted;
+    if let Some(own) = all().find(first) {
+        return Ok(own);
+    }
     let mut left: Vec<_> = all().map(|found| (words(&found), found)).collect();
     for (i, &found) in wanted.iter().enumerate() {
         let mut supported: Vec<u32> = left.iter().map(|(words, _)| words[i]).collect();
@@ -94,8 +104,7 @@ pub(super) fn from_words(wanted: [u32; WORDS]) -> Result<Architecture, Unsupport
             });
         }
     }
-    // The words tell all architectures apart, so that one is left.
-    Ok(left.remove(0).1)
+    unreachable!("the words tell all architectures apart, so that what is left was found at first")
 }
 
 #[cfg(test)]

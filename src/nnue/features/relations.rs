@@ -10,6 +10,7 @@ use super::pawn_pairs;
 use super::threats::{self, HASH_V10, HASH_V16, Orientation, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
 use crate::nnue::BoardView;
+use crate::nnue::rows::Changes;
 
 /// The most relations of a board: no piece attacks more than 8 others, and 48 pawns (more squares they have not) make
 /// 372 pairs.
@@ -167,7 +168,8 @@ impl RelationSet {
         }
     }
 
-    /// Adds to `changes` those of one move, seen by `perspective` whose king stands on `king` before and after it.
+    /// Adds to `changes` those of one move, seen by `perspective` whose king stands on `king`'s half of the board before
+    /// and after it; each is told to `fetch`, too.
     ///
     /// `pawns` are those before the move, and become those after it.
     #[inline]
@@ -175,15 +177,16 @@ impl RelationSet {
         &self,
         (dirty, told): (&DirtyPieces, &[AttackChange]),
         pawns: &mut ByColor<Bitboard>,
-        perspective: Color,
-        king: Square,
+        (perspective, king): (Color, Square),
         changes: &mut RelationChanges,
+        fetch: impl Fn(u32),
     ) {
         let orientation = Orientation::new(perspective, king);
         if let Some(threats) = self.threats {
             for &attack in told {
                 let index = threats.index(attack, orientation);
                 if index < threats::NONE {
+                    fetch(index);
                     changes.list(attack.came()).push(index);
                 }
             }
@@ -192,6 +195,7 @@ impl RelationSet {
             let first = self.threat_count() as u32;
             let pairs = |pawn, others: &ByColor<Bitboard>, list: &mut ChangedList| {
                 pawn_pairs::pairs_with(pawn, others, perspective, orientation, |index| {
+                    fetch(first + index);
                     list.push(first + index);
                 });
             };
@@ -228,6 +232,17 @@ pub(crate) struct RelationChanges {
 }
 
 impl RelationChanges {
+    /// These beside the pieces that came and went.
+    #[inline]
+    pub fn beside<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
+        Changes {
+            added,
+            removed,
+            relations_added: &self.added,
+            relations_removed: &self.removed,
+        }
+    }
+
     #[inline]
     fn list(&mut self, added: bool) -> &mut ChangedList {
         if added {

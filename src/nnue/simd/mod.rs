@@ -85,7 +85,7 @@ impl Kernels {
     ///
     /// # Panics
     /// When an index is outside of `rows`.
-    #[inline]
+    #[inline(always)]
     pub fn update<const L1: usize, const P: usize>(
         self,
         rows: Rows<'_, i16, L1, P>,
