@@ -1,6 +1,7 @@
-// Runs a WASI module with Node: node .ci/wasi.mjs zoothera.wasm [argument...]. The module sees all files by their own
-// paths, relative ones too, and the environment.
-import { readFile } from "node:fs/promises";
+// Runs a WASI module with Node: node .ci/wasi.mjs zoothera.wasm [argument...]. The module sees the environment, all
+// files by absolute paths, and those of the working directory by relative ones. A folder there is hidden by one of the
+// same name at the root: WASI's library drops the first slash of both, so that the root cannot be given as a whole.
+import { readFile, readdir } from "node:fs/promises";
 import { WASI } from "node:wasi";
 
 const [module, ...rest] = process.argv.slice(2);
@@ -8,11 +9,13 @@ if (!module) {
   console.error("usage: node wasi.mjs module.wasm [argument...]");
   process.exit(2);
 }
+const top = (await readdir("/", { withFileTypes: true })).filter((entry) => entry.isDirectory());
+const folders = top.map(({ name }) => [`/${name}`, `/${name}`]);
 const wasi = new WASI({
   version: "preview1",
   args: [module, ...rest],
   env: process.env,
-  preopens: { "/": "/", ".": process.cwd() },
+  preopens: { ...Object.fromEntries(folders), ".": process.cwd() },
   returnOnExit: true,
 });
 const { instance } = await WebAssembly.instantiate(await readFile(module), wasi.getImportObject());

@@ -1,9 +1,12 @@
 //! Every command of the command line, end to end: what it prints, where, and how it leaves.
 
+mod engine;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use engine::engine;
 use zoothera::nnue::Architecture;
 use zoothera::nnue::synthetic;
 
@@ -63,7 +66,7 @@ impl Run {
 }
 
 fn zoothera(arguments: &[&str]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    let mut command = engine();
     command.args(arguments).stdin(Stdio::null());
     Run::of(command.output().expect("the engine starts"))
 }
@@ -292,7 +295,7 @@ fn analyse_takes_positions_games_and_files() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_analysis_shows_what_it_has() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    let mut command = engine();
     command
         .args(["analyse", "--depth", "200"])
         .stdin(Stdio::null())
@@ -538,7 +541,7 @@ fn a_closed_stdout_is_no_panic() {
         &["analyse", "--depth", "6"],
         &["cpu"],
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+        let mut command = engine();
         command
             .args(arguments)
             .stdin(Stdio::null())

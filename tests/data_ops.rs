@@ -1,12 +1,14 @@
 //! `zoothera data …` on synthetic games: nothing lost, nothing invented, nothing left behind.
 
+mod engine;
 mod folder;
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use engine::engine;
 use folder::{Folder, encode, entries, random_games};
 use zoothera::board::openings::random_walk;
 use zoothera::board::{Move, Position};
@@ -18,7 +20,7 @@ use zoothera::util::rng::SplitMix64;
 
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
     let mut words = arguments.iter();
-    Command::new(env!("CARGO_BIN_EXE_zoothera"))
+    engine()
         .arg("data")
         .args(words.next())
         .args(paths)

@@ -1,11 +1,13 @@
 //! Data generation through the command line: the same seed gives the same file, whatever happens on the way.
 
+mod engine;
 mod folder;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use engine::engine;
 use folder::{Folder, entries, pauses};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::data::entry::NO_SCORE;
@@ -13,7 +15,7 @@ use zoothera::data::{Entry, plain};
 use zoothera::nnue::{AccumulatorStack, Network};
 
 fn start(kind: &str, out: &Path, arguments: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_zoothera"))
+    engine()
         .args(["datagen", kind, "--out"])
         .arg(out)
         .args(arguments.split(' '))

@@ -1,10 +1,13 @@
 //! What an OpenBench instance demands of an engine's configuration and of the engine.
 
+mod engine;
+
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use engine::engine;
 use regex::Regex;
 use serde_json::Value;
 
@@ -18,9 +21,8 @@ fn config() -> Value {
 }
 
 /// Both streams of a run in the order in which they were written, as OpenBench reads them.
-fn output_of(engine: &Path, arguments: &[&str]) -> String {
+fn output_of(mut command: Command, arguments: &[&str]) -> String {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    let mut command = Command::new(engine);
     command
         .args(arguments)
         .stdin(Stdio::null())
@@ -39,7 +41,7 @@ fn output_of(engine: &Path, arguments: &[&str]) -> String {
 }
 
 fn output(arguments: &[&str]) -> String {
-    output_of(Path::new(env!("CARGO_BIN_EXE_zoothera")), arguments)
+    output_of(engine(), arguments)
 }
 
 // CITE: the checks of OpenBench's OpenBench/config.py (client v49), as facts.
@@ -193,11 +195,11 @@ fn a_worker_builds_the_engine_with_a_net_and_plays() {
     let announced = found(&output(&["bench", "8", "--net", &name]), BENCH);
     assert!(announced.is_some());
     assert_eq!(
-        found(&output_of(&engine, &["bench", "8"]), BENCH),
+        found(&output_of(Command::new(&engine), &["bench", "8"]), BENCH),
         announced
     );
     let said = output_of(
-        &engine,
+        Command::new(&engine),
         &[
             "setoption name Threads value 2",
             "setoption name Hash value 8",
@@ -209,7 +211,10 @@ fn a_worker_builds_the_engine_with_a_net_and_plays() {
         said.contains("bestmove ") && !said.contains("ERROR"),
         "{said}"
     );
-    let openings = output_of(&engine, &["genfens 4 seed 7 book None", "quit"]);
+    let openings = output_of(
+        Command::new(&engine),
+        &["genfens 4 seed 7 book None", "quit"],
+    );
     assert_eq!(
         openings
             .lines()
@@ -236,7 +241,7 @@ fn the_spsa_input_has_no_line_too_many() {
 #[cfg(not(feature = "tune"))]
 #[test]
 fn a_build_without_parameters_says_so() {
-    let run = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+    let run = engine()
         .args(["tune", "spsa", "--iterations", "5"])
         .output()
         .expect("the engine runs");

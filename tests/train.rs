@@ -1,5 +1,6 @@
 //! `zoothera train` end to end: runs that are killed and resumed, checkpoints that are exported, settings from a file.
 
+mod engine;
 mod folder;
 
 use std::fs;
@@ -8,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use engine::engine;
 use folder::pauses;
 use zoothera::board::Position;
 use zoothera::data::Entry;
@@ -38,7 +40,7 @@ impl Folder {
 
     /// `zoothera train` in this folder.
     fn train(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
+        let mut command = engine();
         command
             .current_dir(&self.0)
             .arg("train")

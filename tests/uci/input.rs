@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::bestmoves;
-use crate::uci_driver::{Driver, errors, field};
+use crate::uci_driver::{Driver, engine, errors, field};
 
 #[test]
 fn quit_ends_the_process_at_once_in_any_state() {
@@ -174,21 +174,21 @@ fn an_unread_output_blocks_nothing() {
 #[test]
 fn a_closed_output_ends_the_process() {
     use std::io::Write;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     for command in ["isready\n", "go infinite\n", "uci\n"] {
-        let mut engine = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+        let mut run = engine::engine()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the engine starts");
-        drop(engine.stdout.take());
-        let mut input = engine.stdin.take().expect("a pipe");
+        drop(run.stdout.take());
+        let mut input = run.stdin.take().expect("a pipe");
         input
             .write_all(command.as_bytes())
             .expect("the engine reads");
         // The input stays open: only the closed output can be the reason.
-        let ended = engine.wait_with_output().expect("the engine ends");
+        let ended = run.wait_with_output().expect("the engine ends");
         drop(input);
         assert!(
             ended.status.success() && ended.stderr.is_empty(),

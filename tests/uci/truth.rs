@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::process::Command;
 
-use crate::uci_driver::{Driver, best_move, field};
+use crate::uci_driver::{Driver, best_move, engine, field};
 
 /// A position where the last line was once wrong: the search ran out of time while its best move failed low.
 const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
@@ -108,7 +107,7 @@ fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
 #[test]
 fn an_analysis_says_the_same_at_its_end_as_before() {
     for nodes in ["30000", "47000", "80000"] {
-        let run = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+        let run = engine::engine()
             .args(["analyse", RUY_LOPEZ, "--json", "--nodes", nodes])
             .output()
             .expect("the engine runs");

@@ -1,0 +1,25 @@
+//! The engine that the tests start: the one that cargo built, or another one, even of another system.
+
+#![allow(dead_code)] // Each test program uses a part of it.
+
+use std::process::Command;
+
+/// A command line that runs another engine, in words between blanks: `qemu-aarch64 -cpu max /builds/zoothera`.
+const VARIABLE: &str = "ZOOTHERA_ENGINE";
+
+/// A command that starts the engine; arguments are added to it.
+pub fn engine() -> Command {
+    let line = std::env::var(VARIABLE).unwrap_or_default();
+    let mut words = line.split_whitespace();
+    let Some(program) = words.next() else {
+        return native();
+    };
+    let mut command = Command::new(program);
+    command.args(words);
+    command
+}
+
+/// A command that starts the engine that cargo built for these tests.
+pub fn native() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_zoothera"))
+}
