@@ -9,12 +9,12 @@ pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
 pub(crate) mod genfens;
-mod interrupt;
+pub(crate) mod interrupt;
 pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod pgn;
 pub(crate) mod subjects;
-mod variation;
+pub(crate) mod variation;
 
 use std::io::Write;
 use std::path::Path;
