@@ -1,7 +1,7 @@
 //! What was searched about a move, before anything is said of it.
 
 use super::analyst::{Analyst, Look, is_over};
-use crate::board::{Color, Move, Position};
+use crate::board::{Color, Move, Position, Role};
 use crate::tools::eval::contributions;
 
 /// A move, and what the searches around it say.
@@ -47,7 +47,7 @@ impl Facts {
     ) -> Option<Self> {
         let best = before.best().unwrap_or(m);
         let second = match second {
-            None if best != m && position.legal_moves().len() > 1 => {
+            None if position.legal_moves().len() > 1 => {
                 Some(analyst.look_without(position, best, 1)?)
             }
             known => known,
@@ -99,7 +99,8 @@ fn pass(position: &Position, analyst: &mut Analyst) -> Option<Option<(Position, 
     analyst.look_after_pass(position).map(Some)
 }
 
-/// What became of the mover's pieces that are there after either move.
+/// What became of the mover's pieces that are there after either move. Pawns are left out: what the network would lose
+/// without one says little about where it stands.
 fn piece_changes(position: &Position, m: Move, best: Move, analyst: &Analyst) -> Vec<PieceChange> {
     let mover = position.turn();
     if m == best || position.is_castling(m) || position.is_castling(best) {
@@ -112,7 +113,8 @@ fn piece_changes(position: &Position, m: Move, best: Move, analyst: &Analyst) ->
         contributions(&reached, &network)
     });
     let after = |m: Move, square| if square == m.from() { m.to() } else { square };
-    let pieces = position.by_color(mover).into_iter();
+    let officers = position.by_color(mover) & !position.by_role(Role::Pawn);
+    let pieces = officers.into_iter();
     let change = |square| {
         let (at, at_best) = (after(m, square), after(best, square));
         let sign = mover.fold_wb(1, -1);

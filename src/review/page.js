@@ -131,7 +131,7 @@
   const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip", F: "flip" };
   document.addEventListener("keydown", (event) => {
     const where = KEYS[event.key];
-    if (!where || !current || event.ctrlKey || event.altKey || event.metaKey || event.target.matches("select")) return;
+    if (!where || !current || event.ctrlKey || event.altKey || event.metaKey || event.target === choose) return;
     event.preventDefault();
     current.go(where);
   });

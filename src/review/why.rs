@@ -191,14 +191,18 @@ impl<'a> Teller<'a> {
             kept.points > 0 && self.lost.is_some_and(|lost| lost.points < kept.points)
         });
         if let Some(won) = won {
-            let line = self.best_line(won.plies);
+            // A line of one move has just been said.
+            let line = match won.plies {
+                1 => String::new(),
+                plies => format!(": {}", self.best_line(plies)),
+            };
             if won.promotes {
-                let text = format!("Better is {best}, which promotes a pawn: {line}.");
+                let text = format!("Better is {best}, which promotes a pawn{line}.");
                 return reason("best_promotes", text);
             }
             return reason(
                 "best_wins",
-                format!("Better is {best}, which wins {won}: {line}."),
+                format!("Better is {best}, which wins {won}{line}."),
             );
         }
         if let Some(what) = self.idea() {
@@ -258,8 +262,11 @@ impl<'a> Teller<'a> {
             return reason("mates", format!("It mates in {mate}: {line}."));
         }
         let won = self.kept.filter(|won| won.points > 0)?;
-        let line = self.best_line(won.plies);
-        reason("wins_material", format!("It wins {won}: {line}."))
+        let text = match won.plies {
+            1 => format!("It wins {won}."),
+            plies => format!("It wins {won}: {}.", self.best_line(plies)),
+        };
+        reason("wins_material", text)
     }
 
     /// The piece of which the network thinks less than after the best move: only where nothing is lost or won by force,
@@ -339,3 +346,6 @@ fn role_name(role: Role) -> &'static str {
         Role::King => "king",
     }
 }
+
+#[cfg(test)]
+mod tests;
