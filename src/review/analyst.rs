@@ -103,11 +103,15 @@ impl Analyst {
         self.search(position, limits, 1)
     }
 
-    /// What the other side could do if the side to move passed; that side must not be in check. A null move.
-    pub(crate) fn look_after_pass(&mut self, position: &Position) -> Option<(Position, Look)> {
+    /// What the other side could do if the side to move passed, likewise; that side must not be in check. A null move.
+    pub(crate) fn look_after_pass(
+        &mut self,
+        position: &Position,
+        part: u32,
+    ) -> Option<(Position, Look)> {
         let mut passed = position.clone();
         passed.do_null_move();
-        let look = self.search(&passed, self.limits.clone(), 1)?;
+        let look = self.search(&passed, shared_out(&self.limits, part), 1)?;
         Some((passed, look))
     }
 
@@ -247,7 +251,7 @@ pub(crate) mod tests {
         assert!(other.best().is_some_and(|m| m != best));
         // If Black passes, White mates.
         let threatened = position("6k1/5ppp/8/8/8/8/8/R3K3 b - - 0 1");
-        let (passed, look) = analyst.look_after_pass(&threatened).expect("a look");
+        let (passed, look) = analyst.look_after_pass(&threatened, 2).expect("a look");
         assert_eq!(look.score, Score::Mate(1));
         assert_eq!(look.best().map(|m| passed.san(m)).as_deref(), Some("Ra8#"));
     }

@@ -4,6 +4,9 @@ use super::analyst::{Analyst, Look, is_over};
 use crate::board::{Color, Move, Position, Role};
 use crate::tools::eval::contributions;
 
+/// The share of a position's cost that each further question about it takes.
+const PART: u32 = 2;
+
 /// A move, and what the searches around it say.
 pub(crate) struct Facts {
     /// Before the move.
@@ -48,7 +51,7 @@ impl Facts {
         let best = before.best().unwrap_or(m);
         let second = match second {
             None if position.legal_moves().len() > 1 => {
-                Some(analyst.look_without(position, best, 1)?)
+                Some(analyst.look_without(position, best, PART)?)
             }
             known => known,
         };
@@ -96,7 +99,7 @@ fn pass(position: &Position, analyst: &mut Analyst) -> Option<Option<(Position, 
     if position.in_check() || is_over(position) {
         return Some(None);
     }
-    analyst.look_after_pass(position).map(Some)
+    analyst.look_after_pass(position, PART).map(Some)
 }
 
 /// What became of the mover's pieces that are there after either move. Pawns are left out: what the network would lose

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::board::{Color, Move, Position, Role};
 
-/// Plies of a line that are looked at: what comes later is a guess.
-const HORIZON: usize = 12;
+/// Plies of a line that are looked at and shown: what comes later is a guess.
+pub(crate) const HORIZON: usize = 10;
 
 /// The kinds of pieces that can be won, dearest first, with what they are worth in pawns.
 const KINDS: [(Role, i32, &str, &str); 5] = [
@@ -15,6 +15,12 @@ const KINDS: [(Role, i32, &str, &str); 5] = [
     (Role::Knight, 3, "a knight", "knights"),
     (Role::Pawn, 1, "a pawn", "pawns"),
 ];
+
+/// What a piece is worth in pawns; a king nothing.
+pub(crate) fn worth(role: Role) -> i32 {
+    let kind = KINDS.iter().find(|(kind, ..)| *kind == role);
+    kind.map_or(0, |(_, worth, ..)| *worth)
+}
 
 /// How much more of each kind one side has than the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::annotate::annotated;
 use super::opening::Openings;
 use super::page::page;
 use super::report::{Review, Summary};
-use super::study::{Wishes, review};
+use super::study::{Wishes, parts, review};
 use crate::board::Color;
 use crate::nnue::Network;
 use crate::search::ThreadPool;
@@ -250,7 +250,7 @@ fn summaries(review: &Review) -> String {
 struct Progress {
     line: ProgressLine,
     games: usize,
-    /// Positions of all games, and of those that are done.
+    /// Parts of all games, and of those that are done.
     all: usize,
     before: usize,
 }
@@ -260,7 +260,7 @@ impl Progress {
         Self {
             line: ProgressLine::new(),
             games: games.len(),
-            all: games.iter().map(positions).sum(),
+            all: games.iter().map(parts).sum(),
             before: 0,
         }
     }
@@ -283,7 +283,7 @@ impl Progress {
     }
 
     fn ended(&mut self, game: &Game) {
-        self.before += positions(game);
+        self.before += parts(game);
     }
 
     fn finish(&mut self, games: usize) {
@@ -291,8 +291,4 @@ impl Progress {
         let plural = if games == 1 { "" } else { "s" };
         self.line.finish(&format!("{games} game{plural} in {time}"));
     }
-}
-
-fn positions(game: &Game) -> usize {
-    game.moves.len() + 1
 }

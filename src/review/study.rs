@@ -45,7 +45,15 @@ const FEWEST_MOVES: usize = 3;
 /// Plies of a better line that are shown.
 const LONGEST_LINE: usize = 12;
 
-/// Reviews a game. `told` hears after each position how many have been searched.
+/// What the search of a position takes, beside one for judging a move: the parts in which progress is counted.
+const LOOK: usize = 3;
+
+/// In how many parts the progress of a game is counted.
+pub(crate) fn parts(game: &Game) -> usize {
+    LOOK * (game.moves.len() + 1) + game.moves.len()
+}
+
+/// Reviews a game. `told` hears how many of its [`parts`] are done.
 pub(crate) fn review(
     game: &Game,
     analyst: &mut Analyst,
@@ -60,7 +68,7 @@ pub(crate) fn review(
         if looks[i].is_none() {
             break;
         }
-        told(positions.len() - i);
+        told(LOOK * (positions.len() - i));
     }
     let complete = looks[0].is_some();
     let mut moves = played(game, &positions, &looks);
@@ -69,6 +77,7 @@ pub(crate) fn review(
         if let (true, Some(before), Some(after)) = (wanted, &looks[i], &looks[i + 1]) {
             judge(played, &positions[i], before, after, analyst, wishes.detail);
         }
+        told(LOOK * positions.len() + i + 1);
     }
     let start = looks[0]
         .as_ref()
@@ -279,7 +288,7 @@ mod tests {
             wishes,
             &mut |n| count = n,
         );
-        assert_eq!(count, game.moves.len() + 1);
+        assert_eq!(count, parts(game));
         review
     }
 

@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::chance::{opposite, winning};
 use super::facts::PieceChange;
 use super::mark::{INACCURACY, MISTAKE};
-use super::material::{Swing, first_gain, swing};
+use super::material::{HORIZON, Swing, first_gain, swing, worth};
 use super::report::Eval;
 use crate::board::{Color, Move, Position, Role};
 use crate::search::report::Score;
@@ -30,8 +30,6 @@ pub(crate) use super::facts::Facts;
 
 /// Centipawns by which the network must value a piece less before that is said.
 const PIECE_MATTERS: i32 = 40;
-/// Plies of a line in a sentence.
-const SHOWN: usize = 8;
 
 /// A sentence, and its kind for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -114,13 +112,20 @@ impl<'a> Teller<'a> {
 
     /// The opponent's answer and what follows, up to so many plies from the move.
     fn answer(&self, plies: usize) -> String {
-        let end = plies.clamp(2, SHOWN + 1).min(self.refutation.len());
+        let end = plies.clamp(2, HORIZON).min(self.refutation.len());
         numbered(&self.facts.reached(), &self.refutation[1..end])
     }
 
     fn best_line(&self, plies: usize) -> String {
-        let end = plies.clamp(1, SHOWN).min(self.best_line.len());
+        let end = plies.clamp(1, HORIZON).min(self.best_line.len());
         numbered(&self.facts.position, &self.best_line[..end])
+    }
+
+    /// What is won, or only won back where the opponent has just captured as much.
+    fn wins(&self, won: Swing) -> String {
+        let owed = self.facts.position.last_captured().map_or(0, worth);
+        let back = if won.points <= owed { " back" } else { "" };
+        format!("wins{back} {won}")
     }
 
     fn missed_mate(&self) -> Option<Reason> {
@@ -200,9 +205,10 @@ impl<'a> Teller<'a> {
                 let text = format!("Better is {best}, which promotes a pawn{line}.");
                 return reason("best_promotes", text);
             }
+            let wins = self.wins(won);
             return reason(
                 "best_wins",
-                format!("Better is {best}, which wins {won}{line}."),
+                format!("Better is {best}, which {wins}{line}."),
             );
         }
         if let Some(what) = self.idea() {
@@ -263,8 +269,8 @@ impl<'a> Teller<'a> {
         }
         let won = self.kept.filter(|won| won.points > 0)?;
         let text = match won.plies {
-            1 => format!("It wins {won}."),
-            plies => format!("It wins {won}: {}.", self.best_line(plies)),
+            1 => format!("It {}.", self.wins(won)),
+            plies => format!("It {}: {}.", self.wins(won), self.best_line(plies)),
         };
         reason("wins_material", text)
     }

@@ -5,14 +5,17 @@ use crate::review::analyst::tests::{analyst, position};
 
 /// What is said of a move, searched with so many nodes.
 fn told(fen: &str, san: &str) -> Vec<Reason> {
-    let position = position(fen);
+    told_of(&position(fen), san)
+}
+
+fn told_of(position: &Position, san: &str) -> Vec<Reason> {
     let m = position.parse_san(san).expect(san);
     let mut analyst = analyst(20_000, 1);
     let mut reached = position.clone();
     reached.do_move(m);
     let after = analyst.look(&reached).expect("a look");
-    let before = analyst.look(&position).expect("a look");
-    let facts = Facts::gather(&position, m, &before, &after, None, &mut analyst);
+    let before = analyst.look(position).expect("a look");
+    let facts = Facts::gather(position, m, &before, &after, None, &mut analyst);
     reasons(&facts.expect("no Ctrl-C"))
 }
 
@@ -142,6 +145,33 @@ fn what_the_better_move_wins() {
         "best_promotes",
         (PROMOTION, "Kb1", "Better is 1. a8=Q, which promotes a pawn"),
         (FORK, "h3"),
+    );
+}
+
+#[test]
+fn what_is_only_won_back() {
+    let fen = "rnbqkb1r/ppp1pppp/8/3n4/8/2N5/PPPPPPPP/R1BQKBNR w KQkq - 0 3";
+    let mut traded = position(fen);
+    let m = traded.parse_san("Nxd5").expect("legal");
+    traded.do_move(m);
+    let said = |position: &Position| {
+        let reasons = told_of(position, "h6");
+        let wins = reasons
+            .into_iter()
+            .find(|reason| reason.kind == "best_wins");
+        wins.expect("a better move").text
+    };
+    assert!(
+        said(&traded).contains(", which wins back a knight"),
+        "{}",
+        said(&traded)
+    );
+    // The same position without what happened before.
+    let bare = position(&traded.fen());
+    assert!(
+        said(&bare).contains(", which wins a knight"),
+        "{}",
+        said(&bare)
     );
 }
 
