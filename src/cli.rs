@@ -4,6 +4,7 @@
 
 mod dispatch;
 mod manual;
+mod review;
 mod version;
 
 use std::path::PathBuf;
@@ -41,6 +42,10 @@ pub enum Command {
     /// Analyse positions and print what the search finds
     #[command(visible_alias = "analyze")]
     Analyse(AnalyseArgs),
+    /// Review games: marks, better lines and reasons, as annotated PGN, HTML or JSON
+    Review(Box<ReviewArgs>),
+    /// Explain one move: what is wrong with it, and what was better
+    Explain(ExplainArgs),
     /// Run test suites in EPD (bm, am, and scored ones as STS)
     Epd(EpdArgs),
     /// Look into network files, and write them
@@ -204,6 +209,58 @@ pub struct AnalyseArgs {
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Print JSON Lines: `line` messages, then one `best`; of several positions each begins with a `position`
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `review`.
+#[derive(Args, Debug)]
+pub struct ReviewArgs {
+    /// PGN file; - for standard input
+    #[arg(value_name = "GAMES", required_unless_present = "svg")]
+    pub file: Option<PathBuf>,
+    /// What each position may cost; 0.4 seconds if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Number of better lines that are shown
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10))]
+    pub lines: u16,
+    /// Judge the moves of one side only
+    #[arg(long, value_name = "SIDE", value_parser = ["white", "black"])]
+    pub side: Option<String>,
+    /// How much is said
+    #[arg(long, value_enum, value_name = "LEVEL", default_value = "normal")]
+    pub detail: crate::review::run::Detail,
+    /// Write annotated PGN to a file; to standard output if nothing else is asked for
+    #[arg(long, value_name = "FILE")]
+    pub pgn: Option<PathBuf>,
+    /// Write one page with board, graph and reasons
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print JSON Lines, a game each
+    #[arg(long)]
+    pub json: bool,
+    /// Print a picture of a position and do nothing else
+    #[arg(long, value_name = "FEN", conflicts_with_all = ["file", "pgn", "html", "json"])]
+    pub svg: Option<String>,
+    /// Threads and memory.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+}
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub struct ExplainArgs {
+    /// The position, with or without quotation marks, and the move after it, in SAN or coordinates
+    #[arg(required = true, num_args = 2.., value_names = ["FEN", "MOVE"])]
+    pub words: Vec<String>,
+    /// What each search may cost; a second if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Threads and memory.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

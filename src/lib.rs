@@ -40,6 +40,7 @@ pub mod board;
 pub mod cli;
 pub mod data;
 pub mod nnue;
+pub(crate) mod review;
 pub mod search;
 pub mod tools;
 pub mod train;

@@ -15,6 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("data", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
     ("tools", &["util", "board", "nnue", "search"]),
+    ("review", &["util", "board", "nnue", "search", "tools"]),
     (
         "tune",
         &["util", "board", "nnue", "search", "data", "tools"],
@@ -23,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "util", "board", "nnue", "search", "data", "tools", "train", "tune", "uci",
+            "util", "board", "nnue", "search", "data", "tools", "review", "train", "tune", "uci",
         ],
     ),
 ];

@@ -11,7 +11,7 @@ use clap::{CommandFactory as _, Parser};
 use super::TuneCommand;
 use super::{
     AnalyseArgs, Cli, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
-    PerftArgs, manual,
+    PerftArgs, manual, review,
 };
 use crate::board::{CastlingMode, Position};
 use crate::data::ops;
@@ -143,6 +143,8 @@ fn run_command(command: Command) -> Result<()> {
         Command::Perft(args) => run_perft(&args),
         Command::Eval(args) => run_eval(&args),
         Command::Analyse(args) => run_analyse(&args),
+        Command::Review(args) => review::review(*args),
+        Command::Explain(args) => review::explain(&args),
         Command::Epd(args) => run_epd(args),
         Command::Net(args) => match args.command {
             NetCommand::Info { file } => net::info(&file, out),

@@ -65,21 +65,32 @@ fn chances(position: &Position, white: i32) -> String {
     )
 }
 
+/// What each piece contributes by square: how much the evaluation loses without it, in centipawns from White's view.
+/// `None` for empty squares and for kings, which cannot be lifted.
+pub(crate) fn contributions(position: &Position, network: &Arc<Network>) -> [Option<i32>; 64] {
+    let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
+    let whole = evaluator.white_value(position);
+    let mut contribution = |square: Square| match position.role_at(square) {
+        None | Some(Role::King) => None,
+        Some(_) => {
+            let without = evaluator.white_value(&Without { position, square });
+            Some(centipawns(position, whole - without))
+        }
+    };
+    std::array::from_fn(|i| contribution(Square::new(i as u32)))
+}
+
 /// A board of what each piece contributes (how much the evaluation loses without it, in pawns from White's view;
 /// kings cannot be lifted), and the evaluation itself in pawns, chances, and internal units. Ends with the line that
 /// trainers parse.
 pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
     let whole = evaluator.white_value(position);
-    let mut contribution = |square: Square| match position.role_at(square) {
-        None | Some(Role::King) => String::new(),
-        Some(_) => format!(
-            "{:+.2}",
-            f64::from(centipawns(
-                position,
-                whole - evaluator.white_value(&Without { position, square })
-            )) / 100.0
-        ),
+    let contributions = contributions(position, network);
+    let mut contribution = |square: Square| {
+        contributions[square as usize].map_or(String::new(), |centipawns| {
+            format!("{:+.2}", f64::from(centipawns) / 100.0)
+        })
     };
     let mut text = String::from(" Contribution of each piece (pawns, White's view):\n\n");
     let border = format!(" {}+\n", "+-------".repeat(8));

@@ -13,7 +13,7 @@ pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod pgn;
 pub(crate) mod subjects;
-mod variation;
+pub(crate) mod variation;
 
 use std::io::Write;
 use std::path::Path;

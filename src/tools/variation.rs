@@ -4,7 +4,7 @@ use crate::board::{Color, Move, Position};
 use crate::search::report::{Score, ScoreBound};
 
 /// The moves of a variation in SAN, without numbers.
-pub(super) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {
+pub(crate) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {
     let mut position = position.clone();
     moves
         .iter()
@@ -17,7 +17,7 @@ pub(super) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {
 }
 
 /// A variation in SAN with move numbers: `12... Nf6 13. O-O`.
-pub(super) fn numbered(position: &Position, moves: &[Move]) -> String {
+pub(crate) fn numbered(position: &Position, moves: &[Move]) -> String {
     let mut number = position.fullmoves();
     let mut turn = position.turn();
     let mut text = String::new();
@@ -37,7 +37,7 @@ pub(super) fn numbered(position: &Position, moves: &[Move]) -> String {
 }
 
 /// A line that fits into so many columns: cut at a space, with dots in place of the rest.
-pub(super) fn fitted(line: String, columns: Option<usize>) -> String {
+pub(crate) fn fitted(line: String, columns: Option<usize>) -> String {
     const DOTS: &str = " ...";
     let Some(columns) = columns.filter(|&columns| line.chars().count() > columns) else {
         return line;
@@ -50,7 +50,7 @@ pub(super) fn fitted(line: String, columns: Option<usize>) -> String {
 }
 
 /// A score in pawns or moves to mate: `+0.31`, `#5`, `#-3`; `≥` or `≤` in front of a bound.
-pub(super) fn score(score: Score, bound: ScoreBound) -> String {
+pub(crate) fn score(score: Score, bound: ScoreBound) -> String {
     let sign = match bound {
         ScoreBound::Exact => "",
         ScoreBound::Lower => "≥",

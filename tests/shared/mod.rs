@@ -20,8 +20,8 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Says that the running test lacks a file.
-fn notice(file: &str) {
+/// Says that the running test lacks a file or a program.
+pub fn notice(file: &str) {
     let program = module_path!().split("::").next().unwrap_or_default();
     let thread = std::thread::current();
     let line = format!("{program}::{} lacks {file}\n", thread.name().unwrap_or("?"));

@@ -95,7 +95,7 @@ impl TestPosition {
 }
 
 /// A move in SAN or in coordinates; suites decorate both.
-pub(in crate::tools) fn parse_move(position: &Position, text: &str) -> Result<Move> {
+pub(crate) fn parse_move(position: &Position, text: &str) -> Result<Move> {
     let plain = text.trim().trim_end_matches(['+', '#', '!', '?', ',']);
     position
         .parse_san(plain)

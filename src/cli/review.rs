@@ -1,0 +1,73 @@
+//! The commands that explain games and moves.
+
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{EngineArgs, ExplainArgs, LimitArgs, ReviewArgs};
+use crate::board::Color;
+use crate::review;
+use crate::review::picture::{View, picture};
+use crate::review::run::{EngineOptions, ReviewOptions};
+use crate::tools::epd::test_position::parse_move;
+use crate::tools::{self, position_from_fen};
+
+/// How long `review` thinks about a position unless told otherwise: a game of 40 moves takes less than a minute.
+const REVIEW_TIME: Duration = Duration::from_millis(400);
+/// How long `explain` thinks, for each of its searches.
+const EXPLAIN_TIME: Duration = Duration::from_secs(1);
+
+fn engine_options(
+    limits: &LimitArgs,
+    default: Duration,
+    engine: &EngineArgs,
+    lines: u16,
+) -> EngineOptions {
+    EngineOptions {
+        limits: limits.limits(default),
+        lines: usize::from(lines),
+        threads: usize::from(engine.threads),
+        hash_mb: engine.hash as usize,
+        syzygy: engine.syzygy.clone(),
+    }
+}
+
+/// `zoothera review`
+pub(super) fn review(args: ReviewArgs) -> Result<()> {
+    let out = &mut io::stdout();
+    if let Some(fen) = &args.svg {
+        let position = position_from_fen(fen)?;
+        return Ok(writeln!(out, "{}", picture(&position, &View::default()))?);
+    }
+    let network = tools::load_network(args.engine.net.as_deref())?;
+    let options = ReviewOptions {
+        engine: engine_options(&args.limits, REVIEW_TIME, &args.engine, args.lines),
+        file: args.file.unwrap_or_default(),
+        side: args.side.map(|side| Color::from_white(side == "white")),
+        detail: args.detail,
+        pgn: args.pgn,
+        html: args.html,
+        json: args.json,
+    };
+    review::run::run(&options, network, out, &mut io::stderr())
+}
+
+/// `zoothera explain`
+pub(super) fn explain(args: &ExplainArgs) -> Result<()> {
+    let words = args.words.join(" ");
+    let (fen, m) = words.trim().rsplit_once(' ').unwrap_or(("", &words));
+    let position = position_from_fen(fen)?;
+    let m = parse_move(&position, m)?;
+    let engine = engine_options(&args.limits, EXPLAIN_TIME, &args.engine, 1);
+    let network = tools::load_network(args.engine.net.as_deref())?;
+    review::explain::run(
+        &position,
+        m,
+        &engine,
+        args.json,
+        network,
+        &mut io::stdout(),
+        &mut io::stderr(),
+    )
+}

@@ -1,0 +1,259 @@
+//! Looks at positions: the search, as a review asks for it. All looks share one transposition table.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::board::{Move, Position};
+use crate::nnue::Network;
+use crate::search::limits::Limits;
+use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
+use crate::search::{Controller, SearchOptions, ThreadPool};
+use crate::util::interrupt::Interrupt;
+
+/// What the search says of a position.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    /// From the view of the side to move.
+    pub score: Score,
+    /// The engine's own chances in permill, from the same view.
+    pub wdl: [u16; 3],
+    /// Depth in plies; 0 when the game is over.
+    pub depth: i32,
+    /// The lines, best first; none when the game is over.
+    pub lines: Vec<Line>,
+}
+
+impl Look {
+    /// The moves of the best line.
+    pub(crate) fn pv(&self) -> &[Move] {
+        self.lines.first().map_or(&[], |line| &line.pv)
+    }
+
+    /// The best move.
+    pub(crate) fn best(&self) -> Option<Move> {
+        self.pv().first().copied()
+    }
+
+    /// What is said of a position in which the game is over.
+    fn over(position: &Position) -> Self {
+        let mated = position.in_check() && position.legal_moves().is_empty();
+        Self {
+            score: if mated {
+                Score::Mate(0)
+            } else {
+                Score::Centipawns(0)
+            },
+            wdl: if mated { [0, 0, 1000] } else { [0, 1000, 0] },
+            depth: 0,
+            lines: Vec::new(),
+        }
+    }
+}
+
+/// Whether no move can be made, or none can win any more.
+pub(crate) fn is_over(position: &Position) -> bool {
+    position.legal_moves().is_empty() || position.is_insufficient_material()
+}
+
+/// The engine, and what it may spend on a position.
+pub(crate) struct Analyst {
+    pool: ThreadPool,
+    limits: Limits,
+    lines: usize,
+    interrupt: Interrupt,
+}
+
+impl Analyst {
+    /// An engine that spends `limits` on each position and shows so many lines of it; it stops at Ctrl-C.
+    pub(crate) fn new(pool: ThreadPool, limits: Limits, lines: usize) -> Self {
+        let controller = pool.controller();
+        let interrupt = Interrupt::listen(move || controller.stop());
+        Self {
+            pool,
+            limits,
+            lines,
+            interrupt,
+        }
+    }
+
+    /// The network that evaluates.
+    pub(crate) fn network(&self) -> Arc<Network> {
+        self.pool.network()
+    }
+
+    /// Whether Ctrl-C was heard: nothing more will be seen.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_heard()
+    }
+
+    /// Forgets the games before.
+    pub(crate) fn forget(&mut self) {
+        self.pool.clear();
+    }
+
+    /// What the search says; `None` once Ctrl-C was heard.
+    pub(crate) fn look(&mut self, position: &Position) -> Option<Look> {
+        self.search(position, self.limits.clone(), self.lines)
+    }
+
+    /// What it says of the position without one move, for `1 / part` of what a position may cost.
+    pub(crate) fn look_without(&mut self, position: &Position, m: Move, part: u32) -> Option<Look> {
+        let mut limits = shared_out(&self.limits, part);
+        limits.exclude_moves = vec![m];
+        self.search(position, limits, 1)
+    }
+
+    /// What the other side could do if the side to move passed, likewise; that side must not be in check. A null move.
+    pub(crate) fn look_after_pass(
+        &mut self,
+        position: &Position,
+        part: u32,
+    ) -> Option<(Position, Look)> {
+        let mut passed = position.clone();
+        passed.do_null_move();
+        let look = self.search(&passed, shared_out(&self.limits, part), 1)?;
+        Some((passed, look))
+    }
+
+    fn search(&mut self, position: &Position, limits: Limits, multi_pv: usize) -> Option<Look> {
+        if self.is_interrupted() {
+            return None;
+        }
+        if is_over(position) {
+            return Some(Look::over(position));
+        }
+        let listener = Arc::new(Listener {
+            controller: self.pool.controller(),
+            interrupt: self.interrupt.clone(),
+            others: Mutex::default(),
+        });
+        let settings = SearchOptions {
+            multi_pv,
+            analyse_mode: true,
+            ..SearchOptions::default()
+        };
+        let outcome = self
+            .pool
+            .search(position.clone(), limits, settings, listener.clone());
+        if self.is_interrupted() {
+            return None;
+        }
+        let others = std::mem::take(&mut *listener.others.lock());
+        Some(look_of(outcome, others).unwrap_or_else(|| Look::over(position)))
+    }
+}
+
+/// A part of what a position may cost.
+fn shared_out(limits: &Limits, part: u32) -> Limits {
+    Limits {
+        depth: limits.depth.map(|depth| (depth - 1).max(1)),
+        nodes: limits.nodes.map(|nodes| (nodes / u64::from(part)).max(1)),
+        move_time: limits.move_time.map(|time| time / part),
+        ..limits.clone()
+    }
+}
+
+/// The best line with those that follow it.
+fn look_of(outcome: Outcome, others: Vec<Line>) -> Option<Look> {
+    let best = outcome.line.filter(|line| !line.pv.is_empty())?;
+    let mut lines = vec![best];
+    for line in others {
+        // One of an earlier iteration may begin with what is now the best move.
+        if lines
+            .iter()
+            .all(|known| known.pv.first() != line.pv.first())
+        {
+            lines.push(line);
+        }
+    }
+    Some(Look {
+        score: lines[0].score,
+        wdl: lines[0].wdl,
+        depth: lines[0].depth,
+        lines,
+    })
+}
+
+/// Keeps the latest line of each rank but the first, and hears of Ctrl-C.
+struct Listener {
+    controller: Controller,
+    interrupt: Interrupt,
+    others: Mutex<Vec<Line>>,
+}
+
+impl Reporter for Listener {
+    fn line(&self, line: &Line, _progress: &Progress) {
+        if self.interrupt.is_heard() {
+            // It may have come just before the search began, which stops only those that run.
+            self.controller.stop();
+        }
+        if line.multipv > 1 {
+            let mut others = self.others.lock();
+            others.retain(|known| known.multipv != line.multipv);
+            others.push(line.clone());
+            others.sort_by_key(|line| line.multipv);
+        }
+    }
+
+    fn done(&self, _outcome: &Outcome) {}
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::board::CastlingMode;
+
+    /// An analyst with so many nodes for a position, on one thread: it always says the same.
+    pub(crate) fn analyst(nodes: u64, lines: usize) -> Analyst {
+        let limits = Limits {
+            nodes: Some(nodes),
+            ..Limits::default()
+        };
+        Analyst::new(ThreadPool::new(Network::embedded(), 1, 4), limits, lines)
+    }
+
+    pub(crate) fn position(fen: &str) -> Position {
+        Position::from_fen(fen, CastlingMode::Standard).expect(fen)
+    }
+
+    #[test]
+    fn lines_differ_in_their_first_move() {
+        let look = analyst(3000, 3)
+            .look(&Position::startpos())
+            .expect("a look");
+        assert_eq!(look.lines.len(), 3);
+        let first: Vec<_> = look.lines.iter().map(|line| line.pv[0]).collect();
+        assert!(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
+        assert_eq!(look.best(), Some(first[0]));
+    }
+
+    #[test]
+    fn a_game_that_is_over_needs_no_search() {
+        let mut analyst = analyst(1000, 1);
+        let mated = position("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1");
+        let look = analyst.look(&mated).expect("a look");
+        assert_eq!((look.score, look.depth), (Score::Mate(0), 0));
+        let stalemate = position("7k/5Q2/8/8/8/8/8/K7 b - - 0 1");
+        let look = analyst.look(&stalemate).expect("a look");
+        assert_eq!((look.score, look.best()), (Score::Centipawns(0), None));
+    }
+
+    #[test]
+    fn without_a_move_and_after_a_pass() {
+        let mut analyst = analyst(2000, 1);
+        let mate = position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
+        let best = analyst
+            .look(&mate)
+            .and_then(|look| look.best())
+            .expect("a move");
+        assert_eq!(mate.san(best), "Ra8#");
+        let other = analyst.look_without(&mate, best, 4).expect("a look");
+        assert!(other.best().is_some_and(|m| m != best));
+        // If Black passes, White mates.
+        let threatened = position("6k1/5ppp/8/8/8/8/8/R3K3 b - - 0 1");
+        let (passed, look) = analyst.look_after_pass(&threatened, 2).expect("a look");
+        assert_eq!(look.score, Score::Mate(1));
+        assert_eq!(look.best().map(|m| passed.san(m)).as_deref(), Some("Ra8#"));
+    }
+}

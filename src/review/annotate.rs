@@ -1,0 +1,302 @@
+//! A reviewed game as annotated PGN. What the file said stays: tags, comments, clocks, variations; only `[%eval]` and,
+//! where the review has a mark, the mark of the move are replaced.
+
+use std::fmt::Write as _;
+
+use super::report::{Better, Eval, Played, Review};
+use crate::tools::pgn::{Game, Remarks, Token};
+
+/// Columns after which a line is broken between two moves.
+const COLUMNS: usize = 100;
+/// Tags that every game has, in the order that the standard gives them.
+const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
+/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?`, `?!`.
+const JUDGEMENTS: std::ops::RangeInclusive<u8> = 1..=6;
+
+/// The text of a game, with an empty line at its end.
+pub(crate) fn annotated(game: &Game, review: &Review) -> String {
+    let mut text = String::new();
+    for (name, value) in tags(review) {
+        let value: String = value.replace(['\n', '\r'], " ");
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = writeln!(text, "[{name} \"{value}\"]");
+    }
+    text.push('\n');
+    let mut writer = Writer::default();
+    writer.game(game, review);
+    text + &writer.lines() + "\n\n"
+}
+
+/// The game's tags, those that every game has, and what the review found.
+fn tags(review: &Review) -> Vec<(String, String)> {
+    let mut tags = review.tags.clone();
+    let mut add = |name: &str, value: &str| {
+        if !tags.iter().any(|(known, _)| known == name) {
+            tags.push((name.to_owned(), value.to_owned()));
+        }
+    };
+    for name in ROSTER {
+        let unknown = if name == "Date" { "????.??.??" } else { "?" };
+        add(
+            name,
+            if name == "Result" {
+                &review.result
+            } else {
+                unknown
+            },
+        );
+    }
+    if let Some(opening) = &review.opening {
+        add("ECO", &opening.eco);
+        add("Opening", &opening.name);
+    }
+    add("Annotator", &review.engine);
+    // The roster first, as the standard wants it; the others keep their order.
+    tags.sort_by_key(|(name, _)| {
+        ROSTER
+            .iter()
+            .position(|known| known == name)
+            .unwrap_or(ROSTER.len())
+    });
+    tags
+}
+
+/// Gathers what may stand on one line.
+#[derive(Default)]
+struct Writer {
+    atoms: Vec<String>,
+    /// Whether the next move needs its number although Black makes it.
+    fresh: bool,
+}
+
+impl Writer {
+    fn game(&mut self, game: &Game, review: &Review) {
+        self.fresh = true;
+        let before = game.remarks.first().cloned().unwrap_or_default();
+        self.comment(None, &before.comments, "");
+        for (i, played) in review.moves.iter().enumerate() {
+            let remarks = &game.remarks[i + 1];
+            self.mv(played.number, played.side == "white", &played.san);
+            self.nags(remarks, played);
+            let text: Vec<&str> = played.reasons.iter().map(|r| r.text.as_str()).collect();
+            let verdict = match played.mark {
+                Some(mark) if !text.is_empty() => {
+                    let name = mark.name();
+                    format!(
+                        "{}{}. {}",
+                        name[..1].to_uppercase(),
+                        &name[1..],
+                        text.join(" ")
+                    )
+                }
+                _ => String::new(),
+            };
+            let eval = played.evaluation.as_ref().map(|e| e.eval);
+            self.comment(eval, &remarks.comments, &verdict);
+            self.better(played);
+            let ply = 2 * (played.number - 1) + u32::from(played.side == "black");
+            for line in &remarks.variations {
+                self.variation(line, ply);
+            }
+        }
+        self.atoms.push(review.result.clone());
+    }
+
+    fn mv(&mut self, number: u32, white: bool, san: &str) {
+        let fresh = std::mem::take(&mut self.fresh);
+        self.atoms.push(match (white, fresh) {
+            (true, _) => format!("{number}. {san}"),
+            (false, true) => format!("{number}... {san}"),
+            (false, false) => san.to_owned(),
+        });
+    }
+
+    fn nags(&mut self, remarks: &Remarks, played: &Played) {
+        let kept = |nag: &&u8| played.mark.is_none() || !JUDGEMENTS.contains(*nag);
+        let own = played.mark.map(super::mark::Mark::nag);
+        for nag in own.iter().chain(remarks.nags.iter().filter(kept)) {
+            self.atoms.push(format!("${nag}"));
+        }
+    }
+
+    /// One comment with the evaluation, what the file said, and what the review says.
+    fn comment(&mut self, eval: Option<Eval>, old: &[String], verdict: &str) {
+        let mut parts = Vec::new();
+        parts.extend(eval.map(|eval| format!("[%eval {}]", plain(eval))));
+        parts.extend(old.iter().map(|comment| without_eval(comment)));
+        parts.push(verdict.to_owned());
+        parts.retain(|part| !part.is_empty());
+        if !parts.is_empty() {
+            let text = without_braces(&parts.join(" "));
+            self.atoms.push(format!("{{ {text} }}"));
+            self.fresh = true;
+        }
+    }
+
+    /// The better lines as variations.
+    fn better(&mut self, played: &Played) {
+        let Some(mark) = played.mark else { return };
+        if mark == super::mark::Mark::Only {
+            return;
+        }
+        for Better { eval, san, .. } in &played.better {
+            let (mut number, mut white) = (played.number, played.side == "white");
+            self.fresh = true;
+            for (i, san) in san.iter().enumerate() {
+                self.mv(number, white, san);
+                number += u32::from(!white);
+                white = !white;
+                if i == 0 {
+                    self.open();
+                    self.atoms.push(format!("{{ [%eval {}] }}", plain(*eval)));
+                    self.fresh = true;
+                }
+            }
+            self.close();
+            self.fresh = true;
+        }
+    }
+
+    /// A variation of the file; `ply` is that of the move in whose place it begins, from move 1 of White.
+    fn variation(&mut self, line: &[Token], mut ply: u32) {
+        let mut begun = false;
+        self.fresh = true;
+        for token in line {
+            match token {
+                Token::Move(san) => {
+                    self.mv(ply / 2 + 1, ply.is_multiple_of(2), san);
+                    ply += 1;
+                }
+                Token::Nag(nag) => self.atoms.push(format!("${nag}")),
+                Token::Comment(text) => {
+                    self.atoms.push(format!("{{ {} }}", without_braces(text)));
+                    self.fresh = true;
+                }
+                Token::Variation(inner) => self.variation(inner, ply.saturating_sub(1)),
+            }
+            if !std::mem::replace(&mut begun, true) {
+                self.open();
+            }
+        }
+        if begun {
+            self.close();
+        }
+        self.fresh = true;
+    }
+
+    /// Opens a variation before the last atom, or closes one after it.
+    fn open(&mut self) {
+        if let Some(last) = self.atoms.last_mut() {
+            last.insert(0, '(');
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(last) = self.atoms.last_mut() {
+            last.push(')');
+        }
+    }
+
+    /// The atoms on lines of a bearable length: an atom is never broken, so that no line begins with a bracket.
+    fn lines(&self) -> String {
+        let mut text = String::new();
+        let mut column = 0;
+        for atom in &self.atoms {
+            let length = atom.chars().count();
+            if column > 0 && column + 1 + length > COLUMNS {
+                text.push('\n');
+                column = 0;
+            } else if column > 0 {
+                text.push(' ');
+                column += 1;
+            }
+            text += atom;
+            column += length;
+        }
+        text
+    }
+}
+
+/// An evaluation as `[%eval]` has it: without the plus sign.
+fn plain(eval: Eval) -> String {
+    eval.to_string().trim_start_matches('+').to_owned()
+}
+
+/// Text that may stand in a comment.
+fn without_braces(text: &str) -> String {
+    text.replace('{', "(").replace('}', ")")
+}
+
+/// A comment without the evaluation of another engine.
+fn without_eval(comment: &str) -> String {
+    let mut text = comment.to_owned();
+    while let Some(start) = text.find("[%eval ") {
+        let Some(length) = text[start..].find(']') else {
+            break;
+        };
+        text.replace_range(start..=start + length, "");
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::analyst::tests::analyst;
+    use crate::review::opening::Openings;
+    use crate::review::study::{Detail, Wishes, review};
+    use crate::tools::pgn;
+
+    fn annotated_game(pgn: &str) -> String {
+        let games = pgn::read(pgn.as_bytes()).expect("a text");
+        let game = games[0].as_ref().expect("a game");
+        let wishes = Wishes {
+            side: None,
+            detail: Detail::Normal,
+        };
+        let openings = Openings::load();
+        let review = review(game, &mut analyst(2000, 1), &openings, wishes, &mut |_| ());
+        annotated(game, &review)
+    }
+
+    #[test]
+    fn what_the_file_said_stays_and_what_was_found_is_added() {
+        let text = annotated_game(
+            "[White \"A \\\"the\\\" B\"]\n[Event \"E\"]\n\n{ before } 1. e4 $1 {[%clk 0:01:00] [%eval 0.1] best } \
+             (1. d4 d5 (1... c5 {x} 2. Nf3) 2. f4) e5 2. Bc4 Nc6 3. Qh5 Nf6 $7 4. Qxf7# 1-0\n",
+        );
+        assert!(text.starts_with("[Event \"E\"]\n[Site \"?\"]"), "{text}");
+        for part in [
+            "[White \"A \\\"the\\\" B\"]",
+            "[Result \"1-0\"]",
+            "{ before }",
+            "[%clk 0:01:00] best",
+            "(1. d4 d5 (1... c5 { x } 2. Nf3) 2. f4)",
+            "3... Nf6 $4 $7 { [%eval #1] Blunder. It allows mate in 1: 4. Qxf7#.",
+            "4. Qxf7# { [%eval #0] } 1-0",
+            "[ECO \"C23\"]",
+        ] {
+            // Lines are broken between words that belong to no comment.
+            let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(whole.contains(part), "{part} is not in\n{text}");
+        }
+        assert!(!text.contains("[%eval 0.1]"), "{text}");
+        let again = pgn::read(text.as_bytes()).expect("a text");
+        assert_eq!(again.len(), 1);
+        assert_eq!(again[0].as_ref().map(|game| game.moves.len()).ok(), Some(7));
+    }
+
+    #[test]
+    fn braces_and_brackets_do_no_harm() {
+        let text = annotated_game("1. e4 ({ a { b } 1. d4 {[x] % y}) e5 *\n");
+        let movetext = text.split("\n\n").nth(1).unwrap_or_default();
+        let depth = movetext.chars().try_fold(0, |depth, c| match c {
+            '{' => (depth == 0).then_some(1),
+            '}' => (depth == 1).then_some(0),
+            _ => Some(depth),
+        });
+        assert_eq!(depth, Some(0), "{text}");
+        let starts = |c: char| movetext.lines().any(|line| line.starts_with(c));
+        assert!(!starts('[') && !starts('%'), "{text}");
+    }
+}

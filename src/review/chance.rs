@@ -1,0 +1,111 @@
+//! Winning chances of people, and how accurate a move was by them.
+//!
+//! The chance is a curve over centipawns that was fitted to games of people, not the engine's own model of wins, draws
+//! and losses: between engines a pawn decides half of all games, between people it does not, and thresholds and accuracy
+//! were made for this curve. Centipawns mean the same on both sides: +1.00 is where the engine's model wins every second
+//! game, as Stockfish's has it.
+// CITE: lichess.org/page/accuracy, as facts: the curve, the formula of accuracy, and (lila#15164) the mean of a game.
+
+use crate::search::report::Score;
+
+/// Centipawns beyond which nothing changes any more; a mate counts as much.
+const CEILING: i32 = 1000;
+
+/// Centipawns as they count for chances: a mate is a big advantage.
+pub(crate) fn centipawns(score: Score) -> i32 {
+    match score {
+        Score::Centipawns(cp) => cp.clamp(-CEILING, CEILING),
+        Score::Mate(moves) if moves > 0 => CEILING,
+        Score::Mate(_) => -CEILING,
+    }
+}
+
+/// The chance to win in percent, from the view that the score has.
+pub(crate) fn winning(score: Score) -> f64 {
+    100.0 / (1.0 + (-0.003_682_08 * f64::from(centipawns(score))).exp())
+}
+
+/// The same score from the other side. That of a side that is mated now stays as it is: zero has no sign.
+pub(crate) fn opposite(score: Score) -> Score {
+    match score {
+        Score::Centipawns(cp) => Score::Centipawns(-cp),
+        Score::Mate(moves) => Score::Mate(-moves),
+    }
+}
+
+/// How accurate a move was, in percent, that took the chances of its side from `before` to `after`.
+pub(crate) fn accuracy(before: f64, after: f64) -> f64 {
+    if after >= before {
+        return 100.0;
+    }
+    // One percent for the doubt whether the engine is right.
+    let raw = 103.1668 * (-0.04354 * (before - after)).exp() - 3.1669 + 1.0;
+    raw.clamp(0.0, 100.0)
+}
+
+/// The accuracy of a side in a game: the mean of two means of its moves' accuracy, one that counts moves more where the
+/// chances went up and down, and the harmonic one, which bad moves pull down. `moves` are ply (from 0) and accuracy;
+/// `chances` are White's before each ply and after the last.
+pub(crate) fn game_accuracy(moves: &[(usize, f64)], chances: &[f64]) -> Option<f64> {
+    if moves.is_empty() {
+        return None;
+    }
+    let weight = |ply: usize| volatility(chances, ply);
+    let weights: f64 = moves.iter().map(|&(ply, _)| weight(ply)).sum();
+    let weighted: f64 = moves.iter().map(|&(ply, a)| weight(ply) * a).sum();
+    let inverse: f64 = moves.iter().map(|&(_, a)| 1.0 / a.max(1e-3)).sum();
+    let harmonic = moves.len() as f64 / inverse;
+    Some(f64::midpoint(weighted / weights, harmonic))
+}
+
+/// How far the chances spread in the window of a ply: their standard deviation, between 0.5 and 12.
+fn volatility(chances: &[f64], ply: usize) -> f64 {
+    let size = ((chances.len().saturating_sub(1)) / 10)
+        .clamp(2, 8)
+        .min(chances.len());
+    let start = (ply + 2)
+        .saturating_sub(size)
+        .min(chances.len().saturating_sub(size));
+    let window = &chances[start..start + size];
+    let mean = window.iter().sum::<f64>() / size as f64;
+    let squares: f64 = window.iter().map(|c| (c - mean).powi(2)).sum();
+    (squares / size as f64).sqrt().clamp(0.5, 12.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_are_those_of_the_published_curve() {
+        let chance = |cp| winning(Score::Centipawns(cp));
+        assert!((chance(0) - 50.0).abs() < 1e-9);
+        assert!((chance(100) - 59.1).abs() < 0.05, "{}", chance(100));
+        assert!((chance(100) + chance(-100) - 100.0).abs() < 1e-9);
+        assert!((winning(Score::Mate(3)) - chance(1000)).abs() < 1e-9);
+        assert!(winning(Score::Mate(0)) < 3.0, "mated now");
+    }
+
+    #[test]
+    fn accuracy_falls_with_what_is_lost() {
+        assert!((accuracy(50.0, 50.0) - 100.0).abs() < 1e-9);
+        assert!((accuracy(20.0, 70.0) - 100.0).abs() < 1e-9);
+        assert!((accuracy(60.0, 50.0) - 64.6).abs() < 0.1);
+        assert!(accuracy(97.0, 3.0) < 2.0);
+    }
+
+    #[test]
+    fn the_accuracy_of_a_game_lies_between_those_of_its_moves() {
+        let chances = [50.0, 55.0, 40.0, 45.0, 80.0, 78.0];
+        assert_eq!(game_accuracy(&[], &chances), None);
+        let same = [(0, 90.0), (2, 90.0), (4, 90.0)];
+        assert!((game_accuracy(&same, &chances).unwrap_or(0.0) - 90.0).abs() < 1e-9);
+        let mixed = [(0, 100.0), (2, 100.0), (4, 10.0)];
+        let mean = game_accuracy(&mixed, &chances).unwrap_or(0.0);
+        assert!(mean > 10.0 && mean < 70.0, "{mean}");
+        // A single move, fewer chances than a window.
+        assert!(
+            game_accuracy(&[(0, 80.0)], &[50.0, 50.0]).is_some_and(|a| (a - 80.0).abs() < 1e-9)
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! A review of games: marks, better lines and reasons, as annotated PGN, as one HTML page, as JSON.
+//!
+//! * `run`, `explain`: the commands; what is read, written and shown on the way
+//! * `study`: one game, searched from its last move back and judged; `analyst`: the searches that it asks for
+//! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
+//! * `phase`, `opening`: the parts of a game, and the opening's name
+//! * `facts`, `material`, `why`: what was searched about a move, what a line wins, and the sentences that follow
+//! * `report`: what a review says, for all outputs; `annotate`: PGN; `page`, `graph`, [`picture`]: HTML and SVG
+
+mod analyst;
+mod annotate;
+mod chance;
+pub(crate) mod explain;
+mod facts;
+mod graph;
+mod mark;
+mod material;
+mod opening;
+mod page;
+mod phase;
+pub(crate) mod picture;
+mod report;
+pub(crate) mod run;
+pub(crate) mod study;
+mod summary;
+mod why;

@@ -1,0 +1,158 @@
+//! The name of the opening: the last position of a game that has one, whatever the order of the moves.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+use serde::Serialize;
+
+use crate::board::{Move, Position};
+
+/// Lichess' table of names; `openings.md` tells where it comes from.
+const TABLE: &[u8] = include_bytes!("openings.tsv.gz");
+
+/// A named opening.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Opening {
+    /// Its code in the Encyclopaedia of Chess Openings.
+    pub eco: String,
+    /// Its name in English.
+    pub name: String,
+    /// Plies that the game follows it.
+    pub ply: usize,
+}
+
+/// All named positions.
+pub(crate) struct Openings {
+    table: String,
+    /// Where in the table the line of a position begins, by the position's key.
+    by_key: HashMap<u64, usize>,
+    /// Plies of the longest line.
+    longest: usize,
+}
+
+impl Openings {
+    /// Reads the table that is part of the program.
+    pub(crate) fn load() -> Self {
+        let mut openings = Self {
+            table: String::new(),
+            by_key: HashMap::new(),
+            longest: 0,
+        };
+        // A test reads the whole table: it is sound.
+        let _ = GzDecoder::new(TABLE).read_to_string(&mut openings.table);
+        let mut walker = Walker::default();
+        let mut start = 0;
+        for line in openings.table.split_inclusive('\n') {
+            let moves = line.trim_end().rsplit('\t').next().unwrap_or_default();
+            if let Some(key) = walker.key_after(moves) {
+                openings.by_key.insert(key, start);
+                openings.longest = openings.longest.max(walker.moves.len());
+            }
+            start += line.len();
+        }
+        openings
+    }
+
+    /// The name of a game, by its positions from the initial one on.
+    pub(crate) fn name<'a>(
+        &self,
+        positions: impl Iterator<Item = &'a Position>,
+    ) -> Option<Opening> {
+        let keys = positions.take(self.longest + 1).map(Position::key);
+        let named = keys
+            .enumerate()
+            .filter_map(|(ply, key)| self.by_key.get(&key).map(|&start| (ply, start)));
+        let (ply, start) = named.last()?;
+        let mut fields = self.table[start..].lines().next()?.split('\t');
+        Some(Opening {
+            eco: fields.next()?.to_owned(),
+            name: fields.next()?.to_owned(),
+            ply,
+        })
+    }
+}
+
+/// Plays line after line; lines that begin alike, as neighbours of the table do, share the work.
+struct Walker {
+    position: Position,
+    words: Vec<String>,
+    moves: Vec<Move>,
+}
+
+impl Default for Walker {
+    fn default() -> Self {
+        Self {
+            position: Position::startpos(),
+            words: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+}
+
+impl Walker {
+    /// The key of the position after the moves of a line, as `1. e4 e5 2. Nf3`; `None` if one of them is illegal.
+    fn key_after(&mut self, line: &str) -> Option<u64> {
+        let words = || line.split(' ').filter(|word| !word.ends_with('.'));
+        let same = words().zip(&self.words).take_while(|(a, b)| a == b).count();
+        while self.moves.len() > same {
+            self.position.undo_move();
+            self.moves.pop();
+            self.words.pop();
+        }
+        for word in words().skip(same) {
+            let m = self.position.parse_san(word).ok()?;
+            self.position.do_move(m);
+            self.moves.push(m);
+            self.words.push(word.to_owned());
+        }
+        Some(self.position.key())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(moves: &str) -> Option<(String, String, usize)> {
+        let mut positions = vec![Position::startpos()];
+        for san in moves.split(' ') {
+            let mut next = positions[positions.len() - 1].clone();
+            let m = next.parse_san(san).expect(san);
+            next.do_move(m);
+            positions.push(next);
+        }
+        let opening = Openings::load().name(positions.iter())?;
+        Some((opening.eco, opening.name, opening.ply))
+    }
+
+    #[test]
+    fn every_line_of_the_table_is_a_position() {
+        let openings = Openings::load();
+        let lines = openings.table.lines().count();
+        assert_eq!((lines, openings.by_key.len()), (3807, 3807));
+        assert!(openings.longest > 20 && openings.longest < 100);
+    }
+
+    #[test]
+    fn names_are_those_of_the_last_named_position() {
+        let najdorf = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6";
+        let expected = |ply| {
+            let name = "Sicilian Defense: Najdorf Variation".to_owned();
+            Some(("B90".to_owned(), name, ply))
+        };
+        assert_eq!(named(najdorf), expected(10));
+        assert_eq!(named(&format!("{najdorf} Nb3 Ng8")), expected(10));
+        // Another order of the moves.
+        assert_eq!(named("Nf3 c5 e4 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6"), expected(10));
+        let (_, name, _) = named("d4 Nf6 c4").expect("a name");
+        assert_eq!(name, "Indian Defense: Normal Variation");
+    }
+
+    #[test]
+    fn a_game_from_somewhere_else_has_no_name() {
+        let mode = crate::board::CastlingMode::Standard;
+        let position = Position::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", mode).expect("a FEN");
+        assert_eq!(Openings::load().name([&position].into_iter()), None);
+    }
+}

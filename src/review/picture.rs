@@ -1,0 +1,200 @@
+//! Pictures of boards, as SVG: squares, pieces, arrows.
+
+use std::fmt::Write;
+
+use crate::board::{Color, Move, Position, Role, Square};
+
+/// The shapes of the pieces, drawn for this page on squares of 45: one group a line, named as in SAN.
+const SHAPES: &str = include_str!("pieces.svg");
+/// Side of a square.
+const SIDE: i32 = 45;
+
+/// How a board is shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    /// Whether Black is below.
+    pub flipped: bool,
+    /// Arrows with their class: `played` or `best`.
+    pub arrows: Vec<(Square, Square, &'static str)>,
+}
+
+/// A picture that stands alone.
+pub(crate) fn picture(position: &Position, view: &View) -> String {
+    let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#8a6642}.on-dark{fill:#f4e8d0}\
+                 .played{stroke:#c0392b;fill:#c0392b}.best{stroke:#2e7d32;fill:#2e7d32}</style>";
+    board(
+        position,
+        view,
+        &format!("{style}<defs>{}</defs>", definitions()),
+    )
+}
+
+/// A board whose pieces and styles are defined elsewhere on the page.
+pub(crate) fn diagram(position: &Position, view: &View) -> String {
+    board(position, view, "")
+}
+
+fn board(position: &Position, view: &View, head: &str) -> String {
+    let whole = 8 * SIDE;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"board\" viewBox=\"0 0 {whole} {whole}\" role=\"img\" \
+         aria-label=\"{}\">{head}",
+        position.fen()
+    );
+    for square in Square::ALL {
+        squares(&mut svg, square, view);
+    }
+    for square in position.occupied() {
+        let Some(piece) = position.piece_at(square) else {
+            continue;
+        };
+        let (x, y) = corner(square, view);
+        let name = id(piece.color, piece.role);
+        let _ = write!(svg, "<use href=\"#{name}\" x=\"{x}\" y=\"{y}\"/>");
+    }
+    for &(from, to, class) in &view.arrows {
+        arrow(&mut svg, middle(from, view), middle(to, view), class);
+    }
+    svg + "</svg>"
+}
+
+/// A square, with a coordinate at the left and lower edge.
+fn squares(svg: &mut String, square: Square, view: &View) {
+    let (x, y) = corner(square, view);
+    let shade = if square.is_light() { "light" } else { "dark" };
+    let _ = write!(
+        svg,
+        "<rect class=\"{shade}\" x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\"/>"
+    );
+    let mut name = |x: i32, y: i32, text: char| {
+        let _ = write!(
+            svg,
+            "<text class=\"on-{shade}\" x=\"{x}\" y=\"{y}\" font-size=\"9\" font-family=\"sans-serif\">{text}</text>"
+        );
+    };
+    if x == 0 {
+        name(2, y + 9, square.rank().char());
+    }
+    if y == 7 * SIDE {
+        name(x + SIDE - 7, 8 * SIDE - 3, square.file().char());
+    }
+}
+
+/// The shapes of both colours under their names, as `wN`.
+pub(crate) fn definitions() -> String {
+    let mut text = String::new();
+    for (prefix, fill, stroke, detail) in [
+        ('w', "#fcfcfa", "#222222", "#222222"),
+        ('b', "#40403e", "#111111", "#f4f4f0"),
+    ] {
+        for shape in SHAPES.lines() {
+            let attributes = format!(
+                "<g fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.4\" stroke-linejoin=\"round\" id=\"{prefix}"
+            );
+            let shape = shape.replace("<g id=\"", &attributes);
+            text += &shape.replace(
+                "class=\"detail\"",
+                &format!("fill=\"none\" stroke=\"{detail}\""),
+            );
+        }
+    }
+    text
+}
+
+/// The name of a piece's shape.
+fn id(color: Color, role: Role) -> String {
+    format!("{}{}", color.fold_wb('w', 'b'), role.upper_char())
+}
+
+/// The upper left corner of a square.
+fn corner(square: Square, view: &View) -> (i32, i32) {
+    let (file, rank) = (square.file() as i32, square.rank() as i32);
+    let (column, row) = if view.flipped {
+        (7 - file, rank)
+    } else {
+        (file, 7 - rank)
+    };
+    (column * SIDE, row * SIDE)
+}
+
+fn middle(square: Square, view: &View) -> (f64, f64) {
+    let (x, y) = corner(square, view);
+    let half = f64::from(SIDE) / 2.0;
+    (f64::from(x) + half, f64::from(y) + half)
+}
+
+/// A line with a head.
+fn arrow(svg: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy).max(1.0);
+    let (ux, uy) = (dx / length, dy / length);
+    let base = (to.0 - 14.0 * ux, to.1 - 14.0 * uy);
+    let _ = write!(
+        svg,
+        "<g class=\"{class}\" opacity=\"0.75\" stroke-width=\"0\"><path stroke-width=\"5\" \
+         d=\"M{:.1} {:.1}L{:.1} {:.1}\"/><path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z\"/></g>",
+        from.0 + 8.0 * ux,
+        from.1 + 8.0 * uy,
+        base.0,
+        base.1,
+        to.0 - 2.0 * ux,
+        to.1 - 2.0 * uy,
+        base.0 - 8.0 * uy,
+        base.1 + 8.0 * ux,
+        base.0 + 8.0 * uy,
+        base.1 - 8.0 * ux,
+    );
+}
+
+/// Where an arrow for a move goes: castling to where the king lands.
+pub(crate) fn ends(position: &Position, m: Move) -> (Square, Square) {
+    if !position.is_castling(m) {
+        return (m.from(), m.to());
+    }
+    let mut reached = position.clone();
+    reached.do_move(m);
+    (m.from(), reached.king(position.turn()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::analyst::tests::position;
+
+    #[test]
+    fn every_piece_is_drawn_where_it_stands() {
+        let start = Position::startpos();
+        let svg = picture(&start, &View::default());
+        assert_eq!(svg.matches("<use ").count(), 32);
+        assert!(
+            svg.contains("<use href=\"#wK\" x=\"180\" y=\"315\"/>"),
+            "{svg}"
+        );
+        for name in [
+            "wP", "wN", "wB", "wR", "wQ", "wK", "bP", "bN", "bB", "bR", "bQ", "bK",
+        ] {
+            assert!(
+                svg.contains(&format!("id=\"{name}\"")),
+                "{name} has no shape"
+            );
+        }
+        let view = View {
+            flipped: true,
+            arrows: vec![(Square::E2, Square::E4, "best")],
+        };
+        let flipped = diagram(&start, &view);
+        assert!(
+            flipped.contains("<use href=\"#wK\" x=\"135\" y=\"0\"/>"),
+            "{flipped}"
+        );
+        assert_eq!(flipped.matches("class=\"best\"").count(), 1);
+        assert!(!flipped.contains("<defs>"));
+    }
+
+    #[test]
+    fn castling_points_to_the_square_of_the_king() {
+        let position = position("4k3/8/8/8/8/8/8/4K2R w K - 0 1");
+        let m = position.parse_san("O-O").expect("legal");
+        assert_eq!(ends(&position, m), (Square::E1, Square::G1));
+    }
+}

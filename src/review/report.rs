@@ -1,0 +1,174 @@
+//! What a review says of a game: the one thing of which JSON, annotated PGN and HTML are made.
+//!
+//! The fields are those of the JSON, which `review.schema.json` describes. Scores and chances are from White's view,
+//! losses and accuracies from that of the side that moved.
+
+use serde::{Serialize, Serializer};
+
+use super::mark::Mark;
+use super::opening::Opening;
+use super::phase::Phase;
+use super::why::Reason;
+use crate::board::Move;
+use crate::search::report::Score;
+
+/// The version of the schema.
+pub(crate) const SCHEMA: &str = "zoothera-review-1";
+
+/// A score of White: `{"cp": 31}` or `{"mate": -3}`; a side that is mated has no moves left, so the mate is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Eval {
+    /// Hundredths of a pawn.
+    Cp(i32),
+    /// Moves to mate, negative when White is mated.
+    Mate(i32),
+}
+
+impl From<Score> for Eval {
+    fn from(score: Score) -> Self {
+        match score {
+            Score::Centipawns(cp) => Self::Cp(cp),
+            Score::Mate(moves) => Self::Mate(moves),
+        }
+    }
+}
+
+impl std::fmt::Display for Eval {
+    /// As people read it: `+0.31`, `#-3`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cp(cp) => write!(f, "{:+.2}", f64::from(*cp) / 100.0),
+            Self::Mate(moves) => write!(f, "#{moves}"),
+        }
+    }
+}
+
+/// A reviewed game.
+#[derive(Serialize)]
+pub(crate) struct Review {
+    pub schema: &'static str,
+    /// The engine and its version.
+    pub engine: String,
+    /// Number in the file, from 1.
+    pub number: usize,
+    #[serde(serialize_with = "as_map")]
+    pub tags: Vec<(String, String)>,
+    pub result: String,
+    /// FEN of the first position.
+    pub start: String,
+    pub chess960: bool,
+    pub opening: Option<Opening>,
+    /// Whether all positions were searched: Ctrl-C leaves the first ones without.
+    pub complete: bool,
+    /// What the search says of the first position.
+    pub evaluation: Option<Evaluation>,
+    pub white: Side,
+    pub black: Side,
+    pub moves: Vec<Played>,
+}
+
+fn as_map<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(tags.iter().map(|(name, value)| (name, value)))
+}
+
+impl Review {
+    /// The value of a tag, unless it only says that nothing is known.
+    pub(crate) fn tag(&self, name: &str) -> Option<&str> {
+        let found = self.tags.iter().find(|(tag, _)| tag == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty() && !value.starts_with('?'))
+    }
+}
+
+/// What the search says of a position.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Evaluation {
+    pub eval: Eval,
+    /// White's winning chance in percent, by the curve of people.
+    pub chance: f64,
+    /// White's wins, draws and losses in permill, by the engine's own model.
+    pub wdl: [u16; 3],
+    /// Plies searched; 0 when the game is over.
+    pub depth: i32,
+}
+
+/// A line that the search found in place of the move played.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Better {
+    pub eval: Eval,
+    /// Moves in SAN, and in UCI.
+    pub san: Vec<String>,
+    pub uci: Vec<String>,
+    #[serde(skip)]
+    pub moves: Vec<Move>,
+}
+
+/// A move of the game.
+#[derive(Serialize)]
+pub(crate) struct Played {
+    /// From 1.
+    pub ply: usize,
+    pub number: u32,
+    /// `white` or `black`.
+    pub side: &'static str,
+    pub san: String,
+    pub uci: String,
+    /// The position after the move.
+    pub fen: String,
+    pub phase: Phase,
+    /// What the clock showed, as the file says it.
+    pub clock: Option<String>,
+    /// What the search says of the position after the move.
+    pub evaluation: Option<Evaluation>,
+    /// Points of winning chance lost, and centipawns.
+    pub loss: Option<f64>,
+    pub loss_cp: Option<i32>,
+    pub accuracy: Option<f64>,
+    pub mark: Option<Mark>,
+    /// The lines that the search preferred, best first; none where it would have played the move itself.
+    pub better: Vec<Better>,
+    /// Why the move deserves its mark.
+    pub reasons: Vec<Reason>,
+    #[serde(skip)]
+    pub m: Move,
+}
+
+/// How a side played.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Side {
+    #[serde(flatten)]
+    pub whole: Summary,
+    pub opening: Summary,
+    pub middlegame: Summary,
+    pub endgame: Summary,
+}
+
+impl Side {
+    /// A part of the game.
+    pub(crate) fn phase(&self, phase: Phase) -> &Summary {
+        match phase {
+            Phase::Opening => &self.opening,
+            Phase::Middlegame => &self.middlegame,
+            Phase::Endgame => &self.endgame,
+        }
+    }
+}
+
+/// How a side played in a part of the game.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Summary {
+    /// Moves that were judged.
+    pub judged: usize,
+    /// In percent; `None` without moves.
+    pub accuracy: Option<f64>,
+    /// Points of winning chance lost with a move, on average.
+    pub average_loss: Option<f64>,
+    /// Centipawns lost with a move, on average.
+    pub average_loss_cp: Option<f64>,
+    pub inaccuracies: usize,
+    pub mistakes: usize,
+    pub blunders: usize,
+    pub only_moves: usize,
+}

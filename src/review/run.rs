@@ -1,0 +1,294 @@
+//! Reviews the games of a file and writes what is asked for, each file whole or not at all.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+
+use super::analyst::Analyst;
+use super::annotate::annotated;
+use super::opening::Openings;
+use super::page::page;
+use super::report::{Review, Summary};
+use super::study::{Wishes, parts, review};
+use crate::board::Color;
+use crate::nnue::Network;
+use crate::search::ThreadPool;
+use crate::search::limits::Limits;
+use crate::tools::open_tables;
+use crate::tools::pgn::{self, Game};
+use crate::util::atomic::AtomicFile;
+use crate::util::progress::ProgressLine;
+use crate::util::quantity::short_time;
+use crate::util::reason;
+
+pub use super::study::Detail;
+
+/// Columns of the bar that shows the progress.
+const BAR: usize = 20;
+
+/// What the searches may use and spend.
+pub struct EngineOptions {
+    /// What the search of each position may spend.
+    pub limits: Limits,
+    /// Number of better lines.
+    pub lines: usize,
+    /// Search threads.
+    pub threads: usize,
+    /// Size of the transposition table in MiB.
+    pub hash_mb: usize,
+    /// Directories of Syzygy tablebases.
+    pub syzygy: Option<String>,
+}
+
+impl EngineOptions {
+    /// The engine, with its tablebases open.
+    pub(super) fn analyst(&self, network: Arc<Network>, err: &mut dyn Write) -> Result<Analyst> {
+        let mut pool = ThreadPool::new(network, self.threads, self.hash_mb);
+        if let Some(path) = &self.syzygy {
+            open_tables(&mut pool, path, err)?;
+        }
+        Ok(Analyst::new(pool, self.limits.clone(), self.lines))
+    }
+}
+
+/// What to review, and what to write.
+pub struct ReviewOptions {
+    /// The games; `-` is standard input.
+    pub file: PathBuf,
+    /// The searches.
+    pub engine: EngineOptions,
+    /// Whose moves are judged; both sides' if absent.
+    pub side: Option<Color>,
+    /// How much is said.
+    pub detail: Detail,
+    /// Where the annotated PGN goes; `-` is standard output.
+    pub pgn: Option<PathBuf>,
+    /// Where the page goes.
+    pub html: Option<PathBuf>,
+    /// JSON Lines on standard output, a game each.
+    pub json: bool,
+}
+
+/// Reviews all games. After Ctrl-C what is done is written, the game in progress as far as it has come.
+///
+/// # Errors
+/// When no game can be read or an output cannot be written. Broken games are named on `err`.
+pub fn run(
+    options: &ReviewOptions,
+    network: Arc<Network>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<()> {
+    let games = read(&options.file, err)?;
+    let mut outputs = Outputs::create(options, out)?;
+    let mut analyst = options.engine.analyst(network, err)?;
+    let openings = Openings::load();
+    let wishes = Wishes {
+        side: options.side,
+        detail: options.detail,
+    };
+    let mut progress = Progress::new(&games);
+    for (i, game) in games.iter().enumerate() {
+        if i > 0 {
+            analyst.forget();
+        }
+        let review = review(game, &mut analyst, &openings, wishes, &mut |done| {
+            progress.tick(i, done)
+        });
+        let seen = review
+            .moves
+            .iter()
+            .any(|played| played.evaluation.is_some());
+        if seen || review.complete {
+            outputs.add(game, review)?;
+        }
+        if analyst.is_interrupted() {
+            break;
+        }
+        progress.ended(game);
+    }
+    let (done, all) = (outputs.reviewed, games.len());
+    progress.finish(done);
+    outputs.finish()?;
+    if done < all {
+        writeln!(
+            err,
+            "interrupted: {done} of {all} games are written, the last one perhaps in part"
+        )?;
+    }
+    Ok(())
+}
+
+/// The games of a file that are sound; the others are named on `err`.
+fn read(file: &Path, err: &mut dyn Write) -> Result<Vec<Game>> {
+    let name = file.display();
+    let read = if file == Path::new("-") {
+        pgn::read(io::stdin().lock())
+    } else {
+        let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
+        pgn::read(opened)
+    };
+    let mut games = Vec::new();
+    let mut broken = 0;
+    for game in read.with_context(|| format!("cannot read {name}"))? {
+        match game {
+            Ok(game) => games.push(game),
+            Err(error) => {
+                broken += 1;
+                writeln!(err, "left out: {name}: {}", reason::chain(&error))?;
+            }
+        }
+    }
+    match (games.is_empty(), broken) {
+        (true, 0) => bail!("{name} has no games"),
+        (true, _) => bail!("{name} has no game that can be read"),
+        _ => Ok(games),
+    }
+}
+
+/// Where the annotated games go.
+enum PgnOutput {
+    Nowhere,
+    Standard,
+    File(AtomicFile),
+}
+
+/// The outputs in the making. They are opened before the first search, so that a name that will not do is known at once.
+struct Outputs<'a> {
+    out: &'a mut dyn Write,
+    pgn: PgnOutput,
+    html: Option<AtomicFile>,
+    /// What the page will show.
+    shown: Vec<(Game, Review)>,
+    json: bool,
+    /// Whether standard output is free for a summary.
+    summary: bool,
+    reviewed: usize,
+}
+
+impl<'a> Outputs<'a> {
+    fn create(options: &ReviewOptions, out: &'a mut dyn Write) -> Result<Self> {
+        let standard = Path::new("-");
+        let nothing = options.pgn.is_none() && options.html.is_none() && !options.json;
+        let pgn = match options.pgn.as_deref() {
+            Some(path) if path == standard => PgnOutput::Standard,
+            Some(path) => PgnOutput::File(AtomicFile::create(path)?),
+            None if nothing => PgnOutput::Standard,
+            None => PgnOutput::Nowhere,
+        };
+        if options.json && matches!(pgn, PgnOutput::Standard) {
+            bail!("--json and --pgn - both want standard output: give --pgn a file");
+        }
+        Ok(Self {
+            out,
+            html: options
+                .html
+                .as_deref()
+                .map(AtomicFile::create)
+                .transpose()?,
+            shown: Vec::new(),
+            summary: !options.json && !matches!(pgn, PgnOutput::Standard),
+            pgn,
+            json: options.json,
+            reviewed: 0,
+        })
+    }
+
+    fn add(&mut self, game: &Game, review: Review) -> Result<()> {
+        self.reviewed += 1;
+        match &mut self.pgn {
+            PgnOutput::Nowhere => {}
+            PgnOutput::Standard => self.out.write_all(annotated(game, &review).as_bytes())?,
+            PgnOutput::File(file) => file
+                .write_all(annotated(game, &review).as_bytes())
+                .context("cannot write the annotated PGN")?,
+        }
+        if self.json {
+            writeln!(self.out, "{}", serde_json::to_string(&review)?)?;
+        }
+        if self.summary {
+            writeln!(self.out, "{}\n{}", game.title(), summaries(&review))?;
+        }
+        self.out.flush()?;
+        if self.html.is_some() {
+            self.shown.push((game.clone(), review));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        if let Some(mut file) = self.html {
+            let page = page(&self.shown);
+            file.write_all(page.as_bytes())
+                .context("cannot write the page")?;
+            file.commit()?;
+        }
+        if let PgnOutput::File(file) = self.pgn {
+            file.commit()?;
+        }
+        Ok(())
+    }
+}
+
+/// Two lines for people: how each side played.
+fn summaries(review: &Review) -> String {
+    let line = |name: &str, side: &Summary| match side.accuracy {
+        Some(accuracy) => format!(
+            "  {name} accuracy {accuracy:5.1} %, {} inaccuracies, {} mistakes, {} blunders",
+            side.inaccuracies, side.mistakes, side.blunders
+        ),
+        None => format!("  {name} not judged"),
+    };
+    let white = line("White", &review.white.whole);
+    let black = line("Black", &review.black.whole);
+    format!("{white}\n{black}")
+}
+
+/// The bar and the time left.
+struct Progress {
+    line: ProgressLine,
+    games: usize,
+    /// Parts of all games, and of those that are done.
+    all: usize,
+    before: usize,
+}
+
+impl Progress {
+    fn new(games: &[Game]) -> Self {
+        Self {
+            line: ProgressLine::new(),
+            games: games.len(),
+            all: games.iter().map(parts).sum(),
+            before: 0,
+        }
+    }
+
+    fn tick(&mut self, game: usize, done: usize) {
+        let (games, part) = (
+            self.games,
+            (self.before + done) as f64 / self.all.max(1) as f64,
+        );
+        self.line.tick(|seconds| {
+            let full = (part * BAR as f64) as usize;
+            let bar = "#".repeat(full) + &".".repeat(BAR.saturating_sub(full));
+            let left = short_time(seconds / part.max(1e-6) * (1.0 - part));
+            format!(
+                "[{bar}] {:3.0} %, game {} of {games}, {left} left",
+                part * 100.0,
+                game + 1
+            )
+        });
+    }
+
+    fn ended(&mut self, game: &Game) {
+        self.before += parts(game);
+    }
+
+    fn finish(&mut self, games: usize) {
+        let time = short_time(self.line.seconds());
+        let plural = if games == 1 { "" } else { "s" };
+        self.line.finish(&format!("{games} game{plural} in {time}"));
+    }
+}

@@ -1,0 +1,353 @@
+//! Studies a game from its last move back, and judges its moves.
+//!
+//! Back, because the table then knows what a move leads to when the position before it is searched: a blunder that shows
+//! ten plies later is seen where it was made.
+
+use super::analyst::{Analyst, Look};
+use super::chance::{self, opposite, winning};
+use super::mark::{MISTAKE, Mark, bad_mark};
+use super::opening::Openings;
+use super::phase::phases;
+use super::report::{Better, Evaluation, Played, Review, SCHEMA};
+use super::summary::{sides, tenth};
+use super::why::{self, Facts};
+use crate::board::{CastlingMode, Color, Move, Position};
+use crate::search::report::Score;
+use crate::tools::pgn::Game;
+use crate::tools::variation::san_moves;
+
+/// How much is said of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Detail {
+    /// Marks and better lines, without reasons
+    Brief,
+    /// Reasons for mistakes, blunders and only moves
+    Normal,
+    /// Reasons for inaccuracies too
+    Full,
+}
+
+/// What a reader wants to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes {
+    /// Whose moves are judged; both sides' if absent.
+    pub side: Option<Color>,
+    /// How much is said.
+    pub detail: Detail,
+}
+
+/// The share of a position's cost that the first question takes whether a move is the only one.
+const ONLY_MOVE_PART: u32 = 4;
+/// Chances of a side, in percent, between which only moves matter: below the game is lost, above it is won anyway.
+const ONLY_MOVE_CHANCES: std::ops::Range<f64> = 20.0..97.0;
+/// Legal moves from which on an only move is one that had to be found.
+const FEWEST_MOVES: usize = 3;
+/// Plies of a better line that are shown.
+const LONGEST_LINE: usize = 12;
+
+/// What the search of a position takes, beside one for judging a move: the parts in which progress is counted.
+const LOOK: usize = 3;
+
+/// In how many parts the progress of a game is counted.
+pub(crate) fn parts(game: &Game) -> usize {
+    LOOK * (game.moves.len() + 1) + game.moves.len()
+}
+
+/// Reviews a game. `told` hears how many of its [`parts`] are done.
+pub(crate) fn review(
+    game: &Game,
+    analyst: &mut Analyst,
+    openings: &Openings,
+    wishes: Wishes,
+    told: &mut dyn FnMut(usize),
+) -> Review {
+    let positions = positions(game);
+    let mut looks: Vec<Option<Look>> = vec![None; positions.len()];
+    for i in (0..positions.len()).rev() {
+        looks[i] = analyst.look(&positions[i]);
+        if looks[i].is_none() {
+            break;
+        }
+        told(LOOK * (positions.len() - i));
+    }
+    let complete = looks[0].is_some();
+    let mut moves = played(game, &positions, &looks);
+    for (i, played) in moves.iter_mut().enumerate() {
+        let wanted = wishes.side.is_none_or(|side| side == positions[i].turn());
+        if let (true, Some(before), Some(after)) = (wanted, &looks[i], &looks[i + 1]) {
+            judge(played, &positions[i], before, after, analyst, wishes.detail);
+        }
+        told(LOOK * positions.len() + i + 1);
+    }
+    let start = looks[0]
+        .as_ref()
+        .map(|look| evaluation(look, &positions[0]));
+    let [white, black] = sides(start.as_ref(), &moves);
+    Review {
+        schema: SCHEMA,
+        engine: format!("Zoothera {}", env!("CARGO_PKG_VERSION")),
+        number: game.number,
+        tags: game.tags.clone(),
+        result: game.result.clone(),
+        start: game.start.fen(),
+        chess960: game.start.castling_mode() == CastlingMode::Chess960,
+        opening: openings.name(positions.iter()),
+        complete,
+        evaluation: start,
+        white,
+        black,
+        moves,
+    }
+}
+
+/// All positions of a game, the first and the last included.
+fn positions(game: &Game) -> Vec<Position> {
+    let mut position = game.start.clone();
+    let mut all = vec![position.clone()];
+    for &m in &game.moves {
+        position.do_move(m);
+        all.push(position.clone());
+    }
+    all
+}
+
+/// A look from White's view.
+pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
+    let [win, draw, loss] = look.wdl;
+    let (score, wdl) = match position.turn() {
+        Color::White => (look.score, [win, draw, loss]),
+        Color::Black => (opposite(look.score), [loss, draw, win]),
+    };
+    // A mate in zero has no sign, and so no view.
+    let chance = position
+        .turn()
+        .fold_wb(winning(look.score), 100.0 - winning(look.score));
+    Evaluation {
+        eval: score.into(),
+        chance: tenth(chance),
+        wdl,
+        depth: look.depth,
+    }
+}
+
+/// The moves of a game, not judged yet.
+fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Played> {
+    let phases = phases(positions.iter());
+    let one = |(i, &m): (usize, &Move)| {
+        let (before, after) = (&positions[i], &positions[i + 1]);
+        let chess960 = before.castling_mode() == CastlingMode::Chess960;
+        Played {
+            ply: i + 1,
+            number: before.fullmoves(),
+            side: before.turn().fold_wb("white", "black"),
+            san: before.san(m),
+            uci: before.uci(m, chess960),
+            fen: after.fen(),
+            phase: phases[i],
+            clock: clock(&game.remarks[i + 1].comments),
+            evaluation: looks[i + 1].as_ref().map(|look| evaluation(look, after)),
+            loss: None,
+            loss_cp: None,
+            accuracy: None,
+            mark: None,
+            better: Vec::new(),
+            reasons: Vec::new(),
+            m,
+        }
+    };
+    game.moves.iter().enumerate().map(one).collect()
+}
+
+/// The time in a `[%clk 0:09:58]`.
+fn clock(comments: &[String]) -> Option<String> {
+    let find = |comment: &String| {
+        let (_, rest) = comment.split_once("[%clk ")?;
+        Some(rest.split_once(']')?.0.trim().to_owned())
+    };
+    comments.iter().find_map(find)
+}
+
+/// Judges a move, and says why where that is wanted.
+fn judge(
+    played: &mut Played,
+    position: &Position,
+    before: &Look,
+    after: &Look,
+    analyst: &mut Analyst,
+    detail: Detail,
+) {
+    let is_best = before.best() == Some(played.m);
+    let then = if after.score == Score::Mate(0) {
+        Score::Mate(1)
+    } else {
+        opposite(after.score)
+    };
+    let points = if is_best {
+        0.0
+    } else {
+        (winning(before.score) - winning(then)).max(0.0)
+    };
+    let centipawns = chance::centipawns(before.score) - chance::centipawns(then);
+    played.loss = Some(tenth(points));
+    played.loss_cp = Some(if is_best { 0 } else { centipawns.max(0) });
+    played.accuracy = Some(tenth(chance::accuracy(points, 0.0)));
+    let second = if is_best {
+        only_move(position, played.m, before, analyst)
+    } else {
+        None
+    };
+    if is_best {
+        played.mark = second.as_ref().map(|_| Mark::Only);
+    } else {
+        played.mark = bad_mark(before.score, then);
+        played.better = better(position, before);
+    }
+    let least = if detail == Detail::Full {
+        Mark::Inaccuracy
+    } else {
+        Mark::Mistake
+    };
+    let critical = played
+        .mark
+        .is_some_and(|mark| mark == Mark::Only || mark >= least);
+    if critical && detail > Detail::Brief {
+        let facts = Facts::gather(position, played.m, before, after, second, analyst);
+        played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();
+    }
+}
+
+/// The lines of a look as they are shown.
+pub(crate) fn better(position: &Position, look: &Look) -> Vec<Better> {
+    let chess960 = position.castling_mode() == CastlingMode::Chess960;
+    let one = |line: &crate::search::Line| {
+        let moves: Vec<Move> = line.pv.iter().copied().take(LONGEST_LINE).collect();
+        let mut reached = position.clone();
+        let uci = |&m: &Move| {
+            let text = reached.uci(m, chess960);
+            reached.do_move(m);
+            text
+        };
+        Better {
+            eval: match position.turn() {
+                Color::White => line.score,
+                Color::Black => opposite(line.score),
+            }
+            .into(),
+            san: san_moves(position, &moves),
+            uci: moves.iter().map(uci).collect(),
+            moves,
+        }
+    };
+    look.lines.iter().map(one).collect()
+}
+
+/// The look without the best move, where that was the only good one and had to be found: no recapture, and every other
+/// one a mistake at least. Two searches say so, a short one that rules most moves out, and a full one.
+fn only_move(position: &Position, m: Move, look: &Look, analyst: &mut Analyst) -> Option<Look> {
+    let chance = winning(look.score);
+    let last = position
+        .moves_since(position.history_len().saturating_sub(1))
+        .last()
+        .flatten();
+    let recapture = position.is_capture(m)
+        && position.last_captured().is_some()
+        && last.is_some_and(|last| last.to() == m.to());
+    if recapture
+        || !ONLY_MOVE_CHANCES.contains(&chance)
+        || position.legal_moves().len() < FEWEST_MOVES
+    {
+        return None;
+    }
+    for part in [ONLY_MOVE_PART, 1] {
+        let second = analyst.look_without(position, m, part)?;
+        if chance - winning(second.score) < MISTAKE {
+            return None;
+        }
+        if part == 1 {
+            return Some(second);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::analyst::tests::analyst;
+    use crate::review::report::Eval;
+    use crate::tools::pgn;
+
+    fn reviewed(pgn: &str, nodes: u64, wishes: Wishes) -> Review {
+        let games = pgn::read(pgn.as_bytes()).expect("a text");
+        let game = games[0].as_ref().expect("a game");
+        let mut count = 0;
+        let review = review(
+            game,
+            &mut analyst(nodes, 1),
+            &Openings::load(),
+            wishes,
+            &mut |n| count = n,
+        );
+        assert_eq!(count, parts(game));
+        review
+    }
+
+    const ALL: Wishes = Wishes {
+        side: None,
+        detail: Detail::Brief,
+    };
+    const SCHOLARS_MATE: &str = "[Result \"1-0\"]\n\n\
+        1. e4 {[%clk 0:01:00]} e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
+
+    #[test]
+    fn the_scholars_mate_is_a_blunder_and_is_punished() {
+        let review = reviewed(SCHOLARS_MATE, 5000, ALL);
+        assert!(review.complete && review.moves.len() == 7);
+        assert_eq!(review.moves[0].clock.as_deref(), Some("0:01:00"));
+        let (blunder, mate) = (&review.moves[5], &review.moves[6]);
+        assert_eq!(blunder.mark, Some(Mark::Blunder));
+        assert!(!blunder.better.is_empty() && blunder.loss > Some(40.0));
+        let eval = |played: &Played| played.evaluation.as_ref().map(|e| e.eval);
+        assert_eq!(eval(blunder), Some(Eval::Mate(1)));
+        assert!(mate.evaluation.as_ref().is_some_and(|e| e.chance > 95.0));
+        assert_eq!((mate.accuracy, mate.loss), (Some(100.0), Some(0.0)));
+        assert_eq!(
+            (review.white.whole.blunders, review.black.whole.blunders),
+            (0, 1)
+        );
+        assert!(review.white.whole.accuracy > review.black.whole.accuracy);
+        assert_eq!(review.opening.map(|o| o.eco).as_deref(), Some("C23"));
+    }
+
+    #[test]
+    fn a_side_alone_is_judged() {
+        let wishes = Wishes {
+            side: Some(Color::Black),
+            ..ALL
+        };
+        let review = reviewed(SCHOLARS_MATE, 2000, wishes);
+        assert_eq!(
+            (review.white.whole.judged, review.black.whole.judged),
+            (0, 3)
+        );
+        assert_eq!(review.white.whole.accuracy, None);
+        assert!(review.moves[0].evaluation.is_some(), "but all is searched");
+    }
+
+    #[test]
+    fn only_moves_are_those_without_a_second() {
+        let mark = |fen: &str, moves: &str| {
+            let game = format!("[FEN \"{fen}\"]\n\n{moves} *\n");
+            let review = reviewed(&game, 4000, ALL);
+            review.moves.last().and_then(|played| played.mark)
+        };
+        // Three pieces down, the queen must be taken.
+        let found = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
+        assert_eq!(mark(found, "3. Nxh4"), Some(Mark::Only));
+        assert_eq!(mark(found, "3. O-O"), Some(Mark::Blunder));
+        // As a recapture it goes without saying; and here every move is good.
+        let before = "rnb1kbnr/pppp1ppp/8/4p3/4P2N/5q2/PPPP1PPP/R2QK2R b KQkq - 0 3";
+        assert_eq!(mark(before, "3... Qxd1+ 4. Rxd1"), None);
+        assert_eq!(mark(&Position::startpos().fen(), "1. e4"), None);
+    }
+}
