@@ -11,19 +11,23 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("util", &[]),
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
-    ("search", &["util", "board", "nnue"]),
+    ("level", &["util", "board"]),
+    ("search", &["util", "board", "nnue", "level"]),
     ("data", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
-    ("tools", &["util", "board", "nnue", "search"]),
+    ("tools", &["util", "board", "nnue", "level", "search"]),
     (
         "tune",
         &["util", "board", "nnue", "search", "data", "tools"],
     ),
-    ("uci", &["util", "board", "nnue", "search", "data", "tools"]),
+    (
+        "uci",
+        &["util", "board", "nnue", "level", "search", "data", "tools"],
+    ),
     (
         "cli",
         &[
-            "util", "board", "nnue", "search", "data", "tools", "train", "tune", "uci",
+            "util", "board", "nnue", "level", "search", "data", "tools", "train", "tune", "uci",
         ],
     ),
 ];
