@@ -10,6 +10,7 @@ use super::job::Job;
 use super::time::Budget;
 use super::tt::Table;
 use crate::level::{Level, Mind, mating, pace};
+use crate::util::threads;
 
 /// Makes a search at full strength one of `level`, with an empty table of its own.
 ///
@@ -43,9 +44,9 @@ fn restrict_root(job: &mut Job, mind: &Mind) {
     }
 }
 
-/// When the move may come: later than it was found, where a clock runs.
+/// When the move may come: later than it was found, where a clock runs and `stop` could end the wait.
 fn not_before(job: &Job, level: Level) -> Option<Instant> {
-    let is_clocked = job.limits.move_time.is_none();
+    let is_clocked = job.limits.move_time.is_none() && threads::EXIST;
     let share = job.budget.filter(|_| is_clocked)?.soft;
     Some(job.start + pace::thinking_time(level, &job.position, share))
 }
