@@ -12,7 +12,7 @@ const MATE: i32 = 30_000;
 /// Depths in plies, even, so that a piece left hanging is taken before the position is judged.
 const DEPTHS: [u32; 4] = [2, 4, 6, 8];
 /// Nodes after which no deeper search begins.
-const ENOUGH: u64 = 20_000;
+const ENOUGH: u64 = 60_000;
 
 /// The move of the side that hunts a bare king; `None` where there is no elementary ending for it to win.
 pub fn best_move(position: &Position) -> Option<Move> {

@@ -15,7 +15,7 @@ const CLOSER: i32 = 20;
 const CONFINED: i32 = 4;
 /// What a step of the bare king towards a corner of the bishop's colour is worth: far more than one of the other king,
 /// which must now and then go back on the way there.
-const STEP: i32 = 200;
+const STEP: i32 = 400;
 /// What a piece is worth, so that none is given away: much more than all progress.
 const PIECE: i32 = 1500;
 
