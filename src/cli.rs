@@ -13,6 +13,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::data::ops;
+use crate::level::{ELO_MAX, ELO_MIN};
 use crate::nnue::Kernel;
 use crate::search::limits::Limits;
 
@@ -46,6 +47,8 @@ pub enum Command {
     Review(Box<ReviewArgs>),
     /// Explain one move: what is wrong with it, and what was better
     Explain(ExplainArgs),
+    /// Play a game at the terminal
+    Play(PlayArgs),
     /// Run test suites in EPD (bm, am, and scored ones as STS)
     Epd(EpdArgs),
     /// Look into network files, and write them
@@ -263,6 +266,45 @@ pub struct ExplainArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `play`.
+#[derive(Args, Debug)]
+pub struct PlayArgs {
+    /// The engine's level in Elo of engines; full strength if absent
+    #[arg(long, value_name = "ELO", value_parser = clap::value_parser!(i32).range(i64::from(ELO_MIN)..=i64::from(ELO_MAX)))]
+    pub elo: Option<i32>,
+    /// Your colour
+    #[arg(
+        long,
+        visible_alias = "color",
+        value_name = "COLOUR",
+        default_value = "white"
+    )]
+    pub colour: ColourChoice,
+    /// Where the game begins; the initial position if absent
+    #[arg(long, value_name = "FEN")]
+    pub fen: Option<String>,
+    /// Decides the level's misjudgements and oversights, and a random colour; another one each time if absent
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// File that the game is added to when it ends
+    #[arg(long, value_name = "FILE")]
+    pub pgn: Option<PathBuf>,
+    /// Network to use in place of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+}
+
+/// Who plays which colour.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColourChoice {
+    /// You are White
+    White,
+    /// You are Black
+    Black,
+    /// Chance decides
+    Random,
 }
 
 /// Arguments of `epd`.

@@ -39,6 +39,7 @@
 pub mod board;
 pub mod cli;
 pub mod data;
+pub mod level;
 pub mod nnue;
 pub(crate) mod review;
 pub mod search;

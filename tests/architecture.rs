@@ -11,20 +11,25 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("util", &[]),
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
-    ("search", &["util", "board", "nnue"]),
+    ("level", &["util", "board"]),
+    ("search", &["util", "board", "nnue", "level"]),
     ("data", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
-    ("tools", &["util", "board", "nnue", "search"]),
+    ("tools", &["util", "board", "nnue", "level", "search"]),
     ("review", &["util", "board", "nnue", "search", "tools"]),
     (
         "tune",
         &["util", "board", "nnue", "search", "data", "tools"],
     ),
-    ("uci", &["util", "board", "nnue", "search", "data", "tools"]),
+    (
+        "uci",
+        &["util", "board", "nnue", "level", "search", "data", "tools"],
+    ),
     (
         "cli",
         &[
-            "util", "board", "nnue", "search", "data", "tools", "review", "train", "tune", "uci",
+            "util", "board", "nnue", "level", "search", "data", "tools", "review", "train", "tune",
+            "uci",
         ],
     ),
 ];

@@ -327,6 +327,12 @@ impl Position {
         role.of(Color::from_white(white))
     }
 
+    /// The last move; `None` at the start, and after a null move.
+    #[inline]
+    pub fn last_move(&self) -> Option<Move> {
+        self.state.mv
+    }
+
     /// What the last move captured (pawn for en passant).
     #[inline]
     pub fn last_captured(&self) -> Option<Role> {

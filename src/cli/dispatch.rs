@@ -10,20 +10,21 @@ use clap::{CommandFactory as _, Parser};
 #[cfg(feature = "tune")]
 use super::TuneCommand;
 use super::{
-    AnalyseArgs, Cli, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
-    PerftArgs, manual, review,
+    AnalyseArgs, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs,
+    NetCommand, PerftArgs, PlayArgs, manual, review,
 };
-use crate::board::{CastlingMode, Position};
+use crate::board::{CastlingMode, Color, Position};
 use crate::data::ops;
+use crate::level::Level;
 use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::net::Compression;
-use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, subjects};
+use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects};
 #[cfg(feature = "tune")]
 use crate::tune;
-use crate::util::reason;
+use crate::util::{reason, rng};
 use crate::{data, train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
@@ -145,6 +146,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Analyse(args) => run_analyse(&args),
         Command::Review(args) => review::review(*args),
         Command::Explain(args) => review::explain(&args),
+        Command::Play(args) => run_play(args),
         Command::Epd(args) => run_epd(args),
         Command::Net(args) => match args.command {
             NetCommand::Info { file } => net::info(&file, out),
@@ -301,6 +303,23 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
         Box::new(io::stdout()),
         &mut io::stderr(),
     )
+}
+
+fn run_play(args: PlayArgs) -> Result<()> {
+    let seed = args.seed.unwrap_or_else(|| rng::arbitrary() >> 33);
+    let colour = match args.colour {
+        ColourChoice::White => Color::White,
+        ColourChoice::Black => Color::Black,
+        ColourChoice::Random => Color::from_white(rng::SplitMix64::new(seed).below(2) == 0),
+    };
+    let options = play::PlayOptions {
+        level: args.elo.map(|elo| Level::of(elo, seed)),
+        colour,
+        start: tools::position_from_fen(args.fen.as_deref().unwrap_or(""))?,
+        pgn: args.pgn,
+    };
+    let network = tools::load_network(args.net.as_deref())?;
+    play::run(options, network, io::stdin().lock(), &mut io::stdout())
 }
 
 fn run_epd(args: EpdArgs) -> Result<()> {

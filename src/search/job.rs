@@ -13,6 +13,7 @@ use super::syzygy::Syzygy;
 use super::time::Budget;
 use super::tt::Table;
 use crate::board::Position;
+use crate::level::Mind;
 
 /// One search, as every thread sees it.
 pub struct Job {
@@ -38,6 +39,10 @@ pub struct Job {
     pub reporter: Arc<dyn Reporter>,
     /// The best root value of the previous search of this game, if any.
     pub previous_value: Option<Value>,
+    /// How a level sees the position; `None` at full strength.
+    pub mind: Option<Mind>,
+    /// A level that was told of a clock holds its move back until then.
+    pub not_before: Option<Instant>,
 }
 
 impl Job {
@@ -65,6 +70,8 @@ impl Job {
             syzygy: None,
             reporter: Arc::new(Silent),
             previous_value: None,
+            mind: None,
+            not_before: None,
         }
     }
 }

@@ -11,17 +11,19 @@
 //! * `job`, `signals`, `root_move`: one search as its threads share it
 //! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * `root`, `root_filter`, `tb_line`, `pool`, `conclude`: the iterations, the root's moves and lines, the threads and
-//!   their vote
+//! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `conclude`: the iterations, the root's moves and lines, the
+//!   threads and their vote; `handicap`: what a level below full strength does without
 //! * [`solo`], [`sampler`]: a search on the caller's thread and an observer of its positions, for data generation
 //!
 //! Any rule is found by the table of steps in `negamax.rs`; `evidence.md` tells what each is worth.
 
+mod actor;
 mod candidate;
 mod conclude;
 mod correction;
 pub(crate) mod evaluation;
 mod frame;
+mod handicap;
 mod history;
 mod job;
 mod learn;

@@ -47,6 +47,8 @@ impl Worker {
             self.frame_mut().move_count = count;
             if KIND == ROOT {
                 self.report_current_move(m, count);
+            } else if self.overlooks(m) {
+                continue;
             } else {
                 // 12. Is it worth a search?
                 match self.shallow_prune(node, &candidate) {
@@ -415,8 +417,13 @@ impl Worker {
             };
         }
         if node.best <= -INFINITE {
-            // Every move was pruned.
-            node.best = node.alpha;
+            // Every move was pruned, or overlooked.
+            let is_level = self.job.mind.is_some();
+            node.best = if is_level {
+                self.frame(0).static_eval
+            } else {
+                node.alpha
+            };
         }
         // A fail-high far above beta is partly an accident of the null window.
         if node.best >= node.beta

@@ -1,5 +1,7 @@
 //! The settings of a search, as UCI's options give them. Pure data.
 
+use crate::level::Level;
+
 /// Settings that a search reads; a copy travels with each `go`. MultiPV and the like changed while a search
 /// runs hold from the next one.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct SearchOptions {
     pub nodes_time: u64,
     /// Whether the GUI may let us ponder (makes the clock a little more generous).
     pub ponder: bool,
+    /// Play at a level below full strength; then one thread searches one line, whatever `multi_pv` says.
+    pub level: Option<Level>,
     /// Whether a person analyses: draws are worth exactly nothing.
     pub analyse_mode: bool,
     /// Minimal depth at which positions with the largest number of men are probed.
@@ -29,6 +33,7 @@ impl Default for SearchOptions {
             move_overhead: 10,
             nodes_time: 0,
             ponder: false,
+            level: None,
             analyse_mode: false,
             syzygy_probe_depth: 1,
             syzygy_probe_limit: 7,

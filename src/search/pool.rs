@@ -1,92 +1,30 @@
-//! The threads: actors that own their [`Worker`], and the pool that drives them.
-//!
-//! Every thread waits on a channel for tasks. A search goes to all of them at once; worker 0 also concludes it: it
-//! waits for `stop` or `ponderhit` where the limits say so, stops the others, lets them vote, and reports the
-//! outcome exactly once.
+//! The pool: drives the search threads, and holds what they share.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 use anyhow::Result;
-use crossbeam::channel::{Receiver, Sender, unbounded};
-use parking_lot::{Condvar, Mutex};
+use crossbeam::channel::unbounded;
+use parking_lot::Mutex;
 
-use super::conclude::{Findings, fallback, outcome};
+use super::actor::{Hub, Task, Thread, spawn};
+use super::handicap;
 use super::job::Job;
 use super::limits::Limits;
 use super::options::SearchOptions;
 use super::report::{Line, Outcome, Reporter};
 use super::root_filter::{filter_root_moves, root_moves};
-use super::score::{INFINITE, Value};
-use super::signals::Signals;
 use super::syzygy::{LoadedTables, Syzygy};
 use super::time;
 use super::tt::{NoMemory, Table};
-use super::worker::{STACK_BYTES, Worker};
 use crate::board::{Move, Position};
+use crate::level::Level;
 use crate::nnue::Network;
 use crate::util::threads;
 
-/// What a thread is told.
-enum Task {
-    Search(Arc<Job>),
-    Clear {
-        table: Arc<Table>,
-        parts: usize,
-        done: Sender<()>,
-    },
-    UseNetwork(Arc<Network>),
-}
-
-/// Whether a search runs, and a way to wait for changes.
-struct Activity {
-    searching: Mutex<bool>,
-    changed: Condvar,
-    /// Root value of the last search, for the clock.
-    last_value: Mutex<Option<Value>>,
-}
-
-/// What the pool, its threads and its controllers share.
-struct Hub {
-    signals: Arc<Signals>,
-    state: Activity,
-}
-
-impl Hub {
-    fn notify(&self) {
-        let _guard = self.state.searching.lock();
-        self.state.changed.notify_all();
-    }
-
-    /// Blocks until the search may end: `stop`, or no reason to hold the move back.
-    fn hold(&self, infinite: bool) {
-        let mut guard = self.state.searching.lock();
-        let held = || infinite || self.signals.pondering.load(SeqCst);
-        while !self.signals.stop.load(SeqCst) && held() {
-            self.state.changed.wait(&mut guard);
-        }
-    }
-}
-
-struct Thread {
-    tasks: Sender<Task>,
-    handle: Option<JoinHandle<()>>,
-    /// Where there are no threads, the caller is one.
-    caller: Option<(Box<Actor>, Receiver<Task>)>,
-}
-
-impl Thread {
-    /// Gives the thread a task. It lives as long as the pool: its receiver is there.
-    fn tell(&mut self, task: Task) {
-        let _ = self.tasks.send(task);
-        if let Some((actor, inbox)) = &mut self.caller {
-            inbox.try_iter().for_each(|task| actor.perform(task));
-        }
-    }
-}
+/// Size of the table that levels search with, in MiB: emptied for each of their moves.
+const LEVEL_TABLE_MB: usize = 1;
 
 /// The search threads and what they share. Methods return at once unless they say otherwise, or the system has no
 /// threads: then the caller does the work.
@@ -96,6 +34,8 @@ pub struct ThreadPool {
     table: Arc<Table>,
     network: Arc<Network>,
     syzygy: Option<Arc<Syzygy>>,
+    /// What levels search with, once one has played.
+    level_table: Option<Arc<Table>>,
 }
 
 impl ThreadPool {
@@ -111,6 +51,7 @@ impl ThreadPool {
             table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             network,
             syzygy: None,
+            level_table: None,
         }
     }
 
@@ -133,6 +74,7 @@ impl ThreadPool {
         let root_in_tb = self
             .syzygy
             .as_ref()
+            .filter(|_| options.level.is_none())
             .is_some_and(|tables| filter_root_moves(tables, &position, &options, &mut root_moves));
         let game_ply = 2 * (position.fullmoves().max(1) - 1)
             + u32::from(position.turn() == crate::board::Color::Black);
@@ -147,7 +89,7 @@ impl ThreadPool {
         signals.pondering.store(limits.ponder, SeqCst);
         signals.stop.store(false, SeqCst);
         *self.hub.state.searching.lock() = true;
-        let job = Arc::new(Job {
+        let mut job = Job {
             position,
             limits,
             options,
@@ -159,10 +101,31 @@ impl ThreadPool {
             syzygy: self.syzygy.clone(),
             reporter,
             previous_value: *self.hub.state.last_value.lock(),
-        });
-        for thread in &mut self.threads {
+            mind: None,
+            not_before: None,
+        };
+        let level = job.options.level;
+        if let Some(level) = level {
+            self.limit_to(level, &mut job);
+        }
+        let job = Arc::new(job);
+        let searching = if level.is_some() {
+            1
+        } else {
+            self.threads.len()
+        };
+        for thread in &mut self.threads[..searching] {
             thread.tell(Task::Search(job.clone()));
         }
+    }
+
+    /// Makes `job` one of `level`. Without memory for a table, the level searches with next to none.
+    fn limit_to(&mut self, level: Level, job: &mut Job) {
+        let table = self.level_table.get_or_insert_with(|| {
+            Arc::new(Table::new(LEVEL_TABLE_MB).unwrap_or_else(|_| Table::placeholder()))
+        });
+        table.clear_part(0, 1);
+        handicap::apply(job, level, table.clone());
     }
 
     /// Starts a search and waits for its outcome.
@@ -346,172 +309,5 @@ impl Reporter for Keeper {
     fn done(&self, outcome: &Outcome) {
         self.inner.done(outcome);
         *self.outcome.lock() = Some(outcome.clone());
-    }
-}
-
-/// Starts the threads of a pool: `count`, or as many as the system grants, at least one. Where there are none, the
-/// caller is the only one.
-///
-/// # Panics
-/// When the system refuses even the first thread.
-fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
-    let count = if threads::EXIST { count } else { 1 };
-    let hub = Arc::new(Hub {
-        signals: Arc::new(Signals::new(count)),
-        state: Activity {
-            searching: Mutex::new(false),
-            changed: Condvar::new(),
-            last_value: Mutex::new(None),
-        },
-    });
-    let mut threads = Vec::with_capacity(count);
-    let (findings, heard) = unbounded();
-    for id in 0..count {
-        let (tasks, inbox) = unbounded();
-        let actor = Actor {
-            id,
-            hub: hub.clone(),
-            network: network.clone(),
-            worker: None,
-            findings: findings.clone(),
-            heard: heard.clone(),
-        };
-        if !threads::EXIST {
-            threads.push(Thread {
-                tasks,
-                handle: None,
-                caller: Some((Box::new(actor), inbox)),
-            });
-            break;
-        }
-        let started = std::thread::Builder::new()
-            .name(format!("search {id}"))
-            .stack_size(STACK_BYTES)
-            .spawn(move || actor.run(&inbox));
-        match started {
-            Ok(handle) => threads.push(Thread {
-                tasks,
-                handle: Some(handle),
-                caller: None,
-            }),
-            Err(error) if id == 0 => panic!("the system refuses a thread: {error}"),
-            // Too many: what there is ends with its channel, and fewer are started.
-            Err(_) => {
-                drop(threads);
-                return spawn(id.div_ceil(2), network);
-            }
-        }
-    }
-    (hub, threads)
-}
-
-/// What a search thread owns.
-struct Actor {
-    id: usize,
-    hub: Arc<Hub>,
-    network: Arc<Network>,
-    /// `None` after a failure: the next search makes a new one.
-    worker: Option<Box<Worker>>,
-    findings: Sender<Option<Findings>>,
-    heard: Receiver<Option<Findings>>,
-}
-
-impl Actor {
-    fn run(mut self, inbox: &Receiver<Task>) {
-        // Before the first task, so that no search has to wait for it.
-        self.worker = Some(self.new_worker());
-        for task in inbox {
-            self.perform(task);
-        }
-    }
-
-    fn perform(&mut self, task: Task) {
-        match task {
-            Task::Search(job) => self.search(job),
-            Task::Clear { table, parts, done } => {
-                table.clear_part(self.id, parts);
-                if let Some(worker) = &mut self.worker {
-                    worker.clear();
-                }
-                drop(done);
-            }
-            Task::UseNetwork(network) => {
-                if let Some(worker) = &mut self.worker {
-                    worker.set_network(network.clone());
-                }
-                self.network = network;
-            }
-        }
-    }
-
-    fn search(&mut self, job: Arc<Job>) {
-        let found = catch_unwind(AssertUnwindSafe(|| self.find(&job)));
-        let found = found.unwrap_or_else(|_| {
-            // The worker's state is in doubt: a new one is made next time. The game goes on.
-            self.worker = None;
-            self.hub.signals.stop.store(true, SeqCst);
-            job.reporter
-                .message("ERROR: a search thread failed; this is a bug, please report it");
-            None
-        });
-        if self.id == 0 {
-            self.conclude(&job, found);
-        } else {
-            drop(job);
-            let _ = self.findings.send(found);
-        }
-    }
-
-    fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
-        let mut worker = self.worker.take().unwrap_or_else(|| self.new_worker());
-        worker.begin(job.clone());
-        if !worker.root_moves.is_empty() {
-            worker.iterate();
-        }
-        let found = Findings {
-            depth: worker.completed_depth,
-            roots: std::mem::take(&mut worker.root_moves),
-        };
-        worker.rest();
-        self.worker = Some(worker);
-        Some(found)
-    }
-
-    fn new_worker(&self) -> Box<Worker> {
-        Box::new(Worker::new(
-            self.id,
-            self.hub.signals.clone(),
-            self.network.clone(),
-        ))
-    }
-
-    /// Worker 0 ends the search for all.
-    fn conclude(&mut self, job: &Arc<Job>, own: Option<Findings>) {
-        let limits = &job.limits;
-        self.hub.hold(limits.infinite);
-        self.hub.signals.stop.store(true, SeqCst);
-        let others = self.hub.signals.counters.len() - 1;
-        let mut all: Vec<Findings> = own.into_iter().collect();
-        for _ in 0..others {
-            if let Ok(Some(found)) = self.heard.recv() {
-                all.push(found);
-            }
-        }
-        all.retain(|found| !found.roots.is_empty());
-        let outcome = catch_unwind(AssertUnwindSafe(|| outcome(job, &self.hub.signals, &all)))
-            .unwrap_or_else(|_| fallback(job));
-        if let Some(best) = all.first().and_then(|found| found.roots.first()) {
-            let value = best.known_value();
-            *self.hub.state.last_value.lock() = (value > -INFINITE).then_some(value);
-        }
-        drop(all);
-        let told = catch_unwind(AssertUnwindSafe(|| job.reporter.done(&outcome)));
-        let mut searching = self.hub.state.searching.lock();
-        *searching = false;
-        self.hub.state.changed.notify_all();
-        drop(searching);
-        if told.is_err() {
-            eprintln!("a reporter failed while it was told the best move");
-        }
     }
 }

@@ -227,7 +227,7 @@ impl Worker {
             let Some(m) = picker.next(&guide, scratch) else {
                 return Ok(());
             };
-            if !self.position.legal(m) {
+            if !self.position.legal(m) || self.overlooks(m) {
                 continue;
             }
             self.prefetch(m);

@@ -126,7 +126,7 @@ impl Worker {
             let Some(m) = picker.next(&guide, scratch) else {
                 break;
             };
-            if !self.position.legal(m) {
+            if !self.position.legal(m) || self.overlooks(m) {
                 continue;
             }
             count += 1;

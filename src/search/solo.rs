@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use super::handicap;
 use super::job::Job;
 use super::limits::Limits;
 use super::options::SearchOptions;
@@ -19,6 +20,7 @@ use super::signals::Signals;
 use super::tt::Table;
 use super::worker::Worker;
 use crate::board::{Move, Position};
+use crate::level::Level;
 use crate::nnue::Network;
 
 pub use super::worker::STACK_BYTES;
@@ -29,6 +31,7 @@ pub struct Solo {
     signals: Arc<Signals>,
     table: Arc<Table>,
     reporter: Arc<Silent>,
+    level: Option<Level>,
 }
 
 /// What a search found.
@@ -56,12 +59,18 @@ impl Solo {
             signals,
             table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             reporter: Arc::new(Silent),
+            level: None,
         }
     }
 
     /// Lets `sampler` see what later searches evaluate; `None` for nobody.
     pub fn set_sampler(&mut self, sampler: Option<Box<dyn Sampler>>) {
         self.worker.sampler = sampler;
+    }
+
+    /// Lets later searches play at a level, or at full strength. A level's search depends on nothing but its position.
+    pub fn set_level(&mut self, level: Option<Level>) {
+        self.level = level;
     }
 
     /// Forgets everything.
@@ -78,7 +87,7 @@ impl Solo {
         }
         self.table.age();
         self.signals.stop.store(false, Relaxed);
-        self.worker.begin(Arc::new(Job {
+        let mut job = Job {
             position: position.clone(),
             limits: limits.clone(),
             options: SearchOptions::default(),
@@ -90,7 +99,14 @@ impl Solo {
             syzygy: None,
             reporter: self.reporter.clone(),
             previous_value: None,
-        }));
+            mind: None,
+            not_before: None,
+        };
+        if let Some(level) = self.level {
+            self.clear();
+            handicap::apply(&mut job, level, self.table.clone());
+        }
+        self.worker.begin(Arc::new(job));
         self.worker.iterate();
         let best = self.worker.root_moves.first();
         let found = best.map(|root| Found {

@@ -12,7 +12,7 @@ use super::movepick::{Guide, Scratch};
 use super::params;
 use super::root_move::RootMove;
 use super::sampler::Sampler;
-use super::score::{DRAW, MAX_PLY, Value};
+use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
 use super::signals::Signals;
 use super::step::{Abort, Searched};
 use crate::board::{CheckInfo, Move, Position};
@@ -249,7 +249,18 @@ impl Worker {
         if let Some(sampler) = &mut self.sampler {
             sampler.evaluated(&self.position, raw);
         }
-        scaled(&self.position, raw)
+        let value = scaled(&self.position, raw);
+        match &self.job.mind {
+            None => value,
+            Some(mind) => clamp_eval(mind.judge(&self.position, value)),
+        }
+    }
+
+    /// Whether a level overlooks the legal move `m`; never at full strength.
+    #[inline]
+    pub(super) fn overlooks(&self, m: Move) -> bool {
+        let mind = self.job.mind.as_ref();
+        mind.is_some_and(|mind| mind.overlooks(&self.position, m))
     }
 
     /// A static evaluation as the search uses it here: corrected by what was learned, and fading as the 50-move
@@ -277,15 +288,16 @@ impl Worker {
     #[inline]
     pub(super) fn tick(&mut self) -> Searched<()> {
         if self.nodes >= self.look_at {
-            self.look();
+            self.look()?;
         }
         let stop = self.signals.stop.load(Relaxed) && self.completed_depth > 0;
         if stop { Err(Abort) } else { Ok(()) }
     }
 
-    /// Publishes the counters and, in worker 0, looks at the hard limits.
+    /// Publishes the counters and, in worker 0, looks at the hard limits. An abort where a level has spent its nodes: its
+    /// search has then ended, although its move may be held back.
     #[cold]
-    fn look(&mut self) {
+    fn look(&mut self) -> Searched<()> {
         self.publish();
         self.look_at = self.nodes + NODES_PER_LOOK;
         let pondering = self.signals.pondering.load(Relaxed);
@@ -302,6 +314,19 @@ impl Worker {
         if self.id == 0 && !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);
         }
+        match &self.job.mind {
+            Some(mind) => self.look_at_budget(mind.nodes()),
+            None => Ok(()),
+        }
+    }
+
+    /// The nodes of a level, exact but for depth 1, which is always completed.
+    fn look_at_budget(&mut self, nodes: u64) -> Searched<()> {
+        self.look_at = self.look_at.min(nodes.max(self.nodes + 1));
+        if self.nodes >= nodes && self.completed_depth > 0 {
+            return Err(Abort);
+        }
+        Ok(())
     }
 
     fn out_of_time(&self) -> bool {

@@ -8,10 +8,12 @@ pub mod bench;
 pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
+mod game_record;
 pub(crate) mod genfens;
 pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod pgn;
+pub(crate) mod play;
 pub(crate) mod subjects;
 pub(crate) mod variation;
 

@@ -137,7 +137,10 @@ impl Engine {
                     self.output.error(&reason);
                 }
             }
-            Command::UciNewGame => self.change("ucinewgame", Change::Clear),
+            Command::UciNewGame => {
+                self.settings.level.new_game();
+                self.change("ucinewgame", Change::Clear);
+            }
             Command::Position(command) => {
                 if let Err(reason) = self.set_position(&command) {
                     self.output
@@ -207,6 +210,9 @@ impl Engine {
             let reminder = format!("the EvalFile was refused: {} plays", self.net);
             self.output.info(&reminder);
         }
+        if let Some(told) = self.settings.level.news() {
+            self.output.info(&told);
+        }
         if self.debug {
             self.output.info(&format!("go: {}", go::describe(&limits)));
         }
@@ -218,7 +224,7 @@ impl Engine {
         self.search = number;
         self.mailbox
             .begin_search(number, go::is_endless(&limits), limits.ponder);
-        let (position, options) = (self.position.clone(), self.settings.search.clone());
+        let (position, options) = (self.position.clone(), self.settings.for_search());
         let started = catch_unwind(AssertUnwindSafe(|| {
             self.pool()
                 .go(position, limits, options, Arc::clone(&printer) as _);

@@ -11,6 +11,7 @@ pub mod engine;
 mod evalfile;
 mod extra;
 pub mod go;
+mod level;
 pub mod mailbox;
 pub mod options;
 pub mod output;

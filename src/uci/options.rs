@@ -1,7 +1,9 @@
 //! The options, declared once: the table prints them, checks values, and names their handlers.
 
-use crate::util::text::excerpt;
 use std::fmt::Write as _;
+
+use crate::level::strength::{ELO_MAX, ELO_MIN, SKILL_MAX};
+use crate::util::text::excerpt;
 
 /// Which option a value is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,10 @@ pub enum Id {
     Chess960,
     ShowWdl,
     AnalyseMode,
+    LimitStrength,
+    Elo,
+    SkillLevel,
+    LevelSeed,
     SyzygyPath,
     SyzygyProbeDepth,
     SyzygyProbeLimit,
@@ -107,7 +113,7 @@ const fn spec(id: Id, name: &'static str, kind: Kind, doc: &'static str) -> Spec
 }
 
 /// Every option, in the order GUIs show them.
-pub const OPTIONS: [Spec; 17] = [
+pub const OPTIONS: [Spec; 21] = [
     spec(
         Id::Hash,
         "Hash",
@@ -167,6 +173,30 @@ pub const OPTIONS: [Spec; 17] = [
         "UCI_AnalyseMode",
         Kind::Check(false),
         "the GUI analyses rather than plays: draws count exactly 0",
+    ),
+    spec(
+        Id::LimitStrength,
+        "UCI_LimitStrength",
+        Kind::Check(false),
+        "play at the level of UCI_Elo",
+    ),
+    spec(
+        Id::Elo,
+        "UCI_Elo",
+        Kind::Spin(1500, ELO_MIN as i64, ELO_MAX as i64),
+        "the level, in Elo of engines",
+    ),
+    spec(
+        Id::SkillLevel,
+        "Skill Level",
+        Kind::Spin(SKILL_MAX as i64, 0, SKILL_MAX as i64),
+        "a level by number, unless UCI_LimitStrength; 20 is full strength",
+    ),
+    spec(
+        Id::LevelSeed,
+        "Level Seed",
+        Kind::Spin(0, 0, 2_147_483_647),
+        "decides what a level misjudges and overlooks; 0 is another one each game",
     ),
     spec(
         Id::SyzygyPath,

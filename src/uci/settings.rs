@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use super::level::LevelChoice;
 use super::options::{Id, OPTIONS, Value};
 use crate::board::CastlingMode;
 use crate::search::SearchOptions;
@@ -16,6 +17,8 @@ pub struct Settings {
     pub chess960: bool,
     /// `UCI_ShowWDL`; shared with the printer, so that a change holds at once.
     pub show_wdl: Arc<AtomicBool>,
+    /// The level that was asked for.
+    pub level: LevelChoice,
 }
 
 impl Settings {
@@ -42,6 +45,10 @@ impl Settings {
             Id::Chess960 => self.chess960 = value.flag(),
             Id::ShowWdl => self.show_wdl.store(value.flag(), Relaxed),
             Id::AnalyseMode => search.analyse_mode = value.flag(),
+            Id::LimitStrength => self.level.limit_strength = value.flag(),
+            Id::Elo => self.level.elo = value.int() as i32,
+            Id::SkillLevel => self.level.skill = value.int() as i32,
+            Id::LevelSeed => self.level.set_seed(value.int() as u64),
             Id::EngineAbout => {} // It tells something; there is nothing to set.
             Id::Hash
             | Id::Threads
@@ -51,6 +58,14 @@ impl Settings {
             | Id::DebugLogFile => return false,
         }
         true
+    }
+
+    /// What the next search reads.
+    pub fn for_search(&self) -> SearchOptions {
+        SearchOptions {
+            level: self.level.level().filter(|_| !self.search.analyse_mode),
+            ..self.search.clone()
+        }
     }
 
     /// How FENs are read.

@@ -29,6 +29,12 @@ impl SplitMix64 {
     }
 }
 
+/// A number that differs from run to run and from call to call: for seeds that nobody chose.
+pub fn arbitrary() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

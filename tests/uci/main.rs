@@ -4,6 +4,7 @@
 mod extras;
 mod handshake;
 mod input;
+mod levels;
 mod options;
 mod positions;
 mod searching;

@@ -1,0 +1,112 @@
+//! Lets levels of the engine play against each other, each opening with both colours: how README's table was made.
+//!
+//! `cargo run --release --example level_match -- 200 500 700 900` plays 200 games of each neighbouring pair. A level may
+//! also be given as what it lacks: `NODES,NOISE,OVERSIGHT`. Any opening positions may come from a book: `--book FILE`.
+
+use std::path::PathBuf;
+
+use zoothera::board::openings::Openings;
+use zoothera::board::{CastlingMode, Color, Position};
+use zoothera::level::{Lacks, Level};
+use zoothera::nnue::Network;
+use zoothera::search::{Limits, Solo, solo};
+use zoothera::util::rng::SplitMix64;
+
+/// Plies after which a game is drawn.
+const MOST_PLIES: usize = 400;
+
+/// How many games of the first side ended how.
+#[derive(Default)]
+struct Score {
+    won: usize,
+    drawn: usize,
+    lost: usize,
+}
+
+impl Score {
+    /// Points of the first side in percent.
+    fn percent(&self) -> f64 {
+        let games = (self.won + self.drawn + self.lost).max(1) as f64;
+        100.0 * (self.won as f64 + self.drawn as f64 / 2.0) / games
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    // The search recurses: it wants a stack larger than a main thread has everywhere.
+    let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
+    match thread.spawn(run)?.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let book = words.iter().position(|word| word == "--book");
+    let book: Option<PathBuf> = book.map(|at| words.drain(at..at + 2).skip(1).collect());
+    let games: usize = words.first().map_or(Ok(100), |word| word.parse())?;
+    let openings = Openings::new(book.as_deref(), CastlingMode::Standard, None)?;
+    for pair in words.get(1..).unwrap_or_default().windows(2) {
+        let lacks = [lacks(&pair[1])?, lacks(&pair[0])?];
+        let score = play_match(lacks, games, &openings)?;
+        let Score { won, drawn, lost } = score;
+        println!(
+            "{} - {}: +{won} ={drawn} -{lost}, {:.1} %",
+            pair[1],
+            pair[0],
+            score.percent()
+        );
+    }
+    Ok(())
+}
+
+/// An Elo, or nodes, noise and oversight.
+fn lacks(text: &str) -> anyhow::Result<Lacks> {
+    let numbers: Vec<u64> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
+    match numbers[..] {
+        [elo] => Ok(Lacks::of(elo as i32)),
+        [nodes, noise, oversight] => Ok(Lacks {
+            nodes,
+            noise: noise as i32,
+            oversight: oversight as u32,
+        }),
+        _ => anyhow::bail!("'{text}' is neither an Elo nor NODES,NOISE,OVERSIGHT"),
+    }
+}
+
+fn play_match(lacks: [Lacks; 2], games: usize, openings: &Openings) -> anyhow::Result<Score> {
+    let mut sides = [(); 2].map(|()| Solo::new(Network::embedded(), 1));
+    let mut rng = SplitMix64::new(1);
+    let mut score = Score::default();
+    for _ in 0..games.div_ceil(2) {
+        let opening = openings.next(&mut rng, |_| true)?;
+        for first_is in [Color::White, Color::Black] {
+            for (side, lacks) in sides.iter_mut().zip(lacks) {
+                let seed = rng.next_u64();
+                side.set_level(Some(Level { lacks, seed }));
+            }
+            match play(&mut sides, first_is, opening.clone()) {
+                None => score.drawn += 1,
+                Some(winner) if winner == first_is => score.won += 1,
+                Some(_) => score.lost += 1,
+            }
+        }
+    }
+    Ok(score)
+}
+
+/// Plays a game; who wins it, if anybody does.
+fn play(sides: &mut [Solo; 2], first_is: Color, mut position: Position) -> Option<Color> {
+    for _ in 0..MOST_PLIES {
+        if position.is_draw(0) {
+            return None;
+        }
+        let side = &mut sides[usize::from(position.turn() != first_is)];
+        match side.search(&position, &Limits::default()) {
+            Some(found) => position.do_move(found.m),
+            None if position.in_check() => return Some(!position.turn()),
+            None => return None,
+        };
+    }
+    None
+}

@@ -1,0 +1,121 @@
+//! The move of an elementary ending: a search of its own, without any pruning but alpha-beta's.
+//!
+//! The search of the engine takes small differences for futile, and the method of an elementary ending (see
+//! [`technique`]) consists of nothing else. Here every move is looked at. A bare king has so few that some plies are
+//! enough for each mate.
+
+use super::technique;
+use crate::board::{Move, Position};
+
+/// A mate at the root, less the plies to it.
+const MATE: i32 = 30_000;
+/// Depths in plies, even, so that a piece left hanging is taken before the position is judged.
+const DEPTHS: [u32; 4] = [2, 4, 6, 8];
+/// Nodes after which no deeper search begins.
+const ENOUGH: u64 = 60_000;
+
+/// The move of the side that hunts a bare king; `None` where there is no elementary ending for it to win.
+pub fn best_move(position: &Position) -> Option<Move> {
+    let us = position.turn();
+    if technique::hunter(position) != Some(us) || technique::value(position).is_none() {
+        return None;
+    }
+    let mut hunt = Hunt {
+        position: position.clone(),
+        nodes: 0,
+    };
+    let mut best = None;
+    for depth in DEPTHS {
+        let (value, m) = hunt.root(depth, best);
+        best = m;
+        if hunt.nodes > ENOUGH || value > MATE - 100 {
+            break;
+        }
+    }
+    best
+}
+
+/// A search in progress.
+struct Hunt {
+    position: Position,
+    nodes: u64,
+}
+
+impl Hunt {
+    /// The best move at this depth and its value; `first` is looked at first.
+    fn root(&mut self, depth: u32, first: Option<Move>) -> (i32, Option<Move>) {
+        let mut moves = self.position.legal_moves();
+        moves.sort_by_key(|&m| Some(m) != first);
+        let (mut alpha, mut best) = (-MATE, None);
+        for m in moves {
+            let value = -self.child(m, -MATE, -alpha, depth - 1, 1);
+            if value > alpha {
+                (alpha, best) = (value, Some(m));
+            }
+        }
+        (alpha, best)
+    }
+
+    fn child(&mut self, m: Move, alpha: i32, beta: i32, depth: u32, ply: usize) -> i32 {
+        self.position.do_move(m);
+        let value = self.value(alpha, beta, depth, ply);
+        self.position.undo_move();
+        value
+    }
+
+    /// The value for the side to move: mates, draws, and at depth 0 the method's progress.
+    fn value(&mut self, mut alpha: i32, beta: i32, depth: u32, ply: usize) -> i32 {
+        self.nodes += 1;
+        let moves = self.position.legal_moves();
+        if moves.is_empty() {
+            let is_mate = self.position.in_check();
+            return if is_mate { ply as i32 - MATE } else { 0 };
+        }
+        // Also what stood on the board once before, in the game, is no progress.
+        if self.position.is_draw(ply) || self.position.is_repetition(usize::MAX) {
+            return 0;
+        }
+        if depth == 0 {
+            return technique::value(&self.position).unwrap_or(0);
+        }
+        for m in moves {
+            alpha = alpha.max(-self.child(m, -beta, -alpha, depth - 1, ply + 1));
+            if alpha >= beta {
+                break;
+            }
+        }
+        alpha
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::CastlingMode;
+
+    fn of(fen: &str) -> Option<String> {
+        let position = Position::from_fen(fen, CastlingMode::Standard).expect("a FEN");
+        best_move(&position).map(|m| position.san(m))
+    }
+
+    #[test]
+    fn mates_are_found_and_stalemates_avoided() {
+        assert_eq!(of("7k/8/6K1/8/8/8/8/R7 w - - 0 1").as_deref(), Some("Ra8#"));
+        let careful = of("7k/8/8/6K1/8/8/8/5Q2 w - - 0 1").expect("a move");
+        assert_ne!(careful, "Qf7");
+        // A fork of bishop and knight is not allowed.
+        let safe = of("B7/2N1k3/8/8/8/8/1K6/8 w - - 3 2").expect("a move");
+        assert_ne!(safe, "Bd5");
+    }
+
+    #[test]
+    fn nothing_to_hunt_no_move() {
+        for fen in [
+            "8/8/8/3k4/8/8/8/KR6 b - - 0 1",
+            "8/8/8/3k4/8/8/P7/KR6 w - - 0 1",
+            "8/8/8/3k4/8/8/8/KNN5 w - - 0 1",
+        ] {
+            assert_eq!(of(fen), None, "{fen}");
+        }
+    }
+}

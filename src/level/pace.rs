@@ -1,0 +1,64 @@
+//! How long a level seems to think: as a person with this clock might, without ever running short of time.
+
+use std::time::Duration;
+
+use super::{Level, mix};
+use crate::board::Position;
+
+/// The longest that a move is held back.
+const LONGEST: Duration = Duration::from_secs(10);
+/// A recapture, or an only move, comes quickly.
+const OBVIOUS: Duration = Duration::from_millis(700);
+
+/// How long after `go` the move is to come, where `share_ms` is what the clock gives a move on average: a tenth to six
+/// tenths of it, by the seed.
+pub fn thinking_time(level: Level, position: &Position, share_ms: f64) -> Duration {
+    let chance = mix(level.seed ^ 0x7ACE, position.key()) % 1024;
+    let time = Duration::from_secs_f64(share_ms.max(0.0) / 1000.0)
+        .mul_f64(0.1 + 0.5 * chance as f64 / 1024.0)
+        .min(LONGEST);
+    if is_obvious(position) {
+        time.min(OBVIOUS)
+    } else {
+        time
+    }
+}
+
+/// Whether there is but one move, or a piece was just taken that can be taken back.
+fn is_obvious(position: &Position) -> bool {
+    let moves = position.legal_moves();
+    let taken_on = position
+        .last_captured()
+        .and_then(|_| position.last_move())
+        .map(|m| m.to());
+    moves.len() < 2 || moves.iter().any(|m| Some(m.to()) == taken_on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_more_than_the_clock_gives() {
+        let position = Position::startpos();
+        for seed in 0..100 {
+            for share in [0.5, 20.0, 3000.0, 1e9] {
+                let level = Level::of(1000, seed);
+                let time = thinking_time(level, &position, share);
+                assert!(time.as_secs_f64() * 1000.0 <= 0.6 * share && time <= LONGEST);
+                assert_eq!(time, thinking_time(level, &position, share));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_obvious_comes_quickly() {
+        let mut position = Position::startpos();
+        for m in ["e2e4", "d7d5", "e4d5"] {
+            position.do_move(position.parse_uci(m).expect("legal"));
+        }
+        assert!(is_obvious(&position) && !is_obvious(&Position::startpos()));
+        let level = Level::of(1000, 3);
+        assert!(thinking_time(level, &position, 60_000.0) <= OBVIOUS);
+    }
+}

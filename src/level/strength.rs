@@ -1,0 +1,98 @@
+//! What a level lacks, by its Elo.
+
+/// The least Elo.
+pub const ELO_MIN: i32 = 500;
+/// The greatest Elo; above it, the engine plays without limits.
+pub const ELO_MAX: i32 = 3200;
+/// The `Skill Level` that is no limit.
+pub const SKILL_MAX: i32 = 20;
+
+/// What keeps a level from playing better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lacks {
+    /// Depth: most nodes that it searches.
+    pub nodes: u64,
+    /// Judgement: standard deviation of the noise on its evaluations, in the search's units (a pawn is about 208).
+    pub noise: i32,
+    /// Attention: chance in 1024 that it overlooks a move from afar.
+    pub oversight: u32,
+}
+
+/// A level whose lacks were found by games, and between which others are interpolated.
+struct Anchor {
+    elo: i32,
+    lacks: Lacks,
+}
+
+const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
+    Anchor {
+        elo,
+        lacks: Lacks {
+            nodes,
+            noise,
+            oversight,
+        },
+    }
+}
+
+// MEASURED: README.md, "Levels": games of each against its neighbours.
+const ANCHORS: [Anchor; 5] = [
+    anchor(500, 40, 620, 600),
+    anchor(1300, 182, 220, 289),
+    anchor(1900, 800, 70, 90),
+    anchor(2300, 2200, 10, 20),
+    anchor(3200, 70_000, 0, 0),
+];
+
+impl Lacks {
+    /// What a level of `elo` lacks: between two anchors the nodes grow by a factor, the rest falls by a difference.
+    pub fn of(elo: i32) -> Self {
+        let elo = elo.clamp(ELO_MIN, ELO_MAX);
+        let above = ANCHORS.iter().position(|anchor| anchor.elo >= elo);
+        let above = above.unwrap_or(ANCHORS.len() - 1).max(1);
+        let (low, high) = (&ANCHORS[above - 1], &ANCHORS[above]);
+        let share = f64::from(elo - low.elo) / f64::from(high.elo - low.elo);
+        let between = |a: f64, b: f64| a + (b - a) * share;
+        let (a, b) = (low.lacks, high.lacks);
+        Self {
+            nodes: between((a.nodes as f64).ln(), (b.nodes as f64).ln())
+                .exp()
+                .round() as u64,
+            noise: between(a.noise.into(), b.noise.into()).round() as i32,
+            oversight: between(a.oversight.into(), b.oversight.into()).round() as u32,
+        }
+    }
+}
+
+/// The Elo of a `Skill Level`, which older programs and servers know: 0 is the least, 19 the greatest; `None` for
+/// [`SKILL_MAX`], which is no limit.
+pub fn elo_of_skill(skill: i32) -> Option<i32> {
+    let steps = SKILL_MAX - 1;
+    (skill < SKILL_MAX).then(|| ELO_MIN + (ELO_MAX - ELO_MIN) * skill.max(0) / steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_elo_lacks_less() {
+        for elo in (ELO_MIN..ELO_MAX).step_by(25) {
+            let (a, b) = (Lacks::of(elo), Lacks::of(elo + 25));
+            assert!(a.nodes <= b.nodes && a.noise >= b.noise && a.oversight >= b.oversight);
+            assert_ne!(a, b, "{elo}");
+        }
+        assert_eq!(Lacks::of(0), Lacks::of(ELO_MIN));
+        assert_eq!(Lacks::of(9999), Lacks::of(ELO_MAX));
+        for anchor in &ANCHORS {
+            assert_eq!(Lacks::of(anchor.elo), anchor.lacks);
+        }
+    }
+
+    #[test]
+    fn skill_levels_span_the_range() {
+        assert_eq!(elo_of_skill(0), Some(ELO_MIN));
+        assert_eq!(elo_of_skill(19), Some(ELO_MAX));
+        assert_eq!(elo_of_skill(20), None);
+    }
+}

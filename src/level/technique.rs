@@ -1,0 +1,152 @@
+//! Elementary endings: a bare king against pieces that can mate it. Every level wins them, because its evaluation then
+//! knows the method: drive the king to the edge (with bishop and knight, into a corner of the bishop's colour), bring
+//! one's own king near, leave it ever fewer squares, keep the pieces safe. The search finds the mate.
+
+use shakmaty::attacks;
+
+use crate::board::{Bitboard, Color, Position, Role, Square};
+
+/// The value of a won ending before its progress, in the search's units: above every evaluation of an unclear position,
+/// below every proven result.
+const WON: i32 = 8000;
+/// What a step of the kings towards one another is worth.
+const CLOSER: i32 = 20;
+/// What a square less that the bare king can reach is worth.
+const CONFINED: i32 = 4;
+/// What a step of the bare king towards a corner of the bishop's colour is worth: far more than one of the other king,
+/// which must now and then go back on the way there.
+const STEP: i32 = 400;
+/// What a piece is worth, so that none is given away: much more than all progress.
+const PIECE: i32 = 1500;
+
+/// The side whose opponent has nothing but the king, if it has more itself.
+pub fn hunter(position: &Position) -> Option<Color> {
+    [Color::White, Color::Black].into_iter().find(|&color| {
+        position.by_color(!color).count() == 1 && position.by_color(color).count() > 1
+    })
+}
+
+/// The value of an elementary ending for the side to move; `None` where there is none: with pawns (they are to be
+/// promoted, which the network knows), without a bare king, or without the means to mate.
+pub fn value(position: &Position) -> Option<i32> {
+    let hunter = hunter(position)?;
+    if position.by_role(Role::Pawn).any() || !can_mate(position, hunter) {
+        return None;
+    }
+    let (king, hunted) = (position.king(hunter), position.king(!hunter));
+    let pieces = position.by_color(hunter).count() as i32 - 1;
+    let value = WON + PIECE * pieces + driven(position, hunter)
+        - CLOSER * distance(king, hunted)
+        - CONFINED * range(position, hunter);
+    Some(if position.turn() == hunter {
+        value
+    } else {
+        -value
+    })
+}
+
+/// Whether the pieces of `color` can force mate on a bare king: a queen, a rook, bishops of both colours, bishop and
+/// knight, or three knights.
+fn can_mate(position: &Position, color: Color) -> bool {
+    let count = |role| position.pieces(color, role).count();
+    let bishops = position.pieces(color, Role::Bishop);
+    let both_colours =
+        (bishops & Bitboard::LIGHT_SQUARES).any() && (bishops & Bitboard::DARK_SQUARES).any();
+    count(Role::Queen) + count(Role::Rook) > 0
+        || both_colours
+        || (bishops.any() && count(Role::Knight) > 0)
+        || count(Role::Knight) > 2
+}
+
+/// How far the bare king has been driven to where it is mated: to the edge and its corners, or into one of the bishop's
+/// corners.
+// CITE: the two measures, and their weights beside `CLOSER`, are those of Stockfish's former endgame functions.
+fn driven(position: &Position, hunter: Color) -> i32 {
+    let hunted = position.king(!hunter);
+    let count = |role| position.pieces(hunter, role).count();
+    let bishops = position.pieces(hunter, Role::Bishop);
+    if count(Role::Queen) + count(Role::Rook) == 0 && count(Role::Knight) > 0 && bishops.any() {
+        return STEP * (7 - to_corner_of(hunted, bishops));
+    }
+    let to_edge = |n: i32| n.min(7 - n);
+    let file = to_edge(hunted.file() as i32);
+    let rank = to_edge(hunted.rank() as i32);
+    -7 * (file * file + rank * rank) / 2
+}
+
+/// Steps along edge and diagonal to the nearer corner of the bishops' colour, 0 to 7.
+// CITE: the Manhattan distance to the diagonal between the wrong corners, a classic of engines' endgame knowledge.
+fn to_corner_of(king: Square, bishops: Bitboard) -> i32 {
+    let (file, rank) = (king.file() as i32, king.rank() as i32);
+    let is_dark = (bishops & Bitboard::DARK_SQUARES).any();
+    // Of the long diagonals, a1 to h8 ends in the dark corners. The farther from the other one, the nearer to a corner.
+    let from_other = if is_dark {
+        (file + rank - 7).abs()
+    } else {
+        (file - rank).abs()
+    };
+    7 - from_other
+}
+
+/// The number of squares that the bare king could reach if only it moved.
+fn range(position: &Position, hunter: Color) -> i32 {
+    let hunted = Bitboard::from_square(position.king(!hunter));
+    // The king shields nothing behind it: it is what moves.
+    let occupied = position.occupied() ^ hunted;
+    let mut forbidden = Bitboard::EMPTY;
+    for square in position.by_color(hunter) {
+        if let Some(piece) = position.piece_at(square) {
+            forbidden |= attacks::attacks(square, piece, occupied);
+        }
+    }
+    let mut reached = hunted;
+    loop {
+        let mut next = reached;
+        for square in reached {
+            next |= attacks::king_attacks(square) & !forbidden;
+        }
+        if next == reached {
+            return reached.count() as i32;
+        }
+        reached = next;
+    }
+}
+
+fn distance(a: Square, b: Square) -> i32 {
+    a.distance(b) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::CastlingMode;
+
+    fn of(fen: &str) -> Option<i32> {
+        value(&Position::from_fen(fen, CastlingMode::Standard).expect("a FEN"))
+    }
+
+    #[test]
+    fn only_elementary_endings_have_a_value() {
+        assert!(of("8/8/8/3k4/8/8/8/KR6 w - - 0 1").is_some_and(|v| v > WON));
+        assert!(of("8/8/8/3k4/8/8/8/KR6 b - - 0 1").is_some_and(|v| v < -WON));
+        for none in [
+            "8/8/8/3k4/8/8/P7/KR6 w - - 0 1",
+            "8/8/8/3k4/7n/8/8/KR6 w - - 0 1",
+            "8/8/8/3k4/8/8/8/KNN5 w - - 0 1",
+            "8/8/8/3k4/8/8/8/KB1B4 w - - 0 1",
+            "8/8/8/3k4/8/8/8/K7 w - - 0 1",
+        ] {
+            assert_eq!(of(none), None, "{none}");
+        }
+        assert!(of("8/8/8/3k4/8/8/8/KBB5 w - - 0 1").is_some());
+    }
+
+    #[test]
+    fn the_bishop_knows_its_corner() {
+        // The bishop on c1 is dark, as a1 and h8 are; a8 and h1 are light.
+        let corner = |king: &str| of(&format!("{king} w - - 0 1")).expect("a value");
+        let dark = corner("7k/8/8/8/3K4/8/8/2BN4");
+        let light = corner("k7/8/8/8/3K4/8/8/2BN4");
+        assert!(dark > light + 4 * STEP, "{dark} {light}");
+    }
+}

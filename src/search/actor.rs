@@ -1,0 +1,260 @@
+//! The threads as actors: each owns its [`Worker`] and waits on a channel for tasks.
+//!
+//! A search goes to all of them at once. Worker 0 also concludes it: it waits for `stop` or `ponderhit` where the limits
+//! say so, and as long as a level pretends to think, stops the others, lets them vote, and reports the outcome exactly
+//! once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use crossbeam::channel::{Receiver, Sender, unbounded};
+use parking_lot::{Condvar, Mutex};
+
+use super::conclude::{Findings, fallback, outcome};
+use super::job::Job;
+use super::score::{INFINITE, Value};
+use super::signals::Signals;
+use super::tt::Table;
+use super::worker::{STACK_BYTES, Worker};
+use crate::nnue::Network;
+use crate::util::threads;
+
+/// What a thread is told.
+pub(super) enum Task {
+    Search(Arc<Job>),
+    Clear {
+        table: Arc<Table>,
+        parts: usize,
+        done: Sender<()>,
+    },
+    UseNetwork(Arc<Network>),
+}
+
+/// Whether a search runs, and a way to wait for changes.
+pub(super) struct Activity {
+    pub searching: Mutex<bool>,
+    pub changed: Condvar,
+    /// Root value of the last search, for the clock.
+    pub last_value: Mutex<Option<Value>>,
+}
+
+/// What the pool, its threads and its controllers share.
+pub(super) struct Hub {
+    pub signals: Arc<Signals>,
+    pub state: Activity,
+}
+
+impl Hub {
+    pub fn notify(&self) {
+        let _guard = self.state.searching.lock();
+        self.state.changed.notify_all();
+    }
+
+    /// Blocks until the search may end: `stop`, or no reason to hold the move back. `not_before` holds it back too.
+    fn hold(&self, infinite: bool, not_before: Option<Instant>) {
+        let mut guard = self.state.searching.lock();
+        let held = || infinite || self.signals.pondering.load(SeqCst);
+        while !self.signals.stop.load(SeqCst) && held() {
+            self.state.changed.wait(&mut guard);
+        }
+        if let Some(deadline) = not_before {
+            while !self.signals.stop.load(SeqCst) && Instant::now() < deadline {
+                self.state.changed.wait_until(&mut guard, deadline);
+            }
+        }
+    }
+}
+
+pub(super) struct Thread {
+    pub tasks: Sender<Task>,
+    pub handle: Option<JoinHandle<()>>,
+    /// Where there are no threads, the caller is one.
+    caller: Option<(Box<Actor>, Receiver<Task>)>,
+}
+
+impl Thread {
+    /// Gives the thread a task. It lives as long as the pool: its receiver is there.
+    pub fn tell(&mut self, task: Task) {
+        let _ = self.tasks.send(task);
+        if let Some((actor, inbox)) = &mut self.caller {
+            inbox.try_iter().for_each(|task| actor.perform(task));
+        }
+    }
+}
+
+/// Starts the threads of a pool: `count`, or as many as the system grants, at least one. Where there are none, the
+/// caller is the only one.
+///
+/// # Panics
+/// When the system refuses even the first thread.
+pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
+    let count = if threads::EXIST { count } else { 1 };
+    let hub = Arc::new(Hub {
+        signals: Arc::new(Signals::new(count)),
+        state: Activity {
+            searching: Mutex::new(false),
+            changed: Condvar::new(),
+            last_value: Mutex::new(None),
+        },
+    });
+    let mut threads = Vec::with_capacity(count);
+    let (findings, heard) = unbounded();
+    for id in 0..count {
+        let (tasks, inbox) = unbounded();
+        let actor = Actor {
+            id,
+            hub: hub.clone(),
+            network: network.clone(),
+            worker: None,
+            findings: findings.clone(),
+            heard: heard.clone(),
+        };
+        if !threads::EXIST {
+            threads.push(Thread {
+                tasks,
+                handle: None,
+                caller: Some((Box::new(actor), inbox)),
+            });
+            break;
+        }
+        let started = std::thread::Builder::new()
+            .name(format!("search {id}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || actor.run(&inbox));
+        match started {
+            Ok(handle) => threads.push(Thread {
+                tasks,
+                handle: Some(handle),
+                caller: None,
+            }),
+            Err(error) if id == 0 => panic!("the system refuses a thread: {error}"),
+            // Too many: what there is ends with its channel, and fewer are started.
+            Err(_) => {
+                drop(threads);
+                return spawn(id.div_ceil(2), network);
+            }
+        }
+    }
+    (hub, threads)
+}
+
+/// What a search thread owns.
+struct Actor {
+    id: usize,
+    hub: Arc<Hub>,
+    network: Arc<Network>,
+    /// `None` after a failure: the next search makes a new one.
+    worker: Option<Box<Worker>>,
+    findings: Sender<Option<Findings>>,
+    heard: Receiver<Option<Findings>>,
+}
+
+impl Actor {
+    fn run(mut self, inbox: &Receiver<Task>) {
+        // Before the first task, so that no search has to wait for it.
+        self.worker = Some(self.new_worker());
+        for task in inbox {
+            self.perform(task);
+        }
+    }
+
+    fn perform(&mut self, task: Task) {
+        match task {
+            Task::Search(job) => self.search(job),
+            Task::Clear { table, parts, done } => {
+                table.clear_part(self.id, parts);
+                if let Some(worker) = &mut self.worker {
+                    worker.clear();
+                }
+                drop(done);
+            }
+            Task::UseNetwork(network) => {
+                if let Some(worker) = &mut self.worker {
+                    worker.set_network(network.clone());
+                }
+                self.network = network;
+            }
+        }
+    }
+
+    fn search(&mut self, job: Arc<Job>) {
+        let found = catch_unwind(AssertUnwindSafe(|| self.find(&job)));
+        let found = found.unwrap_or_else(|_| {
+            // The worker's state is in doubt: a new one is made next time. The game goes on.
+            self.worker = None;
+            self.hub.signals.stop.store(true, SeqCst);
+            job.reporter
+                .message("ERROR: a search thread failed; this is a bug, please report it");
+            None
+        });
+        if self.id == 0 {
+            self.conclude(&job, found);
+        } else {
+            drop(job);
+            let _ = self.findings.send(found);
+        }
+    }
+
+    fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
+        let mut worker = self.worker.take().unwrap_or_else(|| self.new_worker());
+        if job.mind.is_some() {
+            // A level plays alike whatever was searched before.
+            worker.clear();
+        }
+        worker.begin(job.clone());
+        if !worker.root_moves.is_empty() {
+            worker.iterate();
+        }
+        let found = Findings {
+            depth: worker.completed_depth,
+            roots: std::mem::take(&mut worker.root_moves),
+        };
+        worker.rest();
+        self.worker = Some(worker);
+        Some(found)
+    }
+
+    fn new_worker(&self) -> Box<Worker> {
+        Box::new(Worker::new(
+            self.id,
+            self.hub.signals.clone(),
+            self.network.clone(),
+        ))
+    }
+
+    /// Worker 0 ends the search for all.
+    fn conclude(&mut self, job: &Arc<Job>, own: Option<Findings>) {
+        let limits = &job.limits;
+        self.hub.hold(limits.infinite, job.not_before);
+        self.hub.signals.stop.store(true, SeqCst);
+        let others = match job.mind {
+            Some(_) => 0,
+            None => self.hub.signals.counters.len() - 1,
+        };
+        let mut all: Vec<Findings> = own.into_iter().collect();
+        for _ in 0..others {
+            if let Ok(Some(found)) = self.heard.recv() {
+                all.push(found);
+            }
+        }
+        all.retain(|found| !found.roots.is_empty());
+        let outcome = catch_unwind(AssertUnwindSafe(|| outcome(job, &self.hub.signals, &all)))
+            .unwrap_or_else(|_| fallback(job));
+        if let Some(best) = all.first().and_then(|found| found.roots.first()) {
+            let value = best.known_value();
+            *self.hub.state.last_value.lock() = (value > -INFINITE).then_some(value);
+        }
+        drop(all);
+        let told = catch_unwind(AssertUnwindSafe(|| job.reporter.done(&outcome)));
+        let mut searching = self.hub.state.searching.lock();
+        *searching = false;
+        self.hub.state.changed.notify_all();
+        drop(searching);
+        if told.is_err() {
+            eprintln!("a reporter failed while it was told the best move");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A game against a person, as PGN.
+
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::board::{Color, Move, Position};
+use crate::level::Level;
+use crate::util::atomic::write_atomically;
+
+/// Columns of the move text.
+const WIDTH: usize = 80;
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// This side mated the other.
+    Mate(Color),
+    /// The side to move had no move.
+    Stalemate,
+    /// Repetition, 50 moves, or too little material.
+    DrawByRule,
+    /// Both wanted a draw.
+    Agreed,
+    /// This side gave up.
+    Resigned(Color),
+    /// The person left.
+    Unfinished,
+}
+
+impl Ending {
+    /// As PGN writes the result.
+    fn result(self) -> &'static str {
+        match self {
+            Self::Mate(winner) => winner.fold_wb("1-0", "0-1"),
+            Self::Resigned(loser) => loser.fold_wb("0-1", "1-0"),
+            Self::Stalemate | Self::DrawByRule | Self::Agreed => "1/2-1/2",
+            Self::Unfinished => "*",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Mate(Color::White) => "White mates",
+            Self::Mate(Color::Black) => "Black mates",
+            Self::Stalemate => "Stalemate",
+            Self::DrawByRule => "Draw by rule",
+            Self::Agreed => "Draw agreed",
+            Self::Resigned(Color::White) => "White resigns",
+            Self::Resigned(Color::Black) => "Black resigns",
+            Self::Unfinished => "Unfinished",
+        }
+    }
+}
+
+/// A game that is over.
+pub struct GameRecord<'a> {
+    /// Where it began.
+    pub start: &'a Position,
+    /// Its moves.
+    pub moves: &'a [Move],
+    /// The person's colour.
+    pub person: Color,
+    /// The engine's level.
+    pub level: Option<Level>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl GameRecord<'_> {
+    /// `White mates: 1-0`
+    pub fn summary(&self) -> String {
+        format!("{}: {}", self.ending.words(), self.ending.result())
+    }
+
+    /// Adds the game to the end of a file, which has all of it or is as it was.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; the error names it.
+    pub fn append_to(&self, path: &Path) -> Result<()> {
+        let mut before = match fs::read(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.with_context(|| format!("cannot read {}", path.display()))?,
+        };
+        if !before.is_empty() {
+            before.extend_from_slice(b"\n");
+        }
+        write_atomically(path, |file| {
+            file.write_all(&before)?;
+            file.write_all(self.pgn().as_bytes())
+        })
+    }
+
+    /// The game in PGN.
+    pub fn pgn(&self) -> String {
+        let engine = match self.level {
+            Some(level) => format!("Zoothera (Level Seed {})", level.seed),
+            None => String::from("Zoothera"),
+        };
+        let (white, black) = self
+            .person
+            .fold_wb(("?", engine.as_str()), (engine.as_str(), "?"));
+        let mut tags = vec![
+            ("Event", "?"),
+            ("Site", "?"),
+            ("Date", "????.??.??"),
+            ("Round", "-"),
+            ("White", white),
+            ("Black", black),
+            ("Result", self.ending.result()),
+        ];
+        let fen = self.start.fen();
+        if fen != Position::startpos().fen() {
+            tags.extend([("SetUp", "1"), ("FEN", fen.as_str())]);
+        }
+        let tags: Vec<String> = tags
+            .iter()
+            .map(|(name, value)| format!("[{name} \"{value}\"]\n"))
+            .collect();
+        let text = format!(
+            "{} {}",
+            movetext(self.start, self.moves),
+            self.ending.result()
+        );
+        format!("{}\n{}\n", tags.concat(), wrapped(text.trim()))
+    }
+}
+
+/// The moves with their numbers, in SAN.
+pub fn movetext(start: &Position, moves: &[Move]) -> String {
+    let mut position = start.clone();
+    let mut words = Vec::new();
+    for (index, &m) in moves.iter().enumerate() {
+        let number = position.fullmoves();
+        match position.turn() {
+            Color::White => words.push(format!("{number}.")),
+            Color::Black if index == 0 => words.push(format!("{number}...")),
+            Color::Black => {}
+        }
+        words.push(position.san(m));
+        position.do_move(m);
+    }
+    words.join(" ")
+}
+
+/// The words of a text in lines of [`WIDTH`] columns.
+fn wrapped(text: &str) -> String {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.len() + word.len() < WIDTH {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,280 @@
+//! A game at the terminal against a level of the engine, or its full strength.
+
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+
+use super::game_record::{Ending, GameRecord, movetext};
+use crate::board::{Color, Move, Position, Square};
+use crate::level::Level;
+use crate::nnue::Network;
+use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
+use crate::util::reason;
+
+/// Nodes of a move at full strength, and of a hint.
+const FULL_NODES: u64 = 500_000;
+/// Size of the transposition table in MiB.
+const HASH_MB: usize = 16;
+/// The engine agrees to a draw where it does not stand better than this, in hundredths of a pawn.
+const DRAWN: i32 = 20;
+/// What can be typed.
+const HELP: &str =
+    "A move (Nf3, g1f3), or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
+
+/// How a game is to be played.
+pub struct PlayOptions {
+    /// The engine's level; `None` for full strength.
+    pub level: Option<Level>,
+    /// The person's colour.
+    pub colour: Color,
+    /// Where the game begins.
+    pub start: Position,
+    /// The file that the game is added to when it ends, however it ends.
+    pub pgn: Option<PathBuf>,
+}
+
+/// What was typed.
+#[derive(Debug, PartialEq, Eq)]
+enum Input {
+    Move(Move),
+    Back,
+    Hint,
+    Draw,
+    Resign,
+    Board,
+    Flip,
+    Moves,
+    Fen,
+    Help,
+    Quit,
+}
+
+/// Plays a game with whoever types at `input`; the end of the input is as `quit`.
+///
+/// # Errors
+/// When `out` fails, or the game cannot be saved.
+pub fn run(
+    options: PlayOptions,
+    network: Arc<Network>,
+    input: impl BufRead,
+    out: &mut impl Write,
+) -> Result<()> {
+    let mut game = Game {
+        pool: ThreadPool::new(network, 1, HASH_MB),
+        position: options.start.clone(),
+        start: options.start.clone(),
+        moves: Vec::new(),
+        flipped: options.colour.is_black(),
+        level: options.level,
+        colour: options.colour,
+        score: 0,
+    };
+    let ending = game.play(input, out)?;
+    let record = GameRecord {
+        start: &game.start,
+        moves: &game.moves,
+        person: options.colour,
+        level: options.level,
+        ending,
+    };
+    writeln!(out, "{}", record.summary())?;
+    if let Some(path) = &options.pgn {
+        record.append_to(path)?;
+        writeln!(out, "Saved to {}", path.display())?;
+    }
+    Ok(())
+}
+
+/// A game in progress.
+struct Game {
+    pool: ThreadPool,
+    start: Position,
+    position: Position,
+    moves: Vec<Move>,
+    flipped: bool,
+    level: Option<Level>,
+    colour: Color,
+    /// What the engine last thought of its own position, in hundredths of a pawn.
+    score: i32,
+}
+
+impl Game {
+    fn play(&mut self, input: impl BufRead, out: &mut impl Write) -> Result<Ending> {
+        writeln!(out, "{HELP}")?;
+        self.show(out)?;
+        let mut lines = input.lines();
+        loop {
+            if let Some(ending) = self.over() {
+                return Ok(ending);
+            }
+            if self.position.turn() != self.colour {
+                self.answer(out)?;
+                continue;
+            }
+            write!(out, "{}> ", self.number())?;
+            out.flush()?;
+            let Some(line) = lines.next() else {
+                writeln!(out)?;
+                return Ok(Ending::Unfinished);
+            };
+            match understand(&self.position, line?.trim()) {
+                Ok(input) => {
+                    if let Some(ending) = self.obey(&input, out)? {
+                        return Ok(ending);
+                    }
+                }
+                Err(error) => writeln!(out, "{}. {HELP}", reason::chain(&error))?,
+            }
+        }
+    }
+
+    /// Does what was typed; the ending, if that ends the game.
+    fn obey(&mut self, input: &Input, out: &mut impl Write) -> Result<Option<Ending>> {
+        match input {
+            Input::Move(m) => self.make(*m),
+            Input::Back => self.take_back(out)?,
+            Input::Hint => {
+                let (best, _) = self.search(None);
+                let san = best.map(|m| self.position.san(m)).unwrap_or_default();
+                writeln!(out, "Try {san}")?;
+            }
+            Input::Draw if self.score <= DRAWN && !self.moves.is_empty() => {
+                return Ok(Some(Ending::Agreed));
+            }
+            Input::Draw => writeln!(out, "No draw: I want to play on")?,
+            Input::Resign => return Ok(Some(Ending::Resigned(self.colour))),
+            Input::Board => self.show(out)?,
+            Input::Flip => {
+                self.flipped = !self.flipped;
+                self.show(out)?;
+            }
+            Input::Moves => writeln!(out, "{}", movetext(&self.start, &self.moves))?,
+            Input::Fen => writeln!(out, "{}", self.position.fen())?,
+            Input::Help => writeln!(out, "{HELP}")?,
+            Input::Quit => return Ok(Some(Ending::Unfinished)),
+        }
+        Ok(None)
+    }
+
+    /// How the rules have ended the game, if they have.
+    fn over(&self) -> Option<Ending> {
+        if self.position.legal_moves().is_empty() {
+            return Some(if self.position.in_check() {
+                Ending::Mate(!self.position.turn())
+            } else {
+                Ending::Stalemate
+            });
+        }
+        self.position.is_draw(0).then_some(Ending::DrawByRule)
+    }
+
+    fn make(&mut self, m: Move) {
+        self.position.do_move(m);
+        self.moves.push(m);
+    }
+
+    /// The engine's move.
+    fn answer(&mut self, out: &mut impl Write) -> Result<()> {
+        let number = self.number();
+        let (best, score) = self.search(self.level);
+        let Some(best) = best else {
+            bail!("the engine found no move in {}", self.position.fen());
+        };
+        self.score = score.unwrap_or(self.score);
+        writeln!(out, "{number} {}", self.position.san(best))?;
+        self.make(best);
+        self.show(out)
+    }
+
+    /// The best move of a search, and its value for the side to move.
+    fn search(&mut self, level: Option<Level>) -> (Option<Move>, Option<i32>) {
+        let limits = Limits {
+            nodes: Some(FULL_NODES),
+            ..Limits::default()
+        };
+        let options = SearchOptions {
+            level,
+            ..SearchOptions::default()
+        };
+        let outcome = self
+            .pool
+            .search(self.position.clone(), limits, options, Arc::new(Silent));
+        let score = outcome.line.map(|line| hundredths(line.score));
+        (outcome.best, score)
+    }
+
+    /// Takes the person's last move back, and the answer to it.
+    fn take_back(&mut self, out: &mut impl Write) -> Result<()> {
+        if self.moves.len() < 2 {
+            writeln!(out, "There is no move of yours to take back")?;
+            return Ok(());
+        }
+        for _ in 0..2 {
+            self.position.undo_move();
+            self.moves.pop();
+        }
+        self.show(out)
+    }
+
+    /// `12.` or `12...`
+    fn number(&self) -> String {
+        let dots = self.position.turn().fold_wb(".", "...");
+        format!("{}{dots}", self.position.fullmoves())
+    }
+
+    fn show(&self, out: &mut impl Write) -> Result<()> {
+        Ok(write!(out, "{}", board(&self.position, self.flipped))?)
+    }
+}
+
+/// A score in hundredths of a pawn; a mate is beyond all of them.
+fn hundredths(score: Score) -> i32 {
+    match score {
+        Score::Centipawns(value) => value,
+        Score::Mate(moves) => moves.signum() * i32::MAX,
+    }
+}
+
+/// What a line means in `position`.
+fn understand(position: &Position, line: &str) -> Result<Input> {
+    Ok(match line.to_ascii_lowercase().as_str() {
+        "back" | "undo" => Input::Back,
+        "hint" => Input::Hint,
+        "draw" => Input::Draw,
+        "resign" => Input::Resign,
+        "" | "board" => Input::Board,
+        "flip" => Input::Flip,
+        "moves" => Input::Moves,
+        "fen" => Input::Fen,
+        "help" | "?" => Input::Help,
+        "quit" | "exit" => Input::Quit,
+        lower => Input::Move(match position.parse_uci(lower) {
+            Ok(m) => m,
+            Err(_) => position.parse_san(line)?,
+        }),
+    })
+}
+
+/// The board in letters, capital for White, seen from White's side or from Black's.
+fn board(position: &Position, flipped: bool) -> String {
+    let mut text = String::from("\n");
+    for rank in 0..8 {
+        let rank = if flipped { rank } else { 7 - rank };
+        text.push_str(&format!(" {}", rank + 1));
+        for file in 0..8 {
+            let file = if flipped { 7 - file } else { file };
+            let square = Square::new(8 * rank + file);
+            text.push(' ');
+            text.push(position.piece_at(square).map_or('.', |piece| piece.char()));
+        }
+        text.push('\n');
+    }
+    text.push_str(if flipped {
+        "   h g f e d c b a\n\n"
+    } else {
+        "   a b c d e f g h\n\n"
+    });
+    text
+}

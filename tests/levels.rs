@@ -1,0 +1,188 @@
+//! Levels below full strength: the same seed plays the same game, and whatever the level, a won elementary ending is won.
+
+mod seed;
+
+use std::thread;
+
+use zoothera::board::{CastlingMode, Color, Position, Role, Square};
+use zoothera::level::Level;
+use zoothera::nnue::Network;
+use zoothera::search::{Limits, Solo, solo};
+use zoothera::util::rng::SplitMix64;
+
+/// Full moves within which an elementary ending is to be won: the 50-move rule.
+const MOST_MOVES: usize = 50;
+/// The endings, as the pieces beside the king.
+const ENDINGS: [(&str, &[Role]); 4] = [
+    ("KQK", &[Role::Queen]),
+    ("KRK", &[Role::Rook]),
+    ("KBBK", &[Role::Bishop, Role::Bishop]),
+    ("KBNK", &[Role::Bishop, Role::Knight]),
+];
+
+/// Runs `work` where the search has the stack that it wants.
+fn with_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = thread::Builder::new().stack_size(solo::STACK_BYTES);
+    if let Err(panic) = thread.spawn(work).expect("a thread").join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// A random legal position of White's pieces against a bare king that cannot take one of them, White to move.
+fn ending(pieces: &[Role], rng: &mut SplitMix64) -> Position {
+    loop {
+        let mut squares: Vec<Square> = Vec::new();
+        while squares.len() < pieces.len() + 2 {
+            let square = Square::new(rng.below(64) as u32);
+            if !squares.contains(&square) {
+                squares.push(square);
+            }
+        }
+        let fen = placement(pieces, &squares);
+        let Ok(position) = Position::from_fen(&fen, CastlingMode::Standard) else {
+            continue;
+        };
+        let bishops = position.pieces(Color::White, Role::Bishop);
+        let light = bishops.into_iter().filter(|square| square.is_light());
+        let same_colour = bishops.count() == 2 && light.count() != 1;
+        let near = |square: &Square| square.distance(squares[1]) < 2;
+        if !same_colour && !squares[2..].iter().any(near) {
+            return position;
+        }
+    }
+}
+
+/// The FEN of White's king on the first square, Black's on the second, White's pieces on the others.
+fn placement(pieces: &[Role], squares: &[Square]) -> String {
+    let on = |square: Square| match squares.iter().position(|&other| other == square)? {
+        0 => Some('K'),
+        1 => Some('k'),
+        n => Some(pieces[n - 2].upper_char()),
+    };
+    let ranks: Vec<String> = (0..8)
+        .rev()
+        .map(|rank| {
+            (0..8)
+                .map(|file| on(Square::new(8 * rank + file)).unwrap_or('1'))
+                .collect()
+        })
+        .collect();
+    format!("{} w - - 0 1", ranks.join("/"))
+}
+
+/// Plays `position` out: a level with the pieces against a defender at full strength; how many moves the mate took.
+fn conversion(level: Level, mut position: Position) -> Result<usize, String> {
+    let start = position.fen();
+    let mut winner = Solo::new(Network::embedded(), 1);
+    winner.set_level(Some(level));
+    let mut defender = Solo::new(Network::embedded(), 1);
+    let defence = Limits {
+        nodes: Some(3000),
+        ..Limits::default()
+    };
+    for moves in 0..MOST_MOVES {
+        let found = winner.search(&position, &Limits::default());
+        position.do_move(found.expect("a move").m);
+        let Some(answer) = defender.search(&position, &defence) else {
+            let mated = position.in_check();
+            return mated
+                .then_some(moves + 1)
+                .ok_or_else(|| format!("{start}: stalemate in {}", position.fen()));
+        };
+        position.do_move(answer.m);
+    }
+    Err(format!("{start}: no mate, but {}", position.fen()))
+}
+
+fn convert(elos: &[i32], positions: usize) {
+    let mut rng = SplitMix64::new(seed::seed(1));
+    for (name, pieces) in ENDINGS {
+        for &elo in elos {
+            let mut longest = 0;
+            for _ in 0..positions {
+                let level = Level::of(elo, rng.next_u64());
+                match conversion(level, ending(pieces, &mut rng)) {
+                    Ok(moves) => longest = longest.max(moves),
+                    Err(problem) => panic!("{name} at {elo}: {problem}"),
+                }
+            }
+            println!("{name} at {elo}: {positions} won, the longest in {longest} moves");
+        }
+    }
+}
+
+#[test]
+fn elementary_endings_are_won() {
+    with_stack(|| convert(&[500, 2000], 1));
+}
+
+#[test]
+#[ignore = "slow: hundreds of endings"]
+fn many_elementary_endings_are_won_at_every_level() {
+    with_stack(|| convert(&[500, 800, 1200, 1600, 2000, 2400, 2800, 3200], 20));
+}
+
+/// The moves of a game of a level against itself.
+fn game(elo: i32, seed: u64, plies: usize) -> Vec<String> {
+    let mut side = Solo::new(Network::embedded(), 1);
+    side.set_level(Some(Level::of(elo, seed)));
+    let mut position = Position::startpos();
+    let mut moves = Vec::new();
+    while moves.len() < plies
+        && let Some(found) = side.search(&position, &Limits::default())
+    {
+        moves.push(position.uci(found.m, false));
+        position.do_move(found.m);
+    }
+    moves
+}
+
+#[test]
+fn the_same_seed_plays_the_same_game_and_another_does_not() {
+    with_stack(|| {
+        for elo in [500, 1200, 1900] {
+            let first = game(elo, 1, 60);
+            assert_eq!(first, game(elo, 1, 60), "{elo}");
+            assert!((2..6).any(|seed| game(elo, seed, 60) != first), "{elo}");
+        }
+    });
+}
+
+/// A level's move depends on position and seed alone, not on what was searched before.
+#[test]
+fn what_was_searched_before_changes_nothing() {
+    with_stack(|| {
+        let mut side = Solo::new(Network::embedded(), 1);
+        side.set_level(Some(Level::of(1500, 3)));
+        let first = side.search(&Position::startpos(), &Limits::default());
+        let mut other = Position::startpos();
+        for text in ["d2d4", "g8f6", "c2c4"] {
+            other.do_move(other.parse_uci(text).expect("legal"));
+            side.search(&other, &Limits::default());
+        }
+        assert_eq!(
+            side.search(&Position::startpos(), &Limits::default()),
+            first
+        );
+    });
+}
+
+/// A level spends its nodes and no more, and full strength is back at once.
+#[test]
+fn full_strength_is_untouched() {
+    with_stack(|| {
+        let mut side = Solo::new(Network::embedded(), 1);
+        let limits = Limits {
+            nodes: Some(5000),
+            ..Limits::default()
+        };
+        let full = side.search(&Position::startpos(), &limits);
+        let level = Level::of(1000, 9);
+        side.set_level(Some(level));
+        let weak = side.search(&Position::startpos(), &Limits::default());
+        assert!(weak.is_some_and(|found| found.nodes <= level.lacks.nodes));
+        side.set_level(None);
+        side.clear();
+        assert_eq!(side.search(&Position::startpos(), &limits), full);
+    });
+}

@@ -1,0 +1,84 @@
+//! Levels as a GUI asks for them.
+
+use std::time::{Duration, Instant};
+
+use crate::uci_driver::{Driver, best_move};
+
+/// An engine at a level, with a seed.
+fn at(options: &[&str]) -> Driver {
+    let mut engine = Driver::start();
+    for option in options {
+        engine.send(&format!("setoption name {option}"));
+    }
+    engine
+}
+
+/// The moves of a level after 1. e4, 1. d4 and so on.
+fn moves(engine: &mut Driver) -> Vec<String> {
+    ["e2e4", "d2d4", "g1f3", "c2c4", "a2a3"]
+        .map(|first| {
+            engine.send(&format!("position startpos moves {first}"));
+            engine.best("go movetime 20000")
+        })
+        .to_vec()
+}
+
+#[test]
+fn a_seed_decides_whatever_threads_and_lines() {
+    let weak = ["UCI_LimitStrength value true", "UCI_Elo value 900"];
+    let with = |more: &[&str]| moves(&mut at(&[&weak[..], more].concat()));
+    let first = with(&["Level Seed value 7"]);
+    let more = [
+        "Level Seed value 7",
+        "Threads value 3",
+        "MultiPV value 4",
+        "Hash value 1",
+    ];
+    assert_eq!(first, with(&more));
+    assert!((8..12).any(|seed| with(&[&format!("Level Seed value {seed}")]) != first));
+}
+
+#[test]
+fn the_seed_of_a_game_is_told_and_repeats_it() {
+    let mut engine = at(&["Skill Level value 2"]);
+    let told = |lines: &[String]| {
+        let seed = lines.iter().find_map(|line| line.split_once("Level Seed "));
+        seed.map(|(_, seed)| seed.to_owned())
+    };
+    let lines = engine.go("go");
+    let seed = told(&lines).expect("a seed");
+    assert_eq!(told(&engine.go("go")), None);
+    engine.send("ucinewgame");
+    let other = told(&engine.go("go")).expect("another seed");
+    assert_ne!(seed, other);
+    engine.send(&format!("setoption name Level Seed value {seed}"));
+    assert_eq!(best_move(&engine.go("go")), best_move(&lines));
+}
+
+#[test]
+fn analysis_is_not_limited() {
+    let mut limited = at(&["Skill Level value 0", "UCI_AnalyseMode value true"]);
+    let mut full = at(&["UCI_AnalyseMode value true"]);
+    assert_eq!(limited.best("go nodes 3000"), full.best("go nodes 3000"));
+}
+
+#[test]
+fn a_level_takes_its_time_but_obeys_stop_and_clock() {
+    let mut engine = at(&["Skill Level value 5"]);
+    engine.ready();
+    let begin = Instant::now();
+    engine.best("go wtime 3000 btime 3000");
+    assert!(begin.elapsed() < Duration::from_secs(3));
+    engine.send("go wtime 7200000 btime 7200000");
+    engine.send("stop");
+    engine.until("bestmove");
+    engine.send("go infinite");
+    assert!(
+        engine
+            .listen(crate::SHORT)
+            .iter()
+            .all(|line| !line.starts_with("bestmove"))
+    );
+    engine.send("stop");
+    engine.until("bestmove");
+}
