@@ -278,7 +278,12 @@ fn analyse_takes_positions_games_and_files() {
         "{}",
         run.out
     );
-    assert!(run.err.contains("game 2: move 1... 'Ke3'"), "{}", run.err);
+    assert!(
+        run.err
+            .contains("game 2: move 1... (ply 2) 'Ke3' is not legal"),
+        "{}",
+        run.err
+    );
     let suite = file(
         "two.epd",
         &format!("{MATE_IN_ONE} bm Rd8#; id \"first\";\n{after}\n"),
