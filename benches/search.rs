@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group};
 use zoothera::board::Position;
 use zoothera::nnue::Network;
-use zoothera::search::tt::{Bound, Table, TableEntry};
+use zoothera::search::tt::{Bound, TableEntry, TranspositionTable};
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::tools::bench::BenchOptions;
 use zoothera::util::rng::SplitMix64;
@@ -23,7 +23,7 @@ fn bench_positions() -> Vec<Position> {
 
 /// A table far larger than the caches, at random keys: what a miss costs, and what the prefetch saves.
 fn table(c: &mut Criterion) {
-    let table = Table::new(256).expect("256 MiB");
+    let table = TranspositionTable::new(256).expect("256 MiB");
     let mut group = c.benchmark_group("table");
     group.throughput(Throughput::Elements(ENTRIES));
     let entry = TableEntry {

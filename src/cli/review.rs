@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::{EngineArgs, ExplainArgs, LimitArgs, ReviewArgs};
 use crate::board::Color;
 use crate::review;
-use crate::review::picture::{View, picture};
+use crate::review::picture::{BoardView, picture};
 use crate::review::run::{EngineOptions, ReviewOptions};
 use crate::tools::epd::test_position::parse_move;
 use crate::tools::{self, position_from_fen};
@@ -38,7 +38,11 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
     let out = &mut io::stdout();
     if let Some(fen) = &args.svg {
         let position = position_from_fen(fen)?;
-        return Ok(writeln!(out, "{}", picture(&position, &View::default()))?);
+        return Ok(writeln!(
+            out,
+            "{}",
+            picture(&position, &BoardView::default())
+        )?);
     }
     let network = tools::load_network(args.engine.net.as_deref())?;
     let options = ReviewOptions {

@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::report::{Better, Eval, Played, Review};
+use super::eval::Eval;
+use super::report::{Better, PlayedMove, Review};
 use crate::tools::pgn::{Game, Remarks, Token};
 
 /// Columns after which a line is broken between two moves.
@@ -22,7 +23,7 @@ pub(crate) fn annotated(game: &Game, review: &Review) -> String {
         let _ = writeln!(text, "[{name} \"{value}\"]");
     }
     text.push('\n');
-    let mut writer = Writer::default();
+    let mut writer = Movetext::default();
     writer.game(game, review);
     text + &writer.lines() + "\n\n"
 }
@@ -63,13 +64,13 @@ fn tags(review: &Review) -> Vec<(String, String)> {
 
 /// Gathers what may stand on one line.
 #[derive(Default)]
-struct Writer {
+struct Movetext {
     atoms: Vec<String>,
     /// Whether the next move needs its number although Black makes it.
     fresh: bool,
 }
 
-impl Writer {
+impl Movetext {
     fn game(&mut self, game: &Game, review: &Review) {
         self.fresh = true;
         let before = game.remarks.first().cloned().unwrap_or_default();
@@ -111,7 +112,7 @@ impl Writer {
         });
     }
 
-    fn nags(&mut self, remarks: &Remarks, played: &Played) {
+    fn nags(&mut self, remarks: &Remarks, played: &PlayedMove) {
         let kept = |nag: &&u8| played.mark.is_none() || !JUDGEMENTS.contains(*nag);
         let own = played.mark.map(super::mark::Mark::nag);
         for nag in own.iter().chain(remarks.nags.iter().filter(kept)) {
@@ -134,7 +135,7 @@ impl Writer {
     }
 
     /// The better lines as variations.
-    fn better(&mut self, played: &Played) {
+    fn better(&mut self, played: &PlayedMove) {
         let Some(mark) = played.mark else { return };
         if mark == super::mark::Mark::Only {
             return;
@@ -243,7 +244,7 @@ fn without_eval(comment: &str) -> String {
 mod tests {
     use super::*;
     use crate::review::analyst::tests::analyst;
-    use crate::review::opening::Openings;
+    use crate::review::opening::OpeningNames;
     use crate::review::study::{Detail, Wishes, review};
     use crate::tools::pgn;
 
@@ -254,7 +255,7 @@ mod tests {
             side: None,
             detail: Detail::Normal,
         };
-        let openings = Openings::load();
+        let openings = OpeningNames::load();
         let review = review(game, &mut analyst(2000, 1), &openings, wishes, &mut |_| ());
         annotated(game, &review)
     }

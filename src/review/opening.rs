@@ -23,7 +23,7 @@ pub(crate) struct Opening {
 }
 
 /// All named positions.
-pub(crate) struct Openings {
+pub(crate) struct OpeningNames {
     table: String,
     /// Where in the table the line of a position begins, by the position's key.
     by_key: HashMap<u64, usize>,
@@ -31,7 +31,7 @@ pub(crate) struct Openings {
     longest: usize,
 }
 
-impl Openings {
+impl OpeningNames {
     /// Reads the table that is part of the program.
     pub(crate) fn load() -> Self {
         let mut openings = Self {
@@ -122,13 +122,13 @@ mod tests {
             next.do_move(m);
             positions.push(next);
         }
-        let opening = Openings::load().name(positions.iter())?;
+        let opening = OpeningNames::load().name(positions.iter())?;
         Some((opening.eco, opening.name, opening.ply))
     }
 
     #[test]
     fn every_line_of_the_table_is_a_position() {
-        let openings = Openings::load();
+        let openings = OpeningNames::load();
         let lines = openings.table.lines().count();
         assert_eq!((lines, openings.by_key.len()), (3807, 3807));
         assert!(openings.longest > 20 && openings.longest < 100);
@@ -153,6 +153,6 @@ mod tests {
     fn a_game_from_somewhere_else_has_no_name() {
         let mode = crate::board::CastlingMode::Standard;
         let position = Position::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", mode).expect("a FEN");
-        assert_eq!(Openings::load().name([&position].into_iter()), None);
+        assert_eq!(OpeningNames::load().name([&position].into_iter()), None);
     }
 }

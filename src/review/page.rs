@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::graph::{class, graph};
 use super::mark::Mark;
 use super::phase::Phase;
-use super::picture::{View, definitions, diagram, ends};
-use super::report::{Played, Review, Side, Summary};
+use super::picture::{BoardView, definitions, diagram, ends};
+use super::report::{PlaySummary, PlayedMove, Review, Side};
 use crate::board::{Color, Position};
 use crate::tools::pgn::Game;
 use crate::tools::variation::numbered;
@@ -68,7 +68,7 @@ fn article(game: &Game, review: &Review) -> Markup {
             }
             div.view {
                 div.stage {
-                    div.board-place { (PreEscaped(diagram(&game.start, &View::default()))) }
+                    div.board-place { (PreEscaped(diagram(&game.start, &BoardView::default()))) }
                     div.controls {
                         button type="button" data-go="first" title="First position (Home)" { "«" }
                         button type="button" data-go="back" title="Back (←)" { "‹" }
@@ -122,7 +122,7 @@ fn moves(review: &Review) -> Markup {
 
 /// The moves of which there is something to say, each with its own board.
 fn moments(game: &Game, review: &Review) -> Markup {
-    let critical: Vec<&Played> = review
+    let critical: Vec<&PlayedMove> = review
         .moves
         .iter()
         .filter(|m| !m.reasons.is_empty())
@@ -144,8 +144,8 @@ fn before(game: &Game, ply: usize) -> Position {
     position
 }
 
-fn moment(position: &Position, played: &Played) -> Markup {
-    let mut view = View {
+fn moment(position: &Position, played: &PlayedMove) -> Markup {
+    let mut view = BoardView {
         flipped: position.turn() == Color::Black,
         arrows: Vec::new(),
     };
@@ -187,7 +187,7 @@ fn tables(review: &Review) -> Markup {
     let percent =
         |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.1} %"));
     let points = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.1}"));
-    let row = |name: &str, part: &Summary| {
+    let row = |name: &str, part: &PlaySummary| {
         html! {
             tr {
                 th scope="row" { (name) }

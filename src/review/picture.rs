@@ -11,7 +11,7 @@ const SIDE: i32 = 45;
 
 /// How a board is shown.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct View {
+pub(crate) struct BoardView {
     /// Whether Black is below.
     pub flipped: bool,
     /// Arrows with their class: `played` or `best`.
@@ -19,7 +19,7 @@ pub(crate) struct View {
 }
 
 /// A picture that stands alone.
-pub(crate) fn picture(position: &Position, view: &View) -> String {
+pub(crate) fn picture(position: &Position, view: &BoardView) -> String {
     let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#8a6642}.on-dark{fill:#f4e8d0}\
                  .played{stroke:#c0392b;fill:#c0392b}.best{stroke:#2e7d32;fill:#2e7d32}</style>";
     board(
@@ -30,11 +30,11 @@ pub(crate) fn picture(position: &Position, view: &View) -> String {
 }
 
 /// A board whose pieces and styles are defined elsewhere on the page.
-pub(crate) fn diagram(position: &Position, view: &View) -> String {
+pub(crate) fn diagram(position: &Position, view: &BoardView) -> String {
     board(position, view, "")
 }
 
-fn board(position: &Position, view: &View, head: &str) -> String {
+fn board(position: &Position, view: &BoardView, head: &str) -> String {
     let whole = 8 * SIDE;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"board\" viewBox=\"0 0 {whole} {whole}\" role=\"img\" \
@@ -59,7 +59,7 @@ fn board(position: &Position, view: &View, head: &str) -> String {
 }
 
 /// A square, with a coordinate at the left and lower edge.
-fn squares(svg: &mut String, square: Square, view: &View) {
+fn squares(svg: &mut String, square: Square, view: &BoardView) {
     let (x, y) = corner(square, view);
     let shade = if square.is_light() { "light" } else { "dark" };
     let _ = write!(
@@ -107,7 +107,7 @@ fn id(color: Color, role: Role) -> String {
 }
 
 /// The upper left corner of a square.
-fn corner(square: Square, view: &View) -> (i32, i32) {
+fn corner(square: Square, view: &BoardView) -> (i32, i32) {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
     let (column, row) = if view.flipped {
         (7 - file, rank)
@@ -117,7 +117,7 @@ fn corner(square: Square, view: &View) -> (i32, i32) {
     (column * SIDE, row * SIDE)
 }
 
-fn middle(square: Square, view: &View) -> (f64, f64) {
+fn middle(square: Square, view: &BoardView) -> (f64, f64) {
     let (x, y) = corner(square, view);
     let half = f64::from(SIDE) / 2.0;
     (f64::from(x) + half, f64::from(y) + half)
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn every_piece_is_drawn_where_it_stands() {
         let start = Position::startpos();
-        let svg = picture(&start, &View::default());
+        let svg = picture(&start, &BoardView::default());
         assert_eq!(svg.matches("<use ").count(), 32);
         assert!(
             svg.contains("<use href=\"#wK\" x=\"180\" y=\"315\"/>"),
@@ -178,7 +178,7 @@ mod tests {
                 "{name} has no shape"
             );
         }
-        let view = View {
+        let view = BoardView {
             flipped: true,
             arrows: vec![(Square::E2, Square::E4, "best")],
         };

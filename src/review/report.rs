@@ -5,44 +5,15 @@
 
 use serde::{Serialize, Serializer};
 
+use super::eval::Eval;
 use super::mark::Mark;
 use super::opening::Opening;
 use super::phase::Phase;
 use super::why::Reason;
 use crate::board::Move;
-use crate::search::report::Score;
 
 /// The version of the schema.
 pub(crate) const SCHEMA: &str = "zoothera-review-1";
-
-/// A score of White: `{"cp": 31}` or `{"mate": -3}`; a side that is mated has no moves left, so the mate is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Eval {
-    /// Hundredths of a pawn.
-    Cp(i32),
-    /// Moves to mate, negative when White is mated.
-    Mate(i32),
-}
-
-impl From<Score> for Eval {
-    fn from(score: Score) -> Self {
-        match score {
-            Score::Centipawns(cp) => Self::Cp(cp),
-            Score::Mate(moves) => Self::Mate(moves),
-        }
-    }
-}
-
-impl std::fmt::Display for Eval {
-    /// As people read it: `+0.31`, `#-3`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Cp(cp) => write!(f, "{:+.2}", f64::from(*cp) / 100.0),
-            Self::Mate(moves) => write!(f, "#{moves}"),
-        }
-    }
-}
 
 /// A reviewed game.
 #[derive(Serialize)]
@@ -65,7 +36,7 @@ pub(crate) struct Review {
     pub evaluation: Option<Evaluation>,
     pub white: Side,
     pub black: Side,
-    pub moves: Vec<Played>,
+    pub moves: Vec<PlayedMove>,
 }
 
 fn as_map<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -107,7 +78,7 @@ pub(crate) struct Better {
 
 /// A move of the game.
 #[derive(Serialize)]
-pub(crate) struct Played {
+pub(crate) struct PlayedMove {
     /// From 1.
     pub ply: usize,
     pub number: u32,
@@ -139,15 +110,15 @@ pub(crate) struct Played {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Side {
     #[serde(flatten)]
-    pub whole: Summary,
-    pub opening: Summary,
-    pub middlegame: Summary,
-    pub endgame: Summary,
+    pub whole: PlaySummary,
+    pub opening: PlaySummary,
+    pub middlegame: PlaySummary,
+    pub endgame: PlaySummary,
 }
 
 impl Side {
     /// A part of the game.
-    pub(crate) fn phase(&self, phase: Phase) -> &Summary {
+    pub(crate) fn phase(&self, phase: Phase) -> &PlaySummary {
         match phase {
             Phase::Opening => &self.opening,
             Phase::Middlegame => &self.middlegame,
@@ -158,7 +129,7 @@ impl Side {
 
 /// How a side played in a part of the game.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct PlaySummary {
     /// Moves that were judged.
     pub judged: usize,
     /// In percent; `None` without moves.

@@ -8,9 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use super::analyst::Analyst;
 use super::annotate::annotated;
-use super::opening::Openings;
+use super::opening::OpeningNames;
 use super::page::page;
-use super::report::{Review, Summary};
+use super::report::{PlaySummary, Review};
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
 use crate::nnue::Network;
@@ -84,12 +84,12 @@ pub fn run(
     let games = read(&options.file, err)?;
     let mut outputs = Outputs::create(options, out)?;
     let mut analyst = options.engine.analyst(network, err)?;
-    let openings = Openings::load();
+    let openings = OpeningNames::load();
     let wishes = Wishes {
         side: options.side,
         detail: options.detail,
     };
-    let mut progress = Progress::new(&games);
+    let mut progress = ReviewProgress::new(&games);
     for (i, game) in games.iter().enumerate() {
         if i > 0 {
             analyst.forget();
@@ -234,7 +234,7 @@ impl<'a> Outputs<'a> {
 
 /// Two lines for people: how each side played.
 fn summaries(review: &Review) -> String {
-    let line = |name: &str, side: &Summary| match side.accuracy {
+    let line = |name: &str, side: &PlaySummary| match side.accuracy {
         Some(accuracy) => format!(
             "  {name} accuracy {accuracy:5.1} %, {} inaccuracies, {} mistakes, {} blunders",
             side.inaccuracies, side.mistakes, side.blunders
@@ -247,7 +247,7 @@ fn summaries(review: &Review) -> String {
 }
 
 /// The bar and the time left.
-struct Progress {
+struct ReviewProgress {
     line: ProgressLine,
     games: usize,
     /// Parts of all games, and of those that are done.
@@ -255,7 +255,7 @@ struct Progress {
     before: usize,
 }
 
-impl Progress {
+impl ReviewProgress {
     fn new(games: &[Game]) -> Self {
         Self {
             line: ProgressLine::new(),

@@ -6,9 +6,9 @@
 use super::analyst::{Analyst, Look};
 use super::chance::{self, opposite, winning};
 use super::mark::{MISTAKE, Mark, bad_mark};
-use super::opening::Openings;
+use super::opening::OpeningNames;
 use super::phase::phases;
-use super::report::{Better, Evaluation, Played, Review, SCHEMA};
+use super::report::{Better, Evaluation, PlayedMove, Review, SCHEMA};
 use super::summary::{sides, tenth};
 use super::why::{self, Facts};
 use crate::board::{CastlingMode, Color, Move, Position};
@@ -57,7 +57,7 @@ pub(crate) fn parts(game: &Game) -> usize {
 pub(crate) fn review(
     game: &Game,
     analyst: &mut Analyst,
-    openings: &Openings,
+    openings: &OpeningNames,
     wishes: Wishes,
     told: &mut dyn FnMut(usize),
 ) -> Review {
@@ -131,12 +131,12 @@ pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
 }
 
 /// The moves of a game, not judged yet.
-fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Played> {
+fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<PlayedMove> {
     let phases = phases(positions.iter());
     let one = |(i, &m): (usize, &Move)| {
         let (before, after) = (&positions[i], &positions[i + 1]);
         let chess960 = before.castling_mode() == CastlingMode::Chess960;
-        Played {
+        PlayedMove {
             ply: i + 1,
             number: before.fullmoves(),
             side: before.turn().fold_wb("white", "black"),
@@ -169,7 +169,7 @@ fn clock(comments: &[String]) -> Option<String> {
 
 /// Judges a move, and says why where that is wanted.
 fn judge(
-    played: &mut Played,
+    played: &mut PlayedMove,
     position: &Position,
     before: &Look,
     after: &Look,
@@ -274,7 +274,7 @@ fn only_move(position: &Position, m: Move, look: &Look, analyst: &mut Analyst) -
 mod tests {
     use super::*;
     use crate::review::analyst::tests::analyst;
-    use crate::review::report::Eval;
+    use crate::review::eval::Eval;
     use crate::tools::pgn;
 
     fn reviewed(pgn: &str, nodes: u64, wishes: Wishes) -> Review {
@@ -284,7 +284,7 @@ mod tests {
         let review = review(
             game,
             &mut analyst(nodes, 1),
-            &Openings::load(),
+            &OpeningNames::load(),
             wishes,
             &mut |n| count = n,
         );
@@ -307,7 +307,7 @@ mod tests {
         let (blunder, mate) = (&review.moves[5], &review.moves[6]);
         assert_eq!(blunder.mark, Some(Mark::Blunder));
         assert!(!blunder.better.is_empty() && blunder.loss > Some(40.0));
-        let eval = |played: &Played| played.evaluation.as_ref().map(|e| e.eval);
+        let eval = |played: &PlayedMove| played.evaluation.as_ref().map(|e| e.eval);
         assert_eq!(eval(blunder), Some(Eval::Mate(1)));
         assert!(mate.evaluation.as_ref().is_some_and(|e| e.chance > 95.0));
         assert_eq!((mate.accuracy, mate.loss), (Some(100.0), Some(0.0)));

@@ -3,17 +3,17 @@
 use super::chance;
 use super::mark::Mark;
 use super::phase::Phase;
-use super::report::{Evaluation, Played, Side, Summary};
+use super::report::{Evaluation, PlaySummary, PlayedMove, Side};
 
 /// How both sides played, White first.
-pub(crate) fn sides(start: Option<&Evaluation>, moves: &[Played]) -> [Side; 2] {
+pub(crate) fn sides(start: Option<&Evaluation>, moves: &[PlayedMove]) -> [Side; 2] {
     let chances = chances(start, moves);
     ["white", "black"].map(|side| {
         let of = |phase: Option<Phase>| {
-            let wanted = |played: &&Played| {
+            let wanted = |played: &&PlayedMove| {
                 played.side == side && phase.is_none_or(|phase| played.phase == phase)
             };
-            let moves: Vec<&Played> = moves.iter().filter(wanted).collect();
+            let moves: Vec<&PlayedMove> = moves.iter().filter(wanted).collect();
             summary(&moves, &chances)
         };
         Side {
@@ -26,7 +26,7 @@ pub(crate) fn sides(start: Option<&Evaluation>, moves: &[Played]) -> [Side; 2] {
 }
 
 /// White's chances before each ply and after the last; where nothing is known, those that follow.
-fn chances(start: Option<&Evaluation>, moves: &[Played]) -> Vec<f64> {
+fn chances(start: Option<&Evaluation>, moves: &[PlayedMove]) -> Vec<f64> {
     let known = std::iter::once(start).chain(moves.iter().map(|m| m.evaluation.as_ref()));
     let mut chances: Vec<Option<f64>> = known.map(|e| e.map(|e| e.chance)).collect();
     let mut next = 50.0;
@@ -37,7 +37,7 @@ fn chances(start: Option<&Evaluation>, moves: &[Played]) -> Vec<f64> {
     chances.into_iter().flatten().collect()
 }
 
-fn summary(moves: &[&Played], chances: &[f64]) -> Summary {
+fn summary(moves: &[&PlayedMove], chances: &[f64]) -> PlaySummary {
     let marked = |mark| moves.iter().filter(|m| m.mark == Some(mark)).count();
     let accuracies: Vec<(usize, f64)> = moves
         .iter()
@@ -46,7 +46,7 @@ fn summary(moves: &[&Played], chances: &[f64]) -> Summary {
     let mean = |values: Vec<f64>| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    Summary {
+    PlaySummary {
         judged: accuracies.len(),
         accuracy: chance::game_accuracy(&accuracies, chances).map(tenth),
         average_loss: mean(moves.iter().filter_map(|m| m.loss).collect()).map(tenth),

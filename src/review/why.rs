@@ -18,10 +18,10 @@
 use serde::Serialize;
 
 use super::chance::{opposite, winning};
+use super::eval::Eval;
 use super::facts::PieceChange;
 use super::mark::{INACCURACY, MISTAKE};
 use super::material::{HORIZON, Swing, first_gain, swing, worth};
-use super::report::Eval;
 use crate::board::{Color, Move, Position, Role};
 use crate::search::report::Score;
 use crate::tools::variation::numbered;

@@ -17,7 +17,7 @@ use super::conclude::{Findings, fallback, outcome};
 use super::job::Job;
 use super::score::{INFINITE, Value};
 use super::signals::Signals;
-use super::tt::Table;
+use super::tt::TranspositionTable;
 use super::worker::{STACK_BYTES, Worker};
 use crate::nnue::Network;
 use crate::util::threads;
@@ -26,7 +26,7 @@ use crate::util::threads;
 pub(super) enum Task {
     Search(Arc<Job>),
     Clear {
-        table: Arc<Table>,
+        table: Arc<TranspositionTable>,
         parts: usize,
         done: Sender<()>,
     },

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::job::Job;
 use super::time::Budget;
-use super::tt::Table;
+use super::tt::TranspositionTable;
 use crate::level::{Level, Mind, mating, pace};
 use crate::util::threads;
 
@@ -16,7 +16,7 @@ use crate::util::threads;
 ///
 /// It is a function of the position with its history, of the level and its seed: it has one thread, one line, no
 /// tablebases and nothing learnt before. The clock can still end it, but the nodes of a level hardly need one.
-pub(super) fn apply(job: &mut Job, level: Level, table: Arc<Table>) {
+pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>) {
     let mind = Mind::new(level, &job.position);
     job.not_before = not_before(job, level);
     job.budget = job.budget.map(|budget| Budget {

@@ -11,7 +11,7 @@ use super::score::Value;
 use super::signals::Signals;
 use super::syzygy::Syzygy;
 use super::time::Budget;
-use super::tt::Table;
+use super::tt::TranspositionTable;
 use crate::board::Position;
 use crate::level::Mind;
 
@@ -32,7 +32,7 @@ pub struct Job {
     /// Whether tablebases know the root: the search below it does without them then.
     pub root_in_tb: bool,
     /// The shared table.
-    pub table: Arc<Table>,
+    pub table: Arc<TranspositionTable>,
     /// Tablebases, if any are open.
     pub syzygy: Option<Arc<Syzygy>>,
     /// Who hears of it.
@@ -66,7 +66,7 @@ impl Job {
             start: Instant::now(),
             root_moves: Vec::new(),
             root_in_tb: false,
-            table: Arc::new(Table::placeholder()),
+            table: Arc::new(TranspositionTable::placeholder()),
             syzygy: None,
             reporter: Arc::new(Silent),
             previous_value: None,

@@ -63,7 +63,7 @@ enum Stage {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PickerKind {
     /// Everything, in the full search.
     Main,
     /// All evasions of a check.
@@ -76,7 +76,7 @@ enum Kind {
 
 /// The state of one node's move ordering.
 pub struct MovePicker {
-    kind: Kind,
+    kind: PickerKind,
     stage: Stage,
     table_move: Option<Move>,
     next: usize,
@@ -88,7 +88,7 @@ pub struct MovePicker {
 }
 
 impl MovePicker {
-    fn with(kind: Kind, table_move: Option<Move>) -> Self {
+    fn with(kind: PickerKind, table_move: Option<Move>) -> Self {
         Self {
             kind,
             stage: Stage::Table,
@@ -105,9 +105,9 @@ impl MovePicker {
     /// All moves, for the full search. `table_move` must be pseudo-legal.
     pub fn main(position: &Position, table_move: Option<Move>) -> Self {
         let kind = if position.in_check() {
-            Kind::Evasions
+            PickerKind::Evasions
         } else {
-            Kind::Main
+            PickerKind::Main
         };
         Self::with(kind, table_move)
     }
@@ -115,9 +115,9 @@ impl MovePicker {
     /// Noisy moves, or all evasions in check, for the quiescence search.
     pub fn quiescence(position: &Position, table_move: Option<Move>) -> Self {
         let kind = if position.in_check() {
-            Kind::Evasions
+            PickerKind::Evasions
         } else {
-            Kind::Quiescence
+            PickerKind::Quiescence
         };
         let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
         Self::with(kind, table_move)
@@ -127,7 +127,7 @@ impl MovePicker {
     pub fn probcut(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
         let table_move =
             table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
-        Self::with(Kind::ProbCut(threshold), table_move)
+        Self::with(PickerKind::ProbCut(threshold), table_move)
     }
 
     /// No more quiet moves are wanted.
@@ -150,7 +150,7 @@ impl MovePicker {
                     if let Some(m) = self.next_good_noisy(guide, scratch) {
                         return Some(m);
                     }
-                    self.stage = if self.kind == Kind::Main {
+                    self.stage = if self.kind == PickerKind::Main {
                         Stage::MakeQuiet
                     } else {
                         Stage::Done
@@ -191,7 +191,7 @@ impl MovePicker {
     }
 
     fn after_table(&self) -> Stage {
-        if self.kind == Kind::Evasions {
+        if self.kind == PickerKind::Evasions {
             Stage::MakeEvasions
         } else {
             Stage::MakeNoisy
@@ -220,16 +220,16 @@ impl MovePicker {
                 continue;
             }
             let good = match self.kind {
-                Kind::Main => guide
+                PickerKind::Main => guide
                     .position
                     .see_ge(m, exchange_units(-score / params::pick_see_div())),
-                Kind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
-                Kind::Quiescence | Kind::Evasions => true,
+                PickerKind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
+                PickerKind::Quiescence | PickerKind::Evasions => true,
             };
             if good {
                 return Some(m);
             }
-            if self.kind == Kind::Main {
+            if self.kind == PickerKind::Main {
                 scratch.scored.swap(self.bad_noisy_end, self.next - 1);
                 self.bad_noisy_end += 1;
             }

@@ -4,7 +4,7 @@ use super::candidate::{Candidate, Tried};
 use super::movepick::MovePicker;
 use super::node::{NULL_WINDOW, Node, PV, ROOT};
 use super::params;
-use super::reduce::{self, Facts};
+use super::reduce::{self, ReductionFacts};
 use super::score::{self, INFINITE, NONE, Value, exchange_units};
 use super::step::{Exit, Searched, Step};
 use super::tt::Bound;
@@ -319,7 +319,7 @@ impl Worker {
         let pv = KIND != NULL_WINDOW;
         let stat_score = self.stat_score(c);
         self.frame_mut().stat_score = stat_score;
-        let facts = Facts {
+        let facts = ReductionFacts {
             node,
             candidate: c,
             tt_pv: self.frame(0).tt_pv,

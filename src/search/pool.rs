@@ -17,7 +17,7 @@ use super::report::{Line, Outcome, Reporter};
 use super::root_filter::{filter_root_moves, root_moves};
 use super::syzygy::{LoadedTables, Syzygy};
 use super::time;
-use super::tt::{NoMemory, Table};
+use super::tt::{NoMemory, TranspositionTable};
 use crate::board::{Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
@@ -31,11 +31,11 @@ const LEVEL_TABLE_MB: usize = 1;
 pub struct ThreadPool {
     hub: Arc<Hub>,
     threads: Vec<Thread>,
-    table: Arc<Table>,
+    table: Arc<TranspositionTable>,
     network: Arc<Network>,
     syzygy: Option<Arc<Syzygy>>,
     /// What levels search with, once one has played.
-    level_table: Option<Arc<Table>>,
+    level_table: Option<Arc<TranspositionTable>>,
 }
 
 impl ThreadPool {
@@ -48,7 +48,9 @@ impl ThreadPool {
         Self {
             hub,
             threads,
-            table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
+            table: Arc::new(
+                TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}")),
+            ),
             network,
             syzygy: None,
             level_table: None,
@@ -122,7 +124,10 @@ impl ThreadPool {
     /// Makes `job` one of `level`. Without memory for a table, the level searches with next to none.
     fn limit_to(&mut self, level: Level, job: &mut Job) {
         let table = self.level_table.get_or_insert_with(|| {
-            Arc::new(Table::new(LEVEL_TABLE_MB).unwrap_or_else(|_| Table::placeholder()))
+            Arc::new(
+                TranspositionTable::new(LEVEL_TABLE_MB)
+                    .unwrap_or_else(|_| TranspositionTable::placeholder()),
+            )
         });
         table.clear_part(0, 1);
         handicap::apply(job, level, table.clone());
@@ -181,8 +186,8 @@ impl ThreadPool {
     pub fn set_hash(&mut self, mb: usize) -> Result<usize, NoMemory> {
         self.wait();
         // The old table goes first: both together may not fit.
-        self.table = Arc::new(Table::placeholder());
-        self.table = Arc::new(Table::new(mb)?);
+        self.table = Arc::new(TranspositionTable::placeholder());
+        self.table = Arc::new(TranspositionTable::new(mb)?);
         Ok(self.table.megabytes())
     }
 

@@ -34,7 +34,7 @@ pub(super) fn base(improving: bool, depth: i32, count: i32, window_share: i32) -
 }
 
 /// What the reduction depends on.
-pub(super) struct Facts<'a> {
+pub(super) struct ReductionFacts<'a> {
     pub node: &'a Node,
     pub candidate: &'a Candidate,
     pub tt_pv: bool,
@@ -44,7 +44,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// The whole reduction in 1024ths of a ply; below zero it extends.
-pub(super) fn reduction(f: &Facts) -> i32 {
+pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     let (node, c) = (f.node, f.candidate);
     let flag = i32::from;
     let mut r = c.reduction;

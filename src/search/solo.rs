@@ -17,7 +17,7 @@ use super::root_filter::root_moves;
 use super::sampler::Sampler;
 use super::score::Value;
 use super::signals::Signals;
-use super::tt::Table;
+use super::tt::TranspositionTable;
 use super::worker::Worker;
 use crate::board::{Move, Position};
 use crate::level::Level;
@@ -29,7 +29,7 @@ pub use super::worker::STACK_BYTES;
 pub struct Solo {
     worker: Box<Worker>,
     signals: Arc<Signals>,
-    table: Arc<Table>,
+    table: Arc<TranspositionTable>,
     reporter: Arc<Silent>,
     level: Option<Level>,
 }
@@ -57,7 +57,9 @@ impl Solo {
         Self {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
-            table: Arc::new(Table::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
+            table: Arc::new(
+                TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}")),
+            ),
             reporter: Arc::new(Silent),
             level: None,
         }

@@ -146,12 +146,12 @@ impl std::fmt::Display for NoMemory {
 impl std::error::Error for NoMemory {}
 
 /// The table.
-pub struct Table {
+pub struct TranspositionTable {
     clusters: memory::Zeroed<Cluster>,
     generation: AtomicU64,
 }
 
-impl Table {
+impl TranspositionTable {
     /// A table of `mb` MiB (1 to [`MAX_MB`]), or of the largest smaller size that the system grants: a table that does
     /// not fit in memory would be killed or swapped long after it was promised.
     ///
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn finds_what_was_stored_and_nothing_else() {
-        let table = Table::new(1).expect("1 MiB");
+        let table = TranspositionTable::new(1).expect("1 MiB");
         let mut rng = SplitMix64::new(1);
         let keys: Vec<u64> = (0..1000).map(|_| rng.next_u64()).collect();
         for (i, &key) in keys.iter().enumerate() {
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn keeps_the_deeper_entry_and_the_old_move() {
-        let table = Table::new(1).expect("1 MiB");
+        let table = TranspositionTable::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
         table.store(
             42,
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_torn_entry_is_not_found() {
-        let table = Table::new(1).expect("1 MiB");
+        let table = TranspositionTable::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
         let cluster = table.cluster(42);
         cluster.entries[0].fetch_xor(1 << 20, Relaxed);
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn clears_in_parts() {
-        let table = Table::new(1).expect("1 MiB");
+        let table = TranspositionTable::new(1).expect("1 MiB");
         let mut rng = SplitMix64::new(2);
         for _ in 0..100_000 {
             table.store(rng.next_u64(), entry(1, 0));
@@ -428,18 +428,21 @@ mod tests {
         let granted = 8 * CLUSTERS_PER_MB;
         let some = |count| (count <= granted).then(|| memory::zeroed_slice_or_abort(count));
         for mb in [8, 1000, MAX_MB, 1 << 32, 1 << 40, usize::MAX] {
-            let table = Table::largest(mb, some).expect("8 MiB are granted");
+            let table = TranspositionTable::largest(mb, some).expect("8 MiB are granted");
             assert!((4..=8).contains(&table.megabytes()), "{mb}");
             table.store(42, entry(20, 1));
             assert_eq!(table.probe(42), Some(entry(20, 1)));
         }
-        let size = |mb| Table::largest(mb, some).map(|table| table.megabytes());
+        let size = |mb| TranspositionTable::largest(mb, some).map(|table| table.megabytes());
         assert_eq!(size(1 << 32), size(1 << 40));
         assert_eq!(size(0), Ok(1));
     }
 
     #[test]
     fn a_refusal_of_the_smallest_size_is_an_error() {
-        assert_eq!(Table::largest(64, |_| None).err(), Some(NoMemory));
+        assert_eq!(
+            TranspositionTable::largest(64, |_| None).err(),
+            Some(NoMemory)
+        );
     }
 }

@@ -113,7 +113,7 @@ impl AnalysisPrinter {
         if self.json {
             if several {
                 let (title, fen) = (title.to_owned(), self.position.fen());
-                self.print_json(&Message::Position { title, fen });
+                self.print_json(&AnalysisLine::Position { title, fen });
             }
             return;
         }
@@ -185,8 +185,8 @@ impl AnalysisPrinter {
         }
     }
 
-    fn json_line(&self, line: &Line, progress: &Progress) -> Message {
-        Message::Line {
+    fn json_line(&self, line: &Line, progress: &Progress) -> AnalysisLine {
+        AnalysisLine::Line {
             depth: line.depth,
             seldepth: line.seldepth,
             multipv: line.multipv,
@@ -224,10 +224,10 @@ impl AnalysisPrinter {
         )
     }
 
-    fn json_outcome(&self, outcome: &Outcome) -> Message {
+    fn json_outcome(&self, outcome: &Outcome) -> AnalysisLine {
         let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
         let mut uci = self.uci_moves(&moves).into_iter();
-        Message::Best {
+        AnalysisLine::Best {
             fen: self.position.fen(),
             san: outcome.best.map(|m| self.position.san(m)),
             best: uci.next(),
@@ -240,7 +240,7 @@ impl AnalysisPrinter {
         }
     }
 
-    fn print_json(&self, message: &Message) {
+    fn print_json(&self, message: &AnalysisLine) {
         match serde_json::to_string(message) {
             Ok(text) => self.print(&text),
             Err(error) => self.sink.lock().failure = Some(error.into()),
@@ -262,7 +262,7 @@ impl Reporter for AnalysisPrinter {
 
     fn message(&self, text: &str) {
         if self.json {
-            self.print_json(&Message::Note {
+            self.print_json(&AnalysisLine::Note {
                 text: text.to_owned(),
             });
         } else {
@@ -314,7 +314,7 @@ fn bound_name(bound: ScoreBound) -> &'static str {
 /// One line of JSON; the field `type` tells which.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Message {
+enum AnalysisLine {
     /// What the next messages are about, when there are several positions.
     Position { title: String, fen: String },
     /// A principal variation.

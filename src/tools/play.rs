@@ -37,7 +37,7 @@ pub struct PlayOptions {
 
 /// What was typed.
 #[derive(Debug, PartialEq, Eq)]
-enum Input {
+enum Request {
     Move(Move),
     Back,
     Hint,
@@ -61,7 +61,7 @@ pub fn run(
     input: impl BufRead,
     out: &mut impl Write,
 ) -> Result<()> {
-    let mut game = Game {
+    let mut game = TerminalGame {
         pool: ThreadPool::new(network, 1, HASH_MB),
         position: options.start.clone(),
         start: options.start.clone(),
@@ -88,7 +88,7 @@ pub fn run(
 }
 
 /// A game in progress.
-struct Game {
+struct TerminalGame {
     pool: ThreadPool,
     start: Position,
     position: Position,
@@ -100,7 +100,7 @@ struct Game {
     score: i32,
 }
 
-impl Game {
+impl TerminalGame {
     fn play(&mut self, input: impl BufRead, out: &mut impl Write) -> Result<Ending> {
         writeln!(out, "{HELP}")?;
         self.show(out)?;
@@ -131,29 +131,29 @@ impl Game {
     }
 
     /// Does what was typed; the ending, if that ends the game.
-    fn obey(&mut self, input: &Input, out: &mut impl Write) -> Result<Option<Ending>> {
+    fn obey(&mut self, input: &Request, out: &mut impl Write) -> Result<Option<Ending>> {
         match input {
-            Input::Move(m) => self.make(*m),
-            Input::Back => self.take_back(out)?,
-            Input::Hint => {
+            Request::Move(m) => self.make(*m),
+            Request::Back => self.take_back(out)?,
+            Request::Hint => {
                 let (best, _) = self.search(None);
                 let san = best.map(|m| self.position.san(m)).unwrap_or_default();
                 writeln!(out, "Try {san}")?;
             }
-            Input::Draw if self.score <= DRAWN && !self.moves.is_empty() => {
+            Request::Draw if self.score <= DRAWN && !self.moves.is_empty() => {
                 return Ok(Some(Ending::Agreed));
             }
-            Input::Draw => writeln!(out, "No draw: I want to play on")?,
-            Input::Resign => return Ok(Some(Ending::Resigned(self.colour))),
-            Input::Board => self.show(out)?,
-            Input::Flip => {
+            Request::Draw => writeln!(out, "No draw: I want to play on")?,
+            Request::Resign => return Ok(Some(Ending::Resigned(self.colour))),
+            Request::Board => self.show(out)?,
+            Request::Flip => {
                 self.flipped = !self.flipped;
                 self.show(out)?;
             }
-            Input::Moves => writeln!(out, "{}", movetext(&self.start, &self.moves))?,
-            Input::Fen => writeln!(out, "{}", self.position.fen())?,
-            Input::Help => writeln!(out, "{HELP}")?,
-            Input::Quit => return Ok(Some(Ending::Unfinished)),
+            Request::Moves => writeln!(out, "{}", movetext(&self.start, &self.moves))?,
+            Request::Fen => writeln!(out, "{}", self.position.fen())?,
+            Request::Help => writeln!(out, "{HELP}")?,
+            Request::Quit => return Ok(Some(Ending::Unfinished)),
         }
         Ok(None)
     }
@@ -238,19 +238,19 @@ fn hundredths(score: Score) -> i32 {
 }
 
 /// What a line means in `position`.
-fn understand(position: &Position, line: &str) -> Result<Input> {
+fn understand(position: &Position, line: &str) -> Result<Request> {
     Ok(match line.to_ascii_lowercase().as_str() {
-        "back" | "undo" => Input::Back,
-        "hint" => Input::Hint,
-        "draw" => Input::Draw,
-        "resign" => Input::Resign,
-        "" | "board" => Input::Board,
-        "flip" => Input::Flip,
-        "moves" => Input::Moves,
-        "fen" => Input::Fen,
-        "help" | "?" => Input::Help,
-        "quit" | "exit" => Input::Quit,
-        lower => Input::Move(match position.parse_uci(lower) {
+        "back" | "undo" => Request::Back,
+        "hint" => Request::Hint,
+        "draw" => Request::Draw,
+        "resign" => Request::Resign,
+        "" | "board" => Request::Board,
+        "flip" => Request::Flip,
+        "moves" => Request::Moves,
+        "fen" => Request::Fen,
+        "help" | "?" => Request::Help,
+        "quit" | "exit" => Request::Quit,
+        lower => Request::Move(match position.parse_uci(lower) {
             Ok(m) => m,
             Err(_) => position.parse_san(line)?,
         }),

@@ -11,7 +11,7 @@ use super::evalfile::{self, EMBEDDED_NAME};
 use super::extra;
 use super::go::{self, GoCommand};
 use super::mailbox::{Mailbox, Message};
-use super::options::{self, Id, OPTIONS, Value};
+use super::options::{self, Id, OPTIONS, OptionValue};
 use super::output::Output;
 use super::print::{Printer, Setting};
 use super::settings::Settings;
@@ -440,7 +440,7 @@ fn report_tables(output: &Output, loaded: &LoadedTables) {
 }
 
 /// Opens the debug log for appending; nothing for an empty name.
-fn open_log(value: &Value) -> Result<Option<File>, String> {
+fn open_log(value: &OptionValue) -> Result<Option<File>, String> {
     let name = unquoted(value.text());
     if name.is_empty() {
         return Ok(None);

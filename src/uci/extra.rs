@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::command::{self, EXTRAS, Extra};
 use super::go;
-use super::options::{Kind, OPTIONS};
+use super::options::{OPTIONS, OptionKind};
 use super::output::Output;
 use crate::board::Position;
 use crate::nnue::Network;
@@ -36,12 +36,12 @@ pub fn help() -> String {
     lines.push("Options (setoption name NAME value VALUE):".into());
     lines.extend(OPTIONS.iter().map(|spec| {
         let range = match spec.kind {
-            Kind::Spin(default, min, max) => format!("{default}, {min} to {max}"),
-            Kind::Check(default) => default.to_string(),
-            Kind::Button => "button".into(),
-            Kind::Text("") => "text".into(),
-            Kind::Text(default) if default.len() > 20 => "text".into(),
-            Kind::Text(default) => default.into(),
+            OptionKind::Spin(default, min, max) => format!("{default}, {min} to {max}"),
+            OptionKind::Check(default) => default.to_string(),
+            OptionKind::Button => "button".into(),
+            OptionKind::Text("") => "text".into(),
+            OptionKind::Text(default) if default.len() > 20 => "text".into(),
+            OptionKind::Text(default) => default.into(),
         };
         format!("  {:<18} {} ({range})", spec.name, spec.doc)
     }));

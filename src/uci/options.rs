@@ -34,7 +34,7 @@ pub enum Id {
 
 /// The type of an option with its default and range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OptionKind {
     /// An integer: default, least, greatest. All fit 32 bits, because test programs parse them so.
     Spin(i64, i64, i64),
     /// True or false.
@@ -53,25 +53,25 @@ pub struct Spec {
     /// Its name; GUIs match it exactly, we do not care about letter case.
     pub name: &'static str,
     /// Type, default, range.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// What it does, for `help` and the README.
     pub doc: &'static str,
 }
 
 /// A checked value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// For [`Kind::Spin`].
+pub enum OptionValue {
+    /// For [`OptionKind::Spin`].
     Int(i64),
-    /// For [`Kind::Check`].
+    /// For [`OptionKind::Check`].
     Flag(bool),
-    /// For [`Kind::Button`].
+    /// For [`OptionKind::Button`].
     Press,
-    /// For [`Kind::Text`]; `<empty>` has become the empty string.
+    /// For [`OptionKind::Text`]; `<empty>` has become the empty string.
     Text(String),
 }
 
-impl Value {
+impl OptionValue {
     /// The integer, or 0 of another type.
     pub fn int(&self) -> i64 {
         if let Self::Int(value) = self {
@@ -103,7 +103,7 @@ const ABOUT: &str = concat!(
 /// The default of `EvalFile`: the net inside the binary.
 pub const EMBEDDED_NET: &str = "<default>";
 
-const fn spec(id: Id, name: &'static str, kind: Kind, doc: &'static str) -> Spec {
+const fn spec(id: Id, name: &'static str, kind: OptionKind, doc: &'static str) -> Spec {
     Spec {
         id,
         name,
@@ -117,127 +117,127 @@ pub const OPTIONS: [Spec; 21] = [
     spec(
         Id::Hash,
         "Hash",
-        Kind::Spin(16, 1, 33_554_432),
+        OptionKind::Spin(16, 1, 33_554_432),
         "MiB for the transposition table",
     ),
     spec(
         Id::Threads,
         "Threads",
-        Kind::Spin(1, 1, 1024),
+        OptionKind::Spin(1, 1, 1024),
         "search threads",
     ),
     spec(
         Id::MultiPv,
         "MultiPV",
-        Kind::Spin(1, 1, 256),
+        OptionKind::Spin(1, 1, 256),
         "number of best lines shown",
     ),
     spec(
         Id::Ponder,
         "Ponder",
-        Kind::Check(false),
+        OptionKind::Check(false),
         "the GUI may let the engine think on the opponent's time",
     ),
     spec(
         Id::MoveOverhead,
         "Move Overhead",
-        Kind::Spin(10, 0, 5000),
+        OptionKind::Spin(10, 0, 5000),
         "ms kept back for the GUI and the network",
     ),
     spec(
         Id::EvalFile,
         "EvalFile",
-        Kind::Text(EMBEDDED_NET),
+        OptionKind::Text(EMBEDDED_NET),
         "a .nnue file instead of the net inside the binary",
     ),
     spec(
         Id::ClearHash,
         "Clear Hash",
-        Kind::Button,
+        OptionKind::Button,
         "forget everything learnt by searching",
     ),
     spec(
         Id::Chess960,
         "UCI_Chess960",
-        Kind::Check(false),
+        OptionKind::Check(false),
         "castling is sent as king takes rook",
     ),
     spec(
         Id::ShowWdl,
         "UCI_ShowWDL",
-        Kind::Check(false),
+        OptionKind::Check(false),
         "add win, draw and loss in permill to the score",
     ),
     spec(
         Id::AnalyseMode,
         "UCI_AnalyseMode",
-        Kind::Check(false),
+        OptionKind::Check(false),
         "the GUI analyses rather than plays: draws count exactly 0",
     ),
     spec(
         Id::LimitStrength,
         "UCI_LimitStrength",
-        Kind::Check(false),
+        OptionKind::Check(false),
         "play at the level of UCI_Elo",
     ),
     spec(
         Id::Elo,
         "UCI_Elo",
-        Kind::Spin(1500, ELO_MIN as i64, ELO_MAX as i64),
+        OptionKind::Spin(1500, ELO_MIN as i64, ELO_MAX as i64),
         "the level, in Elo of engines",
     ),
     spec(
         Id::SkillLevel,
         "Skill Level",
-        Kind::Spin(SKILL_MAX as i64, 0, SKILL_MAX as i64),
+        OptionKind::Spin(SKILL_MAX as i64, 0, SKILL_MAX as i64),
         "a level by number, unless UCI_LimitStrength; 20 is full strength",
     ),
     spec(
         Id::LevelSeed,
         "Level Seed",
-        Kind::Spin(0, 0, 2_147_483_647),
+        OptionKind::Spin(0, 0, 2_147_483_647),
         "decides what a level misjudges and overlooks; 0 is another one each game",
     ),
     spec(
         Id::SyzygyPath,
         "SyzygyPath",
-        Kind::Text(""),
+        OptionKind::Text(""),
         "directories of Syzygy tablebases",
     ),
     spec(
         Id::SyzygyProbeDepth,
         "SyzygyProbeDepth",
-        Kind::Spin(1, 1, 100),
+        OptionKind::Spin(1, 1, 100),
         "least depth at which tablebases are probed",
     ),
     spec(
         Id::SyzygyProbeLimit,
         "SyzygyProbeLimit",
-        Kind::Spin(7, 0, 7),
+        OptionKind::Spin(7, 0, 7),
         "most men for which tablebases are probed",
     ),
     spec(
         Id::Syzygy50MoveRule,
         "Syzygy50MoveRule",
-        Kind::Check(true),
+        OptionKind::Check(true),
         "tablebase wins respect the 50-move rule",
     ),
     spec(
         Id::NodesTime,
         "nodestime",
-        Kind::Spin(0, 0, 10_000),
+        OptionKind::Spin(0, 0, 10_000),
         "nodes per ms when the clock counts nodes; 0 is real time",
     ),
     spec(
         Id::DebugLogFile,
         "Debug Log File",
-        Kind::Text(""),
+        OptionKind::Text(""),
         "copy all input and output to this file",
     ),
     spec(
         Id::EngineAbout,
         "UCI_EngineAbout",
-        Kind::Text(ABOUT),
+        OptionKind::Text(ABOUT),
         "about this program",
     ),
 ];
@@ -267,19 +267,19 @@ impl Spec {
         let mut line = format!("option name {} type ", self.name);
         // Writing to a string cannot fail.
         let _ = match self.kind {
-            Kind::Spin(default, min, max) => {
+            OptionKind::Spin(default, min, max) => {
                 write!(line, "spin default {default} min {min} max {max}")
             }
-            Kind::Check(default) => write!(line, "check default {default}"),
-            Kind::Button => write!(line, "button"),
-            Kind::Text("") => write!(line, "string default <empty>"),
-            Kind::Text(default) => write!(line, "string default {default}"),
+            OptionKind::Check(default) => write!(line, "check default {default}"),
+            OptionKind::Button => write!(line, "button"),
+            OptionKind::Text("") => write!(line, "string default <empty>"),
+            OptionKind::Text(default) => write!(line, "string default {default}"),
         };
         line
     }
 
     /// Checks a value; the error names the option, the value and what is allowed.
-    pub fn parse(&self, value: Option<&str>) -> Result<Value, String> {
+    pub fn parse(&self, value: Option<&str>) -> Result<OptionValue, String> {
         let name = self.name;
         let text = value.unwrap_or("").trim();
         let refusal = |allowed: &str| match value {
@@ -292,26 +292,32 @@ impl Spec {
             )),
         };
         match self.kind {
-            Kind::Button => Ok(Value::Press),
-            Kind::Text(_) if text.eq_ignore_ascii_case("<empty>") => Ok(Value::Text(String::new())),
-            Kind::Text(_) => Ok(Value::Text(text.to_owned())),
-            Kind::Check(_) if text.eq_ignore_ascii_case("true") => Ok(Value::Flag(true)),
-            Kind::Check(_) if text.eq_ignore_ascii_case("false") => Ok(Value::Flag(false)),
-            Kind::Check(_) => refusal("true or false"),
-            Kind::Spin(_, min, max) => match text.parse() {
-                Ok(number) if (min..=max).contains(&number) => Ok(Value::Int(number)),
+            OptionKind::Button => Ok(OptionValue::Press),
+            OptionKind::Text(_) if text.eq_ignore_ascii_case("<empty>") => {
+                Ok(OptionValue::Text(String::new()))
+            }
+            OptionKind::Text(_) => Ok(OptionValue::Text(text.to_owned())),
+            OptionKind::Check(_) if text.eq_ignore_ascii_case("true") => {
+                Ok(OptionValue::Flag(true))
+            }
+            OptionKind::Check(_) if text.eq_ignore_ascii_case("false") => {
+                Ok(OptionValue::Flag(false))
+            }
+            OptionKind::Check(_) => refusal("true or false"),
+            OptionKind::Spin(_, min, max) => match text.parse() {
+                Ok(number) if (min..=max).contains(&number) => Ok(OptionValue::Int(number)),
                 _ => refusal(&format!("an integer from {min} to {max}")),
             },
         }
     }
 
     /// The value at start-up.
-    pub fn default_value(&self) -> Value {
+    pub fn default_value(&self) -> OptionValue {
         match self.kind {
-            Kind::Spin(default, ..) => Value::Int(default),
-            Kind::Check(default) => Value::Flag(default),
-            Kind::Button => Value::Press,
-            Kind::Text(default) => Value::Text(default.to_owned()),
+            OptionKind::Spin(default, ..) => OptionValue::Int(default),
+            OptionKind::Check(default) => OptionValue::Flag(default),
+            OptionKind::Button => OptionValue::Press,
+            OptionKind::Text(default) => OptionValue::Text(default.to_owned()),
         }
     }
 }
@@ -338,15 +344,17 @@ mod tests {
                 spec.name
             );
             match spec.kind {
-                Kind::Spin(default, min, max) => {
+                OptionKind::Spin(default, min, max) => {
                     assert!(
                         (min..=max).contains(&default)
                             && i32::try_from(min).is_ok()
                             && i32::try_from(max).is_ok()
                     );
                 }
-                Kind::Text(text) => assert!(text.split(' ').all(|word| !RESERVED.contains(&word))),
-                Kind::Check(_) | Kind::Button => {}
+                OptionKind::Text(text) => {
+                    assert!(text.split(' ').all(|word| !RESERVED.contains(&word)))
+                }
+                OptionKind::Check(_) | OptionKind::Button => {}
             }
         }
         let line = |name| find(name).map(Spec::declaration).unwrap_or_default();
@@ -374,15 +382,17 @@ mod tests {
         let readme = include_str!("../../README.md");
         for spec in &OPTIONS {
             let start = match spec.kind {
-                Kind::Spin(default, min, max) => {
+                OptionKind::Spin(default, min, max) => {
                     format!("| `{}` | {default} | {min} to {max} |", spec.name)
                 }
-                Kind::Check(default) => format!("| `{}` | {default} | |", spec.name),
-                Kind::Button => format!("| `{}` | button | |", spec.name),
-                Kind::Text("") => format!("| `{}` | empty | |", spec.name),
-                Kind::Text(EMBEDDED_NET) => format!("| `{}` | `{EMBEDDED_NET}` | |", spec.name),
+                OptionKind::Check(default) => format!("| `{}` | {default} | |", spec.name),
+                OptionKind::Button => format!("| `{}` | button | |", spec.name),
+                OptionKind::Text("") => format!("| `{}` | empty | |", spec.name),
+                OptionKind::Text(EMBEDDED_NET) => {
+                    format!("| `{}` | `{EMBEDDED_NET}` | |", spec.name)
+                }
                 // A text that only informs.
-                Kind::Text(_) => format!("| `{}` | | |", spec.name),
+                OptionKind::Text(_) => format!("| `{}` | | |", spec.name),
             };
             assert!(
                 readme.lines().any(|line| line.starts_with(&start)),
@@ -400,7 +410,7 @@ mod tests {
                 .map(|(_, rest)| rest.split(" min ").next().unwrap_or(""));
             let value = spec.parse(default);
             match spec.kind {
-                Kind::Text("") => assert_eq!(value, Ok(Value::Text(String::new()))),
+                OptionKind::Text("") => assert_eq!(value, Ok(OptionValue::Text(String::new()))),
                 _ => assert_eq!(value, Ok(spec.default_value()), "{}", spec.name),
             }
         }
@@ -446,7 +456,7 @@ mod tests {
         }
         assert!(parse("Hash", Some("0")).is_err_and(|e| e.contains("from 1 to 33554432")));
         assert!(parse("Hash", None).is_err_and(|e| e.contains("missing")));
-        assert_eq!(parse("Hash", Some(" 33 ")), Ok(Value::Int(33)));
-        assert_eq!(parse("Ponder", Some("TRUE")), Ok(Value::Flag(true)));
+        assert_eq!(parse("Hash", Some(" 33 ")), Ok(OptionValue::Int(33)));
+        assert_eq!(parse("Ponder", Some("TRUE")), Ok(OptionValue::Flag(true)));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::level::LevelChoice;
-use super::options::{Id, OPTIONS, Value};
+use super::options::{Id, OPTIONS, OptionValue};
 use crate::board::CastlingMode;
 use crate::search::SearchOptions;
 
@@ -32,7 +32,7 @@ impl Settings {
     }
 
     /// Stores a checked value; false when the option is not kept here.
-    pub fn apply(&mut self, id: Id, value: &Value) -> bool {
+    pub fn apply(&mut self, id: Id, value: &OptionValue) -> bool {
         let search = &mut self.search;
         match id {
             Id::MultiPv => search.multi_pv = value.int() as usize,

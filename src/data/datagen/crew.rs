@@ -47,18 +47,18 @@ pub trait Player {
     ///
     /// # Errors
     /// When no game can be begun, or the format cannot hold it.
-    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Played>>;
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>>;
 }
 
 /// A game that was played, in the file's format.
-pub struct Played {
+pub struct PlayedGame {
     /// What is appended to the file.
     pub bytes: Vec<u8>,
     /// Labelled positions.
     pub positions: u64,
 }
 
-impl Played {
+impl PlayedGame {
     /// A game of these positions, all labelled but those with `NO_SCORE`.
     ///
     /// # Errors
@@ -82,10 +82,10 @@ pub fn rng_of(seed: u64, number: u64) -> SplitMix64 {
     SplitMix64::new(SplitMix64::new(base ^ number).next_u64())
 }
 
-/// A finished game.
-struct Game {
+/// A game and its number among all.
+struct NumberedGame {
     number: u64,
-    played: Played,
+    played: PlayedGame,
 }
 
 /// Plays until the file has the positions that are asked for. `settings` is what the data depend on apart from the
@@ -131,7 +131,7 @@ fn play_games<P: Player>(
     new_player: &impl Fn() -> P,
     next: &AtomicU64,
     stop: &AtomicBool,
-    sender: &Sender<Result<Game>>,
+    sender: &Sender<Result<NumberedGame>>,
 ) {
     let mut player = new_player();
     while !stop.load(Relaxed) {
@@ -139,7 +139,7 @@ fn play_games<P: Player>(
         let played = catch_unwind(AssertUnwindSafe(|| player.play(number, stop)));
         let game = match played {
             Ok(Ok(None)) => return,
-            Ok(Ok(Some(played))) => Ok(Game { number, played }),
+            Ok(Ok(Some(played))) => Ok(NumberedGame { number, played }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(anyhow!(
                 "game {number} failed; this is a bug, please report it"
@@ -152,7 +152,11 @@ fn play_games<P: Player>(
 }
 
 /// Writes games as their turn comes, until there are `wanted` positions.
-fn write_games(games: &Receiver<Result<Game>>, store: &mut Store, wanted: u64) -> Result<()> {
+fn write_games(
+    games: &Receiver<Result<NumberedGame>>,
+    store: &mut Store,
+    wanted: u64,
+) -> Result<()> {
     let mut progress = ProgressLine::new();
     let before = store.state().positions;
     let mut early = BTreeMap::new();

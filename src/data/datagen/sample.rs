@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use parking_lot::Mutex;
 
-use super::crew::{self, OutputArgs, Played, Player, rng_of};
+use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::{Move, Position};
@@ -102,7 +102,7 @@ struct SamplePlayer<'a> {
 }
 
 impl Player for SamplePlayer<'_> {
-    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Played>> {
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
@@ -174,18 +174,18 @@ impl Basket {
     }
 
     /// The game, now that white's result is known.
-    fn finish(self, white: i8, format: Format) -> Result<Played> {
+    fn finish(self, white: i8, format: Format) -> Result<PlayedGame> {
         match self {
             Self::Entries(mut entries) => {
                 entries.iter_mut().for_each(|entry| entry.set_result(white));
-                Played::encode(&entries, format)
+                PlayedGame::encode(&entries, format)
             }
             Self::Tree(walk) => {
                 let encoder = walk.encoded?;
                 let positions = encoder.count();
                 let mut bytes = Vec::new();
                 encoder.finish(white, &mut bytes)?;
-                Ok(Played { bytes, positions })
+                Ok(PlayedGame { bytes, positions })
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::crew::{self, OutputArgs, Played, Player, rng_of};
+use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::Position;
@@ -86,7 +86,7 @@ struct SelfplayPlayer<'a> {
 }
 
 impl Player for SelfplayPlayer<'_> {
-    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Played>> {
+    fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
@@ -100,7 +100,7 @@ impl Player for SelfplayPlayer<'_> {
             return Ok(None);
         };
         entries.iter_mut().for_each(|entry| entry.set_result(white));
-        Played::encode(&self.choose(&entries), self.format).map(Some)
+        PlayedGame::encode(&self.choose(&entries), self.format).map(Some)
     }
 }
 

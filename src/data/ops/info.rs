@@ -23,7 +23,7 @@ pub struct InfoArgs {
 /// When a file cannot be read or is damaged; the error names it.
 pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     for path in &args.files {
-        let mut summary = Summary::default();
+        let mut summary = FileSummary::default();
         for_each(std::slice::from_ref(path), "info", |entry, _| {
             summary.add(entry);
             Ok(())
@@ -84,7 +84,7 @@ impl fmt::Display for Histogram {
 
 /// Counts over a file.
 #[derive(Clone, Debug)]
-pub struct Summary {
+pub struct FileSummary {
     /// All entries.
     pub positions: u64,
     /// Runs of entries whose plies follow one another: games, or single positions.
@@ -106,7 +106,7 @@ pub struct Summary {
     next_ply: Option<u16>,
 }
 
-impl Default for Summary {
+impl Default for FileSummary {
     fn default() -> Self {
         Self {
             positions: 0,
@@ -128,7 +128,7 @@ impl Default for Summary {
     }
 }
 
-impl Summary {
+impl FileSummary {
     /// Counts one entry.
     pub fn add(&mut self, entry: &Entry) {
         self.positions += 1;
@@ -147,7 +147,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for FileSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |part: u64| 100.0 * part as f64 / self.positions.max(1) as f64;
         writeln!(f, "  positions        {:>12}", self.positions)?;

@@ -8,7 +8,7 @@ use crate::data::reader::Format;
 
 /// A file.
 #[derive(Clone, Debug)]
-pub struct Input {
+pub struct InputFile {
     /// Where it is.
     pub path: PathBuf,
     /// How it holds its entries.

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use anyhow::{Context, Result, ensure};
 
-use super::chunk::{Chunk, Input};
+use super::chunk::{Chunk, InputFile};
 use crate::data::entry::Entry;
 use crate::data::reader::Format;
 use crate::data::tree::{Decoder, HEADER_BYTES, Header};
@@ -20,11 +20,11 @@ const STEP: u64 = 1 << 12;
 /// # Errors
 /// When the file cannot be read, is damaged, or `visit` says so; the error tells where in the file.
 pub fn load(
-    input: &Input,
+    input: &InputFile,
     chunk: &Chunk,
     mut visit: impl FnMut(&Entry) -> Result<()>,
 ) -> Result<u64> {
-    let mut part = Part::read(input, chunk)?;
+    let mut part = ChunkPart::read(input, chunk)?;
     let loaded = match input.format {
         Format::Bin => bin::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
         Format::Binpack => binpack::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
@@ -35,7 +35,7 @@ pub fn load(
 }
 
 /// What was read of a file.
-struct Part {
+struct ChunkPart {
     file: File,
     /// Bytes of the file.
     size: u64,
@@ -44,8 +44,8 @@ struct Part {
     bytes: Vec<u8>,
 }
 
-impl Part {
-    fn read(input: &Input, chunk: &Chunk) -> Result<Self> {
+impl ChunkPart {
+    fn read(input: &InputFile, chunk: &Chunk) -> Result<Self> {
         let mut file = File::open(&input.path).context("cannot open the file")?;
         file.seek(SeekFrom::Start(chunk.start))?;
         let mut part = Self {
@@ -81,7 +81,7 @@ impl Part {
 /// The blocks that begin in the chunk. The one that begins behind it must be sound, so that nobody overlooks damage: who
 /// reads the next chunk looks for a header.
 fn load_tree(
-    part: &mut Part,
+    part: &mut ChunkPart,
     chunk: &Chunk,
     visit: &mut impl FnMut(&Entry) -> Result<()>,
 ) -> Result<u64> {
@@ -114,7 +114,7 @@ fn load_tree(
 }
 
 /// Where the first block begins that begins in the chunk.
-fn first_block(part: &mut Part, chunk: &Chunk) -> Result<Option<u64>> {
+fn first_block(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u64>> {
     if chunk.start == 0 {
         return Ok(Some(0));
     }
@@ -126,7 +126,7 @@ fn first_block(part: &mut Part, chunk: &Chunk) -> Result<Option<u64>> {
 
 /// The entries whose first line begins in the chunk.
 fn load_plain(
-    part: &mut Part,
+    part: &mut ChunkPart,
     chunk: &Chunk,
     visit: &mut impl FnMut(&Entry) -> Result<()>,
 ) -> Result<u64> {
@@ -160,7 +160,7 @@ fn load_plain(
 }
 
 /// Where in the part of a text the first entry begins that begins in the chunk.
-fn find_first(part: &mut Part, chunk: &Chunk) -> Result<Option<usize>> {
+fn find_first(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<usize>> {
     ensure!(chunk.start > 0, "the first chunk begins with the file");
     let mut before = [0];
     let mut file = &part.file;

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Options;
-use super::chunk::{Chunk, Input};
+use super::chunk::{Chunk, InputFile};
 use super::load::load;
 use crate::data::bin::RECORD_BYTES;
 use crate::data::filter::Filter;
@@ -31,7 +31,7 @@ const BINPACK_MAGIC: &[u8; 4] = b"BINP";
 /// What is read, and what of it.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    files: Vec<Input>,
+    files: Vec<InputFile>,
     chunks: Vec<Chunk>,
     filter: Filter,
     thin_beyond: u16,
@@ -52,7 +52,7 @@ impl Plan {
             let path = &source.path;
             let size = std::fs::metadata(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
-            let input = Input {
+            let input = InputFile {
                 path: path.clone(),
                 format: Format::of(path)?,
                 size: size.len(),
@@ -185,7 +185,7 @@ fn hold_out(chunks: &mut [Chunk], share: f64) {
 }
 
 /// The chunks of a file.
-fn chunks_of(input: &Input, file: usize) -> Result<Vec<Chunk>> {
+fn chunks_of(input: &InputFile, file: usize) -> Result<Vec<Chunk>> {
     let size = match input.format {
         Format::Bin => BIN_RECORDS * RECORD_BYTES as u64,
         Format::Tree => TREE_BYTES,

@@ -39,7 +39,7 @@ pub struct EpdOptions {
 
 /// What a run of suites came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
+pub struct SuiteSummary {
     /// Positions searched.
     pub positions: usize,
     /// Positions solved.
@@ -101,8 +101,8 @@ pub fn run(
     network: Arc<Network>,
     out: &mut dyn Write,
     err: &mut dyn Write,
-) -> Result<Summary> {
-    let mut summary = Summary::default();
+) -> Result<SuiteSummary> {
+    let mut summary = SuiteSummary::default();
     let mut positions = Vec::new();
     for file in &options.files {
         positions.extend(read_suite(file, &mut summary, err)?);
@@ -127,7 +127,7 @@ pub fn run(
         let settled = *watcher.0.lock();
         count(tested, settled, &mut summary);
         let line = if options.json {
-            serde_json::to_string(&Message::position(tested, settled, summary.positions))?
+            serde_json::to_string(&SuiteLine::position(tested, settled, summary.positions))?
         } else {
             describe(tested, settled, summary.positions)
         };
@@ -135,7 +135,7 @@ pub fn run(
         out.flush()?;
     }
     let line = if options.json {
-        serde_json::to_string(&Message::Summary(summary))?
+        serde_json::to_string(&SuiteLine::Summary(summary))?
     } else {
         summary.describe()
     };
@@ -146,7 +146,7 @@ pub fn run(
 /// The positions of a file; what cannot be read is named on `err`.
 fn read_suite(
     path: &Path,
-    summary: &mut Summary,
+    summary: &mut SuiteSummary,
     err: &mut dyn Write,
 ) -> Result<Vec<TestPosition>> {
     let mut positions = Vec::new();
@@ -182,7 +182,7 @@ fn read_suite(
 }
 
 /// Adds a finished position to the summary.
-fn count(tested: &TestPosition, settled: Settled, summary: &mut Summary) {
+fn count(tested: &TestPosition, settled: Settled, summary: &mut SuiteSummary) {
     summary.positions += 1;
     summary.max_points += tested.max_points();
     if let Some(m) = settled.best {
@@ -194,7 +194,7 @@ fn count(tested: &TestPosition, settled: Settled, summary: &mut Summary) {
 /// A line of JSON; the field `type` tells which.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Message {
+enum SuiteLine {
     /// A finished position. Moves are in SAN, `depth` and `time_ms` tell when the search settled on its move.
     Position {
         index: usize,
@@ -209,10 +209,10 @@ enum Message {
         time_ms: u64,
     },
     /// What all came to.
-    Summary(Summary),
+    Summary(SuiteSummary),
 }
 
-impl Message {
+impl SuiteLine {
     fn position(tested: &TestPosition, settled: Settled, index: usize) -> Self {
         Self::Position {
             index,
@@ -252,7 +252,7 @@ fn describe(tested: &TestPosition, settled: Settled, index: usize) -> String {
     text
 }
 
-impl Summary {
+impl SuiteSummary {
     /// One line for people.
     pub fn describe(&self) -> String {
         let percent = |part: f64, whole: f64| 100.0 * part / whole.max(1.0);
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_summary_reads_well() {
-        let summary = Summary {
+        let summary = SuiteSummary {
             positions: 4,
             solved: 3,
             points: 27,
@@ -291,7 +291,7 @@ mod tests {
         };
         let text = "Solved 3 of 4 (75.0 %), 27 of 40 points (67.5 %), 1 left out as unreadable";
         assert_eq!(summary.describe(), text);
-        assert_eq!(Summary::default().describe(), "Solved 0 of 0 (0.0 %)");
+        assert_eq!(SuiteSummary::default().describe(), "Solved 0 of 0 (0.0 %)");
     }
 
     #[test]

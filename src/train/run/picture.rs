@@ -27,7 +27,7 @@ pub fn svg(title: &str, history: &[Validation]) -> String {
         escaped(title)
     );
     if let (Some(range), Some(last)) = (both_range(history), history.last()) {
-        let frame = Frame {
+        let frame = Canvas {
             range,
             end: millions(last).max(1e-9),
         };
@@ -43,13 +43,13 @@ pub fn svg(title: &str, history: &[Validation]) -> String {
 }
 
 /// The picture's coordinates.
-struct Frame {
+struct Canvas {
     range: Range,
     /// Millions of positions at the right end.
     end: f64,
 }
 
-impl Frame {
+impl Canvas {
     fn x(&self, millions: f64) -> f64 {
         LEFT + millions / self.end * (WIDTH - LEFT - RIGHT)
     }

@@ -23,9 +23,9 @@ pub struct Batch {
 }
 
 /// The batches of a run, one after the other, without end.
-pub struct Batches(Source);
+pub struct Batches(Filling);
 
-enum Source {
+enum Filling {
     /// A thread fills them.
     Beside(Receiver<Result<Batch>>),
     /// Where there are no threads.
@@ -44,13 +44,13 @@ impl Batches {
             first,
         });
         if !threads::EXIST {
-            return Self(Source::Here(filler));
+            return Self(Filling::Here(filler));
         }
         let (sender, receiver) = bounded(WAITING);
         let thread = std::thread::Builder::new().name("batches".to_owned());
         // Refused by the system, the thread takes the sender with it: `next` says so.
         let _ = thread.spawn(move || serve(*filler, &sender));
-        Self(Source::Beside(receiver))
+        Self(Filling::Beside(receiver))
     }
 
     /// The next batch.
@@ -59,8 +59,8 @@ impl Batches {
     /// When a file cannot be read any more or is damaged. Nothing comes after that.
     pub fn next(&mut self) -> Result<Batch> {
         match &mut self.0 {
-            Source::Here(filler) => filler.next(),
-            Source::Beside(receiver) => receiver
+            Filling::Here(filler) => filler.next(),
+            Filling::Beside(receiver) => receiver
                 .recv()
                 .unwrap_or_else(|_| Err(anyhow!("there is no thread that reads the files"))),
         }

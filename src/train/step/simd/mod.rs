@@ -45,7 +45,7 @@ pub struct Units {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+enum InstructionSet {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -57,22 +57,22 @@ enum Level {
 
 /// The kernels that this machine runs. A value other than the portable one is the proof that the CPU has the feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backend(Level);
+pub struct Backend(InstructionSet);
 
 /// Calls the version of a kernel that `self` stands for.
 macro_rules! dispatch {
     ($self:ident, $name:ident $(<$width:ident>)? ($($argument:expr),*)) => {
         match $self.0 {
-            Level::Portable => portable::$name::<false $(, $width)?>($($argument),*),
+            InstructionSet::Portable => portable::$name::<false $(, $width)?>($($argument),*),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
-            Level::Avx2 => unsafe { avx2::$name($($argument),*) },
+            InstructionSet::Avx2 => unsafe { avx2::$name($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
-            Level::Avx512 => unsafe { avx512::$name($($argument),*) },
+            InstructionSet::Avx512 => unsafe { avx512::$name($($argument),*) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has NEON.
-            Level::Neon => unsafe { neon::$name($($argument),*) },
+            InstructionSet::Neon => unsafe { neon::$name($($argument),*) },
         }
     };
 }
@@ -88,21 +88,21 @@ impl Backend {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq");
             match (avx512, avx2) {
-                (true, true) => return Self(Level::Avx512),
-                (false, true) => return Self(Level::Avx2),
+                (true, true) => return Self(InstructionSet::Avx512),
+                (false, true) => return Self(InstructionSet::Avx2),
                 _ => {}
             }
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            return Self(Level::Neon);
+            return Self(InstructionSet::Neon);
         }
         Self::portable()
     }
 
     /// The kernels that run anywhere.
     pub fn portable() -> Self {
-        Self(Level::Portable)
+        Self(InstructionSet::Portable)
     }
 
     /// Every level that this CPU can run, the portable one first.
@@ -111,8 +111,8 @@ impl Backend {
         let mut levels = vec![Self::portable()];
         let best = Self::detect();
         #[cfg(target_arch = "x86_64")]
-        if best == Self(Level::Avx512) {
-            levels.push(Self(Level::Avx2));
+        if best == Self(InstructionSet::Avx512) {
+            levels.push(Self(InstructionSet::Avx2));
         }
         if best != Self::portable() {
             levels.push(best);

@@ -1,0 +1,34 @@
+//! A score as a review shows it: for JSON, and for people.
+
+use serde::Serialize;
+
+use crate::search::report::Score;
+
+/// A score of White: `{"cp": 31}` or `{"mate": -3}`; a side that is mated has no moves left, so the mate is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Eval {
+    /// Hundredths of a pawn.
+    Cp(i32),
+    /// Moves to mate, negative when White is mated.
+    Mate(i32),
+}
+
+impl From<Score> for Eval {
+    fn from(score: Score) -> Self {
+        match score {
+            Score::Centipawns(cp) => Self::Cp(cp),
+            Score::Mate(moves) => Self::Mate(moves),
+        }
+    }
+}
+
+impl std::fmt::Display for Eval {
+    /// As people read it: `+0.31`, `#-3`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cp(cp) => write!(f, "{:+.2}", f64::from(*cp) / 100.0),
+            Self::Mate(moves) => write!(f, "#{moves}"),
+        }
+    }
+}
