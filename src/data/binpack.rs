@@ -1,7 +1,7 @@
 //! Stockfish's `.binpack`: blocks of games, each a starting position and a bit-packed list of moves and scores.
 //!
 //! The `sfbinpack` crate decodes and encodes; this file adds what it leaves open: errors in place of panics on damaged
-//! data, and the way into our own entries and out of them.
+//! data, and the conversion to and from `Entry`.
 //!
 //! The format knows classical castling only. Of a Chess960 game it loses the rights of kings and rooks that did not
 //! start on their classical squares, and the positions where such a castling was played.
@@ -93,7 +93,7 @@ fn decode_block(block: &[u8], visit: &mut impl FnMut(&Entry) -> Result<()>) -> R
     Ok(())
 }
 
-/// The entry in our words.
+/// Converts an entry of the crate.
 pub fn to_entry(entry: &TrainingDataEntry) -> Entry {
     let position = &entry.pos;
     let occupied = position.occupied().bits();
@@ -210,7 +210,7 @@ impl<W: Write> BinpackWriter<W> {
     }
 }
 
-/// The entry in the crate's words; `None` for a castling that is not classical.
+/// Converts an entry for the crate; `None` for a castling that is not classical.
 fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
     let m = entry.m.context(
         "a position without a move, which .binpack cannot hold: write .bin or .plain instead",

@@ -35,12 +35,12 @@ pub struct PackedPiece {
 }
 
 impl PackedPiece {
-    /// The role in the board's words; `None` for a code that is none.
+    /// The role as the board's type; `None` for an invalid code.
     pub fn role(self) -> Option<Role> {
         Role::try_from(u32::from(self.role) + 1).ok()
     }
 
-    /// The square in the board's words.
+    /// The square as the board's type.
     pub fn square(self) -> Square {
         Square::new(u32::from(self.square & 63))
     }

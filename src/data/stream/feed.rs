@@ -20,12 +20,12 @@ const AHEAD: u64 = 4;
 /// Makes the order of chunks another one than that of records.
 const CHUNKS: u64 = 0xC0DE_C0DE_C0DE_C0DE;
 
-/// What a thread has loaded: the chunk's number in the row of all, and its records.
+/// What a thread has loaded: the chunk's number in the sequence over all epochs, and its records.
 type Loaded = (u64, Result<Vec<Record>>);
 
 /// The chunks of one epoch after the other, each epoch in an order of its own.
 pub struct Feed {
-    /// Number of the chunk that comes next, and of the one that nobody loads yet.
+    /// Number of the next chunk, and of the first that nobody loads yet.
     next: u64,
     asked: u64,
     requests: Sender<u64>,
@@ -118,7 +118,7 @@ struct Loader {
 }
 
 impl Loader {
-    /// The chunk of that number in the row of all.
+    /// The chunk of that number in the sequence over all epochs.
     fn load(&self, number: u64) -> Result<Vec<Record>> {
         let count = self.chunks.len() as u64;
         let order = Order::new(count, self.seed ^ CHUNKS, number / count);

@@ -1,4 +1,4 @@
-//! Files of any size as an endless row of records in random order, in bounded memory.
+//! Files of any size as an endless sequence of records in random order, in bounded memory.
 //!
 //! * [`chunk`], [`plan`]: files are cut into chunks, of which some at the ends are held out
 //! * [`load`]: one chunk becomes records
@@ -70,7 +70,7 @@ pub struct Options {
     pub threads: usize,
 }
 
-/// Records in random order, without end.
+/// Records in random order, an endless sequence.
 pub struct Stream {
     plan: Arc<Plan>,
     window: Window,

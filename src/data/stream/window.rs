@@ -25,7 +25,7 @@ pub struct Bookmark {
     pub window: u64,
     /// How many of its records were shown.
     pub shown: u64,
-    /// The chunk in the row of all with which the window begins.
+    /// Number of the chunk, over all epochs, with which the window begins.
     pub chunk: u64,
     /// Records of that chunk that belong to the window before.
     pub skip: u64,
@@ -40,7 +40,7 @@ struct Inlet {
 }
 
 impl Inlet {
-    /// The chunk in the row, and how many of its records were taken.
+    /// The number of the chunk, and how many of its records were taken.
     fn at(&self) -> (u64, u64) {
         if self.taken == self.records.len() {
             return (self.feed.next_chunk(), 0);
@@ -165,7 +165,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Shows what was shown before the bookmark, to nobody.
+    /// Replays, without showing it, what was shown before the bookmark.
     fn go_to(&mut self, bookmark: &Bookmark) -> Result<()> {
         if self.is_resident() {
             self.number = bookmark.window;
