@@ -130,6 +130,16 @@ impl<'a> Reference<'a> {
                 let kb = 28 - 4 * (k / 8) + (k % 8).min(7 - k % 8);
                 Some((sq ^ m) + plane + 704 * kb)
             }
+            Features::HalfKav2Hm16
+            | Features::HalfKav2Hm8
+            | Features::HalfKav2Hm4
+            | Features::HalfKav2Hm1 => {
+                let flip = if black { 56 } else { 0 };
+                let m = if king % 8 < 4 { 7 } else { 0 } ^ flip;
+                let k = king ^ flip;
+                let bucket = king_bucket(self.shape.features, k / 8, k % 8);
+                Some((sq ^ m) + plane + 704 * bucket)
+            }
         }
     }
 
@@ -209,6 +219,45 @@ impl<'a> Reference<'a> {
     }
 }
 
+/// The bucket of an own king on a rank and a file, both from 0: the tables drawn from the first rank up.
+fn king_bucket(features: Features, rank: usize, file: usize) -> usize {
+    let table: [&[u8; 8]; 8] = match features {
+        Features::HalfKav2Hm16 => [
+            b"01233210",
+            b"45677654",
+            b"88999988",
+            b"aabbbbaa",
+            b"ccddddcc",
+            b"eeffffee",
+            b"eeffffee",
+            b"eeffffee",
+        ],
+        Features::HalfKav2Hm8 => [
+            b"01233210",
+            b"44555544",
+            b"66666666",
+            b"66666666",
+            b"77777777",
+            b"77777777",
+            b"77777777",
+            b"77777777",
+        ],
+        Features::HalfKav2Hm4 => [
+            b"00111100",
+            b"22222222",
+            b"33333333",
+            b"33333333",
+            b"33333333",
+            b"33333333",
+            b"33333333",
+            b"33333333",
+        ],
+        _ => [b"00000000"; 8],
+    };
+    let digit = char::from(table[rank][file]).to_digit(16);
+    digit.expect("a hexadecimal digit") as usize
+}
+
 /// Nets of our own: every feature set, width, activation, size of layer, and number of stacks.
 fn our_own() -> Vec<Architecture> {
     [
@@ -223,6 +272,15 @@ fn our_own() -> Vec<Architecture> {
         [2, 256, 2, 16, 32, 1],
         [2, 512, 2, 16, 32, 8],
         [2, 768, 2, 16, 32, 8],
+        // Piece-square values.
+        [2, 512, 0, 32, 32, 8 + 256 * 8],
+        [2, 256, 2, 16, 32, 8 + 256 * 8],
+        // Fewer king buckets.
+        [2 + 256 * 16, 512, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 8, 768, 2, 16, 32, 8],
+        [2 + 256 * 8, 512, 1, 32, 32, 8 + 256 * 8],
+        [2 + 256 * 4, 256, 2, 16, 32, 1],
+        [2 + 256, 1024, 2, 16, 32, 8 + 256 * 8],
     ]
     .map(|words| Architecture::from_words(words).expect("a supported shape"))
     .into()

@@ -24,7 +24,7 @@ mod simd;
 #[doc(hidden)]
 pub mod synthetic;
 pub(crate) mod trace;
-mod transformer;
+pub(crate) mod transformer;
 mod view;
 
 pub use accumulator::AccumulatorStack;

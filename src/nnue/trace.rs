@@ -18,12 +18,21 @@ pub(crate) struct Trace {
     pub hidden: [Vec<u8>; 2],
     /// The output of the dense layers, side to move's view.
     pub output: i32,
+    /// The piece-square part; 0 for networks without one.
+    pub psqt: i32,
+}
+
+impl Trace {
+    /// Both parts together, in sixteenths of engine units.
+    pub fn raw(&self) -> i32 {
+        self.psqt.wrapping_add(self.output)
+    }
 }
 
 impl Network {
     /// Evaluates a board, and keeps what every unit showed.
     pub(crate) fn trace(&self, board: &impl BoardView) -> Trace {
-        let inputs = self.inputs(board);
+        let (inputs, psqt) = (self.inputs(board), self.psqt(board));
         let head = &self.heads()[self.architecture().bucket(board.count())];
         if self.architecture().chain == Chain::Joined {
             let (seen, output) = scalar::joined_layers(head, &inputs);
@@ -31,6 +40,7 @@ impl Network {
                 inputs,
                 hidden: [seen[..64].to_vec(), seen.to_vec()],
                 output,
+                psqt,
             };
         }
         let sums = sums(&head.first, &inputs);
@@ -41,7 +51,30 @@ impl Network {
             inputs,
             hidden: [second, last],
             output,
+            psqt,
         }
+    }
+
+    /// Half the difference of both sides' piece-square values of pieces on squares and relations, wrapping.
+    fn psqt(&self, board: &impl BoardView) -> i32 {
+        let shape = self.architecture();
+        let (width, column) = (shape.psqt, shape.bucket(board.count()));
+        if width == 0 {
+            return 0;
+        }
+        let relations = shape.relations.set();
+        let of_side = |side: Color| {
+            let mut sum = 0_i32;
+            let mut add = |row: usize| {
+                sum = sum.wrapping_add(self.transformer().psqt()[row * width + column])
+            };
+            self.for_each_feature(board, side, |feature| {
+                add(relations.count() + usize::from(feature));
+            });
+            relations.active(board, side, |relation| add(relation as usize));
+            sum
+        };
+        of_side(board.turn()).wrapping_sub(of_side(!board.turn())) / 2
     }
 
     /// The inputs of the first dense layer: both accumulators, activated, the side to move's first.
@@ -56,23 +89,34 @@ impl Network {
         inputs
     }
 
-    /// The sums of one perspective, wrapping.
-    fn accumulator(&self, board: &impl BoardView, perspective: Color) -> Vec<i16> {
+    /// Visits the features of pieces on squares.
+    fn for_each_feature(
+        &self,
+        board: &impl BoardView,
+        perspective: Color,
+        mut visit: impl FnMut(u16),
+    ) {
         let set = self.architecture().features.set();
         let view = set.view(perspective, board.king(perspective));
-        let l1 = self.architecture().l1;
-        let mut sums = self.transformer().biases().to_vec();
         for color in Color::ALL {
             let kings = if set.has_kings() { 6 } else { 5 };
             for role in Role::ALL.into_iter().take(kings) {
                 for square in board.pieces(color, role) {
-                    let index = set.index(view, perspective, Piece { color, role }, square);
-                    let row = &self.transformer().weights()[usize::from(index) * l1..][..l1];
-                    let pairs = sums.iter_mut().zip(row);
-                    pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
+                    visit(set.index(view, perspective, Piece { color, role }, square));
                 }
             }
         }
+    }
+
+    /// The sums of one perspective, wrapping.
+    fn accumulator(&self, board: &impl BoardView, perspective: Color) -> Vec<i16> {
+        let l1 = self.architecture().l1;
+        let mut sums = self.transformer().biases().to_vec();
+        self.for_each_feature(board, perspective, |feature| {
+            let row = &self.transformer().weights()[usize::from(feature) * l1..][..l1];
+            let pairs = sums.iter_mut().zip(row);
+            pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
+        });
         self.architecture()
             .relations
             .set()

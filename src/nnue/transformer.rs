@@ -189,6 +189,12 @@ impl Transformer {
         &mut self.weights.as_mut_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
+    /// The same, to be filled.
+    pub(crate) fn psqt_mut(&mut self) -> &mut [i32] {
+        let rows = self.sizes.relations + self.sizes.pieces;
+        &mut self.psqt.as_mut_slice()[..self.sizes.buckets * rows]
+    }
+
     /// The numbers of a block, to be filled.
     pub(super) fn block_mut(&mut self, block: &Block) -> Numbers<'_> {
         let range = block.range(self.sizes.width(block.table));

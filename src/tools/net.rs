@@ -23,6 +23,10 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let features = shape.features.set();
     let (name, count) = (features.name, features.count());
     writeln!(out, "Features      {name}, {count} per side")?;
+    if features.is_by_table() {
+        let kings = features.kings;
+        writeln!(out, "King buckets  {kings}, by a mirrored table")?;
+    }
     if shape.relations != Relations::None {
         let (name, count) = (shape.relations, shape.relations.set().count());
         writeln!(out, "Relations     {name}, {count} per side")?;

@@ -10,8 +10,9 @@ use shakmaty::{Bitboard, Color, Piece, Role, Square};
 
 use super::update::Update;
 use crate::nnue::BoardView;
+use crate::nnue::features::chosen::ChosenFeatures;
 use crate::nnue::features::relations::RelationList;
-use crate::nnue::features::{IndexList, MAX_ACTIVE, StaticFeatures};
+use crate::nnue::features::{IndexList, MAX_ACTIVE};
 use crate::nnue::rows::{Accumulator, AllRows, Changes};
 use crate::nnue::simd::Kernels;
 use crate::nnue::transformer::Transformer;
@@ -31,17 +32,18 @@ type Indices = IndexList<MAX_ACTIVE>;
 impl<const L1: usize, const P: usize> Slot<L1, P> {
     /// The features that came and went since the last visit; remembers the pieces as they are `now`.
     #[inline(always)]
-    fn changes<F: StaticFeatures>(
+    fn changes<F: ChosenFeatures>(
         &mut self,
-        perspective: Color,
-        king: Square,
+        features: F,
+        (perspective, king): (Color, Square),
         now: impl Fn(Color, Role) -> Bitboard,
     ) -> [Indices; 2] {
-        let view = F::SET.view(perspective, king);
+        let set = features.set();
+        let view = set.view(perspective, king);
         let (mut added, mut removed) = (Indices::new(), Indices::new());
         for color in Color::ALL {
             for role in Role::ALL {
-                if role == Role::King && !F::SET.has_kings() {
+                if role == Role::King && !set.has_kings() {
                     continue;
                 }
                 let now = now(color, role);
@@ -49,10 +51,10 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
                     std::mem::replace(&mut self.pieces[color as usize][role as usize - 1], now);
                 let piece = Piece { color, role };
                 for square in now & !before {
-                    added.push(F::SET.index(view, perspective, piece, square));
+                    added.push(set.index(view, perspective, piece, square));
                 }
                 for square in before & !now {
-                    removed.push(F::SET.index(view, perspective, piece, square));
+                    removed.push(set.index(view, perspective, piece, square));
                 }
             }
         }
@@ -60,22 +62,24 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
     }
 }
 
-/// One slot per perspective and king square. What is kept are pieces on squares alone: relations are added to copies.
+/// One slot per perspective and king square (or view of it, where squares share one). What is kept are pieces on squares alone: relations are added to copies.
 pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
-    features: PhantomData<(F, R)>,
+    features: F,
+    relations: PhantomData<R>,
 }
 
-impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
+impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
     /// Every slot starts as the empty board: the biases alone.
-    pub fn new(transformer: &Transformer) -> Self {
+    pub fn new(features: F, transformer: &Transformer) -> Self {
         let slot = Slot {
             sums: transformer.empty(),
             pieces: [[Bitboard::EMPTY; 6]; 2],
         };
         Self {
             slots: vec![slot; 2 * 64].into_boxed_slice(),
-            features: PhantomData,
+            features,
+            relations: PhantomData,
         }
     }
 
@@ -89,9 +93,10 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         sums: &mut Accumulator<L1, P>,
     ) {
         let king = board.king(perspective);
-        let slot = &mut self.slots[64 * perspective as usize + king as usize];
+        let at = 64 * perspective as usize + self.features.slot(perspective, king);
+        let slot = &mut self.slots[at];
         let now = |color, role| board.pieces(color, role);
-        let [added, removed] = slot.changes::<F>(perspective, king, now);
+        let [added, removed] = slot.changes(self.features, (perspective, king), now);
         kernels.update(rows.pieces, &slot.sums, sums, &added, &removed);
         slot.sums.clone_from(sums);
         if R::SET.is_any() {
@@ -116,9 +121,10 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         perspective: Color,
         king: Square,
     ) -> &Accumulator<L1, P> {
-        let slot = &mut self.slots[64 * perspective as usize + king as usize];
+        let at = 64 * perspective as usize + self.features.slot(perspective, king);
+        let slot = &mut self.slots[at];
         let now = |color, role| pieces[color as usize][role as usize - 1];
-        let [added, removed] = slot.changes::<F>(perspective, king, now);
+        let [added, removed] = slot.changes(self.features, (perspective, king), now);
         if !added.is_empty() || !removed.is_empty() {
             let before = slot.sums.clone();
             kernels.update(rows.pieces, &before, &mut slot.sums, &added, &removed);

@@ -163,10 +163,14 @@ impl Plies {
         first.and_then(|dirty| dirty[0].from).unwrap_or(now)
     }
 
-    /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest. If
-    /// `over_kings`, moves of the own king within a half of the board count as such changes.
+    /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest. A move
+    /// of the own king is such a change if it `goes_on` over it.
     #[inline(always)]
-    pub fn nearest_computed(&self, perspective: Color, over_kings: bool) -> Option<usize> {
+    pub fn nearest_computed(
+        &self,
+        perspective: Color,
+        goes_on: impl Fn(&DirtyPiece) -> bool,
+    ) -> Option<usize> {
         let mut ply = self.top;
         loop {
             let here = &self.stack[ply];
@@ -176,9 +180,7 @@ impl Plies {
             if ply == 0 {
                 return None;
             }
-            if here.dirty.king_moved() == Some(perspective)
-                && !(over_kings && stays_in_its_half(&here.dirty))
-            {
+            if here.dirty.king_moved() == Some(perspective) && !goes_on(&here.dirty[0]) {
                 return None;
             }
             if self.sees_attacks && !self.told[ply].is_known {
@@ -193,12 +195,4 @@ impl Plies {
 #[inline]
 fn of<'a>(pieces: &'a mut Pieces, change: &DirtyPiece) -> &'a mut Bitboard {
     &mut pieces[change.piece.color as usize][change.piece.role as usize - 1]
-}
-
-/// Whether a king that moved stays on the files a to d, or on e to h.
-#[inline]
-fn stays_in_its_half(king_moved: &DirtyPieces) -> bool {
-    let king = &king_moved[0];
-    let half = |square: Option<Square>| square.map(|square| square as u32 & 4);
-    half(king.from) == half(king.to)
 }

@@ -6,8 +6,8 @@ use super::stack::Stack;
 use super::update::Update;
 use crate::nnue::BoardView;
 use crate::nnue::architecture::{Compiled, compiled};
+use crate::nnue::features::chosen::{self, ChosenFeatures};
 use crate::nnue::features::relations;
-use crate::nnue::features::{StaticFeatures, types};
 use crate::nnue::network::Network;
 use crate::nnue::output::NetOutput;
 use crate::nnue::simd::Kernels;
@@ -23,7 +23,7 @@ macro_rules! declare {
     ($($name:ident: $features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
         /// The sums of a network's plies; each variant has its sizes in its type.
         pub(super) enum SizedStack {
-            $($name(Stack<types::$features, relations::types::$relations, $l1, $psqt>),)+
+            $($name(Stack<chosen::$features, relations::types::$relations, $l1, $psqt>),)+
         }
 
         impl SizedStack {
@@ -67,7 +67,7 @@ fn evaluate<F, R, Pass, const L1: usize, const P: usize>(
     board: &impl BoardView,
 ) -> NetOutput
 where
-    F: StaticFeatures,
+    F: ChosenFeatures,
     R: Update,
     Pass: Forward,
 {

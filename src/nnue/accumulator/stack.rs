@@ -5,10 +5,11 @@ use shakmaty::{ByColor, Color, Role, Square};
 use super::cache::{Pieces, RefreshCache};
 use super::plies::{INITIAL_PLIES, Plies};
 use super::update::Update;
-use crate::board::DirtyPieces;
+use crate::board::{DirtyPiece, DirtyPieces};
 use crate::nnue::BoardView;
+use crate::nnue::features::chosen::ChosenFeatures;
 use crate::nnue::features::relations::{RelationChanges, pawns};
-use crate::nnue::features::{IndexList, MAX_CHANGED, StaticFeatures};
+use crate::nnue::features::{IndexList, MAX_CHANGED};
 use crate::nnue::network::Network;
 use crate::nnue::rows::{Accumulator, AllRows};
 use crate::nnue::simd::Kernels;
@@ -16,14 +17,17 @@ use crate::nnue::simd::Kernels;
 /// Both perspectives' sums of every ply, by colour.
 pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
     accumulators: Vec<[Accumulator<L1, P>; 2]>,
+    features: F,
     cache: RefreshCache<F, R, L1, P>,
 }
 
-impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, L1, P> {
+impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, L1, P> {
     pub fn new(network: &Network) -> Self {
+        let features = F::of(network.architecture().features);
         Self {
+            features,
             accumulators: vec![[Accumulator::zeroed(), Accumulator::zeroed()]; INITIAL_PLIES],
-            cache: RefreshCache::new(network.transformer()),
+            cache: RefreshCache::new(features, network.transformer()),
         }
     }
 
@@ -70,7 +74,12 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         perspective: Color,
     ) {
         let p = perspective as usize;
-        match plies.nearest_computed(perspective, R::SET.is_any()) {
+        let features = self.features;
+        let goes_on = |king: &DirtyPiece| {
+            R::SET.is_any() && stays_in_its_half(king)
+                || F::SHARES_VIEWS && keeps_its_view(features, perspective, king)
+        };
+        match plies.nearest_computed(perspective, goes_on) {
             // Every ply on the way is stored: its other children will start from it.
             Some(base) if R::SET.is_any() => {
                 self.follow_relations(plies, rows, kernels, board, (perspective, base));
@@ -78,7 +87,8 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             Some(base) => {
                 let king = board.king(perspective);
                 for ply in base + 1..=plies.top {
-                    let (added, removed) = changes::<F>(&plies.stack[ply].dirty, king, perspective);
+                    let dirty = &plies.stack[ply].dirty;
+                    let (added, removed) = changes(features, dirty, king, perspective);
                     let (before, after) = self.accumulators.split_at_mut(ply);
                     let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
                     kernels.update(rows.pieces, from, to, &added, &removed);
@@ -136,7 +146,7 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                 R::update(kernels, rows, &moved, to, &relations.beside(&[], &[]));
                 king = next;
             } else {
-                let (added, removed) = changes::<F>(dirty, king, perspective);
+                let (added, removed) = changes(self.features, dirty, king, perspective);
                 let pieces = added.iter().chain(removed.iter());
                 pieces.for_each(|&feature| rows.pieces.prefetch(feature.into()));
                 R::SET.changes(told, &mut pawns, (perspective, king), &mut relations, fetch);
@@ -144,6 +154,22 @@ impl<F: StaticFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             }
             plies.stack[ply].computed[p] = true;
         }
+    }
+}
+
+/// Whether a king that moved stays on the files a to d, or on e to h.
+#[inline]
+fn stays_in_its_half(king: &DirtyPiece) -> bool {
+    let half = |square: Option<Square>| square.map(|square| square as u32 & 4);
+    half(king.from) == half(king.to)
+}
+
+/// Whether the own king of a perspective, which moved, is still in its bucket and its half.
+#[inline]
+fn keeps_its_view<F: ChosenFeatures>(features: F, perspective: Color, king: &DirtyPiece) -> bool {
+    match (king.from, king.to) {
+        (Some(from), Some(to)) => features.is_one_view(perspective, from, to),
+        _ => false,
     }
 }
 
@@ -159,22 +185,24 @@ fn pieces(board: &impl BoardView) -> Pieces {
 
 /// The features that a move added and removed, seen by a perspective whose king stands on `king`.
 #[inline(always)]
-fn changes<F: StaticFeatures>(
+fn changes<F: ChosenFeatures>(
+    features: F,
     dirty: &DirtyPieces,
     king: Square,
     perspective: Color,
 ) -> (IndexList<MAX_CHANGED>, IndexList<MAX_CHANGED>) {
     let (mut added, mut removed) = (IndexList::new(), IndexList::new());
-    let view = F::SET.view(perspective, king);
+    let set = features.set();
+    let view = set.view(perspective, king);
     for change in dirty.iter() {
-        if change.piece.role == Role::King && !F::SET.has_kings() {
+        if change.piece.role == Role::King && !set.has_kings() {
             continue;
         }
         if let Some(square) = change.to {
-            added.push(F::SET.index(view, perspective, change.piece, square));
+            added.push(set.index(view, perspective, change.piece, square));
         }
         if let Some(square) = change.from {
-            removed.push(F::SET.index(view, perspective, change.piece, square));
+            removed.push(set.index(view, perspective, change.piece, square));
         }
     }
     (added, removed)

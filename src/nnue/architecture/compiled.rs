@@ -2,14 +2,15 @@
 //! are made.
 
 use super::{Activation, Chain, Shape};
-use crate::nnue::features::Features;
+use crate::nnue::features::chosen::Code;
 use crate::nnue::features::relations::Relations;
 
 /// Hands the list to the macro `then`, behind what else it is `given`.
 ///
-/// A row is a name, the feature set, the width of an accumulator, the piece-square values of a feature, and the
+/// A row is a name, the feature set (or the [`Code`] of several), the width of an accumulator, the piece-square values of a feature, and the
 /// [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and those are trained;
-/// published ones have the relations that their nets have beside, too.
+/// published ones have the relations that their nets have beside, too, and those that nets of our own may have as well
+/// are not named again.
 macro_rules! compiled {
     ($then:ident $(, $given:tt)*) => {
         $then! {
@@ -31,12 +32,26 @@ macro_rules! compiled {
                 Hm512Pairs: HalfKav2Hm, 512, 0, Pairwise;
                 Hm768Pairs: HalfKav2Hm, 768, 0, Pairwise;
                 Hm1024Pairs: HalfKav2Hm, 1024, 0, Pairwise;
+                Hm512To32Psqt: HalfKav2Hm, 512, 8, Clipped32;
+                Hm256PairsPsqt: HalfKav2Hm, 256, 8, Pairwise;
+                Hm512PairsPsqt: HalfKav2Hm, 512, 8, Pairwise;
+                Hm768PairsPsqt: HalfKav2Hm, 768, 8, Pairwise;
+                Hm1024PairsPsqt: HalfKav2Hm, 1024, 8, Pairwise;
+                ByTable512To32: ByTable, 512, 0, Clipped32;
+                ByTable256Pairs: ByTable, 256, 0, Pairwise;
+                ByTable512Pairs: ByTable, 512, 0, Pairwise;
+                ByTable768Pairs: ByTable, 768, 0, Pairwise;
+                ByTable1024Pairs: ByTable, 1024, 0, Pairwise;
+                ByTable512To32Psqt: ByTable, 512, 8, Clipped32;
+                ByTable256PairsPsqt: ByTable, 256, 8, Pairwise;
+                ByTable512PairsPsqt: ByTable, 512, 8, Pairwise;
+                ByTable768PairsPsqt: ByTable, 768, 8, Pairwise;
+                ByTable1024PairsPsqt: ByTable, 1024, 8, Pairwise;
             }
             published {
                 SfnnV2: HalfKav2, None, 512, 8, Clipped16;
                 SfnnV3: HalfKav2Hm, None, 1024, 8, Clipped16;
                 Sfnn128: HalfKav2Hm, None, 128, 8, Pairwise;
-                Sfnn1024: HalfKav2Hm, None, 1024, 8, Pairwise;
                 Sfnn1536: HalfKav2Hm, None, 1536, 8, Pairwise;
                 Sfnn2048: HalfKav2Hm, None, 2048, 8, Pairwise;
                 Sfnn2560: HalfKav2Hm, None, 2560, 8, Pairwise;
@@ -119,7 +134,8 @@ impl ForwardPass {
 /// A row of the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    pub features: Features,
+    /// The feature sets: all that run by this code.
+    pub features: Code,
     pub relations: Relations,
     pub l1: usize,
     pub psqt: usize,
@@ -128,7 +144,7 @@ pub(crate) struct Size {
 
 impl Size {
     const fn is_of(&self, shape: &Shape, pass: ForwardPass) -> bool {
-        self.features as u8 == shape.features as u8
+        self.features as u8 == shape.features.compiled_as() as u8
             && self.relations as u8 == shape.relations as u8
             && self.l1 == shape.l1
             && self.psqt == shape.psqt
@@ -178,7 +194,7 @@ macro_rules! declare {
 macro_rules! size {
     ($features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident) => {
         Size {
-            features: Features::$features,
+            features: Code::$features,
             relations: Relations::$relations,
             l1: $l1,
             psqt: $psqt,

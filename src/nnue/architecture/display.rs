@@ -43,6 +43,9 @@ impl fmt::Display for Architecture {
         if self.activation == Activation::Screlu {
             write!(f, " SCReLU")?;
         }
+        if self.psqt > 0 && self.version == VERSION_OWN {
+            write!(f, " PSQT")?;
+        }
         if self.buckets > 1 {
             write!(f, " x{}", self.buckets)?;
         }

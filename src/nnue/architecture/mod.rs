@@ -25,6 +25,7 @@ pub use shape::{
 
 use super::error::UnsupportedShape;
 use super::features::Features;
+use super::features::relations::Relations;
 
 /// The shape of a net that this binary runs. Its numbers are those of the [`Shape`] that it dereferences to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +76,7 @@ impl Architecture {
 
     /// The architecture of the nets that are trained with these settings: the published one where there is one, so
     /// that other engines read the net too, or else one of our own. Both hidden layers have 32 units; behind products
-    /// of halves the first one has 16.
+    /// of halves the first one has 16. With `psqt` a feature has a piece-square value for each stack.
     ///
     /// # Errors
     /// As [`Self::from_words`].
@@ -84,35 +85,49 @@ impl Architecture {
         l1: usize,
         activation: Activation,
         buckets: usize,
+        psqt: bool,
     ) -> Result<Self, UnsupportedShape> {
-        let (l1, buckets) = (l1 as u32, buckets as u32);
-        let h1 = match activation {
-            Activation::Crelu | Activation::Screlu => 32,
-            Activation::Pairwise | Activation::WidePairwise => 16,
+        let (h1, chain) = match activation {
+            Activation::Crelu | Activation::Screlu => (32, Chain::Plain),
+            Activation::Pairwise | Activation::WidePairwise => (16, Chain::Skip { squares: true }),
         };
-        let own = Self::from_words([features.set().code, l1, activation as u32, h1, 32, buckets])?;
-        let same = |published: &Self| {
-            let version = published.version;
-            published.shape
-                == Shape {
-                    version,
-                    ..own.shape
-                }
-        };
+        let own = own::like(&Shape {
+            version: VERSION_OWN,
+            features,
+            relations: Relations::None,
+            l1,
+            activation,
+            chain,
+            hidden: [h1, 32],
+            buckets,
+            psqt: if psqt { 8 } else { 0 },
+        })?;
+        let same = |published: &Self| published.is_like(&own);
         Ok(Self::published().find(same).unwrap_or(own))
     }
 
     /// The architecture of the nets that training on from such a net makes; `None` if it cannot be trained.
     pub(crate) fn trained(&self) -> Option<Self> {
-        let Shape { version, .. } = self.shape;
-        let found =
-            Self::of_settings(self.features, self.l1, self.activation, self.buckets).ok()?;
-        (self.shape
+        let &Shape {
+            features,
+            l1,
+            activation,
+            buckets,
+            psqt,
+            ..
+        } = &self.shape;
+        let found = Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()?;
+        self.is_like(&found).then_some(found)
+    }
+
+    /// Whether the shapes are the same but for the version of their files.
+    fn is_like(&self, other: &Self) -> bool {
+        let version = self.version;
+        self.shape
             == Shape {
                 version,
-                ..found.shape
-            })
-        .then_some(found)
+                ..other.shape
+            }
     }
 
     /// The same without squares of the first layer's outputs: SFNNv4 and v5 have one header.

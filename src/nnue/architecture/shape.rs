@@ -125,7 +125,14 @@ impl Shape {
 
     /// The hash before the feature transformer.
     pub fn transformer_hash(&self) -> u32 {
-        self.relations.hash(self.features.set().hash) ^ self.accumulators()
+        // Our own number: the published architectures say by their version whether there are piece-square values.
+        const PIECE_SQUARE: u32 = 0x2D19_6B52;
+        let psqt = if self.version == VERSION_OWN && self.psqt > 0 {
+            PIECE_SQUARE
+        } else {
+            0
+        };
+        self.relations.hash(self.features.set().hash) ^ self.accumulators() ^ psqt
     }
 
     /// The hash before a stack of dense layers.

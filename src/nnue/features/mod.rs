@@ -1,10 +1,13 @@
 //! Feature sets: how a piece on a square becomes the index of a row of the first layer.
 //!
 //! A set is a value of type [`FeatureSet`] in a file of its own, and a line in the list below. The engine, which knows it
-//! at compile time, and the trainer, which does not, compute indices by the same functions.
+//! at compile time ([`mod@chosen`]), and the trainer, which does not, compute indices by the same functions. Those that
+//! differ in their buckets of king squares alone are in [`king_tables`].
 
+pub(crate) mod chosen;
 mod halfka;
 mod halfkp;
+mod king_tables;
 mod list;
 mod pawn_pairs;
 pub(crate) mod relations;
@@ -19,13 +22,7 @@ pub(crate) use list::{IndexList, MAX_ACTIVE, MAX_CHANGED};
 pub use set::FeatureSet;
 pub(crate) use set::View;
 
-/// A feature set that the compiler knows.
-pub trait StaticFeatures: Copy + Send + Sync + 'static {
-    /// The set.
-    const SET: &'static FeatureSet;
-}
-
-/// Declares [`Features`], and a type of the same name for each set.
+/// Declares [`Features`].
 macro_rules! feature_sets {
     ($($(#[$attribute:meta])* $name:ident: $set:expr;)+) => {
         /// The input features, by name.
@@ -47,19 +44,6 @@ macro_rules! feature_sets {
                 }
             }
         }
-
-        /// The sets as types without values, which only carry [`StaticFeatures::SET`].
-        pub(crate) mod types {
-            use super::{FeatureSet, StaticFeatures};
-            $(
-                #[derive(Clone, Copy, Debug)]
-                pub enum $name {}
-
-                impl StaticFeatures for $name {
-                    const SET: &'static FeatureSet = super::Features::$name.set();
-                }
-            )+
-        }
     };
 }
 
@@ -71,6 +55,42 @@ feature_sets! {
     HalfKav2: halfka::HALF_KAV2;
     /// Own king square, mirrored to the files e to h (32), times every piece: Stockfish 15's
     HalfKav2Hm: halfka::HALF_KAV2_HM;
+    /// The same with 16 buckets of king squares
+    #[value(skip)]
+    HalfKav2Hm16: king_tables::SIXTEEN;
+    /// The same with 8
+    #[value(skip)]
+    HalfKav2Hm8: king_tables::EIGHT;
+    /// The same with 4
+    #[value(skip)]
+    HalfKav2Hm4: king_tables::FOUR;
+    /// The same wherever the king stands in its half
+    #[value(skip)]
+    HalfKav2Hm1: king_tables::ONE;
+}
+
+impl Features {
+    /// The code by which files of our own name it, and its number of king buckets; 0 stands for those of the set whose
+    /// kings have a bucket for each square or pair of squares.
+    pub(crate) fn code(self) -> (u32, u32) {
+        let set = self.set();
+        let kings = if set.is_by_table() { set.kings } else { 0 };
+        (set.code, kings as u32)
+    }
+
+    /// The set of the same kind with so many king buckets, if there is one.
+    pub fn with_king_buckets(self, kings: usize) -> Option<Self> {
+        let (code, wanted) = (self.set().code, |of: &&Self| of.set().kings == kings);
+        let mut same = Self::ALL.iter().filter(|of| of.set().code == code);
+        same.find(wanted).copied()
+    }
+
+    /// The numbers of king buckets that sets of this kind have, from the most down.
+    pub fn king_buckets(self) -> Vec<usize> {
+        let code = self.set().code;
+        let same = Self::ALL.iter().filter(|of| of.set().code == code);
+        same.map(|of| of.set().kings).collect()
+    }
 }
 
 impl fmt::Display for Features {

@@ -10,8 +10,8 @@ const KING: u8 = 5;
 /// The perspective turns the board to its own side, the king's square falls into a bucket, and each bucket has a plane
 /// of 64 rows for every kind of piece: own and enemy pawns, own and enemy knights, and so on.
 ///
-/// All the sets that we know refresh a perspective whenever its own king moves, so a refresh cache
-/// needs one entry per king square.
+/// Sets with a bucket for each king square refresh a perspective whenever its own king moves; those with fewer buckets
+/// only where the [`View`] changes.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureSet {
     /// The name, as the descriptions of published nets have it.
@@ -35,7 +35,7 @@ pub struct FeatureSet {
 }
 
 /// How a perspective sees the board: what depends on its king alone.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct View {
     /// What turns squares, by exclusive or.
     turn: u8,
@@ -62,6 +62,11 @@ impl FeatureSet {
     /// Rows that can be active: a row of every king bucket for each of its piece rows.
     pub const fn active_rows(&self) -> usize {
         self.kings * self.piece_rows()
+    }
+
+    /// Whether several squares of the own king, beside mirrored ones, share a bucket by a table of ours.
+    pub const fn is_by_table(&self) -> bool {
+        self.mirrored && self.kings < 32
     }
 
     /// Whether kings are features too.

@@ -15,6 +15,7 @@
 
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::{Architecture, Network};
+use crate::train::model::psqt::piece_value;
 use crate::train::model::scales::HIDDEN;
 
 /// The shape of the net: Stockfish 12's.
@@ -86,7 +87,7 @@ fn row_value(values: Values, piece_row: usize) -> i16 {
 
 /// Material alone.
 fn piece_anywhere(role: usize, _square: usize) -> i16 {
-    [208, 780, 830, 1270, 2520][role]
+    piece_value(role)
 }
 
 /// Material and where it stands.

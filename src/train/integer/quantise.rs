@@ -5,8 +5,10 @@ use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::architecture::{Chain, LayerShape};
 use crate::nnue::layers::{Dense, Head};
+use crate::nnue::transformer::Transformer;
 use crate::train::model::Model;
 use crate::train::model::chain::SKIP;
+use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 
 /// The integer net of a model, as near to it on `records` as integers come.
@@ -38,10 +40,27 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
             }
         }
     }
+    quantise_psqt(model, output_scale, transformer);
     for (stack, head) in heads.iter_mut().enumerate() {
         *head = quantised_head(model, stack, output_scale);
     }
     net
+}
+
+/// The piece-square values, which are outputs.
+fn quantise_psqt(model: &Model, output_scale: f32, transformer: &mut Transformer) {
+    let (architecture, set) = (model.architecture, model.architecture.features.set());
+    let width = architecture.psqt;
+    for king in 0..set.kings {
+        for piece_row in 0..set.piece_rows() {
+            let at = usize::from(set.row(king as u16, piece_row as u16)) * width;
+            let values = &mut transformer.psqt_mut()[at..][..width];
+            let floats = psqt::folded(&model.dense.psqt, architecture, piece_row, king);
+            for (out, value) in values.iter_mut().zip(floats) {
+                *out = (value * OUTPUT_ONE * output_scale).round() as i32;
+            }
+        }
+    }
 }
 
 /// The dense layers of the stack of that number.
@@ -137,7 +156,7 @@ mod tests {
         assert_eq!(network.to_bytes(), bytes);
         let mut stack = AccumulatorStack::new(Arc::new(network));
         for record in some_records() {
-            let plain = net.trace(&record).output;
+            let plain = net.trace(&record).raw();
             stack.reset();
             assert_eq!(stack.evaluate(&record).raw(), plain);
         }
@@ -145,7 +164,7 @@ mod tests {
 
     #[test]
     fn trainer_file_and_engine_agree() {
-        shapes::all().for_each(check_export);
+        shapes::for_tests().for_each(check_export);
     }
 
     fn check_export(architecture: Architecture) {
@@ -157,6 +176,9 @@ mod tests {
         }
         for weight in model.transformer.iter_mut().step_by(3) {
             *weight += 0.1 * crate::train::model::transformer::uniform(&mut rng);
+        }
+        for value in model.dense.psqt.iter_mut().step_by(3) {
+            *value += 0.1 * crate::train::model::transformer::uniform(&mut rng);
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);

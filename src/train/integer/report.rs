@@ -67,7 +67,7 @@ impl ExportReport {
     }
 
     fn add(&mut self, float: f64, trace: &Trace) {
-        let difference = (float - f64::from(trace.output) / 16.0).abs();
+        let difference = (float - f64::from(trace.raw()) / 16.0).abs();
         self.mean += difference / self.positions as f64;
         self.worst = self.worst.max(difference);
         self.size += float.abs() / self.positions as f64;

@@ -6,6 +6,7 @@ use crate::nnue::{Architecture, Network};
 use crate::train::model::Model;
 use crate::train::model::chain::SKIP;
 use crate::train::model::dense::DenseParameters;
+use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::transformer::{block, factor};
 
@@ -15,6 +16,7 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
     let (l1, set) = (architecture.l1, architecture.features.set());
     let mut model = Model::zeros(architecture);
     model.dense = dense_of(net, output_scale);
+    unfold_psqt(net, output_scale, &mut model);
     let weights = net.transformer().weights();
     let blocks = model.transformer.chunks_exact_mut(block(architecture));
     for (piece_row, block) in blocks.enumerate() {
@@ -34,6 +36,33 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
         }
     }
     model
+}
+
+/// The factor of a piece row is the mean over the king buckets, as in the transformer.
+fn unfold_psqt(net: &Network, output_scale: f32, model: &mut Model) {
+    let (width, set) = (model.architecture.psqt, model.architecture.features.set());
+    if width == 0 {
+        return;
+    }
+    let blocks = model
+        .dense
+        .psqt
+        .chunks_exact_mut(psqt::block(model.architecture));
+    for (piece_row, block) in blocks.enumerate() {
+        let (real, factor) = block.split_at_mut(set.kings * width);
+        for (king, real) in real.chunks_exact_mut(width).enumerate() {
+            let at = usize::from(set.row(king as u16, piece_row as u16)) * width;
+            let values = &net.transformer().psqt()[at..][..width];
+            for ((real, factor), &value) in real.iter_mut().zip(factor.iter_mut()).zip(values) {
+                *real = value as f32 / (OUTPUT_ONE * output_scale);
+                *factor += *real / set.kings as f32;
+            }
+        }
+        for real in real.chunks_exact_mut(width) {
+            let pairs = real.iter_mut().zip(&*factor);
+            pairs.for_each(|(real, factor)| *real -= factor);
+        }
+    }
 }
 
 fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
@@ -72,6 +101,7 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
         output_bias: of_layer(2)
             .map(|layer| layer.biases()[0] as f32 / output_one)
             .collect(),
+        psqt: psqt::zeros(*net.architecture()),
     };
     if let Chain::Skip { .. } = net.architecture().chain {
         unfold_skip(net, output_scale, &mut dense);
@@ -104,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_net_that_is_read_and_written_is_the_same() {
-        for architecture in shapes::all() {
+        for architecture in shapes::for_tests() {
             check_round_trip(architecture, 1.0);
         }
         check_round_trip(Architecture::HALF_KP, 0.6);
@@ -118,6 +148,9 @@ mod tests {
         let mut model = Model::initial(&mut rng, architecture, 0.5);
         for weight in model.transformer.iter_mut().step_by(7) {
             *weight += uniform(&mut rng);
+        }
+        for value in model.dense.psqt.iter_mut().step_by(5) {
+            *value += uniform(&mut rng);
         }
         let net = quantise(&model, scale);
         let bytes = net.to_bytes();

@@ -3,6 +3,7 @@
 use crate::nnue::architecture::{Chain, LayerShape};
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::chain::SKIP;
+use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
 use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
@@ -25,10 +26,13 @@ pub struct DenseParameters {
     pub output_weight: Vec<f32>,
     /// `[B]`.
     pub output_bias: Vec<f32>,
+    /// `[piece rows][kings + 1][P]`: the piece-square values, those of a factor row last as in the transformer; empty if
+    /// the architecture has none.
+    pub psqt: Vec<f32>,
 }
 
 /// How many tensors `DenseParameters` has.
-pub const TENSORS: usize = 7;
+pub const TENSORS: usize = 8;
 /// Which of them are weights; the others are biases.
 pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 
@@ -47,6 +51,7 @@ impl DenseParameters {
             l2_bias: biases(second),
             output_weight: weights(output),
             output_bias: biases(output),
+            psqt: psqt::zeros(architecture),
         }
     }
 
@@ -73,6 +78,7 @@ impl DenseParameters {
         dense.l1_bias.fill(0.1);
         dense.l2_bias.fill(0.1);
         dense.output_bias.fill(0.0);
+        dense.psqt = psqt::initial(architecture);
         dense
     }
 
@@ -86,6 +92,7 @@ impl DenseParameters {
             &self.l2_bias,
             &self.output_weight,
             &self.output_bias,
+            &self.psqt,
         ]
     }
 
@@ -99,6 +106,7 @@ impl DenseParameters {
             &mut self.l2_bias,
             &mut self.output_weight,
             &mut self.output_bias,
+            &mut self.psqt,
         ]
     }
 

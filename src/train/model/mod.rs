@@ -3,6 +3,7 @@
 pub(super) mod average;
 pub(super) mod chain;
 pub(super) mod dense;
+pub(super) mod psqt;
 pub(super) mod scales;
 pub(super) mod shapes;
 pub(super) mod transformer;
@@ -54,7 +55,28 @@ impl Model {
 
     /// The net's output, side to move's view, without any rounding but that of the floats.
     pub fn output(&self, record: &Record) -> f32 {
-        self.sums(record).output
+        self.sums(record).output + self.psqt(record)
+    }
+
+    /// What its piece-square values say of it: half the difference of both sides, of the stack of its pieces.
+    pub fn psqt(&self, record: &Record) -> f32 {
+        let architecture = self.architecture;
+        if architecture.psqt == 0 {
+            return 0.0;
+        }
+        let kings = architecture.features.set().kings;
+        let stack = architecture.bucket(record.piece_count() as usize);
+        let active = Active::of(architecture.features, record, false);
+        let side = |side: usize| -> f32 {
+            let value = |&row: &u16| {
+                let (piece_row, king) = (usize::from(row) / kings, usize::from(row) % kings);
+                psqt::folded(&self.dense.psqt, architecture, piece_row, king)
+                    .nth(stack)
+                    .unwrap_or_default()
+            };
+            active.side(side).iter().map(value).sum()
+        };
+        (side(0) - side(1)) / 2.0
     }
 
     /// The sums of the layers after the transformer.
@@ -118,7 +140,7 @@ pub(super) struct LayerSums {
     pub hidden1: Vec<f32>,
     /// Second hidden layer.
     pub hidden2: Vec<f32>,
-    /// The net's output.
+    /// The output of the layers, piece-square values left out.
     pub output: f32,
 }
 

@@ -4,6 +4,8 @@
 //! was made with. What computes on it (backend, snapshot, shards, trainer) has the width as a parameter, so that the
 //! compiler knows every trip count; a run chooses among them once, when it begins.
 
+use clap::ValueEnum;
+
 use crate::nnue::{Architecture, Features};
 
 /// The function of the width of an architecture, out of the engine's list of compiled sizes; returns an error from
@@ -37,9 +39,10 @@ pub fn all() -> impl Iterator<Item = Architecture> {
     all.into_iter()
 }
 
-/// The widths that can be trained with these features.
+/// The widths that can be trained with features of this kind.
 fn widths(features: Features) -> Vec<usize> {
-    let with = all().filter(|shape| shape.features == features);
+    let kind = |features: Features| features.set().code;
+    let with = all().filter(|shape| kind(shape.features) == kind(features));
     let mut widths: Vec<usize> = with.map(|shape| shape.l1).collect();
     widths.sort_unstable();
     widths.dedup();
@@ -48,10 +51,9 @@ fn widths(features: Features) -> Vec<usize> {
 
 /// What can be trained, in words: `HalfKP of width 128, 256 or 512; ...`.
 pub fn names() -> String {
-    let sets = Features::ALL
+    let sets = Features::value_variants()
         .iter()
         .map(|&features| (features, widths(features)));
-    let sets = sets.filter(|(_, widths)| !widths.is_empty());
     let name = |(features, widths): (Features, Vec<usize>)| {
         format!("{features} of width {}", list(&widths))
     };
@@ -68,17 +70,39 @@ pub fn list(choices: &[impl ToString]) -> String {
     }
 }
 
+/// Those that tests go through: with every size that there is code for, but of the sets that share code one for each
+/// width, and those with eight stacks.
+#[cfg(test)]
+pub fn for_tests() -> impl Iterator<Item = Architecture> {
+    use crate::nnue::Activation;
+    all().filter(|shape| {
+        let set = shape.features.set();
+        let kings = match shape.l1 {
+            256 => 4,
+            512 => 8,
+            768 => 16,
+            _ => 1,
+        };
+        let is_chosen = set.kings == kings && shape.buckets == 8;
+        !set.is_by_table() || is_chosen && shape.activation != Activation::Screlu
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::nnue::Activation;
-    use clap::ValueEnum;
 
     #[test]
     fn the_command_line_offers_what_can_be_trained() {
-        let mut features: Vec<Features> = all().map(|shape| shape.features).collect();
-        features.dedup();
-        assert_eq!(features, Features::value_variants());
+        let offered = Features::value_variants();
+        for &features in offered {
+            assert!(all().any(|shape| shape.features == features));
+            assert!(all().any(|shape| shape.features == features && shape.psqt == 0));
+        }
+        // Fewer king buckets are offered by a number.
+        let kind = |features: Features| features.set().code;
+        assert!(all().all(|shape| offered.iter().any(|&of| kind(of) == kind(shape.features))));
         assert!(all().any(|shape| shape.activation == Activation::Screlu));
         assert!(all().all(|shape| Activation::value_variants().contains(&shape.activation)));
         assert_eq!(

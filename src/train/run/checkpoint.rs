@@ -321,21 +321,23 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nnue::Features;
     use crate::train::model::shapes;
     use crate::util::rng::SplitMix64;
+    use clap::ValueEnum;
 
     #[test]
     fn what_was_written_is_read_and_damage_is_refused() {
-        shapes::all().for_each(check_round_trip);
+        shapes::for_tests().for_each(check_round_trip);
     }
 
     fn check_round_trip(architecture: Architecture) {
         let (features, l1) = (architecture.features, architecture.l1);
         let (activation, buckets) = (architecture.activation, architecture.buckets);
-        let folder = std::env::temp_dir().join(format!(
-            "zoothera-checkpoint-{features}-{l1}-{activation}-{buckets}-{}",
-            std::process::id()
-        ));
+        let (king_buckets, psqt) = (features.set().kings, architecture.psqt > 0);
+        let name = format!("{king_buckets}-{l1}-{activation}-{buckets}-{psqt}");
+        let folder =
+            std::env::temp_dir().join(format!("zoothera-checkpoint-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("run.checkpoint");
         let model = Model::initial(&mut SplitMix64::new(1), architecture, 0.1);
@@ -346,7 +348,13 @@ mod tests {
         let state = RunState {
             config: Config {
                 l1,
-                features,
+                features: Features::value_variants()
+                    .iter()
+                    .copied()
+                    .find(|of| of.set().code == features.set().code)
+                    .expect("a set that is offered"),
+                king_buckets,
+                psqt,
                 activation,
                 buckets,
                 ..Config::default()

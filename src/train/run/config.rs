@@ -108,6 +108,13 @@ settings! {
     l1: usize = Architecture::HALF_KP.l1;
     /// What the net sees of a position; with half-kav2-hm it is of our own kind as well
     features: Features = Features::HalfKp;
+    /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 by a mirrored table, or 32 for one each. Fewer rows are
+    /// met more often and make a smaller file; such a net is of our own kind
+    king_buckets: usize = 0, "one for each square, or each two that mirror each other";
+    /// Give every feature piece-square values beside its row, which go past the layers to the output, one for each of eight
+    /// stacks; with half-kav2-hm, and with pairs 1024 wide the net is one of Stockfish 15.1's
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    psqt: bool = false;
     /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as well
     buckets: usize = 1;
     /// Positions to show, in millions, repetitions counted
@@ -221,15 +228,20 @@ impl Config {
     /// When there is no such net, naming the setting and what it can be.
     pub fn architecture(&self) -> Result<Architecture> {
         let of = Architecture::of_settings;
-        let error = match of(self.features, self.l1, self.activation, self.buckets) {
+        let (features, psqt) = (self.king_features()?, self.psqt);
+        let error = match of(features, self.l1, self.activation, self.buckets, psqt) {
             Ok(architecture) => return Ok(architecture),
             Err(error) => error,
         };
-        let (features, activation) = (self.features, self.activation);
+        let activation = self.activation;
         let (setting, found) = match error.what {
             "features" => ("features", features.to_string()),
             "width" => ("l1", self.l1.to_string()),
             "activation" => ("activation", activation.to_string()),
+            "piece-square values" => bail!(
+                "psqt is {psqt}, but there are no such nets of {features} with l1 {} and activation {activation}",
+                self.l1
+            ),
             what => (what, error.found.to_string()),
         };
         let name = |&code: &u32| match error.what {
@@ -241,7 +253,27 @@ impl Config {
         };
         let supported: Vec<String> = error.supported.iter().map(name).collect();
         let supported = shapes::list(&supported);
-        bail!("{setting} is {found}, but must be {supported} with {features}")
+        let psqt = if psqt && setting == "buckets" {
+            " and psqt"
+        } else {
+            ""
+        };
+        bail!("{setting} is {found}, but must be {supported} with {features}{psqt}")
+    }
+
+    /// The features with the king buckets that were asked for.
+    fn king_features(&self) -> Result<Features> {
+        let (features, kings) = (self.features, self.king_buckets);
+        if kings == 0 {
+            return Ok(features);
+        }
+        let Some(found) = features.with_king_buckets(kings) else {
+            let mut there = features.king_buckets();
+            there.reverse();
+            let there = shapes::list(&there);
+            bail!("king-buckets is {kings}, but must be {there} with {features}");
+        };
+        Ok(found)
     }
 
     /// Refuses values that cannot be meant.
@@ -348,6 +380,16 @@ mod tests {
             ("decay", "decay = -1"),
             ("loss-exponent", "loss-exponent = 0.5"),
             ("l1", "l1 = 300"),
+            ("king-buckets is 5, but must be 64", "king-buckets = 5"),
+            (
+                "king-buckets is 5, but must be 1, 4, 8, 16 or 32",
+                "features = 'half-kav2-hm'\nking-buckets = 5",
+            ),
+            ("psqt is true", "psqt = true"),
+            (
+                "buckets is 1, but must be 8 with HalfKAv2_hm and psqt",
+                "features = 'half-kav2-hm'\nl1 = 512\npsqt = true",
+            ),
         ] {
             let config = toml::from_str::<Overrides>(text).unwrap().resolved();
             let error = config.check().unwrap_err().to_string();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::checkpoint::{self, Parameters, RunState};
 use super::config::Config;
 use super::outputs::{beside, millions};
-use crate::nnue::{Activation, Architecture, Network};
+use crate::nnue::{Activation, Architecture, Features, Network};
 use crate::train::integer::unfold;
 use crate::train::model::{Model, shapes};
 use crate::train::step::optimiser::Moments;
@@ -93,6 +93,25 @@ fn difference(found: Architecture, told: Architecture) -> Option<String> {
     if found.l1 != told.l1 {
         let option = format!("l1 {}", found.l1);
         return Some(part("accumulators of width", &found.l1, &told.l1, &option));
+    }
+    let sets = [found.features, told.features].map(Features::set);
+    if sets[0].code == sets[1].code && sets[0].kings != sets[1].kings {
+        let option = format!("king-buckets {}", sets[0].kings);
+        let kings = [sets[0].kings, sets[1].kings];
+        return Some(part(
+            "king buckets in the number of",
+            &kings[0],
+            &kings[1],
+            &option,
+        ));
+    }
+    if found.psqt != told.psqt {
+        return Some(part(
+            "piece-square values in the number of",
+            &found.psqt,
+            &told.psqt,
+            &format!("psqt {}", found.psqt > 0),
+        ));
     }
     if found.features != told.features {
         return Some(part(

@@ -2,13 +2,14 @@
 //!
 //! A batch is cut into shards, one for each thread ([`shard`]). The active rows of the transformer are indexed
 //! ([`row_index`]) and copied out of the model with everything else that the passes read ([`snapshot`]); the layers go
-//! forward and backward ([`layers`], and [`upper`] for those above the first one) by the loops in [`simd`]; [`loss`]
-//! compares outputs with labels, and [`optimiser`] takes the step.
+//! forward and backward ([`layers`], and [`upper`] for those above the first one) by the loops in [`simd`], beside them
+//! piece-square values ([`psqt`]); [`loss`] compares outputs with labels, and [`optimiser`] takes the step.
 
 mod layers;
 mod layout;
 pub(super) mod loss;
 pub(super) mod optimiser;
+mod psqt;
 mod row_index;
 mod shard;
 mod simd;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::layers::{Buffers, Gradient, StepContext};
 use super::layout::{Deltas, GROUP};
+use super::psqt::PsqtRows;
 use super::row_index::RowIndex;
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
@@ -21,6 +22,7 @@ pub struct Shard<const L1: usize> {
     ends: Vec<usize>,
     buffers: Box<Buffers<L1>>,
     gradient: Box<Gradient<L1>>,
+    psqt_gradient: PsqtRows,
     loss: f64,
 }
 
@@ -34,6 +36,7 @@ impl<const L1: usize> Shard<L1> {
             ends: Vec::new(),
             buffers: Box::new(Buffers::zeros()),
             gradient: Box::new(Gradient::zeros(architecture)),
+            psqt_gradient: PsqtRows::zeros(architecture),
             loss: 0.0,
         }
     }
@@ -83,6 +86,7 @@ impl<const L1: usize> Shard<L1> {
     /// counts `weight`.
     pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
         self.gradient.clear();
+        self.psqt_gradient.clear();
         self.loss = 0.0;
         let inputs = context.snapshot.architecture.inputs();
         let penalty = weight * context.loss.sparsity / inputs as f32;
@@ -91,10 +95,13 @@ impl<const L1: usize> Shard<L1> {
                 .forward(context, stack, &self.actives[group.clone()]);
             let mut deltas = [0.0; GROUP];
             for (at, sample) in self.samples[group.clone()].iter().enumerate() {
-                let output = self.buffers.output(at);
+                let active = &self.actives[group.start + at];
+                let psqt = context.snapshot.psqt.output(active, stack);
+                let output = self.buffers.output(at) + psqt;
                 let (loss, delta) = context.loss.of(output, context.loss.target(&sample.record));
                 self.loss += f64::from(loss * weight);
                 deltas[at] = delta * weight;
+                self.psqt_gradient.add_gradient(active, stack, deltas[at]);
             }
             self.buffers.backward(
                 context,
@@ -113,9 +120,13 @@ impl<const L1: usize> Shard<L1> {
         for (stack, group) in self.groups() {
             self.buffers
                 .forward(context, stack, &self.actives[group.clone()]);
-            for (at, sample) in self.samples[group].iter().enumerate() {
+            for (at, sample) in self.samples[group.clone()].iter().enumerate() {
                 let target = context.loss.target(&sample.record);
-                total += f64::from(context.loss.of(self.buffers.output(at), target).0);
+                let psqt = context
+                    .snapshot
+                    .psqt
+                    .output(&self.actives[group.start + at], stack);
+                total += f64::from(context.loss.of(self.buffers.output(at) + psqt, target).0);
             }
         }
         total
@@ -124,6 +135,7 @@ impl<const L1: usize> Shard<L1> {
     /// Adds the dense gradient of the last `learn` to `total`, and returns its loss.
     pub fn collect(&self, total: &mut DenseParameters) -> f64 {
         self.gradient.add_to(total);
+        self.psqt_gradient.add_to(total);
         self.loss
     }
 }

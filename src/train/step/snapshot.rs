@@ -11,6 +11,7 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
 use crate::train::model::transformer::{block, factor};
 use crate::train::step::layout::{FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile};
+use crate::train::step::psqt::PsqtRows;
 use crate::train::step::row_index::RowIndex;
 use crate::train::step::simd::Backend;
 use crate::train::step::upper::UpperWeights;
@@ -26,6 +27,8 @@ pub struct Snapshot<const L1: usize> {
     pub bias: FixedRow<L1>,
     /// The stacks of dense layers.
     pub stacks: Vec<LayerStack<L1>>,
+    /// The piece-square values of the rows, real plus factor.
+    pub psqt: PsqtRows,
 }
 
 /// A stack of dense layers.
@@ -51,6 +54,7 @@ impl<const L1: usize> Snapshot<L1> {
             stacks: (0..architecture.buckets)
                 .map(|_| LayerStack::zeros(architecture))
                 .collect(),
+            psqt: PsqtRows::zeros(architecture),
         };
         snapshot.take_dense(&model.dense);
         snapshot
@@ -86,6 +90,7 @@ impl<const L1: usize> Snapshot<L1> {
         for (out, bias) in self.bias.iter_mut().zip(&dense.transformer_bias) {
             *out = (bias * FIXED_ONE).round() as i16;
         }
+        self.psqt.take(dense);
         for (number, stack) in self.stacks.iter_mut().enumerate() {
             stack.take(self.architecture, dense, number);
         }

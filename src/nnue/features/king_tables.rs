@@ -1,0 +1,134 @@
+//! HalfKAv2_hm with fewer king buckets: squares of the own king where the same things matter share their rows, which are
+//! then met more often in training, take less of a file and of the cache, and outlive most moves of the king.
+//!
+//! The home ranks, where kings stand in most positions, are told apart most finely.
+// CITE: mirrored tables of king buckets are common in engines whose nets are of their own make; the tables are ours.
+
+use super::FeatureSet;
+use super::halfka::HALF_KAV2_HM;
+
+/// The bucket of each rank, from the first, and of each file, from the edge inwards.
+type Table = [[u8; 4]; 8];
+
+/// Sixteen buckets.
+pub(super) const SIXTEEN: FeatureSet = FeatureSet {
+    name: "HalfKAv2_hm/16",
+    hash: HALF_KAV2_HM.hash ^ 0x1602_51C3,
+    king_buckets: squares(&[
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 8, 9, 9],
+        [10, 10, 11, 11],
+        [12, 12, 13, 13],
+        [14, 14, 15, 15],
+        [14, 14, 15, 15],
+        [14, 14, 15, 15],
+    ]),
+    kings: 16,
+    ..HALF_KAV2_HM
+};
+
+/// Eight buckets.
+pub(super) const EIGHT: FeatureSet = FeatureSet {
+    name: "HalfKAv2_hm/8",
+    hash: HALF_KAV2_HM.hash ^ 0x0802_2E95,
+    king_buckets: squares(&[
+        [0, 1, 2, 3],
+        [4, 4, 5, 5],
+        [6, 6, 6, 6],
+        [6, 6, 6, 6],
+        [7, 7, 7, 7],
+        [7, 7, 7, 7],
+        [7, 7, 7, 7],
+        [7, 7, 7, 7],
+    ]),
+    kings: 8,
+    ..HALF_KAV2_HM
+};
+
+/// Four buckets.
+pub(super) const FOUR: FeatureSet = FeatureSet {
+    name: "HalfKAv2_hm/4",
+    hash: HALF_KAV2_HM.hash ^ 0x0402_743B,
+    king_buckets: squares(&[
+        [0, 0, 1, 1],
+        [2, 2, 2, 2],
+        [3, 3, 3, 3],
+        [3, 3, 3, 3],
+        [3, 3, 3, 3],
+        [3, 3, 3, 3],
+        [3, 3, 3, 3],
+        [3, 3, 3, 3],
+    ]),
+    kings: 4,
+    ..HALF_KAV2_HM
+};
+
+/// One bucket: pieces on squares, mirrored by the king's half.
+pub(super) const ONE: FeatureSet = FeatureSet {
+    name: "HalfKAv2_hm/1",
+    hash: HALF_KAV2_HM.hash ^ 0x0102_4A67,
+    king_buckets: [0; 64],
+    kings: 1,
+    ..HALF_KAV2_HM
+};
+
+/// The bucket of every square, as [`FeatureSet::king_buckets`] has them.
+const fn squares(table: &Table) -> [u8; 64] {
+    let mut buckets = [0; 64];
+    let mut square = 0;
+    while square < 64 {
+        let (rank, file) = (square / 8, square % 8);
+        let from_edge = if file < 4 { file } else { 7 - file };
+        buckets[square] = table[rank][from_edge];
+        square += 1;
+    }
+    buckets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::{Color, Piece, Role, Square};
+
+    const SETS: [FeatureSet; 4] = [SIXTEEN, EIGHT, FOUR, ONE];
+
+    #[test]
+    fn every_bucket_is_used_and_mirrored_squares_share_theirs() {
+        for set in SETS {
+            let mut seen = vec![false; set.kings];
+            for square in Square::ALL {
+                let of = |square: Square| set.king_buckets[square as usize];
+                seen[usize::from(of(square))] = true;
+                assert_eq!(of(square), of(square.flip_horizontal()), "{}", set.name);
+            }
+            assert!(seen.iter().all(|&seen| seen), "{}", set.name);
+            assert_eq!(set.count(), 704 * set.kings);
+        }
+    }
+
+    #[test]
+    fn both_sides_see_their_own_home_rank() {
+        let rook = |color| Piece {
+            color,
+            role: Role::Rook,
+        };
+        for set in SETS {
+            for king in Square::ALL {
+                let white = set.view(Color::White, king);
+                let black = set.view(Color::Black, king.flip_vertical());
+                let white = set.index(white, Color::White, rook(Color::White), Square::B3);
+                let black = set.index(black, Color::Black, rook(Color::Black), Square::B6);
+                assert_eq!(white, black, "{} {king}", set.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_view_changes_with_the_bucket_and_with_the_half() {
+        let view = |king| EIGHT.view(Color::White, king);
+        assert_eq!(view(Square::G3), view(Square::H4));
+        assert_ne!(view(Square::G2), view(Square::G3));
+        assert_ne!(view(Square::E3), view(Square::D3));
+    }
+}

@@ -1,0 +1,87 @@
+//! The piece-square values of a batch: their part of the outputs, and their gradient.
+//!
+//! They are few, so that they are learnt with the dense parameters: every step goes over all of them.
+
+use crate::nnue::Architecture;
+use crate::train::model::dense::DenseParameters;
+use crate::train::model::psqt::{block, folded};
+use crate::train::samples::active::Active;
+
+/// A value for each stack of every row, in the order of the trainer's rows; nothing for nets without them.
+pub struct PsqtRows {
+    architecture: Architecture,
+    values: Vec<f32>,
+}
+
+impl PsqtRows {
+    /// Zeros.
+    pub fn zeros(architecture: Architecture) -> Self {
+        let rows = architecture.features.set().active_rows();
+        Self {
+            architecture,
+            values: vec![0.0; rows * architecture.psqt],
+        }
+    }
+
+    /// Takes the values of a model.
+    pub fn take(&mut self, dense: &DenseParameters) {
+        let (architecture, kings) = (self.architecture, self.architecture.features.set().kings);
+        if self.values.is_empty() {
+            return;
+        }
+        let rows = self.values.chunks_exact_mut(architecture.psqt);
+        for (row, out) in rows.enumerate() {
+            let values = folded(&dense.psqt, architecture, row / kings, row % kings);
+            out.iter_mut()
+                .zip(values)
+                .for_each(|(out, value)| *out = value);
+        }
+    }
+
+    /// Their part of a position's output: half the difference of both sides' sums, of its stack.
+    pub fn output(&self, active: &Active, stack: usize) -> f32 {
+        if self.values.is_empty() {
+            return 0.0;
+        }
+        let at = |row: &u16| self.values[usize::from(*row) * self.architecture.psqt + stack];
+        let sum = |side: usize| -> f32 { active.side(side).iter().map(at).sum() };
+        (sum(0) - sum(1)) / 2.0
+    }
+
+    /// Adds the derivatives by the values of a position whose output has this `delta`.
+    pub fn add_gradient(&mut self, active: &Active, stack: usize, delta: f32) {
+        if self.values.is_empty() {
+            return;
+        }
+        for (side, half) in [delta / 2.0, -delta / 2.0].into_iter().enumerate() {
+            for &row in active.side(side) {
+                self.values[usize::from(row) * self.architecture.psqt + stack] += half;
+            }
+        }
+    }
+
+    /// Adds a gradient by the rows to one by the parameters: a factor row's is the sum of those of its rows.
+    pub fn add_to(&self, total: &mut DenseParameters) {
+        let (architecture, width) = (self.architecture, self.architecture.psqt);
+        if self.values.is_empty() {
+            return;
+        }
+        let kings = architecture.features.set().kings;
+        let blocks = total.psqt.chunks_exact_mut(block(architecture));
+        for (block, rows) in blocks.zip(self.values.chunks_exact(kings * width)) {
+            let (real, factor) = block.split_at_mut(kings * width);
+            add(real, rows);
+            rows.chunks_exact(width).for_each(|row| add(factor, row));
+        }
+    }
+
+    /// Makes everything zero again.
+    pub fn clear(&mut self) {
+        self.values.fill(0.0);
+    }
+}
+
+fn add(sums: &mut [f32], terms: &[f32]) {
+    let pairs = sums.iter_mut().zip(terms);
+    pairs.for_each(|(sum, term)| *sum += term);
+}
