@@ -49,6 +49,12 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Play a game at the terminal
     Play(PlayArgs),
+    /// Make opening books of games, and look into them (Polyglot format)
+    Book {
+        /// What to do.
+        #[command(subcommand)]
+        command: BookCommand,
+    },
     /// Run test suites in EPD (bm, am, and scored ones as STS)
     Epd(EpdArgs),
     /// Look into network files, and write them
@@ -208,6 +214,9 @@ pub struct AnalyseArgs {
     /// Number of lines
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub multipv: u16,
+    /// File for what was learnt: read at the beginning if it exists, written at the end and at Ctrl-C
+    #[arg(long, value_name = "FILE")]
+    pub hash_file: Option<PathBuf>,
     /// Threads and memory.
     #[command(flatten)]
     pub engine: EngineArgs,
@@ -305,6 +314,35 @@ pub enum ColourChoice {
     Black,
     /// Chance decides
     Random,
+}
+
+/// What `book` can do.
+#[derive(Subcommand, Debug)]
+pub enum BookCommand {
+    /// Make a book of games: a move weighs two for each win and one for each draw of the side that played it
+    Build {
+        /// PGN files; - for standard input
+        #[arg(required = true, value_name = "GAMES")]
+        files: Vec<PathBuf>,
+        /// Book to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Take this many plies of each game
+        #[arg(long, value_name = "PLIES", default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..))]
+        max_ply: u16,
+        /// Leave out moves that were played in fewer games
+        #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+        min_games: u32,
+    },
+    /// Show the moves that a book has for a position
+    Show {
+        /// The position, with or without quotation marks, or `startpos moves e2e4 ...`; the initial one if absent
+        #[arg(value_name = "FEN")]
+        position: Vec<String>,
+        /// The book
+        #[arg(long, value_name = "FILE")]
+        book: PathBuf,
+    },
 }
 
 /// Arguments of `epd`.

@@ -37,6 +37,7 @@
 )]
 
 pub mod board;
+pub(crate) mod book;
 pub mod cli;
 pub mod data;
 pub mod level;

@@ -16,6 +16,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("data", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
     ("tools", &["util", "board", "nnue", "level", "search"]),
+    ("book", &["util", "board", "tools"]),
     ("review", &["util", "board", "nnue", "search", "tools"]),
     (
         "tune",
@@ -23,13 +24,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "uci",
-        &["util", "board", "nnue", "level", "search", "data", "tools"],
+        &[
+            "util", "board", "nnue", "level", "search", "data", "tools", "book",
+        ],
     ),
     (
         "cli",
         &[
-            "util", "board", "nnue", "level", "search", "data", "tools", "review", "train", "tune",
-            "uci",
+            "util", "board", "nnue", "level", "search", "data", "tools", "book", "review", "train",
+            "tune", "uci",
         ],
     ),
 ];

@@ -10,10 +10,11 @@ use clap::{CommandFactory as _, Parser};
 #[cfg(feature = "tune")]
 use super::TuneCommand;
 use super::{
-    AnalyseArgs, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs,
-    NetCommand, PerftArgs, PlayArgs, manual, review,
+    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs,
+    EvalArgs, NetCommand, PerftArgs, PlayArgs, manual, review,
 };
 use crate::board::{CastlingMode, Color, Position};
+use crate::book::{self, Book, BuildOptions};
 use crate::data::ops;
 use crate::level::Level;
 use crate::nnue::{Kernel, Network};
@@ -147,6 +148,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Review(args) => review::review(*args),
         Command::Explain(args) => review::explain(&args),
         Command::Play(args) => run_play(args),
+        Command::Book { command } => run_book(&command),
         Command::Epd(args) => run_epd(args),
         Command::Net(args) => match args.command {
             NetCommand::Info { file } => net::info(&file, out),
@@ -294,6 +296,7 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
         threads: usize::from(args.engine.threads),
         hash_mb: args.engine.hash as usize,
         syzygy: args.engine.syzygy.clone(),
+        hash_file: args.hash_file.clone(),
         json: args.json,
         width: columns,
     };
@@ -320,6 +323,35 @@ fn run_play(args: PlayArgs) -> Result<()> {
     };
     let network = tools::load_network(args.net.as_deref())?;
     play::run(options, network, io::stdin().lock(), &mut io::stdout())
+}
+
+fn run_book(command: &BookCommand) -> Result<()> {
+    let (out, err) = (&mut io::stdout(), &mut io::stderr());
+    match command {
+        BookCommand::Build {
+            files,
+            out: file,
+            max_ply,
+            min_games,
+        } => {
+            let options = BuildOptions {
+                max_ply: usize::from(*max_ply),
+                min_games: *min_games,
+            };
+            book::run::make(files, file, options, out, err)
+        }
+        BookCommand::Show { position, book } => {
+            let book = Book::open(book)?;
+            let mut problems = Vec::new();
+            for subject in subjects::read(position, &mut problems)? {
+                book::run::show(&book, &subject.position, out)?;
+            }
+            for problem in &problems {
+                writeln!(err, "left out: {}", reason::plain(problem))?;
+            }
+            Ok(())
+        }
+    }
 }
 
 fn run_epd(args: EpdArgs) -> Result<()> {

@@ -7,7 +7,7 @@
 //! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `evaluation`,
 //!   `syzygy` (over `table_files` where the system does not read at an offset): values, data, rules and tablebases; they
 //!   know no worker
-//! * [`tt`], `history`, `correction`, `movepick`: what is remembered, and how it orders moves
+//! * [`tt`], `tt_file` (the same on a disk), `history`, `correction`, `movepick`: what is remembered, and how it orders moves
 //! * `job`, `signals`, `root_move`: one search as its threads share it
 //! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
@@ -54,6 +54,7 @@ mod table_files;
 mod tb_line;
 mod time;
 pub mod tt;
+mod tt_file;
 pub(crate) mod wdl;
 mod worker;
 
@@ -62,3 +63,4 @@ pub use options::SearchOptions;
 pub use pool::{Controller, ThreadPool};
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
 pub use solo::Solo;
+pub use tt_file::SavedTable;

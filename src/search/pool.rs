@@ -1,5 +1,6 @@
 //! The pool: drives the search threads, and holds what they share.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Instant;
@@ -18,6 +19,7 @@ use super::root_filter::{filter_root_moves, root_moves};
 use super::syzygy::{LoadedTables, Syzygy};
 use super::time;
 use super::tt::{NoMemory, TranspositionTable};
+use super::tt_file::{self, SavedTable};
 use crate::board::{Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
@@ -194,6 +196,25 @@ impl ThreadPool {
     /// Size of the transposition table in MiB.
     pub fn hash(&self) -> usize {
         self.table.megabytes()
+    }
+
+    /// Writes the transposition table to a file, whole or not at all; waits for the search to end first.
+    ///
+    /// # Errors
+    /// When the disk refuses, or `path` is no regular file; the error names it.
+    pub fn save_hash(&self, path: &Path) -> Result<SavedTable> {
+        self.wait();
+        tt_file::save(&self.table, &self.network.info().sha256, path)
+    }
+
+    /// Fills the transposition table, of whatever size it is, from a file of [`Self::save_hash`] that was written with
+    /// the network in use; waits for the search to end first.
+    ///
+    /// # Errors
+    /// When the file is of another network or version, or damaged: the table is as it was. The error says which.
+    pub fn load_hash(&mut self, path: &Path) -> Result<SavedTable> {
+        self.wait();
+        tt_file::load(&self.table, &self.network.info().sha256, path)
     }
 
     /// Forgets the transposition table and all histories (`ucinewgame`, `Clear Hash`), in parallel; waits for the

@@ -132,6 +132,11 @@ const _: () = assert!(size_of::<Cluster>() == 32);
 pub const MAX_MB: usize = 1 << 25;
 
 const CLUSTERS_PER_MB: usize = (1 << 20) / size_of::<Cluster>();
+/// The clusters of the largest table.
+pub(super) const MAX_CLUSTERS: u64 = MAX_MB as u64 * CLUSTERS_PER_MB as u64;
+
+/// A cluster as plain numbers: its entries, then its keys.
+pub(super) type ClusterWords = [u64; ENTRIES + 1];
 
 /// Not even the smallest transposition table fits into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,6 +215,48 @@ impl TranspositionTable {
         }
         if index == 0 {
             self.generation.store(0, Relaxed);
+        }
+    }
+
+    /// Number of clusters.
+    pub(super) fn clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    /// The number of the search in progress, or of the last one, in a circle of [`GENERATIONS`].
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Relaxed)
+    }
+
+    /// Takes up the count of searches where another table stood.
+    pub(super) fn set_generation(&self, generation: u64) {
+        self.generation.store(generation % GENERATIONS, Relaxed);
+    }
+
+    /// What a cluster holds.
+    pub(super) fn words(&self, index: usize) -> ClusterWords {
+        let cluster = &self.clusters[index];
+        let [a, b, c] = &cluster.entries;
+        [a, b, c, &cluster.keys].map(|word| word.load(Relaxed))
+    }
+
+    /// Adds the entries of another table's cluster to cluster `index`, as long as they are worth more than what they
+    /// displace. What no search could have stored is left out.
+    pub(super) fn take_over(&self, index: usize, words: &ClusterWords) {
+        let cluster = &self.clusters[index];
+        let generation = self.generation();
+        for (from, &data) in words[..ENTRIES].iter().enumerate() {
+            if !is_plausible(data) {
+                continue;
+            }
+            let (slot, least) = least_worth(cluster, generation);
+            if worth(data, generation) > least {
+                let sealed = words[ENTRIES] >> (16 * from) & 0xFFFF;
+                let (shift, keys) = (16 * slot, cluster.keys.load(Relaxed));
+                let keys = keys & !(0xFFFF << shift) | sealed << shift;
+                cluster.entries[slot].store(data, Relaxed);
+                cluster.keys.store(keys, Relaxed);
+            }
         }
     }
 
@@ -293,8 +340,7 @@ fn is_of(keys: u64, index: usize, data: u64, key: u64) -> bool {
     (keys >> (16 * index)) as u16 == seal(key, data) && data >> 48 & 255 != 0
 }
 
-/// The entry to overwrite: the position's own, else the one with the least depth, eight plies less for each
-/// search that has passed since.
+/// The entry to overwrite: the position's own, else the one of least [`worth`].
 #[inline]
 fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u64) {
     let mut best = (0, 0);
@@ -304,14 +350,41 @@ fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u6
         if is_of(keys, i, data, key) {
             return (i, data);
         }
-        let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;
-        let worth = (data >> 48 & 255) as i64 - 8 * age as i64;
+        let worth = worth(data, generation);
         if worth < least {
             least = worth;
             best = (i, data);
         }
     }
     best
+}
+
+/// What an entry is worth keeping for: its depth, eight plies less for each search that has passed since.
+#[inline]
+fn worth(data: u64, generation: u64) -> i64 {
+    let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;
+    (data >> 48 & 255) as i64 - 8 * age as i64
+}
+
+/// The entry of a cluster that is worth least, and its worth; an empty one is worth less than any.
+fn least_worth(cluster: &Cluster, generation: u64) -> (usize, i64) {
+    let worths = cluster.entries.iter().map(|entry| {
+        let data = entry.load(Relaxed);
+        if data == 0 {
+            i64::MIN
+        } else {
+            worth(data, generation)
+        }
+    });
+    let least = worths.enumerate().min_by_key(|&(_, worth)| worth);
+    least.expect("a cluster has entries")
+}
+
+/// Whether an entry is used, and one that a search could have stored.
+fn is_plausible(data: u64) -> bool {
+    let entry = TableEntry::unpack(data);
+    let in_range = |value: Value| value == score::NONE || value.abs() <= score::MATE;
+    data >> 48 & 255 != 0 && in_range(entry.score) && in_range(entry.eval)
 }
 
 /// An entry's score in terms of the root, or [`score::NONE`] when it has none.

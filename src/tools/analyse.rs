@@ -3,9 +3,10 @@
 //! Scores are from the view of the side to move, as in UCI. Ctrl-C ends the analysis with what it has found.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use parking_lot::Mutex;
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, SearchOptions, ThreadPool};
+use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
 
@@ -34,6 +36,8 @@ pub struct AnalyseOptions {
     pub hash_mb: usize,
     /// Directories of Syzygy tablebases, separated as the platform separates paths.
     pub syzygy: Option<String>,
+    /// File that the transposition table is read from, where it exists, and written to at the end.
+    pub hash_file: Option<PathBuf>,
     /// JSON Lines in place of readable text.
     pub json: bool,
     /// Columns of the terminal, where there is one: longer lines are cut.
@@ -54,6 +58,9 @@ pub fn run(
     if let Some(path) = &options.syzygy {
         open_tables(&mut pool, path, err)?;
     }
+    if let Some(file) = &options.hash_file {
+        open_hash(&mut pool, file, err)?;
+    }
     let settings = SearchOptions {
         multi_pv: options.multi_pv,
         analyse_mode: true,
@@ -64,7 +71,7 @@ pub fn run(
     let sink = Arc::new(Mutex::new(Sink { out, failure: None }));
     let several = options.subjects.len() > 1;
     for (number, subject) in options.subjects.into_iter().enumerate() {
-        if number > 0 {
+        if number > 0 && options.hash_file.is_none() {
             pool.clear();
         }
         let printer = Arc::new(AnalysisPrinter {
@@ -85,6 +92,23 @@ pub fn run(
         if interrupt.is_heard() {
             break;
         }
+    }
+    if let Some(file) = &options.hash_file {
+        let saved = pool.save_hash(file).context("--hash-file")?;
+        let megabytes = saved.file_bytes as f64 / 1e6;
+        writeln!(err, "{}: {megabytes:.1} MB written", file.display())?;
+    }
+    Ok(())
+}
+
+/// Fills the table from `file`, if there is one, and tells so on `err`. Whether the file can be written is asked now
+/// rather than after hours.
+fn open_hash(pool: &mut ThreadPool, file: &Path, err: &mut dyn Write) -> Result<()> {
+    drop(AtomicFile::create(file).context("--hash-file")?);
+    if file.exists() {
+        let loaded = pool.load_hash(file).context("--hash-file")?;
+        let megabytes = loaded.megabytes;
+        writeln!(err, "{}: a table of {megabytes} MiB read", file.display())?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
@@ -17,10 +18,11 @@ use super::print::{Printer, Setting};
 use super::settings::Settings;
 use super::terminal::Audience;
 use crate::board::Position;
+use crate::book::Book;
 use crate::nnue::Network;
-use crate::search::ThreadPool;
 use crate::search::syzygy::LoadedTables;
 use crate::search::tt::NoMemory;
+use crate::search::{Limits, ThreadPool};
 use crate::tools;
 use crate::util::reason;
 use crate::util::text::excerpt;
@@ -33,6 +35,10 @@ enum Change {
     Syzygy(String),
     /// `Clear Hash` or `ucinewgame`: forget what was learnt.
     Clear,
+    /// `Save Hash`: write the table to this file.
+    SaveHash(PathBuf),
+    /// `Load Hash`: fill the table from this file.
+    LoadHash(PathBuf),
 }
 
 /// The state behind the protocol.
@@ -139,6 +145,7 @@ impl Engine {
             }
             Command::UciNewGame => {
                 self.settings.level.new_game();
+                self.settings.book.new_game();
                 self.change("ucinewgame", Change::Clear);
             }
             Command::Position(command) => {
@@ -199,6 +206,9 @@ impl Engine {
         if let Some(depth) = go.perft {
             return self.perft(number, depth);
         }
+        if self.book_move(&limits) {
+            return;
+        }
         let setting = Setting {
             number,
             root: self.position.clone(),
@@ -235,6 +245,23 @@ impl Engine {
             printer.rescue();
         }
         self.mailbox.catch_up(number);
+    }
+
+    /// Answers with a move of the book, if it has one and it is wanted.
+    fn book_move(&self, limits: &Limits) -> bool {
+        let choice = &self.settings.book;
+        if self.settings.search.analyse_mode {
+            return false;
+        }
+        let Some(found) = choice.answer(&self.position, limits) else {
+            return false;
+        };
+        let (position, chess960) = (&self.position, self.settings.chess960);
+        let (san, name) = (position.san(found.m), position.uci(found.m, chess960));
+        self.output
+            .info(&format!("Book: {san}, weight {}", found.weight));
+        self.output.line(format!("bestmove {name}"));
+        true
     }
 
     /// Stops the search, if one runs, and waits for its `bestmove`. Once the input has ended, nobody waits for what
@@ -288,10 +315,61 @@ impl Engine {
                 self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned()))
             }
             Id::ClearHash => self.change(spec.name, Change::Clear),
+            Id::SaveHash => self.change(spec.name, Change::SaveHash(self.hash_file(spec.name)?)),
+            Id::LoadHash => self.change(spec.name, Change::LoadHash(self.hash_file(spec.name)?)),
+            Id::BookFile => self.set_book(unquoted(value.text()))?,
             Id::DebugLogFile => self.output.log_to(open_log(&value)?),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The file that `Hash File` names, for the option `name`.
+    fn hash_file(&self, name: &str) -> Result<PathBuf, String> {
+        match unquoted(&self.settings.hash_file) {
+            "" => Err(format!("{name}: no file; set Hash File first")),
+            file => Ok(PathBuf::from(file)),
+        }
+    }
+
+    /// Reads the book that `name` names; none for an empty name. One that cannot be used leaves the one in use.
+    fn set_book(&mut self, name: &str) -> Result<(), String> {
+        if name.is_empty() {
+            self.settings.book.book = None;
+            return Ok(());
+        }
+        let book = Book::open(Path::new(name)).map_err(|error| {
+            let reason = reason::chain(&error);
+            format!("Book File: {reason}; the book in use stays")
+        })?;
+        self.output
+            .info(&format!("Book File: {} moves", book.len()));
+        self.settings.book.book = Some(Arc::new(book));
+        Ok(())
+    }
+
+    /// Writes the table to a file, or reads it, and says how that went.
+    fn hash_on_disk(&mut self, path: &Path, saves: bool) {
+        self.mailbox.set_writing(saves);
+        let pool = self.pool();
+        let (name, done, result) = if saves {
+            ("Save Hash", "written to", pool.save_hash(path))
+        } else {
+            ("Load Hash", "read from", pool.load_hash(path))
+        };
+        self.mailbox.set_writing(false);
+        match result {
+            Ok(table) => self.output.info(&format!(
+                "{name}: a table of {} MiB was {done} {} ({:.1} MB)",
+                table.megabytes,
+                path.display(),
+                table.file_bytes as f64 / 1e6
+            )),
+            Err(error) => self.output.error(&format!(
+                "{name}: {}; the table in use stays",
+                reason::chain(&error)
+            )),
+        }
     }
 
     /// Makes a change now, or after the search that runs.
@@ -341,6 +419,8 @@ impl Engine {
                     reason::chain(&error)
                 )),
             },
+            Change::SaveHash(path) => self.hash_on_disk(&path, true),
+            Change::LoadHash(path) => self.hash_on_disk(&path, false),
             Change::Clear => {
                 // Threads that do not exist yet know nothing that they could forget.
                 if let Some(pool) = &mut self.pool {

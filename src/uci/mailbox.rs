@@ -43,6 +43,8 @@ struct Shared {
     pondering: AtomicU64,
     /// The engine thread runs something long that is no search (bench, perft).
     long_job: AtomicBool,
+    /// The engine thread writes a file that `quit` must not cut off.
+    writing: AtomicBool,
     /// Appears with the search threads, and changes with their number. Locked only to copy it.
     controller: Mutex<Option<Controller>>,
 }
@@ -165,6 +167,16 @@ impl Mailbox {
     /// Whether a long job runs.
     pub fn has_long_job(&self) -> bool {
         self.shared.long_job.load(SeqCst)
+    }
+
+    /// Marks the begin or the end of writing a file.
+    pub fn set_writing(&self, writing: bool) {
+        self.shared.writing.store(writing, SeqCst);
+    }
+
+    /// Whether a file is being written that `quit` must not cut off.
+    pub fn is_writing(&self) -> bool {
+        self.shared.writing.load(SeqCst)
     }
 
     /// These search threads take over.

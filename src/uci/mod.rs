@@ -6,6 +6,7 @@
 //! anybody says leaves through the writer thread ([`output`]). At the end of the input what was read is carried out;
 //! `quit` and a closed output end the process at once.
 
+mod book;
 pub mod command;
 pub mod engine;
 mod evalfile;

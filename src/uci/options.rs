@@ -16,6 +16,13 @@ pub enum Id {
     MoveOverhead,
     EvalFile,
     ClearHash,
+    HashFile,
+    SaveHash,
+    LoadHash,
+    OwnBook,
+    BookFile,
+    BookDepth,
+    BookSeed,
     Chess960,
     ShowWdl,
     AnalyseMode,
@@ -113,7 +120,7 @@ const fn spec(id: Id, name: &'static str, kind: OptionKind, doc: &'static str) -
 }
 
 /// Every option, in the order GUIs show them.
-pub const OPTIONS: [Spec; 21] = [
+pub const OPTIONS: [Spec; 28] = [
     spec(
         Id::Hash,
         "Hash",
@@ -155,6 +162,48 @@ pub const OPTIONS: [Spec; 21] = [
         "Clear Hash",
         OptionKind::Button,
         "forget everything learnt by searching",
+    ),
+    spec(
+        Id::HashFile,
+        "Hash File",
+        OptionKind::Text(""),
+        "the file of Save Hash and Load Hash",
+    ),
+    spec(
+        Id::SaveHash,
+        "Save Hash",
+        OptionKind::Button,
+        "write the transposition table to Hash File",
+    ),
+    spec(
+        Id::LoadHash,
+        "Load Hash",
+        OptionKind::Button,
+        "fill the transposition table from Hash File",
+    ),
+    spec(
+        Id::OwnBook,
+        "OwnBook",
+        OptionKind::Check(false),
+        "play moves of Book File without a search",
+    ),
+    spec(
+        Id::BookFile,
+        "Book File",
+        OptionKind::Text(""),
+        "an opening book in the Polyglot format (.bin)",
+    ),
+    spec(
+        Id::BookDepth,
+        "Book Depth",
+        OptionKind::Spin(20, 1, 255),
+        "last move number at which the book is asked",
+    ),
+    spec(
+        Id::BookSeed,
+        "Book Seed",
+        OptionKind::Spin(0, 0, 2_147_483_647),
+        "decides between a book's moves; 0 is another one each game",
     ),
     spec(
         Id::Chess960,
@@ -243,11 +292,12 @@ pub const OPTIONS: [Spec; 21] = [
 ];
 
 /// Other spellings that users and servers write.
-const ALIASES: [(&str, Id); 4] = [
+const ALIASES: [(&str, Id); 5] = [
     ("MoveOverhead", Id::MoveOverhead),
     ("Move_Overhead", Id::MoveOverhead),
     ("ClearHash", Id::ClearHash),
     ("DebugLogFile", Id::DebugLogFile),
+    ("BookFile", Id::BookFile),
 ];
 
 /// The option with this name, in any letter case.

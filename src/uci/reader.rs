@@ -119,7 +119,7 @@ impl Reader {
         self.mailbox.send(Message::Reject(reason), bytes);
     }
 
-    /// Stops everything, lets quick commands that were read before finish, and exits.
+    /// Stops everything, lets quick commands that were read before finish, and files be written, and exits.
     fn quit(self) {
         self.mailbox.stop(u64::MAX);
         self.mailbox.send(Message::End, 0);
@@ -127,7 +127,7 @@ impl Reader {
         while self.mailbox.is_busy() {
             let running = self.mailbox.is_searching() || self.mailbox.has_long_job();
             let patience = if running { SHORT_PATIENCE } else { PATIENCE };
-            if start.elapsed() > patience {
+            if start.elapsed() > patience && !self.mailbox.is_writing() {
                 break;
             }
             thread::sleep(Duration::from_micros(200));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use super::book::BookChoice;
 use super::level::LevelChoice;
 use super::options::{Id, OPTIONS, OptionValue};
 use crate::board::CastlingMode;
@@ -19,6 +20,10 @@ pub struct Settings {
     pub show_wdl: Arc<AtomicBool>,
     /// The level that was asked for.
     pub level: LevelChoice,
+    /// The opening book, and whether it is asked.
+    pub book: BookChoice,
+    /// `Hash File`
+    pub hash_file: String,
 }
 
 impl Settings {
@@ -49,11 +54,18 @@ impl Settings {
             Id::Elo => self.level.elo = value.int() as i32,
             Id::SkillLevel => self.level.skill = value.int() as i32,
             Id::LevelSeed => self.level.set_seed(value.int() as u64),
+            Id::OwnBook => self.book.own = value.flag(),
+            Id::BookDepth => self.book.depth = value.int() as u32,
+            Id::BookSeed => self.book.set_seed(value.int() as u64),
+            Id::HashFile => self.hash_file = value.text().to_owned(),
             Id::EngineAbout => {} // It tells something; there is nothing to set.
             Id::Hash
             | Id::Threads
             | Id::EvalFile
             | Id::ClearHash
+            | Id::SaveHash
+            | Id::LoadHash
+            | Id::BookFile
             | Id::SyzygyPath
             | Id::DebugLogFile => return false,
         }

@@ -4,6 +4,7 @@
 mod extras;
 mod handshake;
 mod input;
+mod lasting;
 mod levels;
 mod options;
 mod positions;

@@ -1,0 +1,158 @@
+//! A book of games: which moves were played in which positions, and with what success.
+
+use std::collections::{HashMap, HashSet};
+
+use super::entry::{Entry, code_of};
+use crate::board::Color;
+use crate::tools::pgn::Game;
+
+/// What of the games is taken.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildOptions {
+    /// Plies of each game.
+    pub max_ply: usize,
+    /// Games in which a move must have been played.
+    pub min_games: u32,
+}
+
+/// What became of a move.
+#[derive(Clone, Copy, Default)]
+struct Record {
+    games: u32,
+    /// Two points a win of the side that moved, one a draw or a game without a result.
+    points: u64,
+}
+
+/// The entries of a book of these games, in the order of a file. The weight of a move is its success: two points a win of
+/// the side that played it, one a draw or an unknown result; moves that only lost are left out. Where a position's points
+/// are more than the format can hold, those of all its moves are divided by one number.
+// CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
+pub fn build<'a>(games: impl Iterator<Item = &'a Game>, options: BuildOptions) -> Vec<Entry> {
+    let mut records: HashMap<(u64, u16), Record> = HashMap::new();
+    for game in games {
+        count(game, options.max_ply, &mut records);
+    }
+    records.retain(|_, record| record.games >= options.min_games && record.points > 0);
+    let mut most: HashMap<u64, u64> = HashMap::new();
+    for (&(key, _), record) in &records {
+        let most = most.entry(key).or_default();
+        *most = record.points.max(*most);
+    }
+    let mut entries: Vec<Entry> = records
+        .into_iter()
+        .map(|((key, code), record)| Entry {
+            key,
+            code,
+            weight: scaled(record.points, most[&key]),
+        })
+        .collect();
+    entries.sort_by_key(|entry| (entry.key, std::cmp::Reverse(entry.weight), entry.code));
+    entries
+}
+
+/// Adds the moves of a game, each of a position once however often the game comes back to it.
+fn count(game: &Game, max_ply: usize, records: &mut HashMap<(u64, u16), Record>) {
+    let mut position = game.start.clone();
+    let mut seen = HashSet::new();
+    for &m in game.moves.iter().take(max_ply) {
+        let place = (position.key(), code_of(m));
+        if seen.insert(place) {
+            let record = records.entry(place).or_default();
+            record.games += 1;
+            record.points += points(&game.result, position.turn());
+        }
+        position.do_move(m);
+    }
+}
+
+/// What a game's result is worth to a side.
+fn points(result: &str, side: Color) -> u64 {
+    match (result, side) {
+        ("1-0", Color::White) | ("0-1", Color::Black) => 2,
+        ("1-0", Color::Black) | ("0-1", Color::White) => 0,
+        _ => 1,
+    }
+}
+
+/// `points` as a weight where the best move of the position has `most`; never 0.
+fn scaled(points: u64, most: u64) -> u16 {
+    let divisor = most.div_ceil(u64::from(u16::MAX)).max(1);
+    (points / divisor).max(1) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Position;
+    use crate::book::{Book, BookMove};
+    use crate::tools::pgn;
+
+    const GAMES: &str = "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n\
+        [Result \"0-1\"]\n\n1. e4 c5 0-1\n\n\
+        [Result \"1/2-1/2\"]\n\n1. d4 Nf6 2. Nf3 Ng8 3. Ng1 Nf6 4. Nf3 Ng8 5. Ng1 1/2-1/2\n\n\
+        [Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n";
+
+    fn book(options: BuildOptions) -> Book {
+        let games: Vec<Game> = pgn::read(GAMES.as_bytes())
+            .expect("text")
+            .into_iter()
+            .map(|game| game.expect("legal"))
+            .collect();
+        assert_eq!(games.len(), 4);
+        let entries = build(games.iter(), options);
+        let bytes = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
+        Book::from_bytes(bytes).expect("a book")
+    }
+
+    /// The book's moves after these, with their weights.
+    fn after(book: &Book, moves: &[&str]) -> Vec<(String, u16)> {
+        let mut position = Position::startpos();
+        for text in moves {
+            position.do_move(position.parse_san(text).expect("legal"));
+        }
+        let written = |found: &BookMove| (position.san(found.m), found.weight);
+        book.moves(&position).iter().map(written).collect()
+    }
+
+    #[test]
+    fn success_is_weight_and_losers_are_left_out() {
+        let book = book(BuildOptions {
+            max_ply: 100,
+            min_games: 1,
+        });
+        let named = |moves: &[(&str, u16)]| -> Vec<(String, u16)> {
+            moves
+                .iter()
+                .map(|(san, w)| ((*san).to_owned(), *w))
+                .collect()
+        };
+        // e4 won once and lost once, d4 drew, f3 lost.
+        assert_eq!(after(&book, &[]), named(&[("e4", 2), ("d4", 1)]));
+        assert_eq!(after(&book, &["e4"]), named(&[("c5", 2)]));
+        // One game, though it came here twice.
+        assert_eq!(after(&book, &["d4"]), named(&[("Nf6", 1)]));
+        assert_eq!(after(&book, &["f3", "e5", "g4"]), named(&[("Qh4#", 2)]));
+    }
+
+    #[test]
+    fn limits_of_plies_and_games_hold() {
+        let short = book(BuildOptions {
+            max_ply: 1,
+            min_games: 1,
+        });
+        assert_eq!(short.len(), 2);
+        let often = book(BuildOptions {
+            max_ply: 100,
+            min_games: 2,
+        });
+        assert_eq!(after(&often, &[]), [("e4".to_owned(), 2)]);
+        assert_eq!(often.len(), 1);
+    }
+
+    #[test]
+    fn points_beyond_the_format_are_scaled() {
+        assert_eq!(scaled(65_535, 65_535), 65_535);
+        assert_eq!(scaled(131_072, 131_072), 43_690);
+        assert_eq!(scaled(1, 1 << 40), 1);
+    }
+}

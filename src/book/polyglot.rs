@@ -1,0 +1,228 @@
+//! A book that was read, and the choice of a move.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::entry::{ENTRY_BYTES, Entry};
+use crate::board::{Move, Position};
+use crate::util::rng::SplitMix64;
+
+/// A larger file is refused rather than read: the largest books have some hundred MB.
+const LARGEST_FILE: u64 = 4 << 30;
+
+/// A Polyglot book in memory.
+#[derive(Debug)]
+pub struct Book {
+    /// Entries by rising key, as bytes of the file.
+    bytes: Vec<u8>,
+}
+
+/// A legal move that a book has for a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BookMove {
+    /// The move.
+    pub m: Move,
+    /// How often it is to be played, compared with the position's other moves; a move of weight 0 is known, but not played.
+    pub weight: u16,
+}
+
+impl Book {
+    /// Reads a book.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no book: not of whole entries, or not in the order of the keys.
+    pub fn open(path: &Path) -> Result<Self> {
+        let read = || -> Result<Self> {
+            let found = fs::metadata(path)?;
+            if !found.is_file() {
+                bail!("it is no regular file");
+            }
+            if found.len() > LARGEST_FILE {
+                bail!("it is larger than {} GiB", LARGEST_FILE >> 30);
+            }
+            Self::from_bytes(fs::read(path)?)
+        };
+        read().with_context(|| format!("book '{}'", path.display()))
+    }
+
+    /// The book in the bytes of a file.
+    ///
+    /// # Errors
+    /// When they are no book.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        if bytes.is_empty() || !bytes.len().is_multiple_of(ENTRY_BYTES) {
+            bail!(
+                "it is no Polyglot book: {} bytes are not a number of entries of {ENTRY_BYTES}",
+                bytes.len()
+            );
+        }
+        let book = Self { bytes };
+        if let Some(at) = (1..book.len()).find(|&at| book.key(at - 1) > book.key(at)) {
+            bail!("it is no Polyglot book: entry {} is out of order", at + 1);
+        }
+        Ok(book)
+    }
+
+    /// Number of entries.
+    #[allow(clippy::len_without_is_empty)] // An empty file is no book.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / ENTRY_BYTES
+    }
+
+    fn entry(&self, index: usize) -> Entry {
+        let (entries, _) = self.bytes.as_chunks();
+        Entry::from_bytes(&entries[index])
+    }
+
+    fn key(&self, index: usize) -> u64 {
+        self.entry(index).key
+    }
+
+    /// The index of the first entry whose key is not below `key`.
+    fn first_at_least(&self, key: u64) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.key(middle) < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The legal moves that the book has for a position, the heaviest first.
+    pub fn moves(&self, position: &Position) -> Vec<BookMove> {
+        let key = position.key();
+        let mut moves: Vec<BookMove> = Vec::new();
+        let entries = (self.first_at_least(key)..self.len()).map(|index| self.entry(index));
+        for entry in entries.take_while(|entry| entry.key == key) {
+            let Some(m) = entry.legal_move(position) else {
+                continue;
+            };
+            if moves.iter().all(|known| known.m != m) {
+                moves.push(BookMove {
+                    m,
+                    weight: entry.weight,
+                });
+            }
+        }
+        moves.sort_by_key(|found| std::cmp::Reverse(found.weight));
+        moves
+    }
+
+    /// A move by chance, each as often as its weight says; `None` where the book has none to play.
+    pub fn choose(&self, position: &Position, rng: &mut SplitMix64) -> Option<BookMove> {
+        let moves = self.moves(position);
+        let total: usize = moves.iter().map(|found| usize::from(found.weight)).sum();
+        if total == 0 {
+            return None;
+        }
+        let mut drawn = rng.below(total);
+        moves.into_iter().find(|found| {
+            let weight = usize::from(found.weight);
+            let is_it = drawn < weight;
+            drawn = drawn.saturating_sub(weight);
+            is_it
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::code_of;
+    use super::*;
+
+    /// A book with these moves of the initial position, and entries of other positions around them.
+    fn book(moves: &[(&str, u16)]) -> Book {
+        let start = Position::startpos();
+        let entry = |key, code, weight| Entry { key, code, weight };
+        let mut entries = vec![
+            entry(3, 77, 5),
+            entry(start.key(), 0xFFFF, 9),
+            entry(u64::MAX, 1, 1),
+        ];
+        for (text, weight) in moves {
+            let m = start.parse_uci(text).expect("legal");
+            entries.push(entry(start.key(), code_of(m), *weight));
+        }
+        entries.sort_by_key(|entry| entry.key);
+        let bytes = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
+        Book::from_bytes(bytes).expect("a book")
+    }
+
+    #[test]
+    fn moves_come_by_weight_and_what_is_illegal_does_not() {
+        let start = Position::startpos();
+        let book = book(&[("e2e4", 3), ("d2d4", 7), ("a2a3", 0), ("e2e4", 3)]);
+        let found: Vec<_> = book
+            .moves(&start)
+            .iter()
+            .map(|found| (start.uci(found.m, false), found.weight))
+            .collect();
+        let wanted = [("d2d4", 7), ("e2e4", 3), ("a2a3", 0)];
+        assert_eq!(
+            found,
+            wanted.map(|(text, weight)| (text.to_owned(), weight))
+        );
+        let mut next = start.clone();
+        next.do_move(start.parse_uci("e2e4").expect("legal"));
+        assert!(book.moves(&next).is_empty());
+        assert_eq!(book.choose(&next, &mut SplitMix64::new(1)), None);
+    }
+
+    #[test]
+    fn the_choice_follows_the_weights_and_the_seed() {
+        let start = Position::startpos();
+        let some = book(&[("e2e4", 30), ("d2d4", 10), ("a2a3", 0)]);
+        let draw = |seed| {
+            let mut rng = SplitMix64::new(seed);
+            let chosen = (0..1000).map(|_| some.choose(&start, &mut rng).expect("a move"));
+            chosen
+                .map(|found| start.uci(found.m, false))
+                .collect::<Vec<_>>()
+        };
+        let count = |text: &str| draw(1).iter().filter(|found| *found == text).count();
+        assert!((700..800).contains(&count("e2e4")), "{}", count("e2e4"));
+        assert_eq!(count("e2e4") + count("d2d4"), 1000);
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+        let none = book(&[("a2a3", 0)]);
+        assert_eq!(none.choose(&start, &mut SplitMix64::new(1)), None);
+    }
+
+    #[test]
+    fn what_is_no_book_is_refused_and_random_books_never_harm() {
+        let refusal = |bytes: Vec<u8>| Book::from_bytes(bytes).expect_err("no book").to_string();
+        assert!(refusal(Vec::new()).contains("0 bytes"));
+        assert!(refusal(vec![0; 17]).contains("17 bytes"));
+        let [high, low] = [9, 3].map(|key| {
+            let entry = Entry {
+                key,
+                code: 0,
+                weight: 0,
+            };
+            entry.to_bytes()
+        });
+        assert!(refusal([high, low].concat()).contains("entry 2"));
+        let start = Position::startpos();
+        let mut rng = SplitMix64::new(7);
+        for _ in 0..200 {
+            let entry = |code| Entry {
+                key: start.key(),
+                code,
+                weight: 1,
+            };
+            let codes: Vec<u16> = (0..500).map(|_| rng.next_u64() as u16).collect();
+            let bytes = codes.iter().flat_map(|&code| entry(code).to_bytes());
+            let book = Book::from_bytes(bytes.collect()).expect("sorted");
+            let legal = start.legal_moves();
+            for found in book.moves(&start) {
+                assert!(legal.contains(&found.m));
+            }
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The transposition table as a file, so that an analysis outlasts the program.
+//!
+//! ```text
+//! line of JSON   what the table belongs to (`Heading`), ended by a line feed
+//! LZ4 frame      every cluster as four little-endian words, with a checksum of each block and of the whole
+//! ```
+//!
+//! A table belongs to its net and to the engine that made it: its evaluations are the net's, its scores the search's.
+//! It does not belong to a size: what a cluster of one table holds may lie in a known range of another one's clusters.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
+use serde::{Deserialize, Serialize};
+
+use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
+use crate::util::atomic::AtomicFile;
+
+/// Grows with every change of the layout or the meaning of entries and keys.
+const VERSION: u32 = 1;
+/// What the first line says it is.
+const FORMAT: &str = "zoothera-hash";
+/// A longer first line is none of ours.
+const LONGEST_HEADING: u64 = 1024;
+const CLUSTER_BYTES: usize = size_of::<ClusterWords>();
+/// Clusters that are written or read at once.
+const CHUNK: usize = 1 << 12;
+
+/// The first line of a file.
+#[derive(Serialize, Deserialize)]
+struct Heading {
+    format: String,
+    version: u32,
+    engine: String,
+    /// SHA-256 of the net's file.
+    net: String,
+    clusters: usize,
+    generation: u64,
+}
+
+/// What was written or read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedTable {
+    /// MiB of the table in the file.
+    pub megabytes: usize,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+}
+
+/// Writes `table`, which belongs to the net with this SHA-256, whole or not at all.
+///
+/// # Errors
+/// When the disk refuses, or `path` is no regular file; what was there before stays.
+pub fn save(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
+    let mut file = AtomicFile::create(path)?;
+    let written = write(table, net, &mut file);
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    file.commit()?;
+    let size = path.metadata().map_or(0, |found| found.len());
+    Ok(SavedTable {
+        megabytes: table.megabytes(),
+        file_bytes: size,
+    })
+}
+
+fn write(table: &TranspositionTable, net: &str, mut out: impl Write) -> io::Result<()> {
+    let heading = Heading {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        net: net.to_owned(),
+        clusters: table.clusters(),
+        generation: table.generation(),
+    };
+    serde_json::to_writer(&mut out, &heading)?;
+    out.write_all(b"\n")?;
+    let info = FrameInfo::new()
+        .block_checksums(true)
+        .content_checksum(true);
+    let mut frame = FrameEncoder::with_frame_info(info, out);
+    let mut bytes = Vec::with_capacity(CHUNK * CLUSTER_BYTES);
+    for start in (0..table.clusters()).step_by(CHUNK) {
+        bytes.clear();
+        for index in start..(start + CHUNK).min(table.clusters()) {
+            let words = table.words(index);
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        }
+        frame.write_all(&bytes)?;
+    }
+    frame.finish()?;
+    Ok(())
+}
+
+/// Replaces what `table` holds by what `path` holds, which must be of the net with this SHA-256. The file is read twice:
+/// the first time only to see that all of it is sound.
+///
+/// # Errors
+/// When the file is none of ours, of another net or version, or damaged: `table` is untouched then. When it changes
+/// between the two readings, `table` is empty.
+pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
+    let read = || -> Result<SavedTable> {
+        if !path.metadata()?.is_file() {
+            bail!("it is no regular file");
+        }
+        let mut file = File::open(path)?;
+        let (heading, start) = heading(&mut file)?;
+        check(&heading, net)?;
+        each_cluster(&file, heading.clusters, |_, _| {})?;
+        file.seek(SeekFrom::Start(start))?;
+        table.clear_part(0, 1);
+        table.set_generation(heading.generation);
+        let filled = each_cluster(&file, heading.clusters, |index, words| {
+            for target in targets(index, heading.clusters, table.clusters()) {
+                table.take_over(target, &words);
+            }
+        });
+        if filled.is_err() {
+            table.clear_part(0, 1);
+        }
+        filled?;
+        Ok(SavedTable {
+            megabytes: (heading.clusters * CLUSTER_BYTES) >> 20,
+            file_bytes: file.metadata()?.len(),
+        })
+    };
+    read().with_context(|| format!("cannot use {}", path.display()))
+}
+
+/// The first line, and where the rest begins; `file` stands there.
+fn heading(file: &mut File) -> Result<(Heading, u64)> {
+    let mut line = Vec::new();
+    BufReader::new(&*file)
+        .take(LONGEST_HEADING)
+        .read_until(b'\n', &mut line)?;
+    let heading = serde_json::from_slice(&line).ok();
+    let Some(heading) = heading.filter(|found: &Heading| found.format == FORMAT) else {
+        bail!("it holds no transposition table");
+    };
+    let start = line.len() as u64;
+    file.seek(SeekFrom::Start(start))?;
+    Ok((heading, start))
+}
+
+/// Whether the table is one that this engine can use with this net.
+fn check(heading: &Heading, net: &str) -> Result<()> {
+    let engine = env!("CARGO_PKG_VERSION");
+    if heading.version != VERSION || heading.engine != engine {
+        bail!(
+            "it was written by version {} (format {}), and this is {engine} (format {VERSION})",
+            heading.engine,
+            heading.version
+        );
+    }
+    if heading.net != net {
+        bail!(
+            "it belongs to the net with SHA-256 {}, and the one in use has {net}; set EvalFile (or --net) to that net",
+            heading.net
+        );
+    }
+    if !(1..=MAX_CLUSTERS).contains(&(heading.clusters as u64)) {
+        bail!("it is damaged: {} clusters", heading.clusters);
+    }
+    Ok(())
+}
+
+/// Calls `with` for each cluster of the frame at which `file` stands, and sees that it is sound to its end.
+fn each_cluster(
+    file: &File,
+    clusters: usize,
+    mut with: impl FnMut(usize, ClusterWords),
+) -> Result<()> {
+    let mut frame = FrameDecoder::new(BufReader::new(file));
+    let mut bytes = vec![0; CHUNK * CLUSTER_BYTES];
+    let damage = |error: io::Error| anyhow::anyhow!("it is damaged: {error}");
+    for start in (0..clusters).step_by(CHUNK) {
+        let count = CHUNK.min(clusters - start);
+        let chunk = &mut bytes[..count * CLUSTER_BYTES];
+        frame.read_exact(chunk).map_err(damage)?;
+        for (offset, cluster) in chunk.chunks_exact(CLUSTER_BYTES).enumerate() {
+            let (words, _) = cluster.as_chunks();
+            with(
+                start + offset,
+                std::array::from_fn(|i| u64::from_le_bytes(words[i])),
+            );
+        }
+    }
+    // Reading on makes the decoder compare the checksum of the whole.
+    if frame.read(&mut bytes).map_err(damage)? > 0 {
+        bail!("it is damaged: it holds more than it says");
+    }
+    let mut rest = frame.into_inner();
+    if !rest.fill_buf()?.is_empty() {
+        bail!("it is damaged: something follows its end");
+    }
+    Ok(())
+}
+
+/// The clusters of a table of `to` clusters in which the keys of cluster `index` of `from` may lie: a cluster holds
+/// the keys of its share of all 64-bit numbers. In a larger table that is more than one, and an entry is copied to each,
+/// where its 16 key bits vouch for it as well as anywhere.
+fn targets(index: usize, from: usize, to: usize) -> std::ops::RangeInclusive<usize> {
+    if from == to {
+        return index..=index;
+    }
+    // The keys of cluster i of n are those from ceil(i * 2^64 / n) to before that of i + 1.
+    let first_key = |i: usize| ((i as u128) << 64).div_ceil(from as u128);
+    let cluster_of = |key: u128| ((key * to as u128) >> 64) as usize;
+    cluster_of(first_key(index))..=cluster_of(first_key(index + 1) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tt::{Bound, TableEntry};
+    use super::*;
+    use crate::board::Move;
+    use crate::util::rng::SplitMix64;
+
+    const NET: &str = "0123456789abcdef";
+
+    fn entry(i: i32) -> TableEntry {
+        TableEntry {
+            best: Move::from_bits(0x123),
+            score: i % 1000,
+            eval: -i % 500,
+            depth: i % 60,
+            bound: Bound::Exact,
+            pv: i % 2 == 0,
+        }
+    }
+
+    fn table(mb: usize) -> TranspositionTable {
+        TranspositionTable::new(mb).expect("room")
+    }
+
+    /// A table with `count` entries, and their keys.
+    fn filled(mb: usize, count: i32) -> (TranspositionTable, Vec<u64>) {
+        let (table, mut rng) = (table(mb), SplitMix64::new(5));
+        let keys: Vec<u64> = (0..count).map(|_| rng.next_u64()).collect();
+        for _ in 0..7 {
+            table.age();
+        }
+        for (i, &key) in (0..).zip(&keys) {
+            table.store(key, entry(i));
+        }
+        (table, keys)
+    }
+
+    fn known(table: &TranspositionTable, keys: &[u64]) -> usize {
+        let right = (0..).zip(keys);
+        right
+            .filter(|&(i, &key)| table.probe(key) == Some(entry(i)))
+            .count()
+    }
+
+    #[test]
+    fn a_table_comes_back_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.hash");
+        let (first, keys) = filled(2, 30_000);
+        let saved = save(&first, NET, &path).expect("room");
+        assert_eq!(saved.megabytes, 2);
+        let second = table(2);
+        second.store(1, entry(1));
+        assert_eq!(load(&second, NET, &path).expect("sound"), saved);
+        assert_eq!(second.generation(), first.generation());
+        for index in 0..first.clusters() {
+            assert_eq!(second.words(index), first.words(index));
+        }
+        assert!(known(&second, &keys) > 29_000);
+        assert_eq!(second.probe(1), None, "what was there before is gone");
+    }
+
+    #[test]
+    fn a_table_of_another_size_takes_what_it_has_room_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.hash");
+        let (first, keys) = filled(3, 60_000);
+        save(&first, NET, &path).expect("room");
+        let all = known(&first, &keys);
+        for mb in [1, 2, 4, 5, 9] {
+            let other = table(mb);
+            let loaded = load(&other, NET, &path).expect("sound");
+            assert_eq!(loaded.megabytes, 3);
+            // Copies crowd out a few where the sizes are no multiples.
+            let least = match mb {
+                9 => all,
+                4 | 5 => all * 95 / 100,
+                _ => all / 2,
+            };
+            assert!(known(&other, &keys) >= least, "{mb} MiB");
+        }
+    }
+
+    #[test]
+    fn every_key_of_a_cluster_is_found_in_a_target() {
+        let mut rng = SplitMix64::new(9);
+        for _ in 0..10_000 {
+            let key = rng.next_u64();
+            let (from, to) = (1 + rng.below(100), 1 + rng.below(100));
+            let index = |n: usize| ((u128::from(key) * n as u128) >> 64) as usize;
+            let targets = targets(index(from), from, to);
+            assert!(
+                targets.contains(&index(to)),
+                "{key:x} from {from} to {to}: {targets:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_net_or_version_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.hash");
+        let (first, keys) = filled(1, 1000);
+        let all = known(&first, &keys);
+        save(&first, NET, &path).expect("room");
+        let refusal = |net: &str| {
+            let error = load(&first, net, &path).expect_err("it is refused");
+            assert_eq!(known(&first, &keys), all, "the table is untouched");
+            format!("{error:#}")
+        };
+        let text = refusal("another");
+        assert!(
+            text.contains(NET) && text.contains("another") && text.contains("a.hash"),
+            "{text}"
+        );
+        let mut bytes = std::fs::read(&path).expect("it is there");
+        let at = bytes
+            .windows(11)
+            .position(|w| w == b"\"version\":1")
+            .expect("a version");
+        bytes[at + 10] = b'9';
+        std::fs::write(&path, bytes).expect("room");
+        assert!(refusal(NET).contains("format 9"));
+        std::fs::write(&path, "no table at all\n").expect("room");
+        assert!(refusal(NET).contains("holds no transposition table"));
+        let error = load(&first, NET, folder.path()).expect_err("a folder");
+        assert!(format!("{error:#}").contains("no regular file"));
+    }
+
+    #[test]
+    fn damage_is_found_and_costs_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.hash");
+        let (first, keys) = filled(1, 20_000);
+        save(&first, NET, &path).expect("room");
+        let sound = std::fs::read(&path).expect("it is there");
+        let all = known(&first, &keys);
+        let mut rng = SplitMix64::new(11);
+        let refused = |bytes: &[u8], what: &str| {
+            std::fs::write(&path, bytes).expect("room");
+            assert!(load(&first, NET, &path).is_err(), "{what}");
+            assert_eq!(known(&first, &keys), all, "{what}");
+        };
+        let body = sound.iter().position(|&b| b == b'\n').expect("a heading") + 1;
+        for _ in 0..60 {
+            let cut = rng.below(sound.len());
+            refused(&sound[..cut], &format!("cut off at {cut}"));
+            let mut flipped = sound.clone();
+            let at = body + rng.below(sound.len() - body);
+            flipped[at] ^= 1 << rng.below(8);
+            refused(&flipped, &format!("a bit at {at}"));
+            let noise: Vec<u8> = (0..rng.below(5000)).map(|_| rng.next_u64() as u8).collect();
+            refused(&noise, "noise");
+            let tail = [&sound[..body], &noise[..]].concat();
+            refused(&tail, "a heading before noise");
+        }
+        refused(&[&sound[..], b"more"].concat(), "something behind");
+    }
+
+    #[test]
+    fn entries_that_no_search_makes_are_left_out() {
+        let table = table(1);
+        // A used entry with a score beyond every mate, and its bits of the key.
+        let bad = 20_u64 << 48 | 3 << 56 | u64::from(i16::MAX as u16) << 16;
+        table.take_over(7, &[bad, bad, bad, 0x1111_2222_3333]);
+        assert_eq!(table.words(7), [0; 4]);
+    }
+}

@@ -1,0 +1,66 @@
+//! The options of the opening book: whether it is asked, how deep, and the seed of the game.
+
+use std::sync::Arc;
+
+use crate::board::Position;
+use crate::book::{Book, BookMove};
+use crate::search::limits::Limits;
+use crate::util::rng::{self, SplitMix64};
+
+/// `OwnBook`, `Book File`, `Book Depth` and `Book Seed`.
+#[derive(Clone, Debug)]
+pub struct BookChoice {
+    /// `OwnBook`
+    pub own: bool,
+    /// `Book Depth`: the last move number at which the book is asked.
+    pub depth: u32,
+    /// What `Book File` named.
+    pub book: Option<Arc<Book>>,
+    /// `Book Seed`; 0 for one of the game's own.
+    fixed_seed: u64,
+    /// The seed of this game.
+    seed: u64,
+}
+
+impl Default for BookChoice {
+    fn default() -> Self {
+        Self {
+            own: false,
+            depth: 0,
+            book: None,
+            fixed_seed: 0,
+            seed: rng::arbitrary(),
+        }
+    }
+}
+
+impl BookChoice {
+    /// `Book Seed`: holds from now on, for this game too.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.fixed_seed = seed;
+        self.new_game();
+    }
+
+    /// Another game has another seed, unless it was fixed.
+    pub fn new_game(&mut self) {
+        self.seed = match self.fixed_seed {
+            0 => rng::arbitrary(),
+            fixed => fixed,
+        };
+    }
+
+    /// The book's move, where one is wanted: a search that is to find something out, or to last, gets none. The same
+    /// seed and position give the same move.
+    pub fn answer(&self, position: &Position, limits: &Limits) -> Option<BookMove> {
+        let is_asked = !limits.infinite
+            && !limits.ponder
+            && limits.mate.is_none()
+            && limits.search_moves.is_none()
+            && limits.exclude_moves.is_empty();
+        if !self.own || !is_asked || position.fullmoves() > self.depth {
+            return None;
+        }
+        let mut rng = SplitMix64::new(self.seed ^ position.key());
+        self.book.as_ref()?.choose(position, &mut rng)
+    }
+}

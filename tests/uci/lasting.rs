@@ -1,0 +1,237 @@
+//! What outlasts a search and what comes before one: the transposition table as a file, and opening books.
+
+use crate::uci_driver::{Driver, errors, field};
+
+/// A folder of this test's own.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// The nodes of the last line of a search.
+fn nodes(lines: &[String]) -> u64 {
+    let last = lines.iter().rev().find(|line| line.contains(" nodes "));
+    last.and_then(|line| field(line, "nodes"))
+        .and_then(|nodes| nodes.parse().ok())
+        .expect("a line with nodes")
+}
+
+const GAME: &str =
+    "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+#[test]
+fn a_saved_table_spares_a_later_engine_the_work() {
+    let folder = folder();
+    let path = folder.path().join("a table.hash");
+    let with_file = |engine: &mut Driver| {
+        engine.send(&format!(
+            "setoption name Hash File value {}",
+            path.display()
+        ));
+        engine.send(GAME);
+    };
+    let mut first = Driver::start();
+    with_file(&mut first);
+    let before = nodes(&first.go("go depth 13"));
+    first.send("setoption name Save Hash");
+    let lines = first.ready();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Save Hash: a table of 16 MiB was written to")),
+        "{lines:?}"
+    );
+    for hash in [16, 7, 40] {
+        let mut second = Driver::start();
+        second.send(&format!("setoption name Hash value {hash}"));
+        with_file(&mut second);
+        second.send("setoption name Load Hash");
+        let lines = second.ready();
+        assert!(errors(&lines).is_empty(), "{lines:?}");
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.contains("Load Hash: a table of 16 MiB was read"))
+        );
+        let after = nodes(&second.go("go depth 13"));
+        assert!(
+            after * 2 < before,
+            "{hash} MiB: {after} nodes after {before}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_used_costs_nothing() {
+    let folder = folder();
+    let mut engine = Driver::start();
+    for button in ["Save Hash", "Load Hash"] {
+        engine.send(&format!("setoption name {button}"));
+        let lines = engine.ready();
+        assert!(
+            errors(&lines)[0].contains("set Hash File first"),
+            "{lines:?}"
+        );
+    }
+    engine.send(GAME);
+    let whole = nodes(&engine.go("go depth 12"));
+    let rubbish = folder.path().join("rubbish");
+    std::fs::write(&rubbish, "rubbish").expect("room");
+    let missing = folder.path().join("missing");
+    for (path, reason) in [
+        (&rubbish, "holds no transposition table"),
+        (&missing, "missing"),
+        (&folder.path().to_path_buf(), "no regular file"),
+    ] {
+        engine.send(&format!(
+            "setoption name Hash File value {}",
+            path.display()
+        ));
+        engine.send("setoption name Load Hash");
+        let lines = engine.ready();
+        let [line] = errors(&lines)[..] else {
+            panic!("one error was expected: {lines:?}");
+        };
+        assert!(
+            line.contains(reason) && line.contains("the table in use stays"),
+            "{line}"
+        );
+    }
+    assert!(
+        nodes(&engine.go("go depth 12")) * 2 < whole,
+        "the table stayed"
+    );
+    engine.send(&format!(
+        "setoption name Hash File value {}",
+        folder.path().display()
+    ));
+    engine.send("setoption name Save Hash");
+    assert!(errors(&engine.ready())[0].contains("no regular file"));
+}
+
+#[test]
+fn a_table_is_saved_after_the_search_that_runs() {
+    let folder = folder();
+    let path = folder.path().join("later.hash");
+    let mut engine = Driver::start();
+    engine.send(&format!(
+        "setoption name Hash File value {}",
+        path.display()
+    ));
+    engine.send(GAME);
+    engine.send("go infinite");
+    engine.send("setoption name Save Hash");
+    let lines = engine.ready();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Save Hash: applied after this search"))
+    );
+    assert!(!path.exists());
+    engine.send("stop");
+    engine.until("bestmove");
+    engine.ready();
+    assert!(path.exists());
+}
+
+/// Bytes of a Polyglot entry of the initial position: e2e4 with this weight, then d2d4.
+fn book(e4: u16, d4: u16) -> Vec<u8> {
+    let entry = |code: u16, weight: u16| {
+        let key = 0x463b_9618_1691_fc9c_u64.to_be_bytes();
+        [
+            &key[..],
+            &code.to_be_bytes(),
+            &weight.to_be_bytes(),
+            &[0; 4],
+        ]
+        .concat()
+    };
+    [entry(0x031C, e4), entry(0x02DB, d4)].concat()
+}
+
+#[test]
+fn the_book_is_asked_when_it_should_be() {
+    let folder = folder();
+    let path = folder.path().join("a book.bin");
+    std::fs::write(&path, book(1, 0)).expect("room");
+    let mut engine = Driver::start();
+    engine.send(&format!(
+        "setoption name Book File value {}",
+        path.display()
+    ));
+    assert!(errors(&engine.ready()).is_empty());
+    engine.send("position startpos");
+    let from_book = |lines: &[String]| {
+        lines
+            .iter()
+            .any(|line| line.starts_with("info string Book: "))
+    };
+    assert!(!from_book(&engine.go("go nodes 100")), "off by default");
+    engine.send("setoption name OwnBook value true");
+    let lines = engine.go("go wtime 1000 btime 1000");
+    assert!(from_book(&lines));
+    assert_eq!(lines.last().map(String::as_str), Some("bestmove e2e4"));
+    for searched in ["go nodes 100 searchmoves d2d4", "go mate 1 nodes 100"] {
+        assert!(!from_book(&engine.go(searched)), "{searched}");
+    }
+    engine.send("go infinite");
+    engine.send("stop");
+    assert!(!from_book(&engine.until("bestmove")));
+    engine.send("position startpos moves e2e4");
+    assert!(
+        !from_book(&engine.go("go nodes 100")),
+        "it has no such position"
+    );
+    engine.send("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 21");
+    assert!(!from_book(&engine.go("go nodes 100")), "beyond Book Depth");
+    engine.send("setoption name Book Depth value 21");
+    assert!(from_book(&engine.go("go nodes 100")));
+    engine.send("setoption name UCI_AnalyseMode value true");
+    assert!(
+        !from_book(&engine.go("go nodes 100")),
+        "analysis has no book"
+    );
+}
+
+#[test]
+fn a_seed_decides_and_a_bad_book_leaves_the_good_one() {
+    let folder = folder();
+    let path = folder.path().join("two.bin");
+    std::fs::write(&path, book(1, 1)).expect("room");
+    let mut engine = Driver::start();
+    engine.send(&format!(
+        "setoption name Book File value {}",
+        path.display()
+    ));
+    engine.send("setoption name OwnBook value true");
+    engine.send("position startpos");
+    let mut first_move = |seed: usize| {
+        engine.send(&format!("setoption name Book Seed value {seed}"));
+        let lines = engine.go("go nodes 100");
+        lines.last().cloned().expect("a move")
+    };
+    let moves: Vec<String> = (1..=12).map(&mut first_move).collect();
+    assert!(moves.iter().any(|m| *m != moves[0]), "{moves:?}");
+    assert_eq!((1..=12).map(&mut first_move).collect::<Vec<_>>(), moves);
+    for (bytes, reason) in [
+        (&b"no book"[..], "no Polyglot book"),
+        (&[], "no Polyglot book"),
+    ] {
+        let bad = folder.path().join("bad.bin");
+        std::fs::write(&bad, bytes).expect("room");
+        engine.send(&format!("setoption name Book File value {}", bad.display()));
+        let lines = engine.ready();
+        let [line] = errors(&lines)[..] else {
+            panic!("one error was expected: {lines:?}");
+        };
+        assert!(
+            line.contains(reason) && line.contains("the book in use stays"),
+            "{line}"
+        );
+    }
+    let lines = engine.go("go nodes 100");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("info string Book: "))
+    );
+}
