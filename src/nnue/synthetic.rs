@@ -3,7 +3,7 @@
 //! Parameter `k` (in file order, from 0) is draw `k` of SplitMix64, `(draw >> 32) % width + low`.
 //! In a stack of dense layers for an architecture without squares, the weights for them are zero.
 
-use super::architecture::blocks::Table;
+use super::architecture::blocks::BlockKind;
 use super::architecture::{Architecture, Chain, Shape};
 use super::layers::{Dense, Head};
 use super::network::Network;
@@ -86,7 +86,7 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
     for block in transformer.blocks() {
         match transformer.block_mut(&block) {
             Numbers::I8(numbers) => draws.fill(numbers, recipe.relations),
-            Numbers::I16(numbers) if block.table == Table::Biases => draws.fill(numbers, biases),
+            Numbers::I16(numbers) if block.kind == BlockKind::Biases => draws.fill(numbers, biases),
             Numbers::I16(numbers) => draws.fill(numbers, weights),
             Numbers::I32(numbers) => draws.fill(numbers, recipe.psqt),
         }

@@ -1,7 +1,7 @@
 //! The first layer: rows of weights that are added up while the pieces move.
 
 use super::architecture::Shape;
-use super::architecture::blocks::{Block, Table, blocks};
+use super::architecture::blocks::{Block, BlockKind, blocks};
 use super::error::NetError;
 use super::leb128;
 use super::memory::Aligned;
@@ -42,10 +42,10 @@ impl Sizes {
     }
 
     /// Numbers in a row of a table.
-    fn width(&self, table: Table) -> usize {
-        match table {
-            Table::Psqt => self.buckets,
-            Table::Biases | Table::Weights | Table::Relations => self.l1,
+    fn width(&self, kind: BlockKind) -> usize {
+        match kind {
+            BlockKind::Psqt => self.buckets,
+            BlockKind::Biases | BlockKind::Weights | BlockKind::Relations => self.l1,
         }
     }
 }
@@ -84,12 +84,12 @@ impl Transformer {
         let compressed = leb128::is_next(reader.rest());
         let sizes = Sizes::of(shape);
         let mut source = |block: &Block| {
-            let count = block.range(sizes.width(block.table)).len();
-            match block.table {
-                Table::Relations => reader.take(count),
+            let count = block.range(sizes.width(block.kind)).len();
+            match block.kind {
+                BlockKind::Relations => reader.take(count),
                 _ if compressed => leb128::block(reader, block.name, count),
-                Table::Biases | Table::Weights => reader.take(2 * count),
-                Table::Psqt => reader.take(4 * count),
+                BlockKind::Biases | BlockKind::Weights => reader.take(2 * count),
+                BlockKind::Psqt => reader.take(4 * count),
             }
         };
         let sources: Vec<_> = blocks(shape)
@@ -128,13 +128,13 @@ impl Transformer {
     /// Appends the parameters, compressed or not.
     pub(super) fn write(&self, compressed: bool, out: &mut Vec<u8>) {
         for block in &self.blocks {
-            let range = block.range(self.sizes.width(block.table));
+            let range = block.range(self.sizes.width(block.kind));
             let words = |table: &Aligned| table.as_slice::<i16>()[range.clone()].to_vec();
-            match block.table {
-                Table::Relations => {
+            match block.kind {
+                BlockKind::Relations => {
                     out.extend_from_slice(&self.relations.as_slice::<u8>()[range]);
                 }
-                Table::Psqt => {
+                BlockKind::Psqt => {
                     let numbers = self.psqt.as_slice::<i32>()[range].iter().copied();
                     if compressed {
                         leb128::encode(numbers, out);
@@ -142,8 +142,8 @@ impl Transformer {
                         out.extend(numbers.flat_map(i32::to_le_bytes));
                     }
                 }
-                Table::Biases => write_words(&words(&self.biases), compressed, out),
-                Table::Weights => write_words(&words(&self.weights), compressed, out),
+                BlockKind::Biases => write_words(&words(&self.biases), compressed, out),
+                BlockKind::Weights => write_words(&words(&self.weights), compressed, out),
             }
         }
     }
@@ -197,12 +197,12 @@ impl Transformer {
 
     /// The numbers of a block, to be filled.
     pub(super) fn block_mut(&mut self, block: &Block) -> Numbers<'_> {
-        let range = block.range(self.sizes.width(block.table));
-        match block.table {
-            Table::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
-            Table::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
-            Table::Relations => Numbers::I8(&mut self.relations.as_mut_slice()[range]),
-            Table::Psqt => Numbers::I32(&mut self.psqt.as_mut_slice()[range]),
+        let range = block.range(self.sizes.width(block.kind));
+        match block.kind {
+            BlockKind::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
+            BlockKind::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
+            BlockKind::Relations => Numbers::I8(&mut self.relations.as_mut_slice()[range]),
+            BlockKind::Psqt => Numbers::I32(&mut self.psqt.as_mut_slice()[range]),
         }
     }
 

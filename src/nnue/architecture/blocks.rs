@@ -5,7 +5,7 @@ use crate::nnue::features::relations::Relations;
 
 /// What the numbers of a block are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Table {
+pub(crate) enum BlockKind {
     /// i16, one row.
     Biases,
     /// i16, a row for each piece on a square.
@@ -21,8 +21,8 @@ pub(crate) enum Table {
 pub(crate) struct Block {
     /// What messages call it.
     pub name: &'static str,
-    /// The table.
-    pub table: Table,
+    /// What its numbers are.
+    pub kind: BlockKind,
     /// The first row, and the one behind the last.
     pub rows: (usize, usize),
 }
@@ -32,33 +32,33 @@ pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
     let relations = shape.relations.set();
     let (threats, all) = (relations.threat_count(), relations.count());
     let pieces = shape.features.set().count();
-    let block = |name, table, from, to| Block {
+    let block = |name, kind, from, to| Block {
         name,
-        table,
+        kind,
         rows: (from, to),
     };
-    let biases = block("biases", Table::Biases, 0, 1);
-    let weights = block("weights", Table::Weights, 0, pieces);
-    let psqt = |name, from, to| block(name, Table::Psqt, from, to);
+    let biases = block("biases", BlockKind::Biases, 0, 1);
+    let weights = block("weights", BlockKind::Weights, 0, pieces);
+    let psqt = |name, from, to| block(name, BlockKind::Psqt, from, to);
     let mut blocks = match shape.relations {
         Relations::None => vec![biases, weights, psqt("piece-square values", 0, pieces)],
         Relations::Threats => vec![
             biases,
-            block("threat weights", Table::Relations, 0, threats),
+            block("threat weights", BlockKind::Relations, 0, threats),
             weights,
             psqt("piece-square values", 0, all + pieces),
         ],
         Relations::ThreatsAndPawnPairs => vec![
             biases,
-            block("threat weights", Table::Relations, 0, threats),
+            block("threat weights", BlockKind::Relations, 0, threats),
             psqt("threat piece-square values", 0, threats),
-            block("pawn pair weights", Table::Relations, threats, all),
+            block("pawn pair weights", BlockKind::Relations, threats, all),
             psqt("pawn pair piece-square values", threats, all),
             weights,
             psqt("piece-square values", all, all + pieces),
         ],
     };
-    blocks.retain(|block| shape.psqt > 0 || block.table != Table::Psqt);
+    blocks.retain(|block| shape.psqt > 0 || block.kind != BlockKind::Psqt);
     blocks
 }
 
