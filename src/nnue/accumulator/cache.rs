@@ -62,7 +62,8 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
     }
 }
 
-/// One slot per perspective and king square (or view of it, where squares share one). What is kept are pieces on squares alone: relations are added to copies.
+/// One slot per perspective and king square (or view of it, where squares share one). What is kept are pieces on
+/// squares alone: relations are added to copies.
 pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
     features: F,

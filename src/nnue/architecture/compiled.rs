@@ -7,10 +7,10 @@ use crate::nnue::features::relations::Relations;
 
 /// Hands the list to the macro `then`, behind what else it is `given`.
 ///
-/// A row is a name, the feature set (or the [`Code`] of several), the width of an accumulator, the piece-square values of a feature, and the
-/// [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and those are trained;
-/// published ones have the relations that their nets have beside, too, and those that nets of our own may have as well
-/// are not named again.
+/// A row is a name, the feature set (or the [`Code`] of several), the width of an accumulator, the piece-square values
+/// of a feature, and the [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and
+/// those are trained; published ones have the relations that their nets have beside, too, and those that nets of our
+/// own may have as well are not named again.
 macro_rules! compiled {
     ($then:ident $(, $given:tt)*) => {
         $then! {

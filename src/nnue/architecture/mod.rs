@@ -1,7 +1,7 @@
 //! The one description of a net, from which everything that depends on its shape follows.
 //!
-//! [`shape`] has the numbers that describe a net, and what they imply: sizes and hashes. [`mod@compiled`] is the list of
-//! the sizes that this binary has code for; accumulators and the trainer are made from it. An [`Architecture`] is a
+//! [`shape`] has the numbers that describe a net, and what they imply: sizes and hashes. [`mod@compiled`] is the list
+//! of the sizes that this binary has code for; accumulators and the trainer are made from it. An [`Architecture`] is a
 //! shape that was found in that list: there is no other way to make one. [`published`] names those of other engines,
 //! [`own`] reads and writes the words by which a net of our own describes itself.
 //!

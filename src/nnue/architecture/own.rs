@@ -13,10 +13,11 @@
 //! | buckets | stacks of dense layers by number of pieces; plus 256 times the piece-square values of a feature, 0 or 8 |
 //!
 //! With products of halves the layers are those of SFNNv5: an output of the first layer skips the others, which go on
-//! squared and clipped. Then everything is as in the published nets: the transformer behind its hash (plain or compressed), and each stack of dense layers behind its hash. The hashes follow from the
-//! words (squares and products change that of the dense layers, king buckets and piece-square values that of the
-//! transformer), so that damaged words do not pass for others. The engine
-//! runs these nets with the same code as all others; what it lacks is named when a file is refused.
+//! squared and clipped. Then everything is as in the published nets: the transformer behind its hash (plain or
+//! compressed), and each stack of dense layers behind its hash. The hashes follow from the words (squares and products
+//! change that of the dense layers, king buckets and piece-square values that of the transformer), so that damaged
+//! words do not pass for others. The engine runs these nets with the same code as all others; what it lacks is named
+//! when a file is refused.
 
 use std::sync::LazyLock;
 

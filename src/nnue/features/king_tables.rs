@@ -1,5 +1,5 @@
-//! HalfKAv2_hm with fewer king buckets: squares of the own king where the same things matter share their rows, which are
-//! then met more often in training, take less of a file and of the cache, and outlive most moves of the king.
+//! HalfKAv2_hm with fewer king buckets: squares of the own king where the same things matter share their rows, which
+//! are then met more often in training, take less of a file and of the cache, and outlive most moves of the king.
 //!
 //! The home ranks, where kings stand in most positions, are told apart most finely.
 // CITE: mirrored tables of king buckets are common in engines whose nets are of their own make; the tables are ours.

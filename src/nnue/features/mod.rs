@@ -1,8 +1,8 @@
 //! Feature sets: how a piece on a square becomes the index of a row of the first layer.
 //!
-//! A set is a value of type [`FeatureSet`] in a file of its own, and a line in the list below. The engine, which knows it
-//! at compile time ([`mod@chosen`]), and the trainer, which does not, compute indices by the same functions. Those that
-//! differ in their buckets of king squares alone are in [`king_tables`].
+//! A set is a value of type [`FeatureSet`] in a file of its own, and a line in the list below. The engine, which knows
+//! it at compile time ([`mod@chosen`]), and the trainer, which does not, compute indices by the same functions. Those
+//! that differ in their buckets of king squares alone are in [`king_tables`].
 
 pub(crate) mod chosen;
 mod halfka;

@@ -1,8 +1,9 @@
 //! A net without training: material, with or without piece-square values, carried through the clipped layers.
 //!
 //! It exists so that the engine has a net before the trainer has data, and as the weakest opponent that a trained net
-//! must beat; without the squares it knows nothing that a trainer has to be praised for. A clipped unit passes only 0..=127, so a number that spans thousands is written as a *thermometer*: a
-//! column of units, each showing the next slice of 127, whose sum is the number again. Both layer boundaries use it:
+//! must beat; without the squares it knows nothing that a trainer has to be praised for. A clipped unit passes only
+//! 0..=127, so a number that spans thousands is written as a *thermometer*: a column of units, each showing the next
+//! slice of 127, whose sum is the number again. Both layer boundaries use it:
 //!
 //! ```text
 //! transformer: 64 units per perspective, unit j = clamp(score + 4064 - 127 j, 0, 127)   sum = score + 4064
@@ -75,7 +76,8 @@ fn layers(l1: usize) -> Head {
     ])
 }
 
-/// What a piece in this row is worth to the perspective, whatever its king does: own pieces count for it, enemies against.
+/// What a piece in this row is worth to the perspective, whatever its king does: own pieces count for it, enemies
+/// against.
 fn row_value(values: Values, piece_row: usize) -> i16 {
     let (kind, square) = (piece_row / 64, piece_row % 64);
     if kind % 2 == 0 {

@@ -1,5 +1,5 @@
-//! Piece-square values beside the transformer's rows: what a piece on a square is worth before the layers say a word, one
-//! value for each stack of layers, in outputs.
+//! Piece-square values beside the transformer's rows: what a piece on a square is worth before the layers say a word,
+//! one value for each stack of layers, in outputs.
 //!
 //! Half the difference of both sides' sums goes to the output, so that the layers learn what material does not tell. As
 //! in the transformer, what all king buckets have in common is in a factor row, and the export adds both.

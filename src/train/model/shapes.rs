@@ -1,7 +1,7 @@
 //! The shapes of nets that can be trained: those of nets of our own with two hidden layers of 32.
 //!
-//! What holds a model for longer than a step (the model, the moments, checkpoints, the integer net) has the size that it
-//! was made with. What computes on it (backend, snapshot, shards, trainer) has the width as a parameter, so that the
+//! What holds a model for longer than a step (the model, the moments, checkpoints, the integer net) has the size that
+//! it was made with. What computes on it (backend, snapshot, shards, trainer) has the width as a parameter, so that the
 //! compiler knows every trip count; a run chooses among them once, when it begins.
 
 use clap::ValueEnum;

@@ -12,8 +12,8 @@
 //! last 32 SHA-256 of all before
 //! ```
 //!
-//! The order of the positions is a function of the files, the seed and a bookmark, the coins that mirror them one of the
-//! seed and the number of positions shown: these are all the random state that there is.
+//! The order of the positions is a function of the files, the seed and a bookmark, the coins that mirror them one of
+//! the seed and the number of positions shown: these are all the random state that there is.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};

@@ -99,27 +99,29 @@ fn help(text: &str, default: String) -> String {
 settings! {
     /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
     out: PathBuf = PathBuf::from("trained.nnue");
-    /// Activation of the accumulators: clipped, its square, or with half-kav2-hm products of their halves, behind which one
-    /// output of the first layer skips the others; a net with one of the latter is of our own kind, which no other engine
-    /// reads
+    /// Activation of the accumulators: clipped, its square, or with half-kav2-hm products of their halves, behind which
+    /// one output of the first layer skips the others; a net with one of the latter is of our own kind, which no other
+    /// engine reads
     activation: Activation = Activation::Crelu;
     /// Width of an accumulator; a net of a width other than 256 is of our own kind as well
     #[arg(help = width_help())]
     l1: usize = Architecture::HALF_KP.l1;
     /// What the net sees of a position; with half-kav2-hm it is of our own kind as well
     features: Features = Features::HalfKp;
-    /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 by a mirrored table, or 32 for one each. Fewer rows are
-    /// met more often and make a smaller file; such a net is of our own kind
+    /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 by a mirrored table, or 32 for one each. Fewer rows
+    /// are met more often and make a smaller file; such a net is of our own kind
     king_buckets: usize = 0, "one for each square, or each two that mirror each other";
-    /// Give every feature piece-square values beside its row, which go past the layers to the output, one for each of eight
-    /// stacks; with half-kav2-hm, and with pairs 1024 wide the net is one of Stockfish 15.1's
+    /// Give every feature piece-square values beside its row, which go past the layers to the output, one for each of
+    /// eight stacks; with half-kav2-hm, and with pairs 1024 wide the net is one of Stockfish 15.1's
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     psqt: bool = false;
-    /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as well
+    /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as
+    /// well
     buckets: usize = 1;
     /// Positions to show, in millions, repetitions counted
     millions: f64 = 100.0;
-    /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for no end
+    /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for
+    /// no end
     minutes: f64 = 0.0;
     /// Positions of a step
     batch: usize = 16_384;
@@ -141,8 +143,8 @@ settings! {
     real_decay: f32 = 0.0;
     /// Weight decay of the dense layers, relative to the learning rate
     decay: f32 = 0.0;
-    /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held out
-    /// is then measured on the mean
+    /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held
+    /// out is then measured on the mean
     average: f64 = 0.0;
     /// What the mean activation of the accumulators' units counts beside the loss: more makes units silent
     sparsity: f32 = 0.0;

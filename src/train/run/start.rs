@@ -15,9 +15,9 @@ use crate::train::step::optimiser::Moments;
 use crate::util::rng::SplitMix64;
 
 /// Span of the factor rows at the start. Products of small numbers are smaller still, and would learn late.
-// MEASURED: HalfKAv2_hm 512 with products and eight stacks, held-out loss after 3 M presentations by span and bias of the
-// transformer: 0.03 and 0: 0.00971; 0.1 and 0: 0.00920; 0.2 and 0: 0.00999; 0.1 and 0.1: 0.00911; 0.1 and 0.3: 0.00950;
-// 0.06 and 0.15: 0.00941; 0.03 and 0.5: 0.01074. (`DenseParameters::initial` has the bias.)
+// MEASURED: HalfKAv2_hm 512 with products and eight stacks, held-out loss after 3 M presentations by span and bias of
+// the transformer: 0.03 and 0: 0.00971; 0.1 and 0: 0.00920; 0.2 and 0: 0.00999; 0.1 and 0.1: 0.00911; 0.1 and 0.3:
+// 0.00950; 0.06 and 0.15: 0.00941; 0.03 and 0.5: 0.01074. (`DenseParameters::initial` has the bias.)
 const fn initial_span(activation: Activation) -> f32 {
     match activation {
         Activation::Crelu | Activation::Screlu => 0.03,
@@ -25,7 +25,8 @@ const fn initial_span(activation: Activation) -> f32 {
     }
 }
 
-/// Where a run stands when it begins, and its parameters: fresh, of another net, or of the checkpoint beside its output.
+/// Where a run stands when it begins, and its parameters: fresh, of another net, or of the checkpoint beside its
+/// output.
 ///
 /// # Errors
 /// When the checkpoint or the other net cannot be read, or does not fit the settings.
@@ -154,8 +155,8 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     Ok((state, parameters))
 }
 
-/// The model of a net file of a shape that can be trained, or of a checkpoint (its mean if it has one). A net file was written with its
-/// output multiplied by `output_scale`, which is taken off again.
+/// The model of a net file of a shape that can be trained, or of a checkpoint (its mean if it has one). A net file was
+/// written with its output multiplied by `output_scale`, which is taken off again.
 ///
 /// # Errors
 /// When the file is neither.

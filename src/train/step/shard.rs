@@ -82,8 +82,8 @@ impl<const L1: usize> Shard<L1> {
         groups
     }
 
-    /// Forward and backward: puts the accumulators' deltas into `rows`, and keeps loss and dense gradient. Each position
-    /// counts `weight`.
+    /// Forward and backward: puts the accumulators' deltas into `rows`, and keeps loss and dense gradient. Each
+    /// position counts `weight`.
     pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
         self.gradient.clear();
         self.psqt_gradient.clear();
