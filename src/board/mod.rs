@@ -26,3 +26,4 @@ pub use legality::CheckInfo;
 pub use moves::{Move, MoveList};
 pub use position::Position;
 pub use shakmaty::{Bitboard, CastlingMode, Color, File, Piece, Role, Square};
+pub(crate) use telling::AroundMove;

@@ -1,24 +1,78 @@
-//! Making a move and telling which attacks came and went with it.
+//! Making a move so that the attacks that came and went with it can be listed later.
 //!
 //! The attacks before the move and after it differ only around the squares whose pieces changed. So the same question is
 //! asked twice, of the board before and of the board after: which attacks do the pieces on these squares make, which do
-//! they suffer, and which do sliders make through those that are empty?
+//! they suffer, and which do sliders make through those that are empty? It is asked only when somebody evaluates: a search
+//! leaves many positions before that, and keeping two small boards costs less than the answer.
 
-use shakmaty::{Bitboard, Piece, Role, Square, attacks};
+use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square, attacks};
 
 use super::{DirtyAttacks, DirtyPieces, Move, Position};
 
+/// Which piece stands where: what attacks depend on.
+#[derive(Clone, Copy)]
+struct Placement {
+    by_role: ByRole<Bitboard>,
+    by_color: ByColor<Bitboard>,
+    mailbox: [Option<Role>; 64],
+}
+
+/// The board before and after a move.
+#[derive(Clone, Copy)]
+pub(crate) struct AroundMove {
+    before: Placement,
+    after: Placement,
+    /// The squares whose pieces the move changed.
+    changed: Bitboard,
+}
+
+impl AroundMove {
+    /// No move, on an empty board.
+    pub(crate) fn nothing() -> Self {
+        let empty = Placement {
+            by_role: ByRole::default(),
+            by_color: ByColor::default(),
+            mailbox: [None; 64],
+        };
+        Self {
+            before: empty,
+            after: empty,
+            changed: Bitboard::EMPTY,
+        }
+    }
+
+    /// Lists in `attacks` those that went and came with the move.
+    pub(crate) fn list(&self, attacks: &mut DirtyAttacks) {
+        attacks.clear();
+        let Self {
+            before,
+            after,
+            changed,
+        } = self;
+        before.tell_attacks_around(*changed, false, attacks);
+        after.tell_attacks_around(*changed, true, attacks);
+    }
+}
+
 impl Position {
-    /// [`Position::do_move`] that also writes to `attacks` which attacks went and came.
+    /// [`Position::do_move`] that also keeps the board `around` the move.
     // CITE: that the board tells a network of changed attacks while it makes a move is Stockfish 18's idea.
     #[inline]
-    pub(crate) fn do_move_telling(&mut self, m: Move, attacks: &mut DirtyAttacks) -> DirtyPieces {
-        attacks.clear();
-        let changed = self.squares_changed_by(m);
-        self.tell_attacks_around(changed, false, attacks);
+    pub(crate) fn do_move_telling(&mut self, m: Move, around: &mut AroundMove) -> DirtyPieces {
+        around.before = self.placement();
+        around.changed = self.squares_changed_by(m);
         let dirty = self.do_move(m);
-        self.tell_attacks_around(changed, true, attacks);
+        around.after = self.placement();
         dirty
+    }
+
+    #[inline]
+    fn placement(&self) -> Placement {
+        Placement {
+            by_role: self.by_role,
+            by_color: self.by_color,
+            mailbox: self.mailbox,
+        }
     }
 
     /// The squares whose pieces a move of this position changes.
@@ -35,7 +89,9 @@ impl Position {
             both
         }
     }
+}
 
+impl Placement {
     /// The attacks of this board that exist only because of what stands, or does not stand, on the `changed` squares.
     #[inline]
     fn tell_attacks_around(&self, changed: Bitboard, came: bool, attacks: &mut DirtyAttacks) {
@@ -117,7 +173,29 @@ impl Position {
     fn piece_on(&self, square: Square) -> Piece {
         debug_assert!(self.occupied().contains(square));
         let color = shakmaty::Color::from_white(self.by_color.white.contains(square));
-        self.role_at(square).unwrap_or(Role::Pawn).of(color)
+        self.mailbox[square as usize]
+            .unwrap_or(Role::Pawn)
+            .of(color)
+    }
+
+    /// All occupied squares.
+    #[inline]
+    fn occupied(&self) -> Bitboard {
+        self.by_color.white | self.by_color.black
+    }
+
+    /// Pieces that slide along files and ranks, and those that slide along diagonals.
+    #[inline]
+    fn sliders(&self) -> (Bitboard, Bitboard) {
+        let queens = self.by_role.queen;
+        (self.by_role.rook | queens, self.by_role.bishop | queens)
+    }
+
+    /// The piece on a square.
+    #[inline]
+    fn piece_at(&self, square: Square) -> Option<Piece> {
+        let color = shakmaty::Color::from_white(self.by_color.white.contains(square));
+        self.mailbox[square as usize].map(|role| role.of(color))
     }
 }
 
@@ -156,7 +234,9 @@ mod tests {
         let mut attacks = all_attacks(position, kinds);
         let mut told = DirtyAttacks::new(kinds);
         let fen = position.fen();
-        let dirty = position.do_move_telling(m, &mut told);
+        let mut around = AroundMove::nothing();
+        let dirty = position.do_move_telling(m, &mut around);
+        around.list(&mut told);
         for change in told.iter() {
             // The same attack without the mark of having come is what it is found by.
             let came = AttackChange::from_bits(change.bits() | 1 << 20);

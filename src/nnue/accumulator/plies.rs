@@ -4,7 +4,9 @@
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
 use super::cache::Pieces;
-use crate::board::{AttackKinds, DirtyAttacks, DirtyPiece, DirtyPieces, Move, Position};
+use crate::board::{
+    AroundMove, AttackKinds, DirtyAttacks, DirtyPiece, DirtyPieces, Move, Position,
+};
 
 /// Plies that a new stack has room for; a longer line only costs an allocation.
 pub(super) const INITIAL_PLIES: usize = 272;
@@ -29,9 +31,12 @@ impl Ply {
 /// The attacks that a ply's move changed.
 #[derive(Clone)]
 pub(super) struct Told {
-    /// Empty if nobody told of them.
+    /// Listed when they are needed.
     pub attacks: DirtyAttacks,
-    pub is_known: bool,
+    is_listed: bool,
+    /// What they are listed from.
+    around: AroundMove,
+    is_known: bool,
 }
 
 /// The plies from the last reset to the position on the board.
@@ -73,8 +78,20 @@ impl Plies {
     fn make_telling(&mut self, position: &mut Position, m: Move) {
         let told = self.told_of(self.top + 1);
         told.is_known = true;
-        let dirty = position.do_move_telling(m, &mut told.attacks);
+        told.is_listed = false;
+        let dirty = position.do_move_telling(m, &mut told.around);
         self.put(&dirty);
+    }
+
+    /// Lists the attacks that a ply's move changed, which must be known.
+    #[inline]
+    pub fn list_attacks(&mut self, ply: usize) {
+        let told = &mut self.told[ply];
+        debug_assert!(told.is_known, "nobody told of the attacks");
+        if !told.is_listed {
+            told.is_listed = true;
+            told.around.list(&mut told.attacks);
+        }
     }
 
     /// The room for the attacks of a ply.
@@ -83,6 +100,8 @@ impl Plies {
         if ply >= self.told.len() {
             let nothing = Told {
                 attacks: DirtyAttacks::new(self.kinds),
+                is_listed: false,
+                around: AroundMove::nothing(),
                 is_known: false,
             };
             self.told.resize(self.stack.len().max(ply + 1), nothing);

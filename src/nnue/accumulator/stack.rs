@@ -124,6 +124,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         };
         let fetch = |relation: u32| rows.relations.prefetch(relation);
         for ply in base + 1..=plies.top {
+            plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
             let (before, after) = self.accumulators.split_at_mut(ply);
             let (from, to) = (&before[ply - 1][p], &mut after[0][p]);

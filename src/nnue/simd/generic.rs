@@ -211,7 +211,7 @@ pub(super) unsafe fn pairwise<I: Isa, const L1: usize, const WIDE: bool>(
         let (first, second) = input.0.split_at_mut(L1 / 2);
         multiply_halves::<I, L1, WIDE>(own, first);
         multiply_halves::<I, L1, WIDE>(other, second);
-        let sums = if I::BY_ROWS {
+        let sums = if I::BY_ROWS && L1 <= MOST_BY_ROWS {
             affine_by_rows::<I, L1>(&head.first, &input)
         } else {
             affine::<I, 16>(&head.first, input.0.as_ptr(), L1)
@@ -224,6 +224,11 @@ pub(super) unsafe fn pairwise<I: Isa, const L1: usize, const WIDE: bool>(
         second_and_output::<I>(head, &Bytes(activated)).wrapping_add(skip)
     }
 }
+
+/// Up to how many inputs a layer of 16 outputs costs less row by row than its groups that are not all zero. The 48 KiB of
+/// weights that 3072 inputs have fill the nearest cache.
+// MEASURED: with 3072 inputs, the list of groups makes a search 1.13 times as fast (AVX-512 with VNNI).
+const MOST_BY_ROWS: usize = 1024;
 
 /// The layers behind the first one.
 #[inline(always)]
