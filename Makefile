@@ -27,7 +27,7 @@ define run-tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt clean
+.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt dist clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -70,6 +70,9 @@ bench: build ## Build, then search the bench positions
 sprt: ## Match against revision BASE; TC, NODES, BOOK, BOUNDS, GAMES, NET, RUNNER: see .ci/sprt
 	@.ci/sprt
 
+dist: ## Write the archives of a release to dist/; see .ci/dist
+	@.ci/dist
+
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -f "$(OUTPUT)"
+	rm -rf "$(OUTPUT)" dist

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test program uses a part of it.
 
+use std::path::Path;
 use std::process::Command;
 
 /// A command line that runs another engine, in words between blanks: `qemu-aarch64 -cpu max /builds/zoothera`.
@@ -22,4 +23,14 @@ pub fn engine() -> Command {
 /// A command that starts the engine that cargo built for these tests.
 pub fn native() -> Command {
     Command::new(env!("CARGO_BIN_EXE_zoothera"))
+}
+
+/// What stands between directories in a list of the engine's system: Wine makes it Windows.
+pub fn list_separator() -> char {
+    let line = std::env::var(VARIABLE).unwrap_or_default();
+    let program = line.split_whitespace().next().map(Path::new);
+    let wine = program
+        .and_then(Path::file_name)
+        .is_some_and(|name| name.to_string_lossy().starts_with("wine"));
+    if wine || cfg!(windows) { ';' } else { ':' }
 }

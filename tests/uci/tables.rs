@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::uci_driver::engine::list_separator;
 use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
 
@@ -11,10 +12,10 @@ fn one_bad_directory_costs_only_itself() {
         return;
     };
     let mut engine = Driver::start();
-    let path = std::env::join_paths(["/no/such/directory".into(), tables.clone()]).expect("a list");
     engine.send(&format!(
-        "setoption name SyzygyPath value {}",
-        path.display()
+        "setoption name SyzygyPath value /no/such/directory{}{}",
+        list_separator(),
+        tables.display()
     ));
     let lines = engine.ready();
     let [line] = errors(&lines)[..] else {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, Result, anyhow};
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Sender, bounded};
 
 use super::store::Store;
 use crate::data::entry::{Entry, NO_SCORE};
@@ -17,6 +17,7 @@ use crate::util::cores;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::rng::SplitMix64;
+use crate::util::threads;
 
 /// Arguments of the output.
 #[derive(clap::Args, Clone, Debug)]
@@ -100,11 +101,25 @@ pub fn run<P: Player>(
 ) -> Result<()> {
     let settings = format!("{settings}, hash {}, seed {}", args.hash, args.seed);
     let mut store = Store::open(&args.out, settings, args.resume)?;
+    let written = if threads::EXIST {
+        play_beside(args, &mut store, new_player)
+    } else {
+        play_here(args, &mut store, new_player)
+    };
+    written.and_then(|()| store.finish())
+}
+
+/// Plays on threads, and writes on the caller's.
+fn play_beside<P: Player>(
+    args: &OutputArgs,
+    store: &mut Store,
+    new_player: impl Fn() -> P + Sync,
+) -> Result<()> {
     let threads = args.threads.map_or_else(cores, usize::from);
     let next = AtomicU64::new(store.state().games);
     let stop = AtomicBool::new(false);
     let (sender, games) = bounded(2 * threads);
-    let written = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for id in 0..threads {
             let (sender, next, stop, new_player) = (sender.clone(), &next, &stop, &new_player);
             let work = move || play_games(new_player, next, stop, &sender);
@@ -117,13 +132,34 @@ pub fn run<P: Player>(
             }
         }
         drop(sender);
-        let written = write_games(&games, &mut store, args.positions);
+        let receive = || games.recv().context("all threads have ended")?;
+        let written = write_games(receive, store, args.positions);
         stop.store(true, Relaxed);
         // Nobody may wait for room in the channel.
         drop(games);
         written
-    });
-    written.and_then(|()| store.finish())
+    })
+}
+
+/// Plays and writes in turn, where there are no threads: the same games.
+fn play_here<P: Player>(
+    args: &OutputArgs,
+    store: &mut Store,
+    new_player: impl Fn() -> P,
+) -> Result<()> {
+    let mut player = new_player();
+    let mut number = store.state().games;
+    let stop = AtomicBool::new(false);
+    let play = || {
+        let played = player.play(number, &stop)?;
+        let played = played.context("nobody stops a game here")?;
+        number += 1;
+        Ok(NumberedGame {
+            number: number - 1,
+            played,
+        })
+    };
+    write_games(play, store, args.positions)
 }
 
 /// One thread's work: the next game that nobody plays yet, until told to stop.
@@ -151,9 +187,9 @@ fn play_games<P: Player>(
     }
 }
 
-/// Writes games as their turn comes, until there are `wanted` positions.
+/// Writes games as their turn comes, until there are `wanted` positions. `receive` gives another game, in any order.
 fn write_games(
-    games: &Receiver<Result<NumberedGame>>,
+    mut receive: impl FnMut() -> Result<NumberedGame>,
     store: &mut Store,
     wanted: u64,
 ) -> Result<()> {
@@ -174,7 +210,7 @@ fn write_games(
         )
     };
     while store.state().positions < wanted {
-        let game = games.recv().context("all threads have ended")??;
+        let game = receive()?;
         early.insert(game.number, game);
         while let Some(game) = early.remove(&store.state().games) {
             store.append(&game.played.bytes, game.played.positions)?;
@@ -186,4 +222,49 @@ fn write_games(
     }
     progress.finish(&line(store, progress.seconds()));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A game is its number, in one to three bytes.
+    struct Numbers;
+
+    impl Player for Numbers {
+        fn play(&mut self, number: u64, _: &AtomicBool) -> Result<Option<PlayedGame>> {
+            Ok(Some(PlayedGame {
+                bytes: vec![number as u8; 1 + number as usize % 3],
+                positions: 1 + number % 3,
+            }))
+        }
+    }
+
+    #[test]
+    fn without_threads_the_same_games_are_written_and_continued() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let written = |name: &str, positions, resume, threads: bool| {
+            let args = OutputArgs {
+                out: folder.path().join(name),
+                positions,
+                resume,
+                seed: 1,
+                threads: Some(3),
+                hash: 1,
+            };
+            let mut store = Store::open(&args.out, "numbers".to_owned(), resume).expect("a file");
+            let played = if threads {
+                play_beside(&args, &mut store, || Numbers)
+            } else {
+                play_here(&args, &mut store, || Numbers)
+            };
+            played.expect("room");
+            drop(store);
+            std::fs::read(&args.out).expect("the file")
+        };
+        let beside = written("beside", 90, false, true);
+        assert!(beside.len() >= 90, "{}", beside.len());
+        written("here", 40, false, false);
+        assert_eq!(written("here", 90, true, false), beside);
+    }
 }

@@ -3,7 +3,7 @@
 //! A game is appended first, then the state is replaced by renaming. Whatever happens between the two, continuing
 //! cuts the file back to what the state says, and the game is played again, with the same outcome.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,8 @@ impl Store {
             .create(true)
             .truncate(false)
             .open(path)?;
-        if file.try_lock().is_err() {
+        // Where the system has no locks, there is no check.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
             bail!("another process writes to the file");
         }
         let length = file.metadata()?.len();
