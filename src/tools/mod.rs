@@ -10,6 +10,7 @@ pub(crate) mod epd;
 pub(crate) mod eval;
 mod game_record;
 pub(crate) mod genfens;
+mod line_comments;
 pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod pgn;

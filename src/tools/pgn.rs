@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use anyhow::{Context, Result, bail};
 use pgn_reader::{Nag, Outcome, RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
 
+use super::line_comments::LineComments;
 use super::position_from_fen;
 use crate::board::{Color, Move, Position};
 use crate::util::text::excerpt;
@@ -106,7 +107,7 @@ impl Game {
 /// # Errors
 /// When the file cannot be read.
 pub fn read(input: impl Read) -> io::Result<Vec<Result<Game>>> {
-    let mut reader = Reader::build(input)
+    let mut reader = Reader::build(LineComments::new(input))
         .set_supported_tag_line_length(LONGEST_TAG)
         .finish();
     let mut games = Vec::new();
@@ -361,6 +362,14 @@ mod tests {
         assert_eq!(game.remarks[2].variations, [line.to_vec()]);
         assert_eq!(game.remarks[3].nags, [1]);
         assert_eq!(game.result, "1-0");
+    }
+
+    #[test]
+    fn comments_to_the_end_of_a_line_are_kept_too() {
+        let games = read("1. e4 ; the king's pawn\n1... e5 *\n".as_bytes()).expect("a text");
+        let game = games[0].as_ref().expect("a game");
+        assert_eq!(game.moves.len(), 2);
+        assert_eq!(game.remarks[1].comments, ["the king's pawn"]);
     }
 
     #[test]
