@@ -241,7 +241,7 @@ fn what_a_good_move_does() {
 fn pieces_that_the_network_values_less() {
     check(
         "piece",
-        (PHILIDOR, "Bg4", "By the network, the "),
+        (PHILIDOR, "f6", "By the network, the "),
         // Where a queen is lost, no piece is weighed.
         (QUEEN_HANGS, "Nf3"),
     );
