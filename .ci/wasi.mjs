@@ -2,7 +2,12 @@
 // files by absolute paths, and those of the working directory by relative ones. A folder there is hidden by one of the
 // same name at the root: WASI's library drops the first slash of both, so that the root cannot be given as a whole.
 import { readFile, readdir } from "node:fs/promises";
+import { setFlagsFromString } from "node:v8";
 import { WASI } from "node:wasi";
+
+// Node 20 crashes where code of its optimising compiler calls WASI by the short way: at the end of one training run in
+// thirty. The ordinary way costs us nothing, who call seldom.
+setFlagsFromString("--no-turbo-fast-api-calls");
 
 const [module, ...rest] = process.argv.slice(2);
 if (!module) {
