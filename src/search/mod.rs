@@ -5,8 +5,8 @@
 //! and concludes.
 //!
 //! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `evaluation`,
-//!   `syzygy` (over `table_files` where the system does not read at an offset): values, data, rules and tablebases; they
-//!   know no worker
+//!   `lone_king`, `syzygy` (over `table_files` where the system does not read at an offset): values, data, rules and
+//!   tablebases; they know no worker
 //! * [`tt`], `tt_file` (the same on a disk), `history`, `correction`, `movepick`: what is remembered, and how it orders moves
 //! * `job`, `signals`, `root_move`: one search as its threads share it
 //! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
@@ -28,6 +28,7 @@ mod history;
 mod job;
 mod learn;
 pub mod limits;
+mod lone_king;
 mod movepick;
 mod moves;
 mod negamax;

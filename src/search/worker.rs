@@ -8,6 +8,7 @@ use super::evaluation::scaled;
 use super::frame::{BELOW_ROOT, FRAMES, Frame};
 use super::history::{Histories, MoveContext, piece_square};
 use super::job::Job;
+use super::lone_king;
 use super::movepick::{Guide, Scratch};
 use super::params;
 use super::root_move::RootMove;
@@ -249,7 +250,7 @@ impl Worker {
         if let Some(sampler) = &mut self.sampler {
             sampler.evaluated(&self.position, raw);
         }
-        let value = scaled(&self.position, raw);
+        let value = lone_king::value(&self.position).unwrap_or_else(|| scaled(&self.position, raw));
         match &self.job.mind {
             None => value,
             Some(mind) => clamp_eval(mind.judge(&self.position, value)),
