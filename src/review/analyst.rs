@@ -203,14 +203,17 @@ impl Reporter for Listener {
 pub(crate) mod tests {
     use super::*;
     use crate::board::CastlingMode;
+    use crate::train::material_net;
 
-    /// An analyst with so many nodes for a position, on one thread: it always says the same.
+    /// An analyst with so many nodes for a position, on one thread: it always says the same. It knows material and squares
+    /// alone, so that the next default net does not change what it says.
     pub(crate) fn analyst(nodes: u64, lines: usize) -> Analyst {
         let limits = Limits {
             nodes: Some(nodes),
             ..Limits::default()
         };
-        Analyst::new(ThreadPool::new(Network::embedded(), 1, 4), limits, lines)
+        let network = Network::from_bytes(&material_net(true)).expect("a sound net");
+        Analyst::new(ThreadPool::new(Arc::new(network), 1, 4), limits, lines)
     }
 
     pub(crate) fn position(fen: &str) -> Position {
@@ -219,7 +222,7 @@ pub(crate) mod tests {
 
     #[test]
     fn lines_differ_in_their_first_move() {
-        let look = analyst(3000, 3)
+        let look = analyst(10_000, 3)
             .look(&Position::startpos())
             .expect("a look");
         assert_eq!(look.lines.len(), 3);

@@ -56,6 +56,9 @@ const PROMOTION: &str = "8/P1k5/8/8/8/8/8/K7 w - - 0 1";
 /// Philidor's defence: Black should take.
 const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
 
+/// The Spanish game: Black's knight has a good square.
+const SPANISH: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
+
 #[test]
 fn mates_that_are_missed() {
     check(
@@ -241,7 +244,11 @@ fn what_a_good_move_does() {
 fn pieces_that_the_network_values_less() {
     check(
         "piece",
-        (PHILIDOR, "f6", "By the network, the "),
+        (
+            SPANISH,
+            "f6",
+            "By the network, the knight on g8 is worth 0.7 pawns less than after 3... Nf6.",
+        ),
         // Where a queen is lost, no piece is weighed.
         (QUEEN_HANGS, "Nf3"),
     );
