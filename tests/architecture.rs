@@ -211,8 +211,8 @@ fn a_room_with_a_map_names_all_its_files() {
     assert!(maps > 2, "only {maps} maps");
 }
 
-/// The words of a comment that look like files of this repository: sources and documents, and whatever is said to lie in
-/// one of its folders.
+/// The words of a comment that look like files of this repository: sources and documents, and whatever is said to lie
+/// in one of its folders.
 fn files_cited(comment: &str) -> Vec<&str> {
     const FOLDERS: [&str; 6] = ["src/", "tests/", "benches/", "examples/", "nets/", ".ci/"];
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
