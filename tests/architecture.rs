@@ -256,6 +256,21 @@ fn comments_cite_files_that_exist() {
 }
 
 #[test]
+fn no_line_of_source_is_longer_than_120_characters() {
+    let folders = ["src", "tests", "benches", "examples", "build.rs"];
+    let files = folders.map(|folder| rust_files(&repository(folder)));
+    let mut long = Vec::new();
+    for file in files.concat() {
+        let text = text(&file);
+        let lines = text.lines().zip(1..);
+        for (_, number) in lines.filter(|(line, _)| line.chars().count() > 120) {
+            long.push(format!("{}:{number}", file.display()));
+        }
+    }
+    assert!(long.is_empty(), "too long:\n{}", long.join("\n"));
+}
+
+#[test]
 fn documents_cite_files_that_exist() {
     for document in ["README.md", "CONTRIBUTING.md", "nets/PROVENANCE.md"] {
         let text = text(&repository(document));

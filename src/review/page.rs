@@ -223,8 +223,8 @@ fn legend() -> Markup {
         footer {
             p {
                 "Scores are in pawns from White's view. Winning chances are those of people, by the curve and the "
-                "marks that lichess uses: " (Mark::Inaccuracy.glyph()) " loses 5 points of chance, " (Mark::Mistake.glyph())
-                " 10, " (Mark::Blunder.glyph()) " 15; " (Mark::Only.glyph())
+                "marks that lichess uses: " (Mark::Inaccuracy.glyph()) " loses 5 points of chance, "
+                (Mark::Mistake.glyph()) " 10, " (Mark::Blunder.glyph()) " 15; " (Mark::Only.glyph())
                 " is an only move that was found. Loss is the average of these points a move. "
                 "Wins, draws and losses under the board are those of the engine against itself."
             }
