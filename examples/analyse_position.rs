@@ -1,6 +1,9 @@
 //! Analyses a position and shows each line as the search finds it.
 //!
-//! `cargo run --release --example analyse_position -- "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 4 4" 14`
+//! ```sh
+//! cargo run --release --example analyse_position -- \
+//!     "r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5Q2/PPPP1PPP/RNB1K1NR w KQkq - 4 4" 14
+//! ```
 
 use std::sync::Arc;
 

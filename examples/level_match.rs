@@ -1,7 +1,8 @@
 //! Lets levels of the engine play against each other, each opening with both colours: how README's table was made.
 //!
-//! `cargo run --release --example level_match -- 200 500 700 900` plays 200 games of each neighbouring pair. A level may
-//! also be given as what it lacks: `NODES,NOISE,OVERSIGHT`. Any opening positions may come from a book: `--book FILE`.
+//! `cargo run --release --example level_match -- 200 500 700 900` plays 200 games of each neighbouring pair. A level
+//! may also be given as what it lacks: `NODES,NOISE,OVERSIGHT`. Any opening positions may come from a book:
+//! `--book FILE`.
 
 use std::path::PathBuf;
 

@@ -204,8 +204,8 @@ pub struct EvalArgs {
 /// Arguments of `analyse`.
 #[derive(Args, Debug)]
 pub struct AnalyseArgs {
-    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (the end of each game); the
-    /// initial position if absent
+    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (the end of each game);
+    /// the initial position if absent
     #[arg(value_name = "POSITION|FILE")]
     pub positions: Vec<String>,
     /// When to stop; five seconds if absent, or Ctrl-C.
@@ -281,7 +281,11 @@ pub struct ExplainArgs {
 #[derive(Args, Debug)]
 pub struct PlayArgs {
     /// The engine's level in Elo of engines; full strength if absent
-    #[arg(long, value_name = "ELO", value_parser = clap::value_parser!(i32).range(i64::from(ELO_MIN)..=i64::from(ELO_MAX)))]
+    #[arg(
+        long,
+        value_name = "ELO",
+        value_parser = clap::value_parser!(i32).range(i64::from(ELO_MIN)..=i64::from(ELO_MAX)),
+    )]
     pub elo: Option<i32>,
     /// Your colour
     #[arg(

@@ -211,8 +211,8 @@ fn a_room_with_a_map_names_all_its_files() {
     assert!(maps > 2, "only {maps} maps");
 }
 
-/// The words of a comment that look like files of this repository: sources and documents, and whatever is said to lie in
-/// one of its folders.
+/// The words of a comment that look like files of this repository: sources and documents, and whatever is said to lie
+/// in one of its folders.
 fn files_cited(comment: &str) -> Vec<&str> {
     const FOLDERS: [&str; 6] = ["src/", "tests/", "benches/", "examples/", "nets/", ".ci/"];
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
@@ -253,6 +253,21 @@ fn comments_cite_files_that_exist() {
         }
     }
     assert!(missing.is_empty(), "no such files:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn no_line_of_source_is_longer_than_120_characters() {
+    let folders = ["src", "tests", "benches", "examples", "build.rs"];
+    let files = folders.map(|folder| rust_files(&repository(folder)));
+    let mut long = Vec::new();
+    for file in files.concat() {
+        let text = text(&file);
+        let lines = text.lines().zip(1..);
+        for (_, number) in lines.filter(|(line, _)| line.chars().count() > 120) {
+            long.push(format!("{}:{number}", file.display()));
+        }
+    }
+    assert!(long.is_empty(), "too long:\n{}", long.join("\n"));
 }
 
 #[test]

@@ -73,7 +73,8 @@ fn the_configuration_has_what_openbench_checks() {
         (
             "tune_presets",
             &["dev"][..],
-            "spsa_alpha spsa_gamma spsa_A_ratio spsa_iterations spsa_pairs_per spsa_reporting_type spsa_distribution_type",
+            "spsa_alpha spsa_gamma spsa_A_ratio spsa_iterations spsa_pairs_per spsa_reporting_type \
+             spsa_distribution_type",
         ),
         (
             "datagen_presets",

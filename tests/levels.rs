@@ -1,4 +1,5 @@
-//! Levels below full strength: the same seed plays the same game, and whatever the level, a won elementary ending is won.
+//! Levels below full strength: the same seed plays the same game, and whatever the level, a won elementary ending is
+//! won.
 
 mod seed;
 

@@ -280,7 +280,8 @@ try {
   key("ArrowLeft"); look("left");
   key("Home"); look("home");
   game().querySelector('.list [data-ply="6"]').click(); look("move");
-  game().querySelector('.graph [data-ply="2"]').dispatchEvent(new MouseEvent("click", { bubbles: true })); look("graph");
+  game().querySelector('.graph [data-ply="2"]').dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  look("graph");
   const corner = () => game().querySelector(".stage .board use").getAttribute("y");
   const before = corner(); key("f"); seen.push(["flip", before, corner()]);
   game().querySelector(".moment [data-ply]").click(); look("moment");

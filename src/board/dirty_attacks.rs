@@ -4,8 +4,8 @@ use std::fmt;
 
 use shakmaty::{Color, Piece, Role, Square};
 
-/// Most changes that one move is told by: castling, the largest, has two pieces on two squares each, and with each of these
-/// squares at most 8 attacks made, 16 suffered, and 8 of sliders that see through it.
+/// Most changes that one move is told by: castling, the largest, has two pieces on two squares each, and with each of
+/// these squares at most 8 attacks made, 16 suffered, and 8 of sliders that see through it.
 const MOST: usize = 128;
 
 /// Which attacks somebody wants to hear of, by the roles of both pieces.

@@ -1,9 +1,9 @@
 //! Making a move so that the attacks that came and went with it can be listed later.
 //!
-//! The attacks before the move and after it differ only around the squares whose pieces changed. So the same question is
-//! asked twice, of the board before and of the board after: which attacks do the pieces on these squares make, which do
-//! they suffer, and which do sliders make through those that are empty? It is asked only when somebody evaluates: a search
-//! leaves many positions before that, and keeping two small boards costs less than the answer.
+//! The attacks before the move and after it differ only around the squares whose pieces changed. So the same question
+//! is asked twice, of the board before and of the board after: which attacks do the pieces on these squares make, which
+//! do they suffer, and which do sliders make through those that are empty? It is asked only when somebody evaluates: a
+//! search leaves many positions before that, and keeping two small boards costs less than the answer.
 
 use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square, attacks};
 

@@ -23,9 +23,9 @@ struct Record {
     points: u64,
 }
 
-/// The entries of a book of these games, in the order of a file. The weight of a move is its success: two points a win of
-/// the side that played it, one a draw or an unknown result; moves that only lost are left out. Where a position's points
-/// are more than the format can hold, those of all its moves are divided by one number.
+/// The entries of a book of these games, in the order of a file. The weight of a move is its success: two points a win
+/// of the side that played it, one a draw or an unknown result; moves that only lost are left out. Where a position's
+/// points are more than the format can hold, those of all its moves are divided by one number.
 // CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
 pub fn build<'a>(games: impl Iterator<Item = &'a Game>, options: BuildOptions) -> Vec<Entry> {
     let mut records: HashMap<(u64, u16), Record> = HashMap::new();

@@ -43,8 +43,8 @@ impl Entry {
         parts.to_be_bytes()
     }
 
-    /// The legal move of `position` that the entry means, or `None`: keys of two positions may be the same, and files may
-    /// hold anything.
+    /// The legal move of `position` that the entry means, or `None`: keys of two positions may be the same, and files
+    /// may hold anything.
     pub fn legal_move(&self, position: &Position) -> Option<Move> {
         let (to, from) = (self.code & 63, self.code >> 6 & 63);
         let m = Move::from_bits(from | to << 6 | self.code & 0xF000)?;

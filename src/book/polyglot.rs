@@ -24,7 +24,8 @@ pub struct Book {
 pub struct BookMove {
     /// The move.
     pub m: Move,
-    /// How often it is to be played, compared with the position's other moves; a move of weight 0 is known, but not played.
+    /// How often it is to be played, compared with the position's other moves; a move of weight 0 is known, but not
+    /// played.
     pub weight: u16,
 }
 

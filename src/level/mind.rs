@@ -1,10 +1,10 @@
 //! How a level sees one position and what follows from it: what it misjudges, and what it overlooks.
 //!
 //! A misjudgement belongs to a position and a game: whoever comes back to the position misjudges it again. An oversight
-//! belongs to a turn: a piece that goes from here to there is overlooked wherever it turns up in the search of that turn,
-//! so that a move may rest on it; the next turn brings another chance to see it. People overlook moves from afar, those of
-//! knights, and those that go back; they do not overlook that a piece is taken back where one was just taken, nor what a
-//! king can do.
+//! belongs to a turn: a piece that goes from here to there is overlooked wherever it turns up in the search of that
+//! turn, so that a move may rest on it; the next turn brings another chance to see it. People overlook moves from afar,
+//! those of knights, and those that go back; they do not overlook that a piece is taken back where one was just taken,
+//! nor what a king can do.
 
 use super::{Lacks, Level, mix, technique};
 use crate::board::{Color, Move, Position, Role};

@@ -1,8 +1,8 @@
 //! Levels: play at a strength below the engine's own.
 //!
 //! A level plays the move that it takes for the best. What it lacks is what people lack: depth (a budget of nodes),
-//! judgement (a noise on the evaluation) and attention (replies that it overlooks). Noise and oversights are functions of
-//! the position and of the game's seed: the same game with the same seed is played the same way, on any machine and
+//! judgement (a noise on the evaluation) and attention (replies that it overlooks). Noise and oversights are functions
+//! of the position and of the game's seed: the same game with the same seed is played the same way, on any machine and
 //! whatever was searched before.
 //!
 //! * [`strength`]: an Elo as what a level of it lacks, and the table that games have calibrated

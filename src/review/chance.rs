@@ -1,9 +1,9 @@
 //! Winning chances of people, and how accurate a move was by them.
 //!
 //! The chance is a curve over centipawns that was fitted to games of people, not the engine's own model of wins, draws
-//! and losses: between engines a pawn decides half of all games, between people it does not, and thresholds and accuracy
-//! were made for this curve. Centipawns mean the same on both sides: +1.00 is where the engine's model wins every second
-//! game, as Stockfish's has it.
+//! and losses: between engines a pawn decides half of all games, between people it does not, and thresholds and
+//! accuracy were made for this curve. Centipawns mean the same on both sides: +1.00 is where the engine's model wins
+//! every second game, as Stockfish's has it.
 // CITE: lichess.org/page/accuracy, as facts: the curve, the formula of accuracy, and (lila#15164) the mean of a game.
 
 use crate::search::report::Score;

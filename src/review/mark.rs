@@ -7,10 +7,10 @@
 //! | `??` | blunder | 15 points or more |
 //! | `!` | only move | it was found, and every other one would have been a mistake or worse |
 //!
-//! A mate that appears or disappears goes by its own rule: letting oneself be mated is a blunder, but only a mistake from
-//! -7.00 and an inaccuracy from -10.00 on, where all was lost before; letting a mate slip is a blunder, but a mistake
-//! where +7.00 is left and an inaccuracy with +10.00. A slower mate has no mark. Nor has the move that the engine would
-//! have played itself: where a deeper look makes that one worse, there was nothing better to be found.
+//! A mate that appears or disappears goes by its own rule: letting oneself be mated is a blunder, but only a mistake
+//! from -7.00 and an inaccuracy from -10.00 on, where all was lost before; letting a mate slip is a blunder, but a
+//! mistake where +7.00 is left and an inaccuracy with +10.00. A slower mate has no mark. Nor has the move that the
+//! engine would have played itself: where a deeper look makes that one worse, there was nothing better to be found.
 // CITE: the thresholds and the rules for mates are lichess' (lila, modules/tree Advice), as facts; `!` is our own.
 
 use serde::Serialize;

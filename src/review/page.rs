@@ -16,7 +16,8 @@ use crate::tools::variation::numbered;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// Nothing may be loaded from anywhere.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+    base-uri 'none'; form-action 'none'";
 
 /// The page of these games.
 pub(crate) fn page(games: &[(Game, Review)]) -> String {
@@ -221,13 +222,16 @@ fn legend() -> Markup {
     html! {
         footer {
             p {
-                "Scores are in pawns from White's view. Winning chances are those of people, by the curve and the marks that "
-                "lichess uses: " (Mark::Inaccuracy.glyph()) " loses 5 points of chance, " (Mark::Mistake.glyph())
-                " 10, " (Mark::Blunder.glyph()) " 15; " (Mark::Only.glyph())
+                "Scores are in pawns from White's view. Winning chances are those of people, by the curve and the "
+                "marks that lichess uses: " (Mark::Inaccuracy.glyph()) " loses 5 points of chance, "
+                (Mark::Mistake.glyph()) " 10, " (Mark::Blunder.glyph()) " 15; " (Mark::Only.glyph())
                 " is an only move that was found. Loss is the average of these points a move. "
                 "Wins, draws and losses under the board are those of the engine against itself."
             }
-            p { "Reviewed by Zoothera " (env!("CARGO_PKG_VERSION")) ". Names of openings: lichess-org/chess-openings (CC0)." }
+            p {
+                "Reviewed by Zoothera " (env!("CARGO_PKG_VERSION"))
+                ". Names of openings: lichess-org/chess-openings (CC0)."
+            }
         }
     }
 }
@@ -248,8 +252,8 @@ fn data(game: &Game, review: &Review) -> String {
     let status = |evaluation: Option<&super::report::Evaluation>| {
         evaluation.map_or_else(String::new, |e| {
             let [win, draw, loss] = e.wdl.map(|permill| f64::from(permill) / 10.0);
-            let (eval, chance) = (e.eval, e.chance);
-            format!("{eval} · White's chances {chance:.0} % · engine {win:.0} / {draw:.0} / {loss:.0} · depth {}", e.depth)
+            let (eval, chance, depth) = (e.eval, e.chance, e.depth);
+            format!("{eval} · White's chances {chance:.0} % · engine {win:.0} / {draw:.0} / {loss:.0} · depth {depth}")
         })
     };
     let mut shown = vec![Shown {

@@ -1,6 +1,6 @@
 //! Opening, middlegame and endgame.
-// CITE: the division by officers and by the back ranks is lichess' (scalachess, Divider), as a fact; ours leaves its third
-// condition (how mixed the board is) out.
+// CITE: the division by officers and by the back ranks is lichess' (scalachess, Divider), as a fact; ours leaves its
+// third condition (how mixed the board is) out.
 
 use serde::Serialize;
 

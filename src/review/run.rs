@@ -155,7 +155,8 @@ enum PgnOutput {
     File(AtomicFile),
 }
 
-/// The outputs in the making. They are opened before the first search, so that a name that will not do is known at once.
+/// The outputs in the making. They are opened before the first search, so that a name that will not do is known at
+/// once.
 struct Outputs<'a> {
     out: &'a mut dyn Write,
     pgn: PgnOutput,

@@ -1,7 +1,7 @@
 //! Studies a game from its last move back, and judges its moves.
 //!
-//! Back, because the table then knows what a move leads to when the position before it is searched: a blunder that shows
-//! ten plies later is seen where it was made.
+//! Back, because the table then knows what a move leads to when the position before it is searched: a blunder that
+//! shows ten plies later is seen where it was made.
 
 use super::analyst::{Analyst, Look};
 use super::chance::{self, opposite, winning};

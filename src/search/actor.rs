@@ -1,8 +1,8 @@
 //! The threads as actors: each owns its [`Worker`] and waits on a channel for tasks.
 //!
-//! A search goes to all of them at once. Worker 0 also concludes it: it waits for `stop` or `ponderhit` where the limits
-//! say so, and as long as a level pretends to think, stops the others, lets them vote, and reports the outcome exactly
-//! once.
+//! A search goes to all of them at once. Worker 0 also concludes it: it waits for `stop` or `ponderhit` where the
+//! limits say so, and as long as a level pretends to think, stops the others, lets them vote, and reports the outcome
+//! exactly once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -46,8 +46,8 @@ impl Keys {
         continuation: [NO_MOVE; 2],
     };
 
-    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves two and
-    /// four plies earlier in `before`.
+    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves
+    /// two and four plies earlier in `before`.
     #[inline]
     pub fn new(position: &Position, last: Option<usize>, before: [Option<usize>; 2]) -> Self {
         let side = color_index(position.turn()) * SIZE;

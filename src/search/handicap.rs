@@ -1,7 +1,7 @@
 //! A search at a level below full strength: what it may not have.
 //!
-//! The search itself asks the level's mind at two places: for its judgement of an evaluation (`Worker::evaluate`) and for
-//! the moves that it overlooks (`Worker::overlooks`). Everything else is prepared here.
+//! The search itself asks the level's mind at two places: for its judgement of an evaluation (`Worker::evaluate`) and
+//! for the moves that it overlooks (`Worker::overlooks`). Everything else is prepared here.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,7 +31,8 @@ pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>)
     job.mind = Some(mind);
 }
 
-/// Leaves the root what the level sees: the move of an elementary ending, or all that it does not overlook, at least one.
+/// Leaves the root what the level sees: the move of an elementary ending, or all that it does not overlook, at least
+/// one.
 fn restrict_root(job: &mut Job, mind: &Mind) {
     let position = &job.position;
     let technical = mating::best_move(position);

@@ -1,8 +1,8 @@
 //! Endings against a lone king, without pawns: what a beginner learns, and a network of few examples does not.
 //!
-//! Each of these mates needs a plan that is longer than a search of some thousand nodes sees. The plan is told by a value
-//! that rises on the way: the lone king is driven to the edge, with bishop and knight into a corner that the bishop
-//! reaches, and the other king comes closer.
+//! Each of these mates needs a plan that is longer than a search of some thousand nodes sees. The plan is told by a
+//! value that rises on the way: the lone king is driven to the edge, with bishop and knight into a corner that the
+//! bishop reaches, and the other king comes closer.
 // CITE: the two gradients (edge or corner, and the kings' distance) are those of classical evaluations, Stockfish's KXK
 // and KBNK among them; the numbers are ours.
 
@@ -11,9 +11,9 @@ use crate::board::{Bitboard, Color, Position, Role, Square};
 
 /// What such an ending is worth beside its pieces: more than any evaluation of a board with pawns that is not won.
 const WON: Value = 3000;
-// MEASURED: against itself with 20,000 nodes a move from five places each of bishop and knight, all are won with a square
-// of the diagonals (100 to 150 for its unit, 60 for a king's step), in 55 to 65 plies in the mean; in the number of
-// diagonals, one of five is drawn with most steps that were tried.
+// MEASURED: against itself with 20,000 nodes a move from five places each of bishop and knight, all are won with a
+// square of the diagonals (100 to 150 for its unit, 60 for a king's step), in 55 to 65 plies in the mean; in the number
+// of diagonals, one of five is drawn with most steps that were tried.
 /// A unit of the square of [`diagonals_to_centre`].
 const CORNER_STEP: Value = 120;
 /// A unit of [`eccentricity`].

@@ -4,10 +4,11 @@
 //! `root` (iterations, window) over `negamax` (the numbered steps) and `qsearch`; worker 0 watches the limits, reports,
 //! and concludes.
 //!
-//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is), `evaluation`,
-//!   `lone_king`, `syzygy` (over `table_files` where the system does not read at an offset): values, data, rules and
-//!   tablebases; they know no worker
-//! * [`tt`], `tt_file` (the same on a disk), `history`, `correction`, `movepick`: what is remembered, and how it orders moves
+//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is),
+//!   `evaluation`, `lone_king`, `syzygy` (over `table_files` where the system does not read at an offset): values,
+//!   data, rules and tablebases; they know no worker
+//! * [`tt`], `tt_file` (the same on a disk), `history`, `correction`, `movepick`: what is remembered, and how it orders
+//!   moves
 //! * `job`, `signals`, `root_move`: one search as its threads share it
 //! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node

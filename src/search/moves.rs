@@ -308,8 +308,8 @@ impl Worker {
         (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
     }
 
-    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as its
-    /// results ask for.
+    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as
+    /// its results ask for.
     fn search_candidate<const KIND: u8>(
         &mut self,
         node: &Node,

@@ -19,8 +19,8 @@
 //! | 15 | full searches | `search_candidate` |
 //! | 16 | learning | `finish`; what: `learn.rs` |
 //!
-//! `MEASURED: +70 +- 35` beside a rule tells what it gains beyond the error of the measurement; how it was measured, and
-//! the rules whose figure is within its error, are in `evidence.md`.
+//! `MEASURED: +70 +- 35` beside a rule tells what it gains beyond the error of the measurement; how it was measured,
+//! and the rules whose figure is within its error, are in `evidence.md`.
 //!
 //! A step ends its node by `?` (see `step.rs`); the one wrapper that makes moves (`Worker::child`) undoes them all the
 //! same.

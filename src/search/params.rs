@@ -1,9 +1,9 @@
 //! Every tunable number of the search: one line each with name, default, range and step.
 //!
-//! The names say what a number is for: `*_base`, `*_depth` (times depth), `*_margin` (internal units), `*_div` (divides),
-//! `*_scale` (1024ths), `*_min` and `*_max` (bounds), `*_plies`, `red_*` (reductions, in 1024ths of a ply). In an ordinary
-//! build each is a constant; with the feature `tune` each is a UCI option, and `zoothera tune` prints OpenBench's SPSA
-//! lines. The ranges keep every formula from overflow, division by zero and crossed bounds.
+//! The names say what a number is for: `*_base`, `*_depth` (times depth), `*_margin` (internal units), `*_div`
+//! (divides), `*_scale` (1024ths), `*_min` and `*_max` (bounds), `*_plies`, `red_*` (reductions, in 1024ths of a ply).
+//! In an ordinary build each is a constant; with the feature `tune` each is a UCI option, and `zoothera tune` prints
+//! OpenBench's SPSA lines. The ranges keep every formula from overflow, division by zero and crossed bounds.
 // CITE: starting values were oriented by those published in Stockfish's source of August 2026 and, for what is not in
 // it, Stockfish 17's and Berserk's; their units (internal, PawnValue about 208) are ours.
 // MEASURED: 9,600 games of `zoothera tune spsa` over 44 of them (10,000 nodes a move, --shake 2 --rate 0.005) took

@@ -75,8 +75,8 @@ impl Worker {
         }
     }
 
-    /// Depth in hindsight: where the move before was reduced a lot and our evaluation did not fall, a ply more; where both
-    /// sides' evaluations are good, a ply less.
+    /// Depth in hindsight: where the move before was reduced a lot and our evaluation did not fall, a ply more; where
+    /// both sides' evaluations are good, a ply less.
     // CITE: Stockfish's prior-reduction adjustment.
     fn adjust_depth(&mut self, node: &mut Node) {
         let before = *self.frame(1);
@@ -99,8 +99,8 @@ impl Worker {
         !self.frame(0).in_check && self.job.limits.mate.is_none()
     }
 
-    /// Step 6. Razoring: so far below alpha that only captures could raise the value to it; quiescence tells whether one
-    /// does.
+    /// Step 6. Razoring: so far below alpha that only captures could raise the value to it; quiescence tells whether
+    /// one does.
     // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977).
     #[inline(always)]
     pub(super) fn razor(&mut self, node: &Node) -> Step {
@@ -170,8 +170,8 @@ impl Worker {
         cut_if(verified? >= beta, value)
     }
 
-    /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search expensive;
-    /// a shallower one leaves a move there for next time.
+    /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
+    /// expensive; a shallower one leaves a move there for next time.
     // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
     #[inline(always)]
     pub(super) fn reduce_without_move(&self, node: &mut Node) {

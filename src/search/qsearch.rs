@@ -162,8 +162,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether a move is futile, once some move does not lose: it cannot raise the value to alpha, its history is bad, or
-    /// it loses material.
+    /// Whether a move is futile, once some move does not lose: it cannot raise the value to alpha, its history is bad,
+    /// or it loses material.
     #[inline(always)]
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
@@ -186,7 +186,8 @@ impl Worker {
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
-    /// Whether a capture is futile: what it wins cannot raise the value to alpha. Raises `best` to the bound on its value.
+    /// Whether a capture is futile: what it wins cannot raise the value to alpha. Raises `best` to the bound on its
+    /// value.
     #[inline(always)]
     fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {

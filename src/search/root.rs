@@ -280,8 +280,8 @@ impl Worker {
         }
     }
 
-    /// Reports the root move that is searched now, by the iteration's depth: the depth of the search itself is less after
-    /// a fail-high, and GUIs take a new depth for a new line.
+    /// Reports the root move that is searched now, by the iteration's depth: the depth of the search itself is less
+    /// after a fail-high, and GUIs take a new depth for a new line.
     pub(super) fn report_current_move(&self, m: Move, count: i32) {
         if self.id == 0 && self.elapsed() > PATIENCE_MS {
             let number = count as usize + self.line;

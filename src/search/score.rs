@@ -28,8 +28,8 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 ///
 /// Pieces have three scales in the engine, each for a question of its own. This one is that of the network's output, so
 /// that it can be added to an evaluation. Exchanges (`board/see.rs`, 100 to 900) ask only who wins
-/// material, where knight and bishop must be worth the same; [`exchange_units`] goes from this scale to that. The win model
-/// (`wdl.rs`, 1 to 9) asks how far the game has gone.
+/// material, where knight and bishop must be worth the same; [`exchange_units`] goes from this scale to that. The win
+/// model (`wdl.rs`, 1 to 9) asks how far the game has gone.
 // CITE: Stockfish's values of the pieces for this scale of network.
 #[inline]
 pub fn piece_value(role: Role) -> Value {
@@ -43,8 +43,8 @@ pub fn piece_value(role: Role) -> Value {
     }
 }
 
-/// Internal units in the units of the static exchange evaluation (centipawns: pawn 100, queen 900): a pawn becomes 87, a
-/// queen 1057.
+/// Internal units in the units of the static exchange evaluation (centipawns: pawn 100, queen 900): a pawn becomes 87,
+/// a queen 1057.
 #[inline]
 pub fn exchange_units(value: Value) -> i32 {
     value * 5 / 12

@@ -78,7 +78,8 @@ impl Syzygy {
         self.tables.max_pieces()
     }
 
-    /// The result of the position for the side to move, just after a capture or pawn move; `None` when a table is missing.
+    /// The result of the position for the side to move, just after a capture or pawn move; `None` when a table is
+    /// missing.
     pub(super) fn wdl(&self, position: &Position) -> Option<Wdl> {
         self.tables
             .probe_wdl_after_zeroing(&position.to_chess())

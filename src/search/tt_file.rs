@@ -94,8 +94,8 @@ fn write(table: &TranspositionTable, net: &str, mut out: impl Write) -> io::Resu
     Ok(())
 }
 
-/// Replaces what `table` holds by what `path` holds, which must be of the net with this SHA-256. The file is read twice:
-/// the first time only to see that all of it is sound.
+/// Replaces what `table` holds by what `path` holds, which must be of the net with this SHA-256. The file is read
+/// twice: the first time only to see that all of it is sound.
 ///
 /// # Errors
 /// When the file is none of ours, of another net or version, or damaged: `table` is untouched then. When it changes
@@ -199,8 +199,8 @@ fn each_cluster(
 }
 
 /// The clusters of a table of `to` clusters in which the keys of cluster `index` of `from` may lie: a cluster holds
-/// the keys of its share of all 64-bit numbers. In a larger table that is more than one, and an entry is copied to each,
-/// where its 16 key bits vouch for it as well as anywhere.
+/// the keys of its share of all 64-bit numbers. In a larger table that is more than one, and an entry is copied to
+/// each, where its 16 key bits vouch for it as well as anywhere.
 fn targets(index: usize, from: usize, to: usize) -> std::ops::RangeInclusive<usize> {
     if from == to {
         return index..=index;

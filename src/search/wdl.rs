@@ -5,11 +5,12 @@
 //! bet, is by definition one pawn, so that +1.00 means "wins half of such games". Both constants depend on the
 //! material left.
 //!
-//! The constants are those of highest likelihood for 51,739 values of the default net (h1 of `nets/PROVENANCE.md`; later
-//! nets are kept on its scale): from move 8 on, in 534 games of the engine with itself at 5+0.05, 251 from unbalanced
-//! openings (UHO_4060_v3.epd) and 283 from popular ones (popularpos_lichess_v3.epd). Log loss on every fifth game, which
-//! the fit had not seen: 0.454, 0.617 with the constants before, of games at 10,000 nodes a move, in which a lead was
-//! lost more often; powers of the material beyond the first add nothing. What it says against what was counted, in percent:
+//! The constants are those of highest likelihood for 51,739 values of the default net (h1 of `nets/PROVENANCE.md`;
+//! later nets are kept on its scale): from move 8 on, in 534 games of the engine with itself at 5+0.05, 251 from
+//! unbalanced openings (UHO_4060_v3.epd) and 283 from popular ones (popularpos_lichess_v3.epd). Log loss on every fifth
+//! game, which the fit had not seen: 0.454, 0.617 with the constants before, of games at 10,000 nodes a move, in which
+//! a lead was lost more often; powers of the material beyond the first add nothing. What it says against what was
+//! counted, in percent:
 //!
 //! | value | positions | wins, draws, losses predicted | counted |
 //! |---|---|---|---|

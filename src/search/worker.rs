@@ -148,8 +148,8 @@ impl Worker {
         [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
     }
 
-    /// Computes the keys of this node's correction histories and prefetches their entries: they are read right after the
-    /// table's, which is as likely to miss the cache.
+    /// Computes the keys of this node's correction histories and prefetches their entries: they are read right after
+    /// the table's, which is as likely to miss the cache.
     #[inline]
     fn arrive(&mut self) {
         let square = |back: usize| {
@@ -295,8 +295,8 @@ impl Worker {
         if stop { Err(Abort) } else { Ok(()) }
     }
 
-    /// Publishes the counters and, in worker 0, looks at the hard limits. An abort where a level has spent its nodes: its
-    /// search has then ended, although its move may be held back.
+    /// Publishes the counters and, in worker 0, looks at the hard limits. An abort where a level has spent its nodes:
+    /// its search has then ended, although its move may be held back.
     #[cold]
     fn look(&mut self) -> Searched<()> {
         self.publish();

@@ -18,8 +18,8 @@ pub struct Subject {
 }
 
 /// Understands the arguments: FENs with or without quotation marks, `startpos`, each with or without `moves` and moves
-/// after it (in coordinates or SAN), and files: the end of each game of a PGN, each position of an EPD. Nothing means the
-/// initial position. What is wrong in a file is named in `problems`, the rest of it counts.
+/// after it (in coordinates or SAN), and files: the end of each game of a PGN, each position of an EPD. Nothing means
+/// the initial position. What is wrong in a file is named in `problems`, the rest of it counts.
 ///
 /// # Errors
 /// When an argument is neither, a position or move is wrong, or no position is left.

@@ -75,8 +75,8 @@ pub struct Contest {
 }
 
 impl Spsa {
-    /// A run that has not begun. `rate` is the learning rate of its last iteration: [`LAST_RATE`] suits a farm's hundred
-    /// thousand games, a shorter run needs more to get anywhere.
+    /// A run that has not begun. `rate` is the learning rate of its last iteration: [`LAST_RATE`] suits a farm's
+    /// hundred thousand games, a shorter run needs more to get anywhere.
     pub fn new(parameters: Vec<Tuned>, iterations: u64, rate: f64, seed: u64) -> Self {
         Self {
             parameters,

@@ -350,7 +350,8 @@ mod tests {
     #[test]
     fn every_parameter_in_any_order() {
         let go = go(
-            "binc 4 depth 9 searchmoves e2e4 d2d4 WTIME 1 infinite btime 2 winc 3 movestogo 5 nodes 6 mate 7 movetime 8 ponder excludemoves a2a3",
+            "binc 4 depth 9 searchmoves e2e4 d2d4 WTIME 1 infinite btime 2 winc 3 movestogo 5 nodes 6 \
+             mate 7 movetime 8 ponder excludemoves a2a3",
         );
         assert_eq!(go.time, [Some(1), Some(2)]);
         assert_eq!(go.increment, [Some(3), Some(4)]);

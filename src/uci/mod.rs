@@ -1,10 +1,10 @@
 //! UCI: the protocol on standard input and output.
 //!
-//! Three threads and no lock between them. The [`reader`] parses lines ([`words`], [`command`], [`go`]), acts at once where the
-//! protocol says "at once", and queues the rest in the [`mailbox`]. The [`engine`] takes them in order, checks options
-//! against one table ([`options`]), and starts searches, which report to a printer ([`mod@print`], [`terminal`]). What
-//! anybody says leaves through the writer thread ([`output`]). At the end of the input what was read is carried out;
-//! `quit` and a closed output end the process at once.
+//! Three threads and no lock between them. The [`reader`] parses lines ([`words`], [`command`], [`go`]), acts at once
+//! where the protocol says "at once", and queues the rest in the [`mailbox`]. The [`engine`] takes them in order,
+//! checks options against one table ([`options`]), and starts searches, which report to a printer ([`mod@print`],
+//! [`terminal`]). What anybody says leaves through the writer thread ([`output`]). At the end of the input what was
+//! read is carried out; `quit` and a closed output end the process at once.
 
 mod book;
 pub mod command;

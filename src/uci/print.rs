@@ -316,7 +316,8 @@ mod tests {
             bench
                 .printer
                 .line(&line(3, Score::Centipawns(-12), pv), &progress());
-            let expected = "info depth 3 seldepth 5 multipv 1 score cp -12 wdl 500 300 200 nodes 2000 nps 200000 hashfull 3 tbhits 0 time 10 pv";
+            let expected = "info depth 3 seldepth 5 multipv 1 score cp -12 wdl 500 300 200 nodes 2000 nps 200000 \
+                            hashfull 3 tbhits 0 time 10 pv";
             assert_eq!(bench.text(), format!("{expected} {castle} e8e7\n"));
         }
     }

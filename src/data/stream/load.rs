@@ -14,8 +14,8 @@ use crate::data::{bin, binpack, plain};
 /// Bytes that are read at once behind the end of a chunk of text, until an entry begins.
 const STEP: u64 = 1 << 12;
 
-/// Calls `visit` with every entry that begins in the chunk, in order. Returns how many bytes of something unfinished are
-/// at the end of the file.
+/// Calls `visit` with every entry that begins in the chunk, in order. Returns how many bytes of something unfinished
+/// are at the end of the file.
 ///
 /// # Errors
 /// When the file cannot be read, is damaged, or `visit` says so; the error tells where in the file.
@@ -78,8 +78,8 @@ impl ChunkPart {
     }
 }
 
-/// The blocks that begin in the chunk. The one that begins behind it must be sound, so that nobody overlooks damage: who
-/// reads the next chunk looks for a header.
+/// The blocks that begin in the chunk. The one that begins behind it must be sound, so that nobody overlooks damage:
+/// who reads the next chunk looks for a header.
 fn load_tree(
     part: &mut ChunkPart,
     chunk: &Chunk,

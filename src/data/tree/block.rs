@@ -9,8 +9,8 @@
 //!       20..    the payload: a stem (32 bytes) and the samples' bits
 //! ```
 //!
-//! Numbers are little endian. A block needs no other, and its header is recognised wherever one begins to read: so files
-//! are read in parts, in any order, without an index.
+//! Numbers are little endian. A block needs no other, and its header is recognised wherever one begins to read: so
+//! files are read in parts, in any order, without an index.
 
 use std::io::{Read, Write};
 

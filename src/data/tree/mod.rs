@@ -1,9 +1,9 @@
 //! `.tree`: positions that were sampled inside searches, four to five bytes each.
 //!
-//! Samples lie close together on the tree of their game: from one to the next some moves are taken back and others made.
-//! A file is a row of blocks ([`block`]), each with the root of one game ([`stem`]) and its samples in the order of the
-//! search. A sample ([`code`]) says how many moves to take back, how many to make, how its score differs from the last
-//! one's, and the moves: which of the side's pieces, and which of the squares that the piece might go to
+//! Samples lie close together on the tree of their game: from one to the next some moves are taken back and others
+//! made. A file is a row of blocks ([`block`]), each with the root of one game ([`stem`]) and its samples in the order
+//! of the search. A sample ([`code`]) says how many moves to take back, how many to make, how its score differs from
+//! the last one's, and the moves: which of the side's pieces, and which of the squares that the piece might go to
 //! ([`packed_position`]).
 //! Moves of the game and of the search are not told apart; the result is the root's.
 // CITE: numbering a move by piece and destination is .binpack's (Tomasz Sobczyk, 2020); trees are ours.

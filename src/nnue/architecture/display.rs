@@ -95,7 +95,8 @@ impl Shape {
         let (h1, h2) = (second.inputs, output.inputs);
         format!(
             "Features={name}(Friend)[{count}->{l1}x2],Network=AffineTransform[1<-{h2}](ClippedReLU[{h2}]\
-            (AffineTransform[{h2}<-{h1}](ClippedReLU[{h1}](AffineTransform[{h1}<-{inputs}](InputSlice[{inputs}(0:{inputs})])))))"
+            (AffineTransform[{h2}<-{h1}](ClippedReLU[{h1}](AffineTransform[{h1}<-{inputs}]\
+            (InputSlice[{inputs}(0:{inputs})])))))"
         )
     }
 }

@@ -10,7 +10,7 @@
 //! | activation | of the accumulators: 0 clipped ReLU, 1 its square divided by 128 (SCReLU), 2 products of halves |
 //! | first layer | outputs |
 //! | second layer | outputs |
-//! | buckets | stacks of dense layers by number of pieces; plus 256 times the piece-square values of a feature, 0 or 8 |
+//! | buckets | stacks of dense layers by number of pieces; plus 256 times a feature's piece-square values, 0 or 8 |
 //!
 //! With products of halves the layers are those of SFNNv5: an output of the first layer skips the others, which go on
 //! squared and clipped. Then everything is as in the published nets: the transformer behind its hash (plain or

@@ -1,5 +1,5 @@
-//! Relations between two pieces as features, which newer nets have beside single pieces on squares: threats and pairs of
-//! pawns, numbered through.
+//! Relations between two pieces as features, which newer nets have beside single pieces on squares: threats and pairs
+//! of pawns, numbered through.
 
 use std::fmt;
 
@@ -168,8 +168,8 @@ impl RelationSet {
         }
     }
 
-    /// Adds to `changes` those of one move, seen by `perspective` whose king stands on `king`'s half of the board before
-    /// and after it; each is told to `fetch`, too.
+    /// Adds to `changes` those of one move, seen by `perspective` whose king stands on `king`'s half of the board
+    /// before and after it; each is told to `fetch`, too.
     ///
     /// `pawns` are those before the move, and become those after it.
     #[inline]

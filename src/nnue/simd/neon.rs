@@ -99,7 +99,9 @@ impl<D: Dot> Isa for Neon<D> {
             let bytes = vqmovn_high_s16(low, vreinterpretq_s16_s32(b));
             vreinterpretq_s32_s8(vmaxq_s8(bytes, vdupq_n_s8(0)))
         }
-        fn dot(sums: int32x4_t, x: int32x4_t, w: int32x4_t) -> int32x4_t { D::dot(sums, vreinterpretq_s8_s32(x), vreinterpretq_s8_s32(w)) }
+        fn dot(sums: int32x4_t, x: int32x4_t, w: int32x4_t) -> int32x4_t {
+            D::dot(sums, vreinterpretq_s8_s32(x), vreinterpretq_s8_s32(w))
+        }
         fn store_activated(to: *mut u8, sums: int32x4_t) {
             let words = vqshrn_n_s32::<6>(sums);
             let bytes = vqmovn_s16(vcombine_s16(words, words));

@@ -3,7 +3,8 @@
 //!
 //! Rounding errors do not cancel where units stand at the same value most of the time: 32 weights of saturated units,
 //! each off by a quarter, move every output the same way. So each hidden unit's bias takes back the mean error of its
-//! sum, one layer after the other, and the output's integers become those that come nearest to the float model's outputs.
+//! sum, one layer after the other, and the output's integers become those that come nearest to the float model's
+//! outputs.
 // CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
 // correcting biases layer by layer, there for image networks.
 
@@ -141,9 +142,10 @@ impl Fit {
         fit
     }
 
-    /// Sets the weights and the bias to integers of little error: each is rounded in turn, and those after it take up what
-    /// its rounding did.
-    // CITE: the order of rounding and taking up is that of "optimal brain quantisation", E. Frantar, D. Alistarh (2022).
+    /// Sets the weights and the bias to integers of little error: each is rounded in turn, and those after it take up
+    /// what its rounding did.
+    // CITE: the order of rounding and taking up is that of "optimal brain quantisation", E. Frantar, D. Alistarh
+    // (2022).
     fn improve(&self, weights: &mut [i8], bias: &mut i32) {
         let mut terms = [f64::from(*bias); TERMS];
         for (term, weight) in terms.iter_mut().zip(weights.iter()) {

@@ -6,7 +6,7 @@
 //! 12..16  length of the state
 //!         the state: JSON
 //!         every tensor, f32, little endian: the transformer's weights, first and second moments; then for each of the
-//!         three the dense tensors, in the order of `DenseParameters::tensors`; their sizes follow from the state's settings
+//!         three the dense tensors, in the order of `DenseParameters::tensors`; the state's settings tell their sizes
 //!         if the state says that moments were averaged, the mean of the weights in the same order
 //!         positions to check an export on: records of 32 bytes
 //! last 32 SHA-256 of all before

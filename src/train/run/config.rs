@@ -27,7 +27,9 @@ pub enum ScheduleKind {
 
 /// Declares the settings as `Overrides`, where each may be absent, and `Config`, where each has a value.
 macro_rules! settings {
-    ($($(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr $(, $shown:literal)?;)*) => {
+    ($(
+        $(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr $(, $shown:literal)?;
+    )*) => {
         /// Settings that were given; the others are absent.
         #[derive(Clone, Debug, Default, clap::Args, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]

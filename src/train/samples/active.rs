@@ -1,7 +1,7 @@
 //! From a board to the active features of both perspectives.
 //!
-//! The trainer stores the transformer's rows by *piece row* first and king second (`row = kings * piece_row + king`), so
-//! that the real rows which share a virtual one lie together; the file's order is king first.
+//! The trainer stores the transformer's rows by *piece row* first and king second (`row = kings * piece_row + king`),
+//! so that the real rows which share a virtual one lie together; the file's order is king first.
 
 use shakmaty::{Color, Square};
 

@@ -1,5 +1,5 @@
-//! What is learned from: records out of the stream of `src/data/stream`, in batches ([`batches`]), and what a net sees of
-//! one ([`active`], [`board`]).
+//! What is learned from: records out of the stream of `src/data/stream`, in batches ([`batches`]), and what a net sees
+//! of one ([`active`], [`board`]).
 
 pub(super) mod active;
 pub(super) mod batches;

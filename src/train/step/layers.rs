@@ -128,8 +128,8 @@ impl<const L1: usize> Buffers<L1> {
         }
     }
 
-    /// From the outputs' deltas, zero for empty places, to those of everything else. `penalty` is what each input of the
-    /// first layer costs.
+    /// From the outputs' deltas, zero for empty places, to those of everything else. `penalty` is what each input of
+    /// the first layer costs.
     pub fn backward(
         &mut self,
         context: StepContext<L1>,

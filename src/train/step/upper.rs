@@ -1,4 +1,5 @@
-//! The dense layers above the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. What they read and write on the way; the arithmetic is in `simd`.
+//! The dense layers above the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. What they read and
+//! write on the way; the arithmetic is in `simd`.
 
 use crate::nnue::Architecture;
 use crate::nnue::architecture::LayerShape;

@@ -3,8 +3,8 @@
 //! The portable functions are the specification; the AVX2 ones are the same code compiled for the wider machine, and
 //! the AVX-512 and NEON ones are written out only where the compiler will not keep the sums in registers.
 //!
-//! The passes take positions in groups of [`GROUP`]: a weight that has been fetched then serves eight positions, and the
-//! first layer runs at the speed of the multipliers instead of the cache's.
+//! The passes take positions in groups of [`GROUP`]: a weight that has been fetched then serves eight positions, and
+//! the first layer runs at the speed of the multipliers instead of the cache's.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -139,8 +139,8 @@ impl Backend {
         dispatch!(self, accumulate<L1>(activation, bias, table, rows, out));
     }
 
-    /// `out = bias + weights * inputs` for each position of a group; `weights` has a table for each side, or one for the
-    /// products of both.
+    /// `out = bias + weights * inputs` for each position of a group; `weights` has a table for each side, or one for
+    /// the products of both.
     #[inline]
     pub fn first_layer<const L1: usize>(
         self,
@@ -228,8 +228,8 @@ impl Backend {
         dispatch!(self, products<L1>(clipped, out));
     }
 
-    /// The backward pass of the first layer above products: adds `deltas x inputs` to `gradient`, and puts the deltas of
-    /// the products into `out`. Of the inputs the first row counts; each costs `penalty`.
+    /// The backward pass of the first layer above products: adds `deltas x inputs` to `gradient`, and puts the deltas
+    /// of the products into `out`. Of the inputs the first row counts; each costs `penalty`.
     #[inline]
     pub fn first_layer_deltas<const L1: usize>(
         self,
@@ -246,7 +246,8 @@ impl Backend {
         );
     }
 
-    /// From the deltas of products to those of the accumulators, zero where these were clipped; adds them to `bias` too.
+    /// From the deltas of products to those of the accumulators, zero where these were clipped; adds them to `bias`
+    /// too.
     #[inline]
     pub fn products_backward<const L1: usize>(
         self,
@@ -314,8 +315,8 @@ mod avx2 {
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
         fn products<L1>(clipped: &Inputs<L1>, out: &mut Row<L1>);
         fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
-        fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
-            gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
+        fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
+            weights: &[Tile], gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
         fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
     }
 }

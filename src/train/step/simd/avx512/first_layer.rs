@@ -69,7 +69,8 @@ pub fn first_layer_backward<const L1: usize>(
     }
 }
 
-/// The deltas of sixteen inputs, each `penalty` to begin with, of a group; what the inputs add to the gradient is added.
+/// The deltas of sixteen inputs, each `penalty` to begin with, of a group; what the inputs add to the gradient is
+/// added.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn input_deltas(
