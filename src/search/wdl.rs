@@ -5,23 +5,23 @@
 //! bet, is by definition one pawn, so that +1.00 means "wins half of such games". Both constants depend on the
 //! material left.
 //!
-//! The constants are those of highest likelihood for 51,739 values of the default net (h1 of `nets/PROVENANCE.md`;
-//! later nets are kept on its scale): from move 8 on, in 534 games of the engine with itself at 5+0.05, 251 from
-//! unbalanced openings (UHO_4060_v3.epd) and 283 from popular ones (popularpos_lichess_v3.epd). Log loss on every fifth
-//! game, which the fit had not seen: 0.454, 0.617 with the constants before, of games at 10,000 nodes a move, in which
-//! a lead was lost more often; powers of the material beyond the first add nothing. What it says against what was
-//! counted, in percent:
+//! The constants are those of highest likelihood for 47,812 values of the default net (p1 of `nets/PROVENANCE.md`):
+//! from move 8 on, in 440 games of the engine with itself at 1+0.01, half of them from unbalanced openings
+//! (UHO_4060_v3.epd), half from popular ones (popularpos_lichess_v3.epd). Log loss on every fifth game, which the fit had
+//! not seen: 0.440, 0.450 with the constants of the net before; powers of the material beyond the first add nothing. At
+//! a slower clock fewer leads are lost. What it says against what was counted, in percent:
 //!
 //! | value | positions | wins, draws, losses predicted | counted |
 //! |---|---|---|---|
-//! | -200 to -100 | 5,767 | 1, 62, 37 | 2, 55, 43 |
-//! | -100 to -50 | 3,759 | 2, 84, 14 | 2, 82, 15 |
-//! | -50 to -20 | 3,415 | 3, 90, 8 | 3, 92, 6 |
-//! | -20 to 20 | 5,737 | 5, 90, 5 | 3, 93, 4 |
-//! | 20 to 50 | 3,250 | 8, 89, 3 | 5, 92, 3 |
-//! | 50 to 100 | 3,938 | 14, 84, 2 | 13, 84, 3 |
-//! | 100 to 200 | 5,969 | 38, 61, 1 | 39, 59, 2 |
-//! | 200 and more | 7,990 | 87, 13, 0 | 86, 14, 1 |
+//! | -200 and less | 6,807 | 1, 20, 80 | 0, 18, 81 |
+//! | -200 to -100 | 3,909 | 2, 68, 30 | 3, 60, 37 |
+//! | -100 to -50 | 3,076 | 3, 84, 13 | 4, 81, 16 |
+//! | -50 to -20 | 2,540 | 4, 88, 8 | 4, 87, 9 |
+//! | -20 to 20 | 10,739 | 3, 93, 3 | 2, 95, 3 |
+//! | 20 to 50 | 2,439 | 9, 87, 4 | 9, 87, 4 |
+//! | 50 to 100 | 3,087 | 13, 83, 3 | 14, 82, 4 |
+//! | 100 to 200 | 4,251 | 30, 68, 2 | 32, 64, 4 |
+//! | 200 and more | 7,371 | 79, 20, 1 | 78, 21, 1 |
 // CITE: the win-rate model that Stockfish documents in its WDL_model repository (idea; our constants).
 
 use super::score::{Value, is_loss, is_win};
@@ -34,9 +34,9 @@ fn model(material: i32) -> (f64, f64) {
 }
 
 /// Slope and offset of `a` in material / 58.
-const A: [f64; 2] = [-24.4, 202.5];
+const A: [f64; 2] = [-15.3, 229.9];
 /// Slope and offset of `b` in material / 58.
-const B: [f64; 2] = [41.9, 29.4];
+const B: [f64; 2] = [75.3, 25.2];
 
 /// Material of both sides: pawn 1, minor 3, rook 5, queen 9.
 pub fn material(position: &Position) -> i32 {
