@@ -47,7 +47,8 @@ fn winning_value(position: &Position, loser: Color) -> Option<Value> {
     );
     let knights = count(Role::Knight);
     let major = count(Role::Rook) + count(Role::Queen) > 0;
-    if !major && !(light && dark) && !((light || dark) && knights > 0) && knights < 3 {
+    let minor_mates = (light && dark) || ((light || dark) && knights > 0) || knights >= 3;
+    if !major && !minor_mates {
         return None;
     }
     let driven = position.king(loser);
