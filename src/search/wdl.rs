@@ -90,6 +90,7 @@ mod tests {
     fn a_pawn_wins_half_of_the_games() {
         let (a, _) = model(58);
         assert_eq!(centipawns(a.round() as Value, 58), 100);
-        assert_eq!(wdl(a.round() as Value, 58)[0], 500);
+        // Half of them, but for the rounding of the value.
+        assert!(wdl(a.round() as Value, 58)[0].abs_diff(500) <= 2);
     }
 }
