@@ -17,7 +17,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("train", &["util", "board", "nnue", "data"]),
     ("tools", &["util", "board", "nnue", "level", "search"]),
     ("book", &["util", "board", "tools"]),
-    ("review", &["util", "board", "nnue", "search", "tools"]),
+    // Of the trainer its tests take the net of material, which does not change with the default net.
+    (
+        "review",
+        &["util", "board", "nnue", "search", "tools", "train"],
+    ),
     (
         "tune",
         &["util", "board", "nnue", "search", "data", "tools"],

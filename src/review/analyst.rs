@@ -205,8 +205,8 @@ pub(crate) mod tests {
     use crate::board::CastlingMode;
     use crate::train::material_net;
 
-    /// An analyst with so many nodes for a position, on one thread: it always says the same. It knows material and squares
-    /// alone, so that the next default net does not change what it says.
+    /// An analyst with so many nodes for a position, on one thread: it always says the same. It knows material and
+    /// squares alone, so that the next default net does not change what it says.
     pub(crate) fn analyst(nodes: u64, lines: usize) -> Analyst {
         let limits = Limits {
             nodes: Some(nodes),

@@ -7,9 +7,9 @@
 //!
 //! The constants are those of highest likelihood for 47,812 values of the default net (p1 of `nets/PROVENANCE.md`):
 //! from move 8 on, in 440 games of the engine with itself at 1+0.01, half of them from unbalanced openings
-//! (UHO_4060_v3.epd), half from popular ones (popularpos_lichess_v3.epd). Log loss on every fifth game, which the fit had
-//! not seen: 0.440, 0.450 with the constants of the net before; powers of the material beyond the first add nothing. At
-//! a slower clock fewer leads are lost. What it says against what was counted, in percent:
+//! (UHO_4060_v3.epd), half from popular ones (popularpos_lichess_v3.epd). Log loss on every fifth game, which the fit
+//! had not seen: 0.440, 0.450 with the constants of the net before; powers of the material beyond the first add
+//! nothing. At a slower clock fewer leads are lost. What it says against what was counted, in percent:
 //!
 //! | value | positions | wins, draws, losses predicted | counted |
 //! |---|---|---|---|
