@@ -54,7 +54,9 @@ fn the_long_form() {
     smoke(&Size {
         name: "long",
         sample: "--positions 2000000 --soft-nodes 200 --one-in 6 --threads 2",
-        train: "--millions 8 --every 1 --batch 4096 --real-rate 0.1 --threads 2",
+        // The default net's own shape.
+        train: "--features half-kav2-hm --king-buckets 8 --activation pairwise --l1 1024 --buckets 8 --psqt \
+                --millions 8 --every 1 --batch 4096 --real-rate 0.1 --threads 2",
         opponents: &[("--no-squares", 75), ("", 60)],
         pairs: 50,
         nodes: 1000,
