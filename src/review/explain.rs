@@ -90,7 +90,7 @@ fn readable(position: &Position, m: Move, explanation: &Explanation) -> String {
     let chance =
         |evaluation: &Evaluation| format!("{} ({:.0} %)", evaluation.eval, evaluation.chance);
     text += &format!(
-        "\n\nScore and chance of White before: {}, after: {}\n",
+        "\n\nWhite's score and winning chances: {} before the move, {} after it\n",
         chance(&explanation.before),
         chance(&explanation.after)
     );

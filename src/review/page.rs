@@ -65,17 +65,17 @@ fn article(game: &Game, review: &Review) -> Markup {
             h1 { (players(review)) " " span.result { (review.result) } }
             p.about { (about(review)) }
             @if !review.complete {
-                p.about { strong { "Interrupted: " } "the first moves were not searched." }
+                p.about { strong { "Interrupted: " } "the first moves were not analysed." }
             }
             div.view {
                 div.stage {
                     div.board-place { (PreEscaped(diagram(&game.start, &BoardView::default()))) }
                     div.controls {
-                        button type="button" data-go="first" title="First position (Home)" { "«" }
-                        button type="button" data-go="back" title="Back (←)" { "‹" }
-                        button type="button" data-go="on" title="On (→)" { "›" }
-                        button type="button" data-go="last" title="Last position (End)" { "»" }
-                        button type="button" data-go="flip" title="Turn the board (F)" { "↻" }
+                        button type="button" data-go="first" title="Start of the game (Home)" { "«" }
+                        button type="button" data-go="back" title="Previous move (←)" { "‹" }
+                        button type="button" data-go="on" title="Next move (→)" { "›" }
+                        button type="button" data-go="last" title="End of the game (End)" { "»" }
+                        button type="button" data-go="flip" title="Flip the board (F)" { "↻" }
                     }
                     p.status aria-live="polite" {}
                 }
@@ -200,12 +200,12 @@ fn tables(review: &Review) -> Markup {
         }
     };
     html! {
-        h2 { "How both sides played" }
+        h2 { "How each side played" }
         @for (name, side) in sides {
             div.scroll { table {
                 caption { (name) }
                 thead { tr {
-                    th {} th { "Accuracy" } th { "Loss" } th { "Centipawns" }
+                    th {} th { "Accuracy" } th { "Chances lost" } th { "Centipawns lost" }
                     th { "?!" } th { "?" } th { "??" } th { "!" }
                 } }
                 tbody {

@@ -20,7 +20,7 @@ use crate::tools::open_tables;
 use crate::tools::pgn::{self, Game};
 use crate::util::atomic::AtomicFile;
 use crate::util::progress::ProgressLine;
-use crate::util::quantity::short_time;
+use crate::util::quantity::{counted, short_time};
 use crate::util::reason;
 
 pub use super::study::Detail;
@@ -115,7 +115,8 @@ pub fn run(
     if done < all {
         writeln!(
             err,
-            "interrupted: {done} of {all} games are written, the last one perhaps in part"
+            "interrupted: {done} of {} written, the last of them perhaps only in part",
+            counted(all, "game", "games")
         )?;
     }
     Ok(())
@@ -236,15 +237,22 @@ impl<'a> Outputs<'a> {
 /// Two lines for people: how each side played.
 fn summaries(review: &Review) -> String {
     let line = |name: &str, side: &PlaySummary| match side.accuracy {
-        Some(accuracy) => format!(
-            "  {name} accuracy {accuracy:5.1} %, {} inaccuracies, {} mistakes, {} blunders",
-            side.inaccuracies, side.mistakes, side.blunders
-        ),
-        None => format!("  {name} not judged"),
+        Some(accuracy) => format!("  {name}: accuracy {accuracy:5.1} %, {}", errors(side)),
+        None => format!("  {name}: not judged"),
     };
     let white = line("White", &review.white.whole);
     let black = line("Black", &review.black.whole);
     format!("{white}\n{black}")
+}
+
+/// The errors of a side in words.
+fn errors(side: &PlaySummary) -> String {
+    let counts = [
+        counted(side.inaccuracies, "inaccuracy", "inaccuracies"),
+        counted(side.mistakes, "mistake", "mistakes"),
+        counted(side.blunders, "blunder", "blunders"),
+    ];
+    counts.join(", ")
 }
 
 /// The bar and the time left.
@@ -289,7 +297,24 @@ impl ReviewProgress {
 
     fn finish(&mut self, games: usize) {
         let time = short_time(self.line.seconds());
-        let plural = if games == 1 { "" } else { "s" };
-        self.line.finish(&format!("{games} game{plural} in {time}"));
+        let games = counted(games, "game", "games");
+        self.line.finish(&format!("{games} in {time}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_counted_as_people_say_it() {
+        let mut side = PlaySummary {
+            inaccuracies: 1,
+            mistakes: 2,
+            ..PlaySummary::default()
+        };
+        assert_eq!(errors(&side), "1 inaccuracy, 2 mistakes, 0 blunders");
+        (side.inaccuracies, side.mistakes, side.blunders) = (3, 1, 1);
+        assert_eq!(errors(&side), "3 inaccuracies, 1 mistake, 1 blunder");
     }
 }

@@ -9,6 +9,7 @@
 //! | `lets_promote` | the opponent promotes on that way |
 //! | `overlooks_threat` | the opponent's refutation is what a pass would have let him do, and wins by it |
 //! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | what the better move does instead |
+//! | `as_good` | the move scores about as much as the best one, or more on the deeper look |
 //! | `only_move` | without the best move the search finds a mistake or worse |
 //! | `mates`, `wins_material` | what a good move does |
 //! | `piece` | nothing is lost by force, and the network values one piece clearly less than after the best move |
@@ -17,6 +18,7 @@
 
 use serde::Serialize;
 
+use super::analyst::Look;
 use super::chance::{opposite, winning};
 use super::eval::Eval;
 use super::facts::PieceChange;
@@ -30,6 +32,8 @@ pub(crate) use super::facts::Facts;
 
 /// Centipawns by which the network must value a piece less before that is said.
 const PIECE_MATTERS: i32 = 40;
+/// Centipawns between two moves that are about as good as one another.
+const EVEN: i32 = 20;
 
 /// A sentence, and its kind for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -145,7 +149,7 @@ impl<'a> Teller<'a> {
         let reached = self.facts.reached();
         let stalemate = reached.legal_moves().is_empty() && !reached.in_check();
         (stalemate && self.loss() >= INACCURACY).then_some(())?;
-        let text = format!("It is stalemate: {} has no move left.", self.opponent());
+        let text = format!("It is stalemate: {} has no legal move.", self.opponent());
         reason("stalemate", text)
     }
 
@@ -180,18 +184,20 @@ impl<'a> Teller<'a> {
         }
         let what = gain(passed, look.score, look.pv())?;
         let (opponent, threat) = (self.opponent(), numbered(passed, &[threat]));
-        let text = format!("{opponent} was threatening {threat}, which {what}, and still is.");
+        let text = format!(
+            "{opponent} was already threatening {threat}, which {what}, and the move does not prevent it."
+        );
         reason("overlooks_threat", text)
     }
 
     fn better_move(&self) -> Option<Reason> {
-        let best = self.best();
-        if mate_for(self.before).is_some() {
-            // Said as a missed mate, unless the move mates too, only later.
-            let slower = mate_for(self.after).is_some();
-            let text = format!("Faster is {}.", self.best_line(usize::MAX));
-            return slower.then(|| reason("best_mates", text))?;
+        if let Some(mate) = mate_for(self.before) {
+            return self.mates_too(mate);
         }
+        if let Some(as_good) = self.as_good() {
+            return Some(as_good);
+        }
+        let best = self.best();
         let won = self.kept.filter(|kept| {
             kept.points > 0 && self.lost.is_some_and(|lost| lost.points < kept.points)
         });
@@ -215,8 +221,56 @@ impl<'a> Teller<'a> {
             let text = format!("Better is {best}, which {what}.");
             return reason("best_threatens", text);
         }
-        let text = format!("Better is {best}, which {}.", self.keeps());
-        reason("best_keeps", text)
+        reason("best_keeps", self.keeps())
+    }
+
+    /// Where the best move mates and the move played does too. If it does not, it has been said that a mate was missed.
+    fn mates_too(&self, fastest: i32) -> Option<Reason> {
+        let mate = self.mates_after()?;
+        if mate > fastest {
+            let line = self.best_line(usize::MAX);
+            return reason(
+                "best_mates",
+                format!("Mate in {fastest} was there: {line}."),
+            );
+        }
+        let line = numbered(&self.facts.position, &self.refutation);
+        reason("mates", mating(mate, &line))
+    }
+
+    /// In how many moves the mover mates by the move played, which is the first of them.
+    fn mates_after(&self) -> Option<i32> {
+        match self.facts.after.score {
+            Score::Mate(moves) if moves <= 0 => Some(1 - moves),
+            _ => None,
+        }
+    }
+
+    /// The move played is as good, as far as scores tell.
+    fn as_good(&self) -> Option<Reason> {
+        let (before, after) = (rank(self.before), rank(self.after));
+        let least = match (self.before, self.after) {
+            (Score::Mate(_), _) => before,
+            (_, Score::Mate(_)) => return None,
+            _ => before - EVEN,
+        };
+        if after < least {
+            return None;
+        }
+        let best = self.best();
+        let [before_text, after_text] = [self.before, self.after].map(|score| self.shown(score));
+        let text = if after > before + EVEN {
+            format!(
+                "On a closer look it is better than {best}, the engine's choice ({after_text} against {before_text})."
+            )
+        } else if matches!(self.before, Score::Mate(_)) {
+            format!("It holds out as long as {best}.")
+        } else {
+            format!(
+                "It is about as good as {best}, the engine's choice ({after_text} against {before_text})."
+            )
+        };
+        reason("as_good", text)
     }
 
     /// What the best move threatens, where that is a mate or material.
@@ -231,13 +285,21 @@ impl<'a> Teller<'a> {
 
     /// What the best move comes to, in words and as a score.
     fn keeps(&self) -> String {
-        let [before, after] = [self.before, self.after].map(|score| self.shown(score));
-        match winning(self.before) {
-            chance if chance >= 60.0 => {
-                format!("keeps the better chances ({before} instead of {after})")
-            }
-            chance if chance >= 40.0 => format!("keeps the balance ({before} instead of {after})"),
-            _ => format!("loses less ({before} instead of {after})"),
+        let best = self.best();
+        if let (Score::Mate(longer), Score::Mate(sooner)) = (self.before, self.after) {
+            let (longer, sooner) = (longer.abs(), sooner.abs());
+            return format!(
+                "Better is {best}, which holds out longer (mate in {longer} instead of {sooner})."
+            );
+        }
+        let before = self.shown(self.before);
+        let after = match self.after {
+            Score::Mate(moves) => format!("mate in {}", moves.abs()),
+            score @ Score::Centipawns(_) => self.shown(score),
+        };
+        match keeping(rank(self.before), rank(self.after)) {
+            Some(what) => format!("Better is {best}, which {what} ({before} instead of {after})."),
+            None => format!("Slightly better is {best} ({before} instead of {after})."),
         }
     }
 
@@ -252,20 +314,40 @@ impl<'a> Teller<'a> {
         if winning(self.before) - winning(second.score) < MISTAKE {
             return None;
         }
-        let other = numbered(&self.facts.position, &second.pv()[..1]);
-        let score = self.shown(second.score);
-        let text = if self.facts.is_best() {
-            format!("It is the only good move: the next best, {other}, comes to {score}.")
+        if self.facts.is_best() {
+            let next = self.next_best(second);
+            return reason(
+                "only_move",
+                format!("Every other move is clearly worse: {next}."),
+            );
+        }
+        // Where a closer look has shown the move played to be good, there are two.
+        (self.loss() >= INACCURACY).then_some(())?;
+        let next = if second.best() == Some(self.facts.m) {
+            "the move played is the next best".to_owned()
         } else {
-            format!("No other move does: the next best, {other}, comes to {score}.")
+            self.next_best(second)
         };
-        reason("only_move", text)
+        reason(
+            "only_move",
+            format!("No other move is nearly as good: {next}."),
+        )
+    }
+
+    /// What there is without the best move.
+    fn next_best(&self, second: &Look) -> String {
+        let other = numbered(&self.facts.position, &second.pv()[..1]);
+        match second.score {
+            Score::Mate(moves) => format!("the next best, {other}, allows mate in {}", moves.abs()),
+            score @ Score::Centipawns(_) => {
+                format!("the next best, {other}, comes to {}", self.shown(score))
+            }
+        }
     }
 
     fn good_move(&self) -> Option<Reason> {
         if let Some(mate) = mate_for(self.before) {
-            let line = self.best_line(usize::MAX);
-            return reason("mates", format!("It mates in {mate}: {line}."));
+            return reason("mates", mating(mate, &self.best_line(usize::MAX)));
         }
         let won = self.kept.filter(|won| won.points > 0)?;
         let text = match won.plies {
@@ -302,9 +384,50 @@ impl<'a> Teller<'a> {
         let (square, best) = (change.square, self.best());
         let pawns = f64::from(less) / 100.0;
         let text = format!(
-            "By the network, the {role} on {square} is worth {pawns:.1} pawns less than after {best}."
+            "According to the network, the {role} on {square} is worth {pawns:.1} pawns less \
+             than it would be after {best}."
         );
         reason("piece", text)
+    }
+}
+
+/// What the better move keeps, by the centipawns of both for the side that moves; nothing where neither matters much.
+fn keeping(before: i32, after: i32) -> Option<&'static str> {
+    let (had, has) = (standing(before), standing(after));
+    match had {
+        0 if has == 0 => None,
+        0 => Some("keeps the balance"),
+        1.. if had == has => Some("keeps more of the advantage"),
+        1 => Some("keeps the better chances"),
+        2 => Some("keeps a clear advantage"),
+        3.. => Some("keeps a winning advantage"),
+        -1 if has < had => Some("keeps the disadvantage small"),
+        _ => Some("limits the damage"),
+    }
+}
+
+/// How a side stands that has so many centipawns: 0 even, 1 better, 2 clearly better, 3 winning; negative when worse.
+fn standing(centipawns: i32) -> i32 {
+    let bands = [50, 150, 300];
+    let passed = bands.iter().filter(|&&least| centipawns.abs() >= least);
+    centipawns.signum() * passed.count() as i32
+}
+
+/// Scores in their order: centipawns, and beyond them the mates.
+fn rank(score: Score) -> i32 {
+    const MATE: i32 = 1_000_000;
+    match score {
+        Score::Centipawns(cp) => cp,
+        Score::Mate(moves) if moves > 0 => MATE - moves,
+        Score::Mate(moves) => -MATE - moves,
+    }
+}
+
+/// A mate that the mover gives: the last move needs no line.
+fn mating(mate: i32, line: &str) -> String {
+    match mate {
+        1 => "It is mate.".to_owned(),
+        mate => format!("It mates in {mate}: {line}."),
     }
 }
 

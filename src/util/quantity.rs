@@ -12,6 +12,11 @@ pub fn short_number(value: f64) -> String {
     }
 }
 
+/// A number of things: `1 game`, `2 games`. `one` and `many` are the words for the things.
+pub fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 /// A time as people read it: 42 s, 3 min 05 s, 2 h 10 min.
 pub fn short_time(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
@@ -42,6 +47,8 @@ mod tests {
         assert_eq!(short_number(812.0), "812");
         assert_eq!(short_number(45_123.0), "45.1 k");
         assert_eq!(short_number(3.2e6), "3.20 M");
+        let games = [0, 1, 2].map(|n| counted(n, "game", "games"));
+        assert_eq!(games, ["0 games", "1 game", "2 games"]);
         assert_eq!(short_time(42.2), "42 s");
         assert_eq!(short_time(185.0), "3 min 05 s");
         assert_eq!(short_time(7830.0), "2 h 10 min");

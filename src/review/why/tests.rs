@@ -71,7 +71,7 @@ fn mates_that_are_missed() {
     assert_eq!(text(two_ways, "Qg4", "missed_mate"), None);
     check(
         "best_mates",
-        (two_ways, "Qg4", "Faster is 1. Qg7#."),
+        (two_ways, "Qg4", "Mate in 1 was there: 1. Qg7#."),
         (two_ways, "Qg7#"),
     );
 }
@@ -93,7 +93,7 @@ fn stalemates() {
     let fen = "7k/8/8/6K1/8/5Q2/8/8 w - - 0 1";
     check(
         "stalemate",
-        (fen, "Qf7", "It is stalemate: Black has no move left."),
+        (fen, "Qf7", "It is stalemate: Black has no legal move."),
         (fen, "Kg6"),
     );
 }
@@ -127,7 +127,7 @@ fn threats_that_are_overlooked() {
         (
             SCHOLAR,
             "Nf6",
-            "White was threatening 4. Qxf7#, which is mate, and still is.",
+            "White was already threatening 4. Qxf7#, which is mate, and the move does not prevent it.",
         ),
         // Black makes the hole himself: there was no threat before.
         (
@@ -210,7 +210,11 @@ fn only_moves() {
     let hanging = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
     check(
         "only_move",
-        (hanging, "Nxh4", "It is the only good move: the next best, "),
+        (
+            hanging,
+            "Nxh4",
+            "Every other move is clearly worse: the next best, ",
+        ),
         (
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "e4",
@@ -218,18 +222,14 @@ fn only_moves() {
     );
     check(
         "only_move",
-        (hanging, "O-O", "No other move does: the next best, "),
+        (hanging, "O-O", "No other move is nearly as good: the "),
         (QUEEN_HANGS, "Nf3"),
     );
 }
 
 #[test]
 fn what_a_good_move_does() {
-    check(
-        "mates",
-        (BACK_RANK, "Rd8#", "It mates in 1: 1. Rd8#."),
-        (FORK, "Nc7+"),
-    );
+    check("mates", (BACK_RANK, "Rd8#", "It is mate."), (FORK, "Nc7+"));
     check(
         "wins_material",
         (FORK, "Nc7+", "It wins "),
@@ -244,8 +244,67 @@ fn what_a_good_move_does() {
 fn pieces_that_the_network_values_less() {
     check(
         "piece",
-        (SPANISH, "h6", "By the network, the knight on g8 is worth "),
+        (
+            SPANISH,
+            "h6",
+            "According to the network, the knight on g8 is worth ",
+        ),
         // Where a queen is lost, no piece is weighed.
         (QUEEN_HANGS, "Nf3"),
+    );
+}
+
+#[test]
+fn moves_that_are_as_good() {
+    // One of two mates in one is as good as the other, and neither is faster.
+    let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
+    for mate in ["Qb7#", "Rh8#"] {
+        let said = told(two_mates, mate);
+        assert_eq!(
+            said.iter().map(|reason| &*reason.text).collect::<Vec<_>>(),
+            ["It is mate."]
+        );
+    }
+    // Of two waiting moves one is not the engine's choice, and no worse.
+    let level = "7r/4k3/8/8/8/8/4K3/R7 w - - 0 1";
+    let waits: Vec<String> = ["Rb1", "Rc1"]
+        .iter()
+        .filter_map(|san| text(level, san, "as_good"))
+        .collect();
+    let says = |said: &String| said.starts_with("It is about as good as 1. ");
+    assert!(!waits.is_empty() && waits.iter().all(says), "{waits:?}");
+    assert_eq!(text(QUEEN_HANGS, "Nf3", "as_good"), None);
+}
+
+#[test]
+fn the_words_fit_the_numbers() {
+    for (before, after, words) in [
+        (10, -90, Some("keeps the balance")),
+        (-40, -200, Some("keeps the balance")),
+        (40, -30, None),
+        (97, 20, Some("keeps the better chances")),
+        (97, 55, Some("keeps more of the advantage")),
+        (200, 0, Some("keeps a clear advantage")),
+        (500, 200, Some("keeps a winning advantage")),
+        (900, 400, Some("keeps more of the advantage")),
+        (-80, -300, Some("keeps the disadvantage small")),
+        (-80, -140, Some("limits the damage")),
+        (-300, -800, Some("limits the damage")),
+    ] {
+        assert_eq!(keeping(before, after), words, "{before} and {after}");
+    }
+}
+
+#[test]
+fn who_is_mated_anyway_may_hold_out_longer() {
+    let ladder = "6rk/8/8/8/8/8/r7/4K3 w - - 0 1";
+    check(
+        "best_keeps",
+        (
+            ladder,
+            "Kd1",
+            "Better is 1. Kf1, which holds out longer (mate in 2 instead of 1).",
+        ),
+        (ladder, "Kf1"),
     );
 }
