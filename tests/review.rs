@@ -285,6 +285,16 @@ try {
   const corner = () => game().querySelector(".stage .board use").getAttribute("y");
   const before = corner(); key("f"); seen.push(["flip", before, corner()]);
   game().querySelector(".moment [data-ply]").click(); look("moment");
+  game().querySelector('.moment .line [data-step="1"]').click(); look("line");
+  const shown = () => game().querySelector(".status").textContent;
+  const pressed = () => game().querySelector(".moment .line [aria-current]")?.textContent ?? "";
+  seen.push(["line's words", shown(), pressed()]);
+  key("ArrowLeft"); look("line back"); seen.push(["first step", pressed()]);
+  key("ArrowLeft"); look("line left");
+  key("ArrowRight"); key("b"); look("better"); seen.push(["better step", pressed()]);
+  key("Escape"); look("escape"); seen.push(["no step", pressed()]);
+  const button = game().querySelector('[data-go="better"]');
+  button.click(); look("button"); key("Home"); look("first"); seen.push(["disabled", button.disabled]);
   const select = document.getElementById("games"); select.value = "1";
   select.dispatchEvent(new Event("change")); look("second");
 } catch (error) { failures.push(String(error)); }
@@ -376,5 +386,28 @@ fn the_page_works_in_a_browser() {
     );
     assert_ne!(of("flip")[1], of("flip")[2]);
     assert_eq!(of("moment")[3], "Nf6??");
+    // A better line from its second move back to the game, by its key, by its button, and out of it again.
+    assert_eq!(of("line back")[1], of("better")[1]);
+    assert_eq!(of("button")[1], of("better")[1]);
+    assert_eq!(
+        of("line left")[1],
+        "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR"
+    );
+    assert_eq!(of("escape")[1], of("move")[1]);
+    assert_ne!(of("line")[1], of("line back")[1]);
+    assert_eq!(of("first")[1], of("start")[1]);
+    let text = |what: &str, i: usize| of(what)[i].as_str().unwrap_or_default().to_owned();
+    assert!(text("line's words", 1).starts_with("Better ("), "{told}");
+    assert!(
+        text("line's words", 1).contains(&text("line's words", 2)),
+        "{told}"
+    );
+    assert!(text("line's words", 2).starts_with("4. "), "{told}");
+    assert!(text("first step", 1).starts_with("3... "), "{told}");
+    assert_eq!(text("better step", 1), text("first step", 1));
+    assert_eq!(
+        (text("no step", 1), of("disabled")[1].clone()),
+        (String::new(), true.into())
+    );
     assert_eq!(of("second")[1], "6k1/5ppp/8/8/8/8/5PPP/3R2K1");
 }

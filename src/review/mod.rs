@@ -5,7 +5,8 @@
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
 //! * `phase`, `opening`: the parts of a game, and the opening's name
 //! * `facts`, `material`, `why`: what was searched about a move, what a line wins, and the sentences that follow
-//! * `report`, `eval`: what a review says, for all outputs; `annotate`: PGN; `page`, `graph`, [`picture`]: HTML and SVG
+//! * `report`, `eval`: what a review says, for all outputs; `annotate`: PGN; `page`, `lines`, `graph`,
+//!   [`picture`]: HTML and SVG
 
 mod analyst;
 mod annotate;
@@ -14,6 +15,7 @@ mod eval;
 pub(crate) mod explain;
 mod facts;
 mod graph;
+mod lines;
 mod mark;
 mod material;
 mod opening;

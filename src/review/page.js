@@ -63,6 +63,9 @@
       this.positions = JSON.parse(article.querySelector("script").textContent);
       this.svg = article.querySelector(".stage .board");
       this.ply = 0;
+      // The better line that is on the board, and the place in it; none while the game itself is.
+      this.line = null;
+      this.step = 0;
       this.flipped = false;
       article.addEventListener("click", (event) => this.clicked(event));
       this.show(0);
@@ -72,19 +75,58 @@
       const button = event.target.closest("[data-go]");
       if (button) this.go(button.dataset.go);
       const link = event.target.closest("[data-ply]");
-      if (link) this.show(Number(link.dataset.ply));
+      if (link) this.follow(link.dataset);
       if (event.target.closest(".moment")) this.svg.scrollIntoView({ block: "nearest" });
+    }
+
+    /** What a move of the game, or of a better line, was clicked for. */
+    follow({ ply, line, step }) {
+      if (line === undefined) this.show(Number(ply));
+      else this.play(Number(ply), Number(line), Number(step));
     }
 
     go(where) {
       if (where === "flip") this.flipped = !this.flipped;
+      if (where === "better") return this.alternate();
+      if (this.line !== null) return this.goInLine(where);
       const last = this.positions.length - 1;
-      this.show({ first: 0, back: this.ply - 1, on: this.ply + 1, last, flip: this.ply }[where]);
+      this.show({ first: 0, back: this.ply - 1, on: this.ply + 1, last }[where] ?? this.ply);
     }
 
+    /** The first better line, the next one, or after the last the game again. */
+    alternate() {
+      const next = this.line === null ? 0 : this.line + 1;
+      if (next < this.positions[this.ply].lines.length) this.play(this.ply, next, 0);
+      else this.show(this.ply);
+    }
+
+    /** Within a line; before its first move the game goes on where the line left it. */
+    goInLine(where) {
+      const last = this.positions[this.ply].lines[this.line].steps.length - 1;
+      const step = { back: this.step - 1, on: Math.min(this.step + 1, last), last, flip: this.step }[where];
+      if (where === "first") this.show(0);
+      else if (where === "leave") this.show(this.ply);
+      else if (step < 0) this.show(this.ply - 1);
+      else this.play(this.ply, this.line, step);
+    }
+
+    /** Shows a position of the game. */
     show(ply) {
+      this.line = null;
       this.ply = Math.min(Math.max(ply, 0), this.positions.length - 1);
       const position = this.positions[this.ply];
+      this.draw(position, position.text);
+    }
+
+    /** Shows a position of a better line. */
+    play(ply, line, step) {
+      Object.assign(this, { ply, line, step });
+      const { eval: score, steps } = this.positions[ply].lines[line];
+      const moves = steps.slice(0, step + 1).map((move) => move.text).join(" ");
+      this.draw(steps[step], `Better (${score}): ${moves}${step + 1 < steps.length ? " …" : ""}`);
+    }
+
+    draw(position, text) {
       this.svg.replaceChildren();
       this.svg.setAttribute("aria-label", position.fen);
       drawSquares(this.svg, this.flipped);
@@ -94,7 +136,10 @@
       }
       drawPieces(this.svg, position.fen, this.flipped);
       if (position.better) drawArrow(this.svg, position.better, this.flipped);
-      this.article.querySelector(".status").textContent = position.text;
+      this.article.querySelector(".status").textContent = text;
+      const better = this.article.querySelector(".controls .better");
+      better.disabled = this.positions[this.ply].lines.length === 0;
+      better.setAttribute("aria-pressed", String(this.line !== null));
       this.mark();
     }
 
@@ -103,6 +148,8 @@
       this.article.querySelectorAll("[aria-current]").forEach((move) => move.removeAttribute("aria-current"));
       const move = this.article.querySelector(`.list [data-ply="${this.ply}"]`);
       const list = this.article.querySelector(".moves");
+      const step = `.line [data-ply="${this.ply}"][data-line="${this.line}"][data-step="${this.step}"]`;
+      this.article.querySelector(step)?.setAttribute("aria-current", "true");
       if (move) {
         move.setAttribute("aria-current", "true");
         // The list is what offsets are counted from: it is positioned.
@@ -128,7 +175,8 @@
     select(0);
   }
 
-  const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip", F: "flip" };
+  const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip", F: "flip",
+    b: "better", B: "better", Escape: "leave" };
   document.addEventListener("keydown", (event) => {
     const where = KEYS[event.key];
     if (!where || !current || event.ctrlKey || event.altKey || event.metaKey || event.target === choose) return;

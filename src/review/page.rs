@@ -4,13 +4,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
 use super::graph::{class, graph};
+use super::lines::{PlayableLine, clickable_lines, playable_lines};
 use super::mark::Mark;
 use super::phase::Phase;
 use super::picture::{BoardView, definitions, diagram, ends};
 use super::report::{PlaySummary, PlayedMove, Review, Side};
 use crate::board::{Color, Position};
 use crate::tools::pgn::Game;
-use crate::tools::variation::numbered;
 
 /// Look and behaviour of the page.
 const STYLE: &str = include_str!("page.css");
@@ -76,6 +76,7 @@ fn article(game: &Game, review: &Review) -> Markup {
                         button type="button" data-go="on" title="Next move (→)" { "›" }
                         button type="button" data-go="last" title="End of the game (End)" { "»" }
                         button type="button" data-go="flip" title="Flip the board (F)" { "↻" }
+                        button.better type="button" data-go="better" title="Play the better line (B)" { "Better" }
                     }
                     p.status aria-live="polite" {}
                 }
@@ -174,9 +175,7 @@ fn moment(position: &Position, played: &PlayedMove) -> Markup {
                     @if let Some(mark) = played.mark { (mark.glyph()) " " span.kind { (mark.name()) } }
                 } }
                 @for reason in &played.reasons { p { (reason.text) } }
-                @for line in &played.better {
-                    p.line { (line.eval) " " (numbered(position, &line.moves)) }
-                }
+                (clickable_lines(position, played))
             }
         }
     }
@@ -244,6 +243,8 @@ struct Shown {
     played: Option<[String; 2]>,
     better: Option<[String; 2]>,
     text: String,
+    /// What could have been played in place of the move that led here.
+    lines: Vec<PlayableLine>,
 }
 
 /// All positions of a game for the script.
@@ -253,7 +254,10 @@ fn data(game: &Game, review: &Review) -> String {
         evaluation.map_or_else(String::new, |e| {
             let [win, draw, loss] = e.wdl.map(|permill| f64::from(permill) / 10.0);
             let (eval, chance, depth) = (e.eval, e.chance, e.depth);
-            format!("{eval} · White's chances {chance:.0} % · engine {win:.0} / {draw:.0} / {loss:.0} · depth {depth}")
+            format!(
+                "{eval} · White's chances {chance:.0} % · \
+                 wins {win:.0}, draws {draw:.0}, losses {loss:.0} % · depth {depth}"
+            )
         })
     };
     let mut shown = vec![Shown {
@@ -261,6 +265,7 @@ fn data(game: &Game, review: &Review) -> String {
         played: None,
         better: None,
         text: status(review.evaluation.as_ref()),
+        lines: Vec::new(),
     }];
     for played in &review.moves {
         let squares = |m| {
@@ -276,6 +281,7 @@ fn data(game: &Game, review: &Review) -> String {
             better,
             text: status(played.evaluation.as_ref()),
             fen: played.fen.clone(),
+            lines: playable_lines(&position, played),
         });
         position.do_move(played.m);
     }
