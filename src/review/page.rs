@@ -109,13 +109,15 @@ fn moves(review: &Review) -> Markup {
     html! {
         ol.list {
             @for (i, played) in review.moves.iter().enumerate() {
-                @if played.side == "white" || i == 0 {
-                    span.number { (played.number) (if played.side == "white" { "." } else { "..." }) }
+                li {
+                    @if played.side == "white" || i == 0 {
+                        span.number { (played.number) (if played.side == "white" { "." } else { "..." }) }
+                    }
+                    button.move type="button" data-ply=(played.ply) class=(played.mark.map_or("", class)) {
+                        (played.san)
+                        @if let Some(mark) = played.mark { (mark.glyph()) }
+                    }
                 }
-                li { button.move type="button" data-ply=(played.ply) class=(played.mark.map_or("", class)) {
-                    (played.san)
-                    @if let Some(mark) = played.mark { (mark.glyph()) }
-                } }
             }
         }
         p.outcome { (review.result) }
@@ -256,7 +258,7 @@ fn data(game: &Game, review: &Review) -> String {
             let (eval, chance, depth) = (e.eval, e.chance, e.depth);
             format!(
                 "{eval} · White's chances {chance:.0} % · \
-                 wins {win:.0}, draws {draw:.0}, losses {loss:.0} % · depth {depth}"
+                 wins {win:.0}, draws {draw:.0}, losses {loss:.0} % · depth {depth}"
             )
         })
     };
