@@ -141,8 +141,10 @@ settings! {
     warm_up: f64 = 0.0;
     /// Learning rate of the king-dependent rows, relative to the rest
     real_rate: f32 = 1.0;
-    /// Weight decay of the king-dependent rows
+    /// Weight decay of the king-dependent rows, relative to the learning rate
     real_decay: f32 = 0.0;
+    /// Weight decay of the rows that all kings share, relative to the learning rate
+    factor_decay: f32 = 0.0;
     /// Weight decay of the dense layers, relative to the learning rate
     decay: f32 = 0.0;
     /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held
@@ -315,6 +317,8 @@ impl Config {
         let at_least = [
             ("warm-up", self.warm_up, 0.0),
             ("decay", self.decay.into(), 0.0),
+            ("real-decay", self.real_decay.into(), 0.0),
+            ("factor-decay", self.factor_decay.into(), 0.0),
             ("sparsity", self.sparsity.into(), 0.0),
             ("loss-exponent", self.loss_exponent.into(), 1.0),
         ];
@@ -382,6 +386,8 @@ mod tests {
             ("rate", "rate = nan"),
             ("average", "average = 1.0"),
             ("decay", "decay = -1"),
+            ("real-decay", "real-decay = nan"),
+            ("factor-decay", "factor-decay = -1"),
             ("loss-exponent", "loss-exponent = 0.5"),
             ("l1", "l1 = 300"),
             ("king-buckets is 5, but must be 64", "king-buckets = 5"),

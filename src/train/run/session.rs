@@ -52,6 +52,7 @@ impl<const L1: usize> Session<L1> {
         let settings = OptimiserSettings {
             real_rate: config.real_rate,
             real_decay: config.real_decay,
+            factor_decay: config.factor_decay,
             decay: config.decay,
             output_scale: config.output_scale,
         };

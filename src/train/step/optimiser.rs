@@ -19,6 +19,8 @@ pub struct OptimiserSettings {
     pub real_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
     pub real_decay: f32,
+    /// The same of the factor rows.
+    pub factor_decay: f32,
     /// The same of the dense layers' weights.
     pub decay: f32,
     /// What the export multiplies the output by: its weights must fit the file's bytes then.
@@ -102,7 +104,7 @@ impl Optimiser {
                 real_rate,
                 real_rate * self.settings.real_decay,
             ),
-            factor: step,
+            factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
             sparse,
         };
         // Who takes a block does not matter: a row's sum has one order.

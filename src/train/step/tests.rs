@@ -16,6 +16,7 @@ use shakmaty::{Chess, Color, Position, Square};
 const SETTINGS: OptimiserSettings = OptimiserSettings {
     real_rate: 1.0,
     real_decay: 0.0,
+    factor_decay: 0.0,
     decay: 0.0,
     output_scale: 1.0,
 };
@@ -313,6 +314,47 @@ fn decay_takes_a_share_of_the_dense_weights_and_of_nothing_else() {
             );
         }
     }
+}
+
+#[test]
+fn decay_of_the_factor_rows_takes_a_share_of_those_in_use_and_of_nothing_else() {
+    const RATE: f32 = 0.01;
+    const DECAY: f32 = 0.5;
+    let batch = samples(&positions(64));
+    let architecture = Architecture::HALF_KP;
+    let initial = || Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
+    let stepped = |factor_decay: f32| {
+        let settings = OptimiserSettings {
+            factor_decay,
+            ..SETTINGS
+        };
+        let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
+        let mut trainer = Trainer::<256>::new(initial(), optimiser, LOSS, (1, 64)).unwrap();
+        trainer.step(&batch, RATE);
+        trainer.model
+    };
+    let (before, plain, decayed) = (initial(), stepped(0.0), stepped(DECAY));
+    assert!(plain.dense.tensors() == decayed.dense.tensors());
+    let (size, first) = (
+        block(architecture),
+        factor(architecture.features) * architecture.l1,
+    );
+    let mut used = 0;
+    for piece_row in 0..plain.transformer.len() / size {
+        let block = |model: &Model| model.transformer[piece_row * size..][..size].to_vec();
+        let (before, plain, decayed) = (block(&before), block(&plain), block(&decayed));
+        let in_use = plain[first..] != before[first..];
+        used += usize::from(in_use);
+        for (at, before) in before.iter().enumerate() {
+            let shared = in_use && at >= first;
+            let share = if shared { RATE * DECAY } else { 0.0 };
+            assert!(
+                (plain[at] - decayed[at] - share * before).abs() < 1e-6,
+                "row {piece_row}, weight {at}"
+            );
+        }
+    }
+    assert!(used > 0);
 }
 
 #[test]
