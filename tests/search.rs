@@ -336,13 +336,19 @@ const ELEMENTARY_MATES: [&str; 4] = [
 ];
 
 /// Plies that `attacker` needs to mate an engine without tablebases, 20,000 nodes a move.
-fn plies_to_mate(mut attacker: ThreadPool, fen: &str) -> u32 {
+fn plies_to_mate(attacker: ThreadPool, fen: &str) -> usize {
+    game_to_mate(attacker, fen).len()
+}
+
+/// The positions after each ply until `attacker` has mated an engine without tablebases, 20,000 nodes a move.
+fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
     let mut defender = pool(1);
     let mut game = position(fen);
+    let mut positions = Vec::new();
     for ply in 0.. {
         if game.legal_moves().is_empty() {
             assert!(game.in_check(), "stalemate: {fen}");
-            return ply;
+            return positions;
         }
         assert!(!game.is_draw(0), "{fen} was drawn: {}", game.fen());
         let limits = Limits {
@@ -361,6 +367,7 @@ fn plies_to_mate(mut attacker: ThreadPool, fen: &str) -> u32 {
             Arc::new(Recorder::default()),
         );
         game.do_move(outcome.best.expect("a legal move"));
+        positions.push(game.fen());
     }
     unreachable!("the 50-move rule ends every game")
 }
@@ -385,6 +392,49 @@ fn tablebases_mate_a_lone_king_without_detours() {
         let plies = plies_to_mate(pool, fen);
         assert!(plies <= longest, "{fen}: {plies} plies");
     }
+}
+
+/// Against a lone piece the tables tell the distance to its capture: no defence holds it longer.
+#[test]
+fn tablebases_win_a_lone_piece_without_detours() {
+    let Some(tables) = shared::shared("syzygy") else {
+        return;
+    };
+    // The plies to the capture by the tables.
+    for (fen, distance) in [
+        ("8/8/8/8/K7/7r/6k1/1Q6 w - - 0 1", 43),
+        ("8/2K5/6r1/8/3k4/7Q/8/8 w - - 0 1", 19),
+        ("3k4/8/n7/8/8/5K2/8/7Q w - - 0 1", 13),
+        ("8/8/8/5Q2/2b5/7K/3k4/8 w - - 0 1", 19),
+    ] {
+        let mut pool = pool(1);
+        pool.set_syzygy_path(&tables.display().to_string())
+            .expect("tables open");
+        let game = game_to_mate(pool, fen);
+        let captured = game.iter().position(|fen| men(fen) == 3);
+        let plies = captured.unwrap_or(game.len());
+        // The tables may be one ply off, where they count in moves.
+        assert!(plies <= distance + 1, "{fen}: {plies} plies");
+    }
+}
+
+/// The tables count to a capture by the lone king too: it is no reason to let it take a queen.
+#[test]
+fn tablebases_give_no_piece_away() {
+    let Some(tables) = shared::shared("syzygy") else {
+        return;
+    };
+    let mut pool = pool(1);
+    pool.set_syzygy_path(&tables.display().to_string())
+        .expect("tables open");
+    let plies = plies_to_mate(pool, "1K6/8/5k2/3Q4/2Q5/8/8/8 w - - 0 1");
+    assert_eq!(plies, 3);
+}
+
+/// Men in a FEN.
+fn men(fen: &str) -> usize {
+    let board = fen.split(' ').next().unwrap_or_default();
+    board.chars().filter(char::is_ascii_alphabetic).count()
 }
 
 #[test]

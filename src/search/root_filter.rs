@@ -26,9 +26,9 @@ pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> 
         .collect()
 }
 
-/// Keeps the root moves that keep the tables' result; `true` when the tables decided. Of winning moves those stay that
-/// do not waste time ([`patience`]); which of them is best the search knows better: it mates, where the tables tell the
-/// distance to the next capture or pawn move.
+/// Keeps the root moves that keep the tables' result; `true` when the tables decided. Of winning moves all stay, as the
+/// search mates, where the tables tell the distance to the next capture or pawn move; but only the fastest where that
+/// is what counts ([`distance_counts`]), or time runs out.
 pub(super) fn filter_root_moves(
     syzygy: &Syzygy,
     position: &Position,
@@ -40,7 +40,7 @@ pub(super) fn filter_root_moves(
     if men > most || position.has_castling_rights() || moves.is_empty() {
         return false;
     }
-    let patience = patience(position, options);
+    let only_fastest = options.multi_pv == 1 && distance_counts(position);
     let mut position = position.clone();
     let halfmoves = position.halfmoves() as i32;
     let mut ranked = Vec::with_capacity(moves.len());
@@ -60,10 +60,10 @@ pub(super) fn filter_root_moves(
         .min()
         .unwrap_or(0);
     let hurry = fastest + halfmoves > 70 || position.is_repetition(1);
-    let longest = if hurry {
+    let longest = if hurry || only_fastest {
         fastest
     } else {
-        fastest.saturating_add(patience)
+        i32::MAX
     };
     let mut ranks = ranked.iter();
     moves.retain_mut(|root| {
@@ -74,18 +74,27 @@ pub(super) fn filter_root_moves(
     true
 }
 
-/// How many plies longer than the fastest a winning move may take, while the 50-move rule is far.
+/// Whether the shortest way to the next capture or pawn move is the shortest to mate, or nearly so.
 ///
-/// Against a lone king and without pawns only mate resets the counter, so that the tables tell the distance to it. With
-/// pawns a detour of one move may be the better way, but a king that goes and comes back takes two. Against pieces the
-/// fastest capture may cost more than it wins. Whoever wants several lines is shown all that win.
-fn patience(position: &Position, options: &SearchOptions) -> i32 {
-    if options.multi_pv > 1 || position.by_color(!position.turn()).count() > 1 {
-        i32::MAX
-    } else if position.by_role(Role::Pawn).is_empty() {
-        0
-    } else {
-        2
+/// The tables count to the loser's captures too: whoever has a piece to spare comes there fastest by giving it away.
+/// Otherwise, against a lone king only mate resets the counter; or a pawn's step, which a promotion needs. Against a
+/// lone piece it is its capture, after which little is left to do.
+// MEASURED: mean of the plies to mate from 6 to 14 places each, 20,000 nodes a move, against an engine without tables,
+// without them and with them: rook 21, 19; bishops 27, 21; bishop and knight 53, 41; queen against rook 49, 36; knight
+// 25, 21; bishop 22, 16; rook against knight 50, 36; pawn 38, 30; two pawns 37, 37; bishop and pawn 29, 28; knight and
+// pawn 30, 28. Where every winning move stays, queen against rook took 67, bishop and pawn 31, knight and pawn 32.
+fn distance_counts(position: &Position) -> bool {
+    let us = position.by_color(position.turn());
+    let pawns = position.by_role(Role::Pawn).any();
+    let majors = us & (position.by_role(Role::Queen) | position.by_role(Role::Rook));
+    let nothing_to_spare = match majors.count() {
+        0 => pawns || us.count() == 3,
+        _ => us.count() == 2,
+    };
+    match position.by_color(!position.turn()).count() {
+        1 => nothing_to_spare,
+        2 => nothing_to_spare && !pawns,
+        _ => false,
     }
 }
 
