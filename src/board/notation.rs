@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use anyhow::{Context, Result, anyhow, bail};
 use shakmaty::fen::Fen;
-use shakmaty::san::{San, SanPlus};
+use shakmaty::san::{San, SanError, SanPlus};
 use shakmaty::{
     CastlingMode, Chess, Color, File, FromSetup, PositionError, PositionErrorKinds, Rank, Role,
     Setup, Square,
@@ -120,7 +120,13 @@ impl Position {
             .parse()
             .map_err(|_| anyhow!("'{}' is not a move in SAN", excerpt(text)))?;
         let found = san.san.to_move(&self.to_chess());
-        let found = found.map_err(|why| anyhow!("'{text}' in {}: {why}", self.fen()))?;
+        let found = found.map_err(|why| {
+            let why = match why {
+                SanError::AmbiguousSan => "could be more than one move",
+                SanError::IllegalSan => "is not a legal move",
+            };
+            anyhow!("'{text}' {why} in {}", self.fen())
+        })?;
         from_shakmaty(found).ok_or_else(|| anyhow!("'{text}' is no chess move"))
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// What Rust says, and what a person says.
-const PLAIN: [(&str, &str); 9] = [
+const PLAIN: [(&str, &str); 10] = [
     ("invalid digit found in string", "not a whole number"),
     (
         "cannot parse integer from empty string",
@@ -28,6 +28,7 @@ const PLAIN: [(&str, &str); 9] = [
     ),
     ("stream did not contain valid UTF-8", "not a text file"),
     ("entity not found", "not found"),
+    ("failed to fill whole buffer", "it ends too early"),
 ];
 
 /// A message in plain words, without the system's numbers of errors.

@@ -109,6 +109,32 @@ fn a_file_that_cannot_be_used_costs_nothing() {
 }
 
 #[test]
+fn a_file_that_was_cut_off_is_refused_in_plain_words() {
+    let folder = folder();
+    let path = folder.path().join("cut.hash");
+    let mut engine = Driver::start();
+    engine.send(&format!(
+        "setoption name Hash File value {}",
+        path.display()
+    ));
+    engine.send(GAME);
+    engine.go("go depth 8");
+    engine.send("setoption name Save Hash");
+    engine.ready();
+    let bytes = std::fs::read(&path).expect("a table");
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("room");
+    engine.send("setoption name Load Hash");
+    let lines = engine.ready();
+    let [line] = errors(&lines)[..] else {
+        panic!("one error was expected: {lines:?}");
+    };
+    assert!(
+        line.contains("it is damaged: it ends too early; the table in use stays"),
+        "{line}"
+    );
+}
+
+#[test]
 fn a_table_is_saved_after_the_search_that_runs() {
     let folder = folder();
     let path = folder.path().join("later.hash");
