@@ -621,10 +621,18 @@ fn a_game_is_played_taken_back_and_saved() {
     let level = ["--elo", "600", "--seed", "5", "--pgn", pgn];
     let run = play(&level, "e4\nback\nd2d4\nhint\nKe5\nmoves\nresign\n").ok();
     assert!(run.out.contains("Try ") && run.out.contains("White resigns: 0-1"));
-    assert!(run.out.contains("'Ke5'"), "{}", run.out);
+    assert!(
+        run.out.contains("'Ke5' is not a legal move in "),
+        "{}",
+        run.out
+    );
     let text = fs::read_to_string(&path).expect("a game");
     assert!(
         text.contains("\n1. d4 ") && text.contains("[Result \"0-1\"]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("[Black \"Zoothera (Elo 600, Level Seed 5)\"]"),
         "{text}"
     );
     // The same seed answers in the same way; the end of the input leaves the game unfinished, and adds it.

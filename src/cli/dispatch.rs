@@ -16,7 +16,6 @@ use super::{
 use crate::board::{CastlingMode, Color, Position};
 use crate::book::{self, Book, BuildOptions};
 use crate::data::ops;
-use crate::level::Level;
 use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
@@ -316,7 +315,8 @@ fn run_play(args: PlayArgs) -> Result<()> {
         ColourChoice::Random => Color::from_white(rng::SplitMix64::new(seed).below(2) == 0),
     };
     let options = play::PlayOptions {
-        level: args.elo.map(|elo| Level::of(elo, seed)),
+        elo: args.elo,
+        seed,
         colour,
         start: tools::position_from_fen(args.fen.as_deref().unwrap_or(""))?,
         pgn: args.pgn,

@@ -7,7 +7,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::board::{Color, Move, Position};
-use crate::level::Level;
 use crate::util::atomic::write_atomically;
 
 /// Columns of the move text.
@@ -63,8 +62,10 @@ pub struct GameRecord<'a> {
     pub moves: &'a [Move],
     /// The person's colour.
     pub person: Color,
-    /// The engine's level.
-    pub level: Option<Level>,
+    /// The engine's level in Elo; `None` for full strength.
+    pub elo: Option<i32>,
+    /// The seed of that level.
+    pub seed: u64,
     /// How it ended.
     pub ending: Ending,
 }
@@ -95,8 +96,8 @@ impl GameRecord<'_> {
 
     /// The game in PGN.
     pub fn pgn(&self) -> String {
-        let engine = match self.level {
-            Some(level) => format!("Zoothera (Level Seed {})", level.seed),
+        let engine = match self.elo {
+            Some(elo) => format!("Zoothera (Elo {elo}, Level Seed {})", self.seed),
             None => String::from("Zoothera"),
         };
         let (white, black) = self

@@ -25,8 +25,10 @@ const HELP: &str =
 
 /// How a game is to be played.
 pub struct PlayOptions {
-    /// The engine's level; `None` for full strength.
-    pub level: Option<Level>,
+    /// The engine's level in Elo; `None` for full strength.
+    pub elo: Option<i32>,
+    /// Decides what the level misjudges and overlooks.
+    pub seed: u64,
     /// The person's colour.
     pub colour: Color,
     /// Where the game begins.
@@ -67,7 +69,7 @@ pub fn run(
         start: options.start.clone(),
         moves: Vec::new(),
         flipped: options.colour.is_black(),
-        level: options.level,
+        level: options.elo.map(|elo| Level::of(elo, options.seed)),
         colour: options.colour,
         score: 0,
     };
@@ -76,7 +78,8 @@ pub fn run(
         start: &game.start,
         moves: &game.moves,
         person: options.colour,
-        level: options.level,
+        elo: options.elo,
+        seed: options.seed,
         ending,
     };
     writeln!(out, "{}", record.summary())?;
