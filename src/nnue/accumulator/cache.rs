@@ -113,8 +113,25 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         }
     }
 
+    /// The sums `from` of one board, where the own king stood on the first square, turned into those of the other
+    /// board, where it stands on the second one, but for relations.
+    #[inline(never)]
+    pub fn move_king(
+        &mut self,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        from: &Accumulator<L1, P>,
+        boards: [Pieces; 2],
+        (perspective, kings): (Color, [Square; 2]),
+    ) -> Accumulator<L1, P> {
+        let mut moved = from.clone();
+        moved.subtract(self.of_pieces(rows, kernels, &boards[0], perspective, kings[0]));
+        moved.add(self.of_pieces(rows, kernels, &boards[1], perspective, kings[1]));
+        moved
+    }
+
     /// The sums of pieces on squares alone.
-    pub fn of_pieces(
+    fn of_pieces(
         &mut self,
         rows: AllRows<'_, L1, P>,
         kernels: Kernels,

@@ -19,6 +19,8 @@ pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
     accumulators: Vec<[Accumulator<L1, P>; 2]>,
     features: F,
     cache: RefreshCache<F, R, L1, P>,
+    /// Room for the relations that a ply changes, for each perspective.
+    changes: [RelationChanges; 2],
 }
 
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, L1, P> {
@@ -28,6 +30,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             features,
             accumulators: vec![[Accumulator::zeroed(), Accumulator::zeroed()]; INITIAL_PLIES],
             cache: RefreshCache::new(features, network.transformer()),
+            changes: [RelationChanges::none(), RelationChanges::none()],
         }
     }
 
@@ -47,9 +50,13 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             self.grow(plies.stack.len());
         }
         let rows = network.transformer().all_rows();
-        for perspective in [Color::White, Color::Black] {
-            if !plies.stack[top].computed[perspective as usize] {
-                self.bring_up(plies, rows, kernels, board, perspective);
+        if R::SET.is_any() {
+            self.bring_up_relations(plies, rows, kernels, board);
+        } else {
+            for perspective in Color::ALL {
+                if !plies.stack[top].computed[perspective as usize] {
+                    self.bring_up(plies, rows, kernels, board, perspective);
+                }
             }
         }
         let turn = board.turn();
@@ -75,15 +82,10 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     ) {
         let p = perspective as usize;
         let features = self.features;
-        let goes_on = |king: &DirtyPiece| {
-            R::SET.is_any() && stays_in_its_half(king)
-                || F::SHARES_VIEWS && keeps_its_view(features, perspective, king)
-        };
+        let goes_on =
+            |king: &DirtyPiece| F::SHARES_VIEWS && keeps_its_view(features, perspective, king);
         match plies.nearest_computed(perspective, goes_on) {
             // Every ply on the way is stored: its other children will start from it.
-            Some(base) if R::SET.is_any() => {
-                self.follow_relations(plies, rows, kernels, board, (perspective, base));
-            }
             Some(base) => {
                 let king = board.king(perspective);
                 for ply in base + 1..=plies.top {
@@ -95,65 +97,115 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                     plies.stack[ply].computed[p] = true;
                 }
             }
-            None => {
-                let to = &mut self.accumulators[plies.top][p];
-                self.cache.refresh(rows, kernels, board, perspective, to);
-                plies.stack[plies.top].computed[p] = true;
+            None => self.refresh(plies, rows, kernels, board, perspective),
+        }
+    }
+
+    /// Computes one perspective at the top without any ply before it.
+    #[inline(always)]
+    fn refresh(
+        &mut self,
+        plies: &mut Plies,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        board: &impl BoardView,
+        perspective: Color,
+    ) {
+        let to = &mut self.accumulators[plies.top][perspective as usize];
+        self.cache.refresh(rows, kernels, board, perspective, to);
+        plies.stack[plies.top].computed[perspective as usize] = true;
+    }
+
+    /// Computes both perspectives at the top, for a net with relations.
+    // Apart, so that the other nets do not pay for it.
+    #[inline(never)]
+    fn bring_up_relations(
+        &mut self,
+        plies: &mut Plies,
+        rows: AllRows<'_, L1, P>,
+        kernels: Kernels,
+        board: &impl BoardView,
+    ) {
+        let bases = Color::ALL.map(|color| plies.nearest_computed(color, stays_in_its_half));
+        if let [Some(white), Some(black)] = bases
+            && white == black
+        {
+            self.follow_relations(plies, rows, kernels, board, (Color::ALL, white));
+            return;
+        }
+        for (perspective, base) in Color::ALL.into_iter().zip(bases) {
+            match base {
+                Some(base) => {
+                    self.follow_relations(plies, rows, kernels, board, ([perspective], base));
+                }
+                None => self.refresh(plies, rows, kernels, board, perspective),
             }
         }
     }
 
     /// Follows the changes from `base` to the top for a net with relations. None of them is lost where the own king
     /// moves within its half of the board: all pieces change their features, but relations only turn with the half.
-    // Apart, so that the other nets do not pay for it.
-    #[inline(never)]
-    fn follow_relations(
+    ///
+    /// Every ply on the way is stored: its other children will start from it.
+    #[inline(always)]
+    fn follow_relations<const N: usize>(
         &mut self,
         plies: &mut Plies,
         rows: AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
-        (perspective, base): (Color, usize),
+        (perspectives, base): ([Color; N], usize),
     ) {
-        let p = perspective as usize;
-        let mut king = plies.king_at(base, perspective, board.king(perspective));
+        let mut kings = perspectives.map(|color| plies.king_at(base, color, board.king(color)));
         let mut pawns = if R::SET.pawn_pairs {
             plies.pawns_at(base, pawns(board))
         } else {
             ByColor::default()
         };
-        let fetch = |relation: u32| rows.relations.prefetch(relation);
         for ply in base + 1..=plies.top {
             plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
-            let (before, after) = self.accumulators.split_at_mut(ply);
-            let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
-            let mut relations = RelationChanges::default();
             let told = (dirty, &*plies.told[ply].attacks);
-            if dirty.king_moved() == Some(perspective) {
-                R::SET.changes(told, &mut pawns, (perspective, king), &mut relations, fetch);
-                let now = pieces(board);
-                let of = (plies.pieces_at(ply - 1, now), plies.pieces_at(ply, now));
-                let next = dirty[0].to.unwrap_or(king);
-                let mut moved = from.clone();
-                let out = self
-                    .cache
-                    .of_pieces(rows, kernels, &of.0, perspective, king);
-                moved.subtract(out);
-                let into = self
-                    .cache
-                    .of_pieces(rows, kernels, &of.1, perspective, next);
-                moved.add(into);
-                R::update(kernels, rows, &moved, to, &relations.beside(&[], &[]));
-                king = next;
-            } else {
-                let (added, removed) = changes(self.features, dirty, king, perspective);
-                let pieces = added.iter().chain(removed.iter());
-                pieces.for_each(|&feature| rows.pieces.prefetch(feature.into()));
-                R::SET.changes(told, &mut pawns, (perspective, king), &mut relations, fetch);
-                R::update(kernels, rows, from, to, &relations.beside(&added, &removed));
+            let views: [_; N] = std::array::from_fn(|n| (perspectives[n], kings[n]));
+            // Rows of both perspectives are asked for before the first one is needed: memory is what takes the time.
+            R::SET.changes(told, &mut pawns, views, &mut self.changes);
+            let relations = &self.changes;
+            relations
+                .iter()
+                .take(N)
+                .for_each(|changes| changes.prefetch(&rows.relations));
+            let on_squares = views.map(|(color, king)| changes(self.features, dirty, king, color));
+            for (added, removed) in &on_squares {
+                let all = added.iter().chain(removed.iter());
+                all.for_each(|&feature| rows.pieces.prefetch(feature.into()));
             }
-            plies.stack[ply].computed[p] = true;
+            for (n, &perspective) in perspectives.iter().enumerate() {
+                let p = perspective as usize;
+                let (before, after) = self.accumulators.split_at_mut(ply);
+                let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
+                if dirty.king_moved() == Some(perspective) {
+                    let now = pieces(board);
+                    let boards = [plies.pieces_at(ply - 1, now), plies.pieces_at(ply, now)];
+                    let squares = [kings[n], dirty[0].to.unwrap_or(kings[n])];
+                    kings[n] = squares[1];
+                    let cache = &mut self.cache;
+                    let moved =
+                        cache.move_king(rows, kernels, from, boards, (perspective, squares));
+                    R::update(kernels, rows, &moved, to, &relations[n].beside(&[], &[]));
+                } else {
+                    let (added, removed) = &on_squares[n];
+                    R::update(
+                        kernels,
+                        rows,
+                        from,
+                        to,
+                        &relations[n].beside(added, removed),
+                    );
+                }
+            }
+            for perspective in perspectives {
+                plies.stack[ply].computed[perspective as usize] = true;
+            }
         }
     }
 }

@@ -35,22 +35,24 @@ fn number(perspective: Color, as_seen: Orientation, color: Color, square: Square
     other + (square as u32 ^ as_seen.turn()) - 8
 }
 
-/// Calls `each` with the index of every pair that a pawn on `square` makes with the others.
+/// Calls `each` with the index of every pair that a pawn on a square makes with the others, for each of some views.
 #[inline]
-pub fn pairs_with(
+pub fn pairs_with<const N: usize>(
     (color, square): (Color, Square),
     others: &ByColor<Bitboard>,
-    perspective: Color,
-    as_seen: Orientation,
-    mut each: impl FnMut(u32),
+    views: [(Color, Orientation); N],
+    mut each: impl FnMut(usize, u32),
 ) {
-    let one = number(perspective, as_seen, color, square);
+    let numbers = |color, square| views.map(|(seer, as_seen)| number(seer, as_seen, color, square));
+    let ones = numbers(color, square);
     let near = NEAR[square as usize];
     for color in Color::ALL {
         for square in *others.get(color) & near {
-            let other = number(perspective, as_seen, color, square);
-            let (high, low) = (one.max(other), one.min(other));
-            each(high * (high - 1) / 2 + low);
+            let pairs = ones.into_iter().zip(numbers(color, square));
+            for (n, (one, other)) in pairs.enumerate() {
+                let (high, low) = (one.max(other), one.min(other));
+                each(n, high * (high - 1) / 2 + low);
+            }
         }
     }
 }
@@ -65,7 +67,8 @@ pub fn pairs_of(
     let mut rest = pawns;
     for color in Color::ALL {
         while let Some(square) = rest.get_mut(color).pop_front() {
-            pairs_with((color, square), &rest, perspective, as_seen, &mut each);
+            let view = [(perspective, as_seen)];
+            pairs_with((color, square), &rest, view, |_, index| each(index));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::pawn_pairs;
 use super::threats::{self, HASH_V10, HASH_V16, Orientation, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
 use crate::nnue::BoardView;
-use crate::nnue::rows::Changes;
+use crate::nnue::rows::{Changes, Rows};
 
 /// The most relations of a board: no piece attacks more than 8 others, and 48 pawns (more squares they have not) make
 /// 372 pairs.
@@ -168,37 +168,32 @@ impl RelationSet {
         }
     }
 
-    /// Adds to `changes` those of one move, seen by `perspective` whose king stands on `king`'s half of the board
-    /// before and after it; each is told to `fetch`, too.
+    /// Writes to `changes` those of one move for some views: perspectives, and squares of their kings, which stand on
+    /// the same half of the board before and after it.
     ///
     /// `pawns` are those before the move, and become those after it.
     #[inline]
-    pub(crate) fn changes(
+    pub(crate) fn changes<const N: usize>(
         &self,
         (dirty, told): (&DirtyPieces, &[AttackChange]),
         pawns: &mut ByColor<Bitboard>,
-        (perspective, king): (Color, Square),
-        changes: &mut RelationChanges,
-        fetch: impl Fn(u32),
+        views: [(Color, Square); N],
+        changes: &mut [RelationChanges; 2],
     ) {
-        let orientation = Orientation::new(perspective, king);
+        changes.iter_mut().for_each(RelationChanges::clear);
+        let views = views.map(|(color, king)| (color, Orientation::new(color, king)));
         if let Some(threats) = self.threats {
             for &attack in told {
-                let index = threats.index(attack, orientation);
-                if index < threats::NONE {
-                    fetch(index);
-                    changes.list(attack.came()).push(index);
+                for (changes, (_, as_seen)) in changes.iter_mut().zip(views) {
+                    let index = threats.index(attack, as_seen);
+                    changes
+                        .list(attack.came())
+                        .push_if(index < threats::NONE, index);
                 }
             }
         }
         if self.pawn_pairs {
             let first = self.threat_count() as u32;
-            let pairs = |pawn, others: &ByColor<Bitboard>, list: &mut ChangedList| {
-                pawn_pairs::pairs_with(pawn, others, perspective, orientation, |index| {
-                    fetch(first + index);
-                    list.push(first + index);
-                });
-            };
             let moved = || {
                 dirty
                     .iter()
@@ -207,14 +202,20 @@ impl RelationSet {
             // A pawn that is gone leaves the others before its pairs are told, so that two are told of once.
             for change in moved() {
                 if let Some(from) = change.from {
-                    pawns.get_mut(change.piece.color).discard(from);
-                    pairs((change.piece.color, from), pawns, &mut changes.removed);
+                    let pawn = (change.piece.color, from);
+                    pawns.get_mut(pawn.0).discard(from);
+                    pawn_pairs::pairs_with(pawn, pawns, views, |n, index| {
+                        changes[n].removed.push(first + index);
+                    });
                 }
             }
             for change in moved() {
                 if let Some(to) = change.to {
-                    pairs((change.piece.color, to), pawns, &mut changes.added);
-                    pawns.get_mut(change.piece.color).add(to);
+                    let pawn = (change.piece.color, to);
+                    pawn_pairs::pairs_with(pawn, pawns, views, |n, index| {
+                        changes[n].added.push(first + index);
+                    });
+                    pawns.get_mut(pawn.0).add(to);
                 }
             }
         }
@@ -222,16 +223,71 @@ impl RelationSet {
 }
 
 /// The relations that one move changed, of one kind.
-type ChangedList = ArrayVec<u32, MAX_RELATIONS_CHANGED>;
+#[derive(Debug)]
+pub(crate) struct ChangedList {
+    items: [u32; MAX_RELATIONS_CHANGED],
+    len: usize,
+}
+
+impl ChangedList {
+    const fn new() -> Self {
+        Self {
+            items: [0; MAX_RELATIONS_CHANGED],
+            len: 0,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, index: u32) {
+        self.items[self.len] = index;
+        self.len += 1;
+    }
+
+    /// Adds an index that `counts`: without a branch, which nobody could predict.
+    #[inline]
+    fn push_if(&mut self, counts: bool, index: u32) {
+        self.items[self.len] = index;
+        self.len += usize::from(counts);
+    }
+}
+
+impl std::ops::Deref for ChangedList {
+    type Target = [u32];
+    #[inline]
+    fn deref(&self) -> &[u32] {
+        &self.items[..self.len]
+    }
+}
 
 /// The relations that one move changed.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(crate) struct RelationChanges {
     pub added: ChangedList,
     pub removed: ChangedList,
 }
 
 impl RelationChanges {
+    /// No changes.
+    pub const fn none() -> Self {
+        Self {
+            added: ChangedList::new(),
+            removed: ChangedList::new(),
+        }
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        (self.added.len, self.removed.len) = (0, 0);
+    }
+
+    /// Prefetches their rows.
+    #[inline(always)]
+    pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, i8, L1, P>) {
+        for &relation in self.added.iter().chain(self.removed.iter()) {
+            rows.prefetch(relation);
+        }
+    }
+
     /// These beside the pieces that came and went.
     #[inline]
     pub fn beside<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
