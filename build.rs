@@ -5,6 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "src/nnue/version.rs"]
+mod version;
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let root = PathBuf::from(var_os("CARGO_MANIFEST_DIR").expect("cargo sets this"));
@@ -28,8 +31,25 @@ fn embed_net(root: &Path) {
         eprintln!("       EVALFILE=path chooses another one");
         std::process::exit(1);
     }
+    if let Some(reason) = refusal(&net) {
+        eprintln!("error: {}: {reason}", net.display());
+        std::process::exit(1);
+    }
     println!("cargo:rerun-if-changed={}", net.display());
     println!("cargo:rustc-env=ZOOTHERA_NET={}", net.display());
+}
+
+/// Why a file is no network at all, in the loader's words; whether it is a sound one, only the loader can tell.
+fn refusal(net: &Path) -> Option<String> {
+    let file = match fs::read(net) {
+        Ok(file) => file,
+        Err(error) => return Some(error.to_string()),
+    };
+    let Some(header) = file.first_chunk::<{ version::HEADER_SIZE }>() else {
+        return Some(version::too_short(file.len()));
+    };
+    let found = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+    (!version::KNOWN_VERSIONS.contains(&found)).then(|| version::unknown(found))
 }
 
 /// The commit that is built: from the environment, from a package of the source, or from git. Builds for tests do not

@@ -174,6 +174,38 @@ fn a_commit_message_tells_its_bench_last() {
     assert_eq!(&last[1], "1583043");
 }
 
+/// A network that is none stops the build before anything is compiled, in the words of the loader.
+#[test]
+fn a_build_with_a_file_that_is_no_network_stops() {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let script = folder.path().join("build-script");
+    let compiled = Command::new("rustc")
+        .args(["--edition", "2024", "build.rs", "-o"])
+        .arg(&script)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(compiled.is_ok_and(|status| status.success()), "rustc");
+    for (name, content) in [("empty", ""), ("text", "This is no network.")] {
+        let file = folder.path().join(name);
+        fs::write(&file, content).expect("a file");
+        let verified = engine()
+            .args(["net", "verify"])
+            .arg(&file)
+            .output()
+            .expect("the engine runs");
+        let built = Command::new(&script)
+            .env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"))
+            .env("EVALFILE", &file)
+            .output()
+            .expect("the build script runs");
+        assert!(!built.status.success() && !verified.status.success());
+        assert_eq!(
+            String::from_utf8_lossy(&built.stderr),
+            String::from_utf8_lossy(&verified.stderr)
+        );
+    }
+}
+
 /// What an OpenBench worker does with a branch and an uploaded net.
 #[test]
 #[ignore = "builds the engine; make check-slow"]

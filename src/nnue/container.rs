@@ -1,33 +1,13 @@
 //! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
 
-use super::architecture::{Architecture, Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN, own};
+use super::architecture::{Architecture, Shape, VERSION_1, VERSION_OWN, own};
 use super::error::NetError;
 use super::leb128;
 use super::reader::ByteReader;
+use super::version::{HEADER_SIZE, KNOWN_VERSIONS};
 
-/// Bytes before the description: version, file hash, and the description's length.
-const HEADER_SIZE: usize = 12;
 /// The longest description that we read, in bytes.
 const MAX_DESCRIPTION: usize = 1 << 20;
-
-/// The versions of the published networks (SF12 and 13, up to SF18, SF19), and our own.
-const KNOWN_VERSIONS: &[u32] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_OWN];
-
-/// Whether a file begins with a version that we know.
-pub(super) const fn has_known_version(file: &[u8]) -> bool {
-    let Some(word) = file.first_chunk() else {
-        return false;
-    };
-    let version = u32::from_le_bytes(*word);
-    let mut known = 0;
-    while known < KNOWN_VERSIONS.len() {
-        if KNOWN_VERSIONS[known] == version {
-            return true;
-        }
-        known += 1;
-    }
-    false
-}
 
 /// Bytes of a whole uncompressed file with a description of `description` bytes.
 pub(super) fn file_size(shape: &Shape, description: usize) -> usize {
@@ -54,10 +34,7 @@ pub(super) fn read_header(
     let (version, file_hash) = (reader.u32()?, reader.u32()?);
     let length = reader.u32()? as usize;
     if !KNOWN_VERSIONS.contains(&version) {
-        return Err(NetError::WrongVersion {
-            found: version,
-            known: KNOWN_VERSIONS,
-        });
+        return Err(NetError::WrongVersion { found: version });
     }
     if length > MAX_DESCRIPTION {
         return Err(NetError::DescriptionTooLong {

@@ -4,6 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
+use super::version;
+
 /// The reason why a network was refused.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -20,22 +22,16 @@ pub enum NetError {
         limit: u64,
     },
     /// Fewer bytes than the fixed part of the header.
-    #[error("{actual} bytes are too short for a network's header")]
+    #[error("{}", version::too_short(*actual))]
     TooShort {
         /// Length of the file in bytes.
         actual: usize,
     },
     /// The first word is no known version.
-    #[error(
-        "not a known network: version {found:08X}, expected {}; nets of Stockfish's development versions between its \
-         releases (as SFNNv11 to v15) are not supported",
-        hexadecimal(.known)
-    )]
+    #[error("{}", version::unknown(*found))]
     WrongVersion {
         /// The version found.
         found: u32,
-        /// The versions that are read.
-        known: &'static [u32],
     },
     /// A known version, but of an architecture that is not (or not yet) supported.
     #[error(
@@ -150,12 +146,6 @@ pub enum Fault {
     /// Bytes are left behind the last number.
     #[error("goes on behind its last number")]
     LeftOver,
-}
-
-/// The words in hexadecimal, as [`listed`].
-fn hexadecimal(words: &[u32]) -> String {
-    let words: Vec<String> = words.iter().map(|word| format!("{word:08X}")).collect();
-    listed(&words)
 }
 
 /// The words as `1, 2 or 3`.

@@ -25,6 +25,7 @@ mod simd;
 pub mod synthetic;
 pub(crate) mod trace;
 pub(crate) mod transformer;
+mod version;
 mod view;
 
 pub use accumulator::AccumulatorStack;

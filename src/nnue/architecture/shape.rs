@@ -5,14 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::nnue::features::Features;
 use crate::nnue::features::relations::Relations;
 
-/// The version of the files of Stockfish 12 and 13.
-pub const VERSION_1: u32 = 0x7AF3_2F16;
-/// The version of the files of all later engines up to Stockfish 18.
-pub const VERSION_2: u32 = 0x7AF3_2F20;
-/// The version of the files of Stockfish 19.
-pub const VERSION_3: u32 = 0x6A44_8AFA;
-/// The version of the files of our own that describe themselves.
-pub const VERSION_OWN: u32 = 0x5A6F_6F31;
+pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
 /// What becomes of the accumulators before the first dense layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
