@@ -107,6 +107,43 @@ fn samples_depend_on_the_seed_alone() {
 }
 
 #[test]
+fn other_nets_label_what_the_player_met() {
+    let folder = Folder::new("sample-label");
+    let [own, same, half] = ["own.bin", "same.bin", "half.bin"].map(|name| folder.path(name));
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
+    let sample =
+        "--positions 2000 --nodes 300 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000";
+    generate("sample", &own, sample);
+    generate("sample", &same, &format!("{sample} --label {net}"));
+    generate(
+        "sample",
+        &half,
+        &format!("{sample} --label {net}@0.25 --label {net}@0.75"),
+    );
+    let [own, same, half] = [own, same, half].map(|path| entries(&path));
+    assert!(same == own, "the net disagrees with itself");
+    assert_eq!(half.len(), own.len());
+    for (half, own) in half.iter().zip(&own) {
+        let wanted = (f64::from(own.score) / 2.0).round();
+        assert_eq!(f64::from(half.score), wanted);
+        assert_eq!(half.ply, own.ply);
+    }
+
+    let missing = refused(
+        "sample",
+        &folder.path("none.bin"),
+        &format!("{sample} --label no-such.nnue"),
+    );
+    assert!(missing.contains("no-such.nnue"), "{missing}");
+    let odd = refused(
+        "sample",
+        &folder.path("none.bin"),
+        &format!("{sample} --label {net}@0"),
+    );
+    assert!(odd.contains("between 0.01 and 100"), "{odd}");
+}
+
+#[test]
 fn trees_hold_the_same_samples_in_the_same_order() {
     let folder = Folder::new("sample-tree");
     for (name, arguments) in [

@@ -1,7 +1,8 @@
 //! Positions from inside the search of a strong network, labelled with that network's static evaluation.
 //!
 //! A search asks the network half a million times a second, about positions as the student will be asked about them.
-//! Every one in N of its answers is kept: labels that cost next to nothing.
+//! Every one in N of its answers is kept: labels that cost next to nothing. With `--label` other nets answer for those
+//! that are kept ([`super::label`]): a student learns from the positions where it will be asked.
 // CITE: distilling a teacher's static evaluation is common; here the positions are those of the teacher's own search.
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use parking_lot::Mutex;
 
 use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
+use super::label::{Judge, LabelNet, Labeller};
 use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
@@ -32,9 +34,12 @@ pub struct SampleArgs {
     /// The file and how much goes into it.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Teacher; the embedded network if absent
+    /// Network that plays, and labels without --label; the embedded one if absent
     #[arg(long, value_name = "FILE")]
     pub net: Option<std::path::PathBuf>,
+    /// Network that labels, its values times the factor; of several the mean counts
+    #[arg(long, value_name = "FILE[@FACTOR]")]
+    pub label: Vec<LabelNet>,
     /// Keep one in so many evaluated positions, by chance
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     pub one_in: u32,
@@ -60,9 +65,13 @@ pub struct SampleArgs {
 
 impl SampleArgs {
     /// What the data depend on, in words.
-    fn settings(&self, network: &Network) -> String {
+    fn settings(&self, network: &Network, judges: &[Judge]) -> String {
+        let labels = match judges {
+            [] => String::new(),
+            judges => format!(", labels {judges:?}"),
+        };
         format!(
-            "sample: net {}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
+            "sample: net {}{labels}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
             network.info().sha256,
             self.one_in,
             self.max_score,
@@ -78,23 +87,29 @@ impl SampleArgs {
 /// Samples until the file is full.
 ///
 /// # Errors
-/// When the file, the book or the disk is at fault; the error says which.
+/// When the file, the book, a net or the disk is at fault; the error says which.
 pub fn run(args: &SampleArgs, network: &Arc<Network>) -> Result<()> {
+    let judges = args.label.iter().map(Judge::load);
+    let judges = judges.collect::<Result<Vec<_>>>()?;
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
-    crew::run(&args.output, &args.settings(network), || SamplePlayer {
-        args,
-        openings: &openings,
-        limits: &limits,
-        format,
-        solo: Solo::new(network.clone(), args.output.hash as usize),
+    crew::run(&args.output, &args.settings(network, &judges), || {
+        SamplePlayer {
+            args,
+            judges: &judges,
+            openings: &openings,
+            limits: &limits,
+            format,
+            solo: Solo::new(network.clone(), args.output.hash as usize),
+        }
     })
 }
 
 /// Samples games on one thread.
 struct SamplePlayer<'a> {
     args: &'a SampleArgs,
+    judges: &'a [Judge],
     openings: &'a EvenOpenings,
     limits: &'a Limits,
     format: Format,
@@ -107,7 +122,8 @@ impl Player for SamplePlayer<'_> {
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
         let basket = Arc::new(Mutex::new(Basket::new(self.format, &start)));
-        let picker = Picker::new(self.args, rng, basket.clone());
+        let labeller = Labeller::new(self.judges);
+        let picker = Picker::new(self.args, labeller, rng, basket.clone());
         self.solo.set_sampler(Some(Box::new(picker)));
         let result = game::play(start, &self.args.rules, stop, |position| {
             basket.lock().follow(position);
@@ -216,18 +232,26 @@ struct Picker {
     max_score: i32,
     thin_beyond: i32,
     thin: usize,
+    /// Without one, the value of the net that plays is the label.
+    labeller: Option<Labeller>,
     /// Shared with the player, who takes the basket when the game is over; nobody else ever holds it.
     basket: Arc<Mutex<Basket>>,
 }
 
 impl Picker {
-    fn new(args: &SampleArgs, rng: SplitMix64, basket: Arc<Mutex<Basket>>) -> Self {
+    fn new(
+        args: &SampleArgs,
+        labeller: Option<Labeller>,
+        rng: SplitMix64,
+        basket: Arc<Mutex<Basket>>,
+    ) -> Self {
         Self {
             rng,
             one_in: args.one_in as usize,
             max_score: args.max_score.into(),
             thin_beyond: args.thin_beyond.into(),
             thin: args.thin as usize,
+            labeller,
             basket,
         }
     }
@@ -235,7 +259,14 @@ impl Picker {
 
 impl Sampler for Picker {
     fn evaluated(&mut self, position: &Position, value: Value) {
-        if self.rng.below(self.one_in) != 0 || value.abs() > self.max_score {
+        if self.rng.below(self.one_in) != 0 {
+            return;
+        }
+        let value = match &mut self.labeller {
+            None => value,
+            Some(labeller) => labeller.label(position),
+        };
+        if value.abs() > self.max_score {
             return;
         }
         if value.abs() > self.thin_beyond && self.rng.below(self.thin) != 0 {

@@ -1,0 +1,143 @@
+//! The nets that say what a sampled position is worth, where that is not the net that plays.
+//!
+//! A student learns most from the positions that its own searches meet, and from the judgement of nets that are better
+//! than itself; the mean of several errs less than each of them.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+
+use crate::board::Position;
+use crate::nnue::{AccumulatorStack, Network};
+use crate::search::score::Value;
+use crate::tools::load_network;
+
+/// A file of a net and the factor of its values, as `FILE` or `FILE@FACTOR`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelNet {
+    file: PathBuf,
+    /// Nets disagree about the size of a unit; this brings them to the same.
+    factor: f64,
+}
+
+impl FromStr for LabelNet {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        // A file's name may hold an @ as well: only a number behind the last one is a factor.
+        let split = text.rsplit_once('@');
+        let (file, factor) = split
+            .and_then(|(file, factor)| Some((file, factor.parse().ok()?)))
+            .unwrap_or((text, 1.0));
+        if !(0.01..=100.0).contains(&factor) {
+            bail!("the factor of `{text}` must lie between 0.01 and 100");
+        }
+        Ok(Self {
+            file: file.into(),
+            factor,
+        })
+    }
+}
+
+/// A net that labels, read and checked.
+#[derive(Clone)]
+pub struct Judge {
+    network: Arc<Network>,
+    factor: f64,
+}
+
+impl Judge {
+    /// Reads the net.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no net; the error names it.
+    pub fn load(net: &LabelNet) -> Result<Self> {
+        Ok(Self {
+            network: load_network(Some(&net.file))?,
+            factor: net.factor,
+        })
+    }
+}
+
+/// What the data depend on.
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} times {}", self.network.info().sha256, self.factor)
+    }
+}
+
+/// The mean of some nets' static evaluations, for one thread.
+pub struct Labeller(Vec<(AccumulatorStack, f64)>);
+
+impl Labeller {
+    /// One that asks all `judges`; `None` when there are none.
+    pub fn new(judges: &[Judge]) -> Option<Self> {
+        let stack = |judge: &Judge| (AccumulatorStack::new(judge.network.clone()), judge.factor);
+        (!judges.is_empty()).then(|| Self(judges.iter().map(stack).collect()))
+    }
+
+    /// What they say on average, each times its factor, in engine units for the side to move.
+    pub fn label(&mut self, position: &Position) -> Value {
+        let nets = self.0.len() as f64;
+        let sum: f64 = self
+            .0
+            .iter_mut()
+            .map(|(stack, factor)| {
+                // Samples are far apart in the search, but near on the board: what the last ones left in the cache
+                // of accumulators makes them cheap.
+                stack.reset();
+                f64::from(stack.evaluate(position).value()) * *factor
+            })
+            .sum();
+        (sum / nets).round() as Value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_follow_the_last_at_sign() {
+        let parse = |text: &str| text.parse::<LabelNet>().map(|net| (net.file, net.factor));
+        let cases = [
+            ("a.nnue", ("a.nnue", 1.0)),
+            ("a.nnue@0.5", ("a.nnue", 0.5)),
+            ("me@home/a.nnue", ("me@home/a.nnue", 1.0)),
+            ("me@home/a.nnue@2", ("me@home/a.nnue", 2.0)),
+        ];
+        for (text, (file, factor)) in cases {
+            assert_eq!(parse(text).expect(text), (file.into(), factor));
+        }
+        for wrong in ["a.nnue@0", "a.nnue@-1", "a.nnue@1000", "a.nnue@nan"] {
+            let error = parse(wrong).expect_err(wrong).to_string();
+            assert!(error.contains(wrong), "{error}");
+        }
+    }
+
+    #[test]
+    fn labels_are_means() {
+        let network = Network::embedded();
+        let judge = |factor| Judge {
+            network: network.clone(),
+            factor,
+        };
+        assert!(Labeller::new(&[]).is_none());
+        let mut labeller = Labeller::new(&[judge(0.5), judge(2.5)]).expect("two judges");
+        let mut alone = AccumulatorStack::new(network.clone());
+        for fen in [
+            "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
+            "8/5k2/3p4/3P4/2Q5/8/5K2/4q3 b - - 0 1",
+        ] {
+            let position = Position::from_fen(fen, crate::board::CastlingMode::Standard)
+                .expect("a legal position");
+            alone.reset();
+            let value = f64::from(alone.evaluate(&position).value());
+            let wanted = (value * 1.5).round() as Value;
+            assert_eq!(labeller.label(&position), wanted, "{fen}");
+        }
+    }
+}
