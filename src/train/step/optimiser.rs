@@ -2,6 +2,8 @@
 //! weights and its moments, so that a step costs what the batch touched and not ten million parameters.
 // CITE: Adam, Kingma and Ba, 2015.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::nnue::Architecture;
@@ -26,6 +28,10 @@ pub struct OptimiserSettings {
     /// What the export multiplies the output by: its weights must fit the file's bytes then.
     pub output_scale: f32,
 }
+
+/// Columns of the transformer that are summed and stepped at a time. Every row of the deltas is read once for each of
+/// its position's pieces: so few columns of a whole batch fit a cache.
+const COLUMNS: usize = 128;
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
@@ -107,16 +113,19 @@ impl Optimiser {
             factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
             sparse,
         };
-        // Who takes a block does not matter: a row's sum has one order.
-        model
-            .transformer
-            .par_chunks_exact_mut(size)
-            .zip(self.moments.first.0.par_chunks_exact_mut(size))
-            .zip(self.moments.second.0.par_chunks_exact_mut(size))
-            .enumerate()
-            .for_each(|(piece_row, ((weights, first), second))| {
-                block_step.run(piece_row, weights, first, second);
-            });
+        for first_column in (0..L1).step_by(COLUMNS) {
+            let columns = first_column..(first_column + COLUMNS).min(L1);
+            // Who takes a block does not matter: a row's sum has one order.
+            model
+                .transformer
+                .par_chunks_exact_mut(size)
+                .zip(self.moments.first.0.par_chunks_exact_mut(size))
+                .zip(self.moments.second.0.par_chunks_exact_mut(size))
+                .enumerate()
+                .for_each(|(piece_row, ((weights, first), second))| {
+                    block_step.run(piece_row, columns.clone(), weights, first, second);
+                });
+        }
     }
 
     /// `steps`: for the biases, and for the weights.
@@ -150,34 +159,44 @@ struct BlockStep<'a, const L1: usize> {
 }
 
 impl<const L1: usize> BlockStep<'_, L1> {
-    fn run(&self, piece_row: usize, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
-        let (mut total, mut gradient) = ([0.0; L1], [0.0; L1]);
+    /// The step of these columns of the rows.
+    fn run(
+        &self,
+        piece_row: usize,
+        columns: Range<usize>,
+        weights: &mut [f32],
+        first: &mut [f32],
+        second: &mut [f32],
+    ) {
+        let (mut total, mut gradient) = ([0.0; COLUMNS], [0.0; COLUMNS]);
+        let (total, gradient) = (&mut total[..columns.len()], &mut gradient[..columns.len()]);
         let mut touched = false;
-        let mut adam = |step: &AdamStep, row: usize, gradient: &[f32; L1]| {
-            let range = row * L1..(row + 1) * L1;
+        let mut adam = |step: &AdamStep, row: usize, gradient: &[f32]| {
+            let range = row * L1 + columns.start..row * L1 + columns.end;
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
             self.backend
                 .adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
         let features = self.architecture.features;
         for king in 0..features.set().kings {
-            if !self.sum(features.set().kings * piece_row + king, &mut gradient) {
+            let row = features.set().kings * piece_row + king;
+            if !self.sum(row, columns.start, gradient) {
                 continue;
             }
             touched = true;
-            adam(&self.real, king, &gradient);
+            adam(&self.real, king, gradient);
             total
                 .iter_mut()
-                .zip(&gradient)
+                .zip(&*gradient)
                 .for_each(|(sum, term)| *sum += term);
         }
         if touched {
-            adam(&self.factor, factor(features), &total);
+            adam(&self.factor, factor(features), total);
         }
     }
 
-    /// The gradient of a row; whether anything used it.
-    fn sum(&self, row: usize, gradient: &mut [f32; L1]) -> bool {
+    /// The gradient of a row, of the columns from `first` on; whether anything used the row.
+    fn sum(&self, row: usize, first: usize, gradient: &mut [f32]) -> bool {
         let deltas = self.sparse.deltas.as_flattened().as_flattened();
         let mut used = false;
         for index in self.sparse.indices {
@@ -189,7 +208,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
                 gradient.fill(0.0);
             }
             used = true;
-            self.backend.add_rows(deltas, users, gradient);
+            self.backend.add_rows::<L1>(deltas, users, first, gradient);
         }
         used
     }

@@ -196,12 +196,13 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     let users = index.users(kings * piece_row + king).to_vec();
     assert!(!users.is_empty());
     let deltas = trainer.deltas.as_flattened().as_flattened();
-    trainer.backend.add_rows(deltas, &users, &mut row);
+    let backend = trainer.backend;
+    backend.add_rows::<L1>(deltas, &users, 0, &mut row);
     let factor_users: Vec<u32> = (0..kings)
         .flat_map(|king| index.users(kings * piece_row + king).to_vec())
         .collect();
     let mut shared = [0.0; L1];
-    trainer.backend.add_rows(deltas, &factor_users, &mut shared);
+    backend.add_rows::<L1>(deltas, &factor_users, 0, &mut shared);
     let mut largest = 0.0_f32;
     for (block_row, deltas) in [(king, row), (factor(architecture.features), shared)] {
         for unit in (0..L1).step_by(37).chain([steepest(&deltas)]) {

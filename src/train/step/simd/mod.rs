@@ -66,13 +66,13 @@ macro_rules! dispatch {
             InstructionSet::Portable => portable::$name::<false $(, $width)?>($($argument),*),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
-            InstructionSet::Avx2 => unsafe { avx2::$name($($argument),*) },
+            InstructionSet::Avx2 => unsafe { avx2::$name $(::<$width>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
-            InstructionSet::Avx512 => unsafe { avx512::$name($($argument),*) },
+            InstructionSet::Avx512 => unsafe { avx512::$name $(::<$width>)? ($($argument),*) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the level is only made by `detect`, after the CPU said that it has NEON.
-            InstructionSet::Neon => unsafe { neon::$name($($argument),*) },
+            InstructionSet::Neon => unsafe { neon::$name $(::<$width>)? ($($argument),*) },
         }
     };
 }
@@ -259,10 +259,17 @@ impl Backend {
         dispatch!(self, products_backward<L1>(clipped, deltas, bias, out));
     }
 
-    /// Adds the rows `picks` of a table of bfloat16 rows to `out`.
+    /// Adds the rows `picks` of a table of bfloat16 rows, `L1` long, to `out`: of each the columns from `first` on, as
+    /// many as `out` is long.
     #[inline]
-    pub fn add_rows<const L1: usize>(self, table: &[u16], picks: &[u32], out: &mut Row<L1>) {
-        dispatch!(self, add_rows<L1>(table, picks, out));
+    pub fn add_rows<const L1: usize>(
+        self,
+        table: &[u16],
+        picks: &[u32],
+        first: usize,
+        out: &mut [f32],
+    ) {
+        dispatch!(self, add_rows<L1>(table, picks, first, out));
     }
 
     /// One Adam step on a run of weights.
@@ -309,7 +316,7 @@ mod avx2 {
         fn upper(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-        fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
+        fn add_rows<L1>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]);
         fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);

@@ -12,7 +12,7 @@ compiled_for! { "neon":
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
     fn first_layer_backward<L1>(units: Units, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
         weights: &[Tile], gradient: &mut [Tile], bias: &mut Inputs<L1>, out: &mut [Deltas<L1>]);
-    fn add_rows<L1>(table: &[u16], picks: &[u32], out: &mut Row<L1>);
+    fn add_rows<L1>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]);
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);

@@ -4,8 +4,7 @@ use std::arch::x86_64::*;
 
 use super::*;
 
-/// Registers that hold a part of a row of floats, and those that hold it in fixed point.
-const REGISTERS: usize = PART / LANES;
+/// Registers that hold a part of a row in fixed point.
 const FIXED_REGISTERS: usize = PART / 32;
 
 /// Most numbers of a row that are summed at a time: what leaves half of the registers free.
@@ -128,29 +127,46 @@ fn accumulate_part<const L1: usize>(
     }
 }
 
+/// Most columns of rows that are added at a time: what leaves half of the registers free.
+const COLUMNS: usize = 16 * LANES;
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], out: &mut Row<L1>) {
-    for first in parts::<L1>() {
-        add_parts::<L1>(table, picks, out, first);
+pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
+    for (at, out) in out.chunks_mut(COLUMNS).enumerate() {
+        let first = first + at * COLUMNS;
+        // The usual numbers of registers are known to the compiler, so that the sums stay in them.
+        match out.len() / LANES {
+            4 => add_columns::<L1, 4>(table, picks, first, out),
+            8 => add_columns::<L1, 8>(table, picks, first, out),
+            16 => add_columns::<L1, 16>(table, picks, first, out),
+            _ => {
+                for (at, out) in out.chunks_mut(LANES).enumerate() {
+                    add_columns::<L1, 1>(table, picks, first + at * LANES, out);
+                }
+            }
+        }
     }
 }
 
-/// The part of the rows that begins at number `first`.
+/// Adds as many columns as `REGISTERS` hold, from `first` on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn add_parts<const L1: usize>(table: &[u16], picks: &[u32], out: &mut Row<L1>, first: usize) {
-    let part = const { part::<L1>() };
-    let row_of = |pick: u32| &table[pick as usize * L1 + first..][..part];
-    let out = &mut out[first..][..part];
+fn add_columns<const L1: usize, const REGISTERS: usize>(
+    table: &[u16],
+    picks: &[u32],
+    first: usize,
+    out: &mut [f32],
+) {
+    let columns_of = |pick: u32| &table[pick as usize * L1 + first..][..REGISTERS * LANES];
     let mut sums = [_mm512_setzero_ps(); REGISTERS];
     for (sum, out) in sums.iter_mut().zip(out.as_chunks().0) {
         *sum = load(out);
     }
     for (at, &pick) in picks.iter().enumerate() {
         if let Some(&next) = picks.get(at + AHEAD) {
-            prefetch(row_of(next));
+            prefetch(columns_of(next));
         }
-        for (sum, chunk) in sums.iter_mut().zip(row_of(pick).as_chunks().0) {
+        for (sum, chunk) in sums.iter_mut().zip(columns_of(pick).as_chunks().0) {
             *sum = _mm512_add_ps(*sum, load_bf16(chunk));
         }
     }

@@ -41,9 +41,14 @@ pub fn accumulate<const FMA: bool, const L1: usize>(
 }
 
 #[inline(always)]
-pub fn add_rows<const FMA: bool, const L1: usize>(table: &[u16], picks: &[u32], out: &mut Row<L1>) {
+pub fn add_rows<const FMA: bool, const L1: usize>(
+    table: &[u16],
+    picks: &[u32],
+    first: usize,
+    out: &mut [f32],
+) {
     for &pick in picks {
-        let row = &table[pick as usize * L1..][..L1];
+        let row = &table[pick as usize * L1 + first..][..out.len()];
         for (sum, &half) in out.iter_mut().zip(row) {
             *sum += f32::from_bits(u32::from(half) << 16);
         }
