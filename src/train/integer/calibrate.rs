@@ -19,6 +19,10 @@ use crate::train::model::{LayerSums, Model};
 
 /// Passes over the output's weights each time; more change nothing that a rounding would show.
 const PASSES: usize = 200;
+/// What a weight's distance from its rounded value costs, beside the squared error of a position. A unit that is on by
+/// one step everywhere is worth as much: weights of units that hardly any position uses stay where they are, instead of
+/// going wherever these few want them.
+const HOLD: f64 = 1.0;
 /// The output's weights and, last, its bias.
 const TERMS: usize = HIDDEN + 1;
 
@@ -72,7 +76,7 @@ fn calibrate_head(head: &mut Head, chain: Chain, output_scale: f32, cases: &[Cas
     let fit = Fit::of(cases.iter().map(of_case));
     let output = &head.output;
     let (mut weights, mut bias) = (output.weights().to_vec(), output.biases()[0]);
-    fit.improve(&mut weights, &mut bias);
+    fit.improve(&mut weights, &mut bias, HOLD * cases.len() as f64);
     head.output = Dense::new(output.shape(), vec![bias], &weights);
 }
 
@@ -143,16 +147,17 @@ impl Fit {
     }
 
     /// Sets the weights and the bias to integers of little error: each is rounded in turn, and those after it take up
-    /// what its rounding did.
+    /// what its rounding did. A weight's squared distance from what it was costs `hold`.
     // CITE: the order of rounding and taking up is that of "optimal brain quantisation", E. Frantar, D. Alistarh
     // (2022).
-    fn improve(&self, weights: &mut [i8], bias: &mut i32) {
+    fn improve(&self, weights: &mut [i8], bias: &mut i32, hold: f64) {
         let mut terms = [f64::from(*bias); TERMS];
         for (term, weight) in terms.iter_mut().zip(weights.iter()) {
             *term = f64::from(*weight);
         }
+        let rounded = terms;
         for next in 0..TERMS {
-            self.descend(&mut terms, next);
+            self.descend(&mut terms, next, (&rounded, hold));
             terms[next] = terms[next].round();
         }
         for (weight, term) in weights.iter_mut().zip(terms) {
@@ -163,13 +168,21 @@ impl Fit {
 
     /// Sets one term after the other, from `first` on, to its best real value, the others given: the error falls with
     /// every step.
-    fn descend(&self, terms: &mut [f64; TERMS], first: usize) {
+    fn descend(
+        &self,
+        terms: &mut [f64; TERMS],
+        first: usize,
+        (rounded, hold): (&[f64; TERMS], f64),
+    ) {
         for _ in 0..PASSES {
             for i in first..TERMS {
                 // A unit that is always off has no best weight.
                 if self.inputs[i][i] > 0.0 {
                     let said: f64 = self.inputs[i].iter().zip(*terms).map(|(a, b)| a * b).sum();
-                    let step = (self.wanted[i] - said) / self.inputs[i][i];
+                    // The bias is what every position has a say in.
+                    let hold = if i < HIDDEN { hold } else { 0.0 };
+                    let pull = hold * (rounded[i] - terms[i]);
+                    let step = (self.wanted[i] - said + pull) / (self.inputs[i][i] + hold);
                     let limit = if i < HIDDEN {
                         127.0
                     } else {
@@ -200,9 +213,31 @@ mod tests {
             .collect();
         let mut found: Vec<i8> = weights.iter().map(|w| (w + 1) as i8).collect();
         let mut bias = 0;
-        Fit::of(cases.into_iter()).improve(&mut found, &mut bias);
+        Fit::of(cases.into_iter()).improve(&mut found, &mut bias, 2000.0 * HOLD);
         let found: Vec<i32> = found.into_iter().map(i32::from).collect();
         assert_eq!((found, bias), (weights, 4321));
+    }
+
+    #[test]
+    fn the_fit_leaves_a_unit_alone_that_is_hardly_used() {
+        // A thousand positions that the weights get right, and one, with a unit of its own, that is far off.
+        let mut cases = vec![(vec![0; HIDDEN], 0.0); 1000];
+        for (at, (hidden, wanted)) in cases.iter_mut().enumerate() {
+            hidden[0] = (at % 128) as u8;
+            *wanted = f64::from(hidden[0]) * 10.0;
+        }
+        let mut odd = vec![0; HIDDEN];
+        odd[1] = 20;
+        cases.push((odd, -2000.0));
+        let fit = Fit::of(cases.iter().cloned());
+        let fitted = |hold: f64| {
+            let (mut weights, mut bias) = (vec![10_i8; HIDDEN], 0);
+            fit.improve(&mut weights, &mut bias, hold);
+            (weights[0], weights[1], bias)
+        };
+        assert_eq!(fitted(0.0), (10, -100, 0), "nothing holds it");
+        let held = fitted(HOLD * cases.len() as f64);
+        assert!(held.0 == 10 && held.1 > -30, "{held:?}");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl<const L1: usize> Session<L1> {
         Ok(Self {
             trainer,
             batches,
-            checked: held_out.iter().take(CHECK_POSITIONS).copied().collect(),
+            checked: spread(&held_out, CHECK_POSITIONS),
             held_out,
             seconds_before: state.seconds,
             kept: state.bookmark.is_some(),
@@ -245,6 +245,12 @@ impl<const L1: usize> Session<L1> {
         ));
         Ok(())
     }
+}
+
+/// At most `most` of the records, evenly from all of them: neighbours come from one game, and are alike.
+fn spread(records: &[Record], most: usize) -> Vec<Record> {
+    let step = records.len().div_ceil(most).max(1);
+    records.iter().step_by(step).copied().collect()
 }
 
 /// What the display needs to know.
