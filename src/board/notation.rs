@@ -199,11 +199,10 @@ fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
         bail!("unexpected '{}' after the six fields", excerpt(junk));
     }
     let board = *fields.first().context("it is empty")?;
-    if board.matches('/').count() != 7 {
-        bail!(
-            "the board has {} ranks, not 8",
-            board.matches('/').count() + 1
-        );
+    let ranks = board.split('/').count();
+    if ranks != 8 {
+        let plural = if ranks == 1 { "" } else { "s" };
+        bail!("the board has {ranks} rank{plural}, not 8");
     }
     let head = fields[..fields.len().min(4)].join(" ");
     let parsed = Fen::from_ascii(head.as_bytes()).map_err(|why| anyhow!("{why}"))?;
