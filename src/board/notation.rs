@@ -357,7 +357,7 @@ mod tests {
     fn refuses_the_impossible_with_a_reason() {
         for (fen, why) in [
             ("", "empty"),
-            ("hello", "1 ranks"),
+            ("hello", "1 rank, not 8"),
             ("8/8/8/8/8/8/8/8 w - - 0 1", "board is empty"),
             ("8/8/8/8/8/8/8/4K3 w - - 0 1", "king is missing"),
             ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "more than one king"),

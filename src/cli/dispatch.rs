@@ -223,7 +223,12 @@ fn run_datagen(command: &DatagenCommand) -> Result<()> {
     match command {
         DatagenCommand::Sample(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            data::datagen::sample::run(args, &network)
+            let judges = args
+                .label
+                .iter()
+                .map(|net| Ok(net.judge(tools::load_network(Some(net.file()))?)));
+            let judges = judges.collect::<Result<Vec<_>>>()?;
+            data::datagen::sample::run(args, &network, &judges)
         }
         DatagenCommand::Selfplay(args) => {
             let network = tools::load_network(args.net.as_deref())?;

@@ -4,7 +4,7 @@
 //! than itself; the mean of several errs less than each of them.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use anyhow::{Result, bail};
 use crate::board::Position;
 use crate::nnue::{AccumulatorStack, Network};
 use crate::search::score::Value;
-use crate::tools::load_network;
 
 /// A file of a net and the factor of its values, as `FILE` or `FILE@FACTOR`.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,24 +41,26 @@ impl FromStr for LabelNet {
     }
 }
 
-/// A net that labels, read and checked.
+impl LabelNet {
+    /// The net's file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The judge that its network is.
+    pub fn judge(&self, network: Arc<Network>) -> Judge {
+        Judge {
+            network,
+            factor: self.factor,
+        }
+    }
+}
+
+/// A net that labels.
 #[derive(Clone)]
 pub struct Judge {
     network: Arc<Network>,
     factor: f64,
-}
-
-impl Judge {
-    /// Reads the net.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or is no net; the error names it.
-    pub fn load(net: &LabelNet) -> Result<Self> {
-        Ok(Self {
-            network: load_network(Some(&net.file))?,
-            factor: net.factor,
-        })
-    }
 }
 
 /// What the data depend on.
@@ -130,7 +131,7 @@ mod tests {
         let mut alone = AccumulatorStack::new(network.clone());
         for fen in [
             "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
-            "8/5k2/3p4/3P4/2Q5/8/5K2/4q3 b - - 0 1",
+            "8/5k2/3p4/3P4/2Q5/q7/5K2/8 b - - 0 1",
         ] {
             let position = Position::from_fen(fen, crate::board::CastlingMode::Standard)
                 .expect("a legal position");

@@ -84,20 +84,18 @@ impl SampleArgs {
     }
 }
 
-/// Samples until the file is full.
+/// Samples until the file is full. `network` plays; the `judges` label, or it does where there are none.
 ///
 /// # Errors
-/// When the file, the book, a net or the disk is at fault; the error says which.
-pub fn run(args: &SampleArgs, network: &Arc<Network>) -> Result<()> {
-    let judges = args.label.iter().map(Judge::load);
-    let judges = judges.collect::<Result<Vec<_>>>()?;
+/// When the file, the book or the disk is at fault; the error says which.
+pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<()> {
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
-    crew::run(&args.output, &args.settings(network, &judges), || {
+    crew::run(&args.output, &args.settings(network, judges), || {
         SamplePlayer {
             args,
-            judges: &judges,
+            judges,
             openings: &openings,
             limits: &limits,
             format,
