@@ -1,34 +1,49 @@
 #!/bin/sh
-# Makes the default net from nothing: data, then training. About three and a half hours on two quiet cores and 2 GB of disk.
+# Makes the default net from nothing: data, then training. About nine hours on two quiet cores and 3 GB of disk.
 # Every stage resumes where it was stopped; run it again after a kill.
 #
-#   nets/make-default.sh ENGINE TEACHER BOOKS OUT
+#   nets/make-default.sh ENGINE TEACHERS BOOKS OUT
 #
-#   ENGINE   the zoothera that works; with another net inside it makes the same data, because the teacher plays
-#   TEACHER  nn-ad9b42354671.nnue
+#   ENGINE   the zoothera that works
+#   TEACHERS folder with nn-ad9b42354671.nnue, nn-5af11540bbfe.nnue and nn-1c0000000000.nnue
 #   BOOKS    folder with UHO_4060_v3.epd and popularpos_lichess_v3.epd
 #   OUT      folder for data and nets
 #
 # The net is as good as the one in the repository, not the same bytes: that one's data came from earlier commits, and the
-# end of its training followed the clock (PROVENANCE.md).
+# end of its stages followed the clock (PROVENANCE.md).
 set -eu
 
 [ $# -eq 4 ] || { sed -n '5,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 absolute() { case $1 in /*) echo "$1" ;; *) echo "$PWD/$1" ;; esac; }
 engine=$(absolute "$1")
-teacher=$(absolute "$2")
+teachers=$(absolute "$2")
 books=$(absolute "$3")
 mkdir -p "$4"
 cd "$4"
 
-# Positions met inside the teacher's searches, with its static evaluation: NAME POSITIONS SEED BOOK ONE-IN.
+teacher=$teachers/nn-ad9b42354671.nnue
+
+# Positions met inside searches, with a static evaluation: NAME POSITIONS SEED BOOK ONE-IN SETTINGS...
 sample() {
-    [ -e "$1.done" ] && return
+    name=$1 positions=$2 seed=$3 book=$books/$4 one_in=$5
+    shift 5
+    [ -e "$name.done" ] && return
     resume=
-    [ -e "$1" ] && resume=--resume
-    "$engine" datagen sample --out "$1" --positions "$2" --seed "$3" --book "$books/$4" --soft-nodes 80 --one-in "$5" \
-        --net "$teacher" --random-plies 4 --max-score 4000 --thin-beyond 1000 --thin 2 --threads 1 $resume
-    touch "$1.done"
+    [ -e "$name" ] && resume=--resume
+    "$engine" datagen sample --out "$name" --positions "$positions" --seed "$seed" --book "$book" --one-in "$one_in" \
+        --random-plies 4 --max-score 4000 --thin-beyond 1000 --thin 2 --threads 1 "$@" $resume
+    touch "$name.done"
+}
+
+# Of the teacher's searches, with its own evaluation.
+of_teacher() {
+    sample "$@" --net "$teacher" --soft-nodes 80
+}
+
+# Of the student's searches, with the mean evaluation of three teachers, in the first one's units.
+of_student() {
+    sample "$@" --net w1.nnue --hash 16 --label "$teacher" --label "$teachers/nn-5af11540bbfe.nnue@0.897" \
+        --label "$teachers/nn-1c0000000000.nnue@0.819"
 }
 
 # Trains a net: NAME SETTINGS...
@@ -38,24 +53,44 @@ learn() {
     [ -e "$name.done" ] && return
     resume=
     [ -e "$name.checkpoint" ] && resume=--resume
-    "$engine" train --out "$name.nnue" "$@" --max-score 10000 --scale 600 --lambda 1 --rate 0.004 \
+    "$engine" train --out "$name.nnue" "$@" --max-score 10000 --lambda 1 \
         --features half-kav2-hm --king-buckets 8 --psqt --activation pairwise --l1 1024 --buckets 8 --output-scale 0.8 \
         --every 20 --checkpoint-every 20 --memory 5 $resume
     touch "$name.done"
 }
 
 # Two games at once, one on each core.
-sample t401.tree 72494510 401 UHO_4060_v3.epd 16 &
+of_teacher t401.tree 72494510 401 UHO_4060_v3.epd 16 &
 other=$!
-sample t402.tree 77213897 402 popularpos_lichess_v3.epd 16
+of_teacher t402.tree 77213897 402 popularpos_lichess_v3.epd 16
 wait "$other"
-sample t403.tree 56686105 403 UHO_4060_v3.epd 8 &
+of_teacher t403.tree 56686105 403 UHO_4060_v3.epd 8 &
 other=$!
-sample t404.tree 58863552 404 popularpos_lichess_v3.epd 8
+of_teacher t404.tree 58863552 404 popularpos_lichess_v3.epd 8
 wait "$other"
 
 # The trunk, at a constant rate: whoever has more data or time goes on from its checkpoint. Then the decay.
-learn p1a --sampled t401.tree --sampled t402.tree --millions 260 --schedule constant --warm-up 2 --seed 61
+learn p1a --sampled t401.tree --sampled t402.tree --scale 600 --rate 0.004 --millions 260 --schedule constant --warm-up 2 \
+    --seed 61
 learn p1 --init p1a.checkpoint --sampled t401.tree --sampled t402.tree --sampled t403.tree --sampled t404.tree \
-    --millions 1180 --schedule cosine --warm-up 4 --seed 62
-"$engine" net export --net p1.nnue --compress default.nnue
+    --scale 600 --rate 0.004 --millions 1180 --schedule cosine --warm-up 4 --seed 62
+
+# New positions, a loss that looks closer at what is nearly equal, and weights drawn back to what they need to be.
+of_teacher t501.tree 43851835 501 UHO_4060_v3.epd 16 &
+other=$!
+of_teacher t502.tree 45927150 502 popularpos_lichess_v3.epd 16
+wait "$other"
+learn s340 --init p1.checkpoint --sampled t501.tree --sampled t502.tree --scale 340 --rate 0.001 --millions 80 \
+    --schedule cosine --warm-up 2 --seed 71
+learn w1 --init s340.checkpoint --sampled t501.tree --sampled t502.tree --scale 340 --rate 0.002 --real-decay 0.1 \
+    --factor-decay 0.1 --millions 153 --schedule cosine --warm-up 2 --seed 72
+
+# Where the student is asked, and what three teachers say there.
+of_student u511.tree 41720030 511 UHO_4060_v3.epd 12 --soft-nodes 2500 &
+other=$!
+of_student u512.tree 51787160 512 popularpos_lichess_v3.epd 8 --soft-nodes 400
+wait "$other"
+learn x1 --init w1.checkpoint --sampled u511.tree --sampled u512.tree --sampled t501.tree --sampled t502.tree \
+    --scale 340 --rate 0.002 --real-decay 0.1 --factor-decay 0.1 --millions 376 --schedule cosine --warm-up 4 \
+    --holdout 0.003 --seed 81
+"$engine" net export --net x1.nnue --compress default.nnue
