@@ -143,10 +143,10 @@ fn odd_limits_give_one_legal_move_soon() {
             .skip(1)
             .find(|line| !line.starts_with("info string"));
         let before = before.expect("an info line");
-        assert!(
-            before.contains(" score ") && !before.contains("bound"),
-            "{go}: {before}"
-        );
+        assert!(before.contains(" score "), "{go}: {before}");
+        // A clock may end the search while a new best move has no more than a bound yet; a depth may not.
+        let by_depth = go.to_lowercase().contains("depth") && complaints == 0;
+        assert!(!(by_depth && before.contains("bound")), "{go}: {before}");
         assert!(
             before.contains(&format!(" pv {}", best_move(&lines))),
             "{go}: {before}"
