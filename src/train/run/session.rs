@@ -271,3 +271,26 @@ fn status<'a>(
         history: &state.history,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::train::samples::active::record_of;
+
+    #[test]
+    fn records_to_check_on_come_from_everywhere() {
+        let record = |score: i16| {
+            let board = shakmaty::Board::default();
+            let mut record = record_of(&board, false);
+            record.score = score;
+            record
+        };
+        let records: Vec<Record> = (0..95).map(record).collect();
+        let scores =
+            |most| -> Vec<i16> { spread(&records, most).iter().map(|r| r.score).collect() };
+        assert_eq!(scores(10), [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+        assert_eq!(scores(94).len(), 48);
+        assert_eq!(scores(95).len(), 95);
+        assert!(spread(&[], 10).is_empty());
+    }
+}
