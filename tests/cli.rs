@@ -631,6 +631,14 @@ fn a_game_is_played_taken_back_and_saved() {
         text.contains("\n1. d4 ") && text.contains("[Result \"0-1\"]"),
         "{text}"
     );
+    let today = chrono::Utc::now()
+        .format("[UTCDate \"%Y.%m.%d\"]")
+        .to_string();
+    // A game that ends at midnight began the day before.
+    assert!(
+        text.contains(&today) || text.contains("[UTCTime \"23:59:"),
+        "{text}"
+    );
     assert!(
         text.contains("[Black \"Zoothera (Elo 600, Level Seed 5)\"]"),
         "{text}"

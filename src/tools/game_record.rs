@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use chrono::{DateTime, Utc};
 
 use crate::board::{Color, Move, Position};
 use crate::util::atomic::write_atomically;
@@ -66,6 +67,8 @@ pub struct GameRecord<'a> {
     pub elo: Option<i32>,
     /// The seed of that level.
     pub seed: u64,
+    /// When it began.
+    pub began: DateTime<Utc>,
     /// How it ended.
     pub ending: Ending,
 }
@@ -103,14 +106,19 @@ impl GameRecord<'_> {
         let (white, black) = self
             .person
             .fold_wb(("?", engine.as_str()), (engine.as_str(), "?"));
+        // Dates are those of UTC, as in the games of lichess: no time zone is told.
+        let date = self.began.format("%Y.%m.%d").to_string();
+        let time = self.began.format("%H:%M:%S").to_string();
         let mut tags = vec![
             ("Event", "?"),
             ("Site", "?"),
-            ("Date", "????.??.??"),
+            ("Date", date.as_str()),
             ("Round", "-"),
             ("White", white),
             ("Black", black),
             ("Result", self.ending.result()),
+            ("UTCDate", date.as_str()),
+            ("UTCTime", time.as_str()),
         ];
         let fen = self.start.fen();
         if fen != Position::startpos().fen() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use chrono::Utc;
 
 use super::game_record::{Ending, GameRecord, movetext};
 use crate::board::{Color, Move, Position, Square};
@@ -73,6 +74,7 @@ pub fn run(
         colour: options.colour,
         score: 0,
     };
+    let began = Utc::now();
     let ending = game.play(input, out)?;
     let record = GameRecord {
         start: &game.start,
@@ -80,6 +82,7 @@ pub fn run(
         person: options.colour,
         elo: options.elo,
         seed: options.seed,
+        began,
         ending,
     };
     writeln!(out, "{}", record.summary())?;
