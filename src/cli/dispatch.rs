@@ -24,6 +24,7 @@ use crate::tools::net::Compression;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects};
 #[cfg(feature = "tune")]
 use crate::tune;
+use crate::util::console::wants_colour;
 use crate::util::{reason, rng};
 use crate::{data, train, uci};
 
@@ -91,8 +92,8 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
 /// Leaves as clap does, with its help or its complaint, but in plain words.
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render();
-    let coloured = |terminal: bool| {
-        let text = if terminal {
+    let coloured = |colour: bool| {
+        let text = if colour {
             text.ansi().to_string()
         } else {
             text.to_string()
@@ -101,9 +102,9 @@ fn refuse(error: &clap::Error) -> ! {
     };
     // A closed stream is no reason to complain once more.
     let _ = if error.use_stderr() {
-        write!(io::stderr(), "{}", coloured(io::stderr().is_terminal()))
+        write!(io::stderr(), "{}", coloured(wants_colour(&io::stderr())))
     } else {
-        write!(io::stdout(), "{}", coloured(io::stdout().is_terminal()))
+        write!(io::stdout(), "{}", coloured(wants_colour(&io::stdout())))
     };
     std::process::exit(error.exit_code())
 }

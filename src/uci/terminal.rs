@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::search::report::{Line, Progress, Score, ScoreBound};
+use crate::util::console::wants_colour;
 use crate::util::quantity::{nodes_per_second, short_number};
 
 /// Who reads what the engine prints.
@@ -20,11 +21,8 @@ pub enum Audience {
 /// Who sits at the other end of standard input and output.
 pub fn audience() -> Audience {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        // CITE: no-color.org: any value but the empty one asks for no colour.
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Audience::Person {
-            colour: !plain && !dumb,
+            colour: wants_colour(&std::io::stdout()),
         }
     } else {
         Audience::Gui

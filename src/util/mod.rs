@@ -1,6 +1,7 @@
 //! Small things without a chess idea in them.
 
 pub(crate) mod atomic;
+pub(crate) mod console;
 pub(crate) mod disk;
 pub(crate) mod interrupt;
 pub(crate) mod memory;

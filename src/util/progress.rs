@@ -1,7 +1,9 @@
 //! A line that tells how far a long job has come: rewritten in place on a terminal, printed now and then elsewhere.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
+
+use super::console::obeys_escapes;
 
 /// How often a terminal's line is rewritten.
 const TERMINAL_PERIOD: Duration = Duration::from_millis(500);
@@ -19,7 +21,7 @@ impl ProgressLine {
     /// Nothing shown yet; the clock starts.
     pub fn new() -> Self {
         Self {
-            terminal: io::stderr().is_terminal(),
+            terminal: obeys_escapes(&io::stderr()),
             started: Instant::now(),
             shown: None,
         }

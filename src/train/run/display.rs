@@ -1,10 +1,11 @@
 //! What a run shows while it runs: on a terminal one line that moves, elsewhere a line per validation.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
 use crate::train::run::checkpoint::Validation;
 use crate::train::run::plot::sparkline;
+use crate::util::console::obeys_escapes;
 use crate::util::quantity::short_time;
 
 /// How often the moving line is drawn.
@@ -42,7 +43,7 @@ impl RunDisplay {
     /// For this process's standard error.
     pub fn new() -> Self {
         Self {
-            terminal: stderr().is_terminal(),
+            terminal: obeys_escapes(&stderr()),
             drawn: Instant::now(),
             open: false,
         }
