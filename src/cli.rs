@@ -129,6 +129,8 @@ pub enum DataCommand {
     Convert(ops::convert::ConvertArgs),
     /// Keep only what is worth learning from
     Filter(ops::filter::ChooseArgs),
+    /// Write the same positions with the values that other networks give them
+    Relabel(ops::relabel::RelabelArgs),
     /// Put positions into a random order; files may be larger than the memory
     Shuffle(ops::shuffle::ShuffleArgs),
     /// Keep only the first of equal positions; files may be larger than the memory

@@ -11,11 +11,12 @@ use std::process::Output;
 use engine::engine;
 use folder::{Folder, encode, entries, random_games};
 use zoothera::board::openings::random_walk;
-use zoothera::board::{Move, Position};
+use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::reader::Format;
 use zoothera::data::tree::{Encoder, PackedMove, Stem};
-use zoothera::data::{Entry, bin};
+use zoothera::data::{Entry, bin, plain};
+use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
@@ -249,6 +250,41 @@ fn trees_are_read_by_all_commands_and_written_from_trees() {
     succeed(&["shuffle"], &[&tree, &shuffled]);
     assert!(sorted(&entries(&shuffled)) == sorted(&samples));
     assert!(succeed(&["info"], &[&tree]).contains(&samples.len().to_string()));
+}
+
+#[test]
+fn positions_get_the_values_of_other_nets() {
+    let folder = Folder::new("relabel");
+    let (bytes, samples) = trees(10, 60);
+    let [tree, bin] = ["a.tree", "a.bin"].map(|name| folder.path(name));
+    fs::write(&tree, bytes).expect("a file");
+    let mut wanted = samples.clone();
+    // An entry without a score only carries a game on, and has none afterwards.
+    wanted[7].score = NO_SCORE;
+    fs::write(&bin, encode(Format::Bin, &wanted)).expect("a file");
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
+    let [half, more] = ["0.5", "2"].map(|factor| format!("--label={net}@{factor}"));
+    let mut accumulators = AccumulatorStack::new(Network::embedded());
+    for entry in wanted.iter_mut().filter(|entry| entry.score != NO_SCORE) {
+        let position = Position::from_fen(&plain::fen(entry), CastlingMode::Standard);
+        accumulators.reset();
+        let value = accumulators.evaluate(&position.expect("legal")).value();
+        entry.score = (f64::from(value) * 1.25).round() as i16;
+    }
+    for threads in ["1", "3"] {
+        let [to_tree, to_bin] = ["b.tree", "b.bin"].map(|name| folder.path(name));
+        let arguments = ["relabel", &half, &more, "--threads", threads];
+        succeed(&arguments, &[&bin, &to_bin]);
+        assert!(entries(&to_bin) == wanted, "{threads} threads");
+        succeed(&arguments, &[&tree, &to_tree]);
+        let labelled = entries(&to_tree);
+        assert!(labelled.len() == wanted.len());
+        let differ = labelled.iter().zip(&wanted).filter(|(a, b)| a != b);
+        assert_eq!(differ.count(), 1, "but for the entry without a score");
+    }
+    let missing = data(&["relabel", "--label", "none.nnue"], &[&bin, &tree]);
+    let message = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(!missing.status.success() && message.contains("none.nnue"));
 }
 
 #[test]

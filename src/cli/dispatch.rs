@@ -1,6 +1,6 @@
 //! Runs what the command line asks, and turns errors into a message and an exit code.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::board::{CastlingMode, Color, Position};
 use crate::book::{self, Book, BuildOptions};
+use crate::data::label::{Judge, LabelNet};
 use crate::data::ops;
 use crate::nnue::{Kernel, Network};
 use crate::tools::analyse::AnalyseOptions;
@@ -214,6 +215,7 @@ fn run_data(command: &DataCommand) -> Result<()> {
         DataCommand::Info(args) => ops::info::run(args, &mut io::stdout()),
         DataCommand::Convert(args) => ops::convert::run(args),
         DataCommand::Filter(args) => ops::filter::run(args),
+        DataCommand::Relabel(args) => ops::relabel::run(args, &judges(&args.label)?),
         DataCommand::Shuffle(args) => ops::shuffle::run(args),
         DataCommand::Dedupe(args) => ops::dedupe::run(args),
         DataCommand::Split(args) => ops::split::run(args),
@@ -224,18 +226,19 @@ fn run_datagen(command: &DatagenCommand) -> Result<()> {
     match command {
         DatagenCommand::Sample(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            let judges = args
-                .label
-                .iter()
-                .map(|net| Ok(net.judge(tools::load_network(Some(net.file()))?)));
-            let judges = judges.collect::<Result<Vec<_>>>()?;
-            data::datagen::sample::run(args, &network, &judges)
+            data::datagen::sample::run(args, &network, &judges(&args.label)?)
         }
         DatagenCommand::Selfplay(args) => {
             let network = tools::load_network(args.net.as_deref())?;
             data::datagen::selfplay::run(args, &network)
         }
     }
+}
+
+/// The nets that label.
+fn judges(labels: &[LabelNet]) -> Result<Vec<Judge>> {
+    let judge = |net: &LabelNet| Ok(net.judge(tools::load_network(Some(net.file()))?));
+    labels.iter().map(judge).collect()
 }
 
 fn run_genfens(text: &str) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`], [`plain`] and [`tree`]
 //! * [`entry`], [`record`], [`packed`]: a labelled position in full, as the trainer keeps it, and its pieces
-//! * [`filter`]: what is worth learning from
+//! * [`filter`], [`label`]: what is worth learning from, and nets that say what it is worth
 //! * [`ops`]: work on files
 //! * [`stream`]: files of any size as records in random order, in bounded memory
 //! * [`datagen`]: making it
@@ -12,6 +12,7 @@ pub mod binpack;
 pub mod datagen;
 pub mod entry;
 pub mod filter;
+pub mod label;
 pub mod ops;
 pub mod packed;
 pub mod plain;

@@ -1,7 +1,6 @@
 //! Making training data: games of the engine against itself, on all cores.
 //!
 //! * [`sample`]: positions from inside the search, labelled with the network's static evaluation: many and cheap
-//! * [`label`]: the nets that label instead, where a student plays
 //! * [`selfplay`]: whole games, every position with the score of its search
 //! * [`openings`], [`game`]: where games begin, how they are played, and when they are over
 //! * [`crew`], [`store`]: threads whose games are written in the order of their numbers, and the file that can be
@@ -12,7 +11,6 @@
 
 pub mod crew;
 pub mod game;
-pub mod label;
 pub mod openings;
 pub mod sample;
 pub mod selfplay;

@@ -2,7 +2,7 @@
 //!
 //! A search asks the network half a million times a second, about positions as the student will be asked about them.
 //! Every one in N of its answers is kept: labels that cost next to nothing. With `--label` other nets answer for those
-//! that are kept ([`super::label`]): a student learns from the positions where it will be asked.
+//! that are kept ([`crate::data::label`]): a student learns from the positions where it will be asked.
 // CITE: distilling a teacher's static evaluation is common; here the positions are those of the teacher's own search.
 
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 
 use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
-use super::label::{Judge, LabelNet, Labeller};
 use super::openings::{EvenOpenings, OpeningArgs};
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
+use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::reader::Format;
 use crate::data::tree::{Encoder, PackedMove, Stem};
 use crate::nnue::Network;

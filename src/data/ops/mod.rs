@@ -1,6 +1,6 @@
 //! Work on files of training data, whatever their size: entries stream from the reader to the writer.
 //!
-//! * [`info`], [`convert`], [`filter`], [`split`]: one pass
+//! * [`info`], [`convert`], [`filter`], [`relabel`], [`split`]: one pass
 //! * [`shuffle`], [`dedupe`]: two passes over buckets on the disk ([`buckets`]), each of which fits into memory
 //! * [`output`]: files that appear under their name only when they are complete
 
@@ -10,6 +10,7 @@ pub mod dedupe;
 pub mod filter;
 pub mod info;
 pub mod output;
+pub mod relabel;
 pub mod shuffle;
 pub mod split;
 

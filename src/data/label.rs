@@ -1,4 +1,4 @@
-//! The nets that say what a sampled position is worth, where that is not the net that plays.
+//! The nets that say what a position is worth, where that is not the net that played.
 //!
 //! A student learns most from the positions that its own searches meet, and from the judgement of nets that are better
 //! than itself; the mean of several errs less than each of them.
@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::board::Position;
-use crate::nnue::{AccumulatorStack, Network};
+use crate::nnue::{AccumulatorStack, BoardView, Network};
 use crate::search::score::Value;
 
 /// A file of a net and the factor of its values, as `FILE` or `FILE@FACTOR`.
@@ -81,7 +80,7 @@ impl Labeller {
     }
 
     /// What they say on average, each times its factor, in engine units for the side to move.
-    pub fn label(&mut self, position: &Position) -> Value {
+    pub fn label(&mut self, board: &impl BoardView) -> Value {
         let nets = self.0.len() as f64;
         let sum: f64 = self
             .0
@@ -90,7 +89,7 @@ impl Labeller {
                 // Samples are far apart in the search, but near on the board: what the last ones left in the cache
                 // of accumulators makes them cheap.
                 stack.reset();
-                f64::from(stack.evaluate(position).value()) * *factor
+                f64::from(stack.evaluate(board).value()) * *factor
             })
             .sum();
         (sum / nets).round() as Value
@@ -100,6 +99,7 @@ impl Labeller {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Position;
 
     #[test]
     fn factors_follow_the_last_at_sign() {

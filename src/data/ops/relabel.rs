@@ -1,0 +1,193 @@
+//! `zoothera data relabel IN... OUT`: the same positions, worth what other nets say of them.
+//!
+//! Positions outlive their teachers: many games of an old one, judged by a better one, cost a small part of new games.
+
+use std::ops::Range;
+
+use anyhow::{Result, ensure};
+use shakmaty::{Bitboard, Color, Role, Square};
+
+use super::output::OutputFile;
+use super::{Paths, for_each};
+use crate::data::entry::{Entry, NO_SCORE};
+use crate::data::label::{Judge, LabelNet, Labeller};
+use crate::data::reader::Place;
+use crate::data::tree::{PackedMove, Stem, Trail};
+use crate::nnue::BoardView;
+use crate::util::{cores, threads};
+
+/// Positions that are labelled at once.
+const BATCH: usize = 1 << 16;
+/// The largest |value| that is written: far from the numbers that mean something else.
+const MOST: i32 = 30_000;
+
+/// Arguments of `data relabel`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct RelabelArgs {
+    /// The files.
+    #[command(flatten)]
+    pub paths: Paths,
+    /// Network that labels, its values times the factor; of several the mean counts
+    #[arg(long, value_name = "FILE[@FACTOR]", required = true)]
+    pub label: Vec<LabelNet>,
+    /// Threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Writes all positions with the mean value that the `judges` give them, in engine units for the side to move. Moves,
+/// results, and entries without a score stay as they are.
+///
+/// # Errors
+/// When a file is at fault, or a position has not one king on each side; the error names it.
+pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
+    let (inputs, out) = args.paths.split()?;
+    let mut output = OutputFile::create(out)?;
+    let threads = match args.threads {
+        _ if !threads::EXIST => 1,
+        Some(threads) => threads.into(),
+        None => cores(),
+    };
+    let mut labellers: Vec<_> = (0..threads).filter_map(|_| Labeller::new(judges)).collect();
+    let mut batch = Batch::default();
+    for_each(inputs, "relabel", |entry, place| {
+        batch.push(entry, place)?;
+        if batch.entries.len() == BATCH {
+            batch.label(&mut labellers);
+            batch.write(&mut output)?;
+        }
+        Ok(())
+    })?;
+    batch.label(&mut labellers);
+    batch.write(&mut output)?;
+    let count = output.finish()?;
+    eprintln!("{count} positions in {}", out.display());
+    Ok(())
+}
+
+/// Entries with their boards, and where they were read.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<(Entry, Board)>,
+    places: Vec<Option<OwnPlace>>,
+    /// The paths of all places, one after the other.
+    paths: Vec<PackedMove>,
+}
+
+/// A [`Place`] whose path lies in the batch.
+struct OwnPlace {
+    block: u64,
+    stem: Stem,
+    path: Range<usize>,
+}
+
+impl Batch {
+    fn push(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
+        self.entries.push((*entry, Board::of(entry)?));
+        self.places.push(place.map(|Place { block, trail }| {
+            let first = self.paths.len();
+            self.paths.extend_from_slice(trail.path);
+            OwnPlace {
+                block,
+                stem: *trail.stem,
+                path: first..self.paths.len(),
+            }
+        }));
+        Ok(())
+    }
+
+    /// Asks the labellers, each in a thread of its own if they are several, for neighbouring entries.
+    fn label(&mut self, labellers: &mut [Labeller]) {
+        let share = self.entries.len().div_ceil(labellers.len().max(1)).max(1);
+        let mut work = labellers.iter_mut().zip(self.entries.chunks_mut(share));
+        if !threads::EXIST {
+            work.for_each(|(labeller, entries)| label_all(labeller, entries));
+            return;
+        }
+        let first = work.next();
+        std::thread::scope(|scope| {
+            work.for_each(|(labeller, entries)| {
+                scope.spawn(|| label_all(labeller, entries));
+            });
+            if let Some((labeller, entries)) = first {
+                label_all(labeller, entries);
+            }
+        });
+    }
+
+    /// Writes the entries and forgets them.
+    fn write(&mut self, output: &mut OutputFile) -> Result<()> {
+        for ((entry, _), place) in self.entries.iter().zip(&self.places) {
+            let place = place.as_ref().map(|place| Place {
+                block: place.block,
+                trail: Trail {
+                    stem: &place.stem,
+                    path: &self.paths[place.path.clone()],
+                },
+            });
+            output.write_placed(entry, place)?;
+        }
+        self.entries.clear();
+        self.places.clear();
+        self.paths.clear();
+        Ok(())
+    }
+}
+
+fn label_all(labeller: &mut Labeller, entries: &mut [(Entry, Board)]) {
+    for (entry, board) in entries {
+        if entry.score != NO_SCORE {
+            entry.score = labeller.label(board).clamp(-MOST, MOST) as i16;
+        }
+    }
+}
+
+/// The pieces of an entry, unpacked.
+struct Board {
+    turn: Color,
+    kings: [Square; 2],
+    pieces: [[Bitboard; 6]; 2],
+    count: usize,
+}
+
+impl Board {
+    fn of(entry: &Entry) -> Result<Self> {
+        let mut pieces = [[Bitboard::EMPTY; 6]; 2];
+        for piece in entry.board.pieces() {
+            let of_colour = &mut pieces[usize::from(piece.colour)];
+            if let Some(of_role) = of_colour.get_mut(usize::from(piece.role)) {
+                of_role.add(Square::new(piece.square.into()));
+            }
+        }
+        let kings = pieces.map(|roles| roles[Role::King as usize - 1]);
+        let found = kings.map(Bitboard::first);
+        let one_each = kings.iter().all(|kings| kings.count() == 1);
+        ensure!(one_each, "a position without one king on each side");
+        Ok(Self {
+            turn: Color::from_white(!entry.black_to_move),
+            kings: found.map(|king| king.unwrap_or(Square::A1)),
+            pieces,
+            count: entry.board.count() as usize,
+        })
+    }
+}
+
+/// White is 0 in the arrays, as in packed boards.
+fn at(color: Color) -> usize {
+    color.fold_wb(0, 1)
+}
+
+impl BoardView for Board {
+    fn turn(&self) -> Color {
+        self.turn
+    }
+    fn king(&self, color: Color) -> Square {
+        self.kings[at(color)]
+    }
+    fn pieces(&self, color: Color, role: Role) -> Bitboard {
+        self.pieces[at(color)][role as usize - 1]
+    }
+    fn count(&self) -> usize {
+        self.count
+    }
+}
