@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the default net from nothing: data, then training. About nine hours on two quiet cores and 3 GB of disk.
+# Makes the default net from nothing: data, then training. About twelve hours on two quiet cores and 4 GB of disk.
 # Every stage resumes where it was stopped; run it again after a kill.
 #
 #   nets/make-default.sh ENGINE TEACHERS BOOKS OUT
@@ -42,7 +42,7 @@ of_teacher() {
 
 # Of the student's searches, with the mean evaluation of three teachers, in the first one's units.
 of_student() {
-    sample "$@" --net w1.nnue --hash 16 --label "$teacher" --label "$teachers/nn-5af11540bbfe.nnue@0.897" \
+    sample "$@" --net "$student" --label "$teacher" --label "$teachers/nn-5af11540bbfe.nnue@0.897" \
         --label "$teachers/nn-1c0000000000.nnue@0.819"
 }
 
@@ -86,11 +86,26 @@ learn w1 --init s340.checkpoint --sampled t501.tree --sampled t502.tree --scale 
     --factor-decay 0.1 --millions 153 --schedule cosine --warm-up 2 --seed 72
 
 # Where the student is asked, and what three teachers say there.
-of_student u511.tree 41720030 511 UHO_4060_v3.epd 12 --soft-nodes 2500 &
+student=w1.nnue
+of_student u511.tree 41720030 511 UHO_4060_v3.epd 12 --soft-nodes 2500 --hash 16 &
 other=$!
-of_student u512.tree 51787160 512 popularpos_lichess_v3.epd 8 --soft-nodes 400
+of_student u512.tree 51787160 512 popularpos_lichess_v3.epd 8 --soft-nodes 400 --hash 16
 wait "$other"
 learn x1 --init w1.checkpoint --sampled u511.tree --sampled u512.tree --sampled t501.tree --sampled t502.tree \
     --scale 340 --rate 0.002 --real-decay 0.1 --factor-decay 0.1 --millions 376 --schedule cosine --warm-up 4 \
     --holdout 0.003 --seed 81
-"$engine" net export --net x1.nnue --compress default.nnue
+
+# More games, few samples of each; and what the three teachers say of the games that the first one labelled alone.
+student=x1.nnue
+of_student y541.tree 89611189 541 UHO_4060_v3.epd 4 --soft-nodes 80 --hash 4 &
+other=$!
+of_student z543.tree 68340537 543 popularpos_lichess_v3.epd 6 --soft-nodes 300 --hash 4
+wait "$other"
+for name in t501 t502; do
+    [ -e "r$name.tree" ] || "$engine" data relabel "$name.tree" "r$name.tree" --label "$teacher" \
+        --label "$teachers/nn-5af11540bbfe.nnue@0.897" --label "$teachers/nn-1c0000000000.nnue@0.819"
+done
+learn x2 --init x1.checkpoint --sampled rt501.tree --sampled rt502.tree --sampled u511.tree --sampled u512.tree \
+    --sampled y541.tree --sampled z543.tree --scale 340 --rate 0.0018 --real-decay 0.06 --factor-decay 0.06 \
+    --millions 654 --schedule cosine --warm-up 4 --holdout 0.003 --seed 91
+"$engine" net export --net x2.nnue --compress default.nnue
