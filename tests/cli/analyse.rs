@@ -1,0 +1,248 @@
+//! `analyse`, `eval` and `epd`: what is said of positions.
+
+use std::process::{Command, Stdio};
+
+use crate::MATE_IN_ONE;
+use crate::engine::engine;
+use crate::run::{Run, file, zoothera};
+
+#[test]
+fn eval_explains() {
+    let run = zoothera(&["eval"]).ok();
+    let line = run
+        .out
+        .lines()
+        .find(|line| line.contains("(side to move, internal units)"))
+        .expect("the line");
+    let number = line.split_whitespace().nth(2).expect("a number");
+    assert!(number.parse::<i32>().is_ok(), "{line}");
+    let board = run
+        .out
+        .lines()
+        .filter(|line| line.contains("+-------+"))
+        .count();
+    assert_eq!(board, 9);
+    zoothera(&["eval", "rubbish"]).fails_with("rubbish");
+    zoothera(&["eval", "--net", "no-such-net.nnue"]).fails_with("no-such-net.nnue");
+}
+
+#[test]
+fn eval_prints_raw_outputs() {
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let fens = file(
+        "fens.txt",
+        &format!("{fen}\tmore\n\n# comment\n{MATE_IN_ONE}\n"),
+    );
+    let chosen = zoothera(&["eval", "--raw", "--file", &fens]).ok().out;
+    let scalar = zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "scalar"])
+        .ok()
+        .out;
+    assert_eq!(chosen, scalar, "kernels disagree");
+    let lines: Vec<_> = chosen
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0].0, fen);
+    // One number, or piece-square value, positional value and bucket: as the architecture of the embedded net has it.
+    for (_, raw) in lines {
+        let numbers: Result<Vec<i32>, _> = raw.split('\t').map(str::parse).collect();
+        assert!(numbers.is_ok_and(|n| [1, 3].contains(&n.len())), "{chosen}");
+    }
+
+    let bad = file("bad-fens.txt", &format!("rubbish\n{fen}\n"));
+    let run = zoothera(&["eval", "--raw", "--file", &bad]).fails_with("1 lines");
+    assert!(
+        run.err.contains("bad-fens.txt:1:") && run.out.contains(fen),
+        "{}",
+        run.err
+    );
+    zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "abacus"]).fails_with("abacus");
+}
+
+#[test]
+fn analyse_for_people() {
+    let run = zoothera(&["analyse", MATE_IN_ONE, "--depth", "4"]).ok();
+    assert!(
+        run.last_line().starts_with("Best move: 1. Rd8# (d1d8) #1"),
+        "{}",
+        run.out
+    );
+    let mated = zoothera(&[
+        "analyse",
+        "3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1",
+        "--depth",
+        "4",
+    ])
+    .ok();
+    assert_eq!(mated.last_line(), "No legal move: checkmate.");
+    zoothera(&["analyse", "8/8/8/8/8/8/8/8 w - - 0 1"]).fails_with("FEN");
+    zoothera(&["analyse", "--depth", "many"]).fails_with("many");
+}
+
+#[test]
+fn analyse_takes_positions_games_and_files() {
+    let json = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let arguments = [&["analyze", "--json", "--depth", "2"], arguments].concat();
+        let messages = zoothera(&arguments).ok().out;
+        messages
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
+    };
+    let fens = |messages: &[serde_json::Value]| -> Vec<String> {
+        let best = messages.iter().filter(|message| message["type"] == "best");
+        best.map(|message| message["fen"].as_str().expect("a FEN").to_owned())
+            .collect()
+    };
+    let after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+    assert_eq!(fens(&json(&["startpos", "moves", "e2e4"])), [after]);
+    let several = json(&[MATE_IN_ONE, "startpos moves e4"]);
+    assert_eq!(fens(&several), [MATE_IN_ONE, after]);
+    assert_eq!(
+        several.iter().filter(|m| m["type"] == "position").count(),
+        2
+    );
+
+    let games = file(
+        "games.pgn",
+        "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n\n1. e4 Ke3 *\n",
+    );
+    let run = zoothera(&["analyse", "--depth", "2", &games]).ok();
+    assert!(
+        run.out.contains("game 1: A - B") && run.out.contains(after),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.err
+            .contains("game 2: move 1... (ply 2) 'Ke3' is not legal"),
+        "{}",
+        run.err
+    );
+    let suite = file(
+        "two.epd",
+        &format!("{MATE_IN_ONE} bm Rd8#; id \"first\";\n{after}\n"),
+    );
+    let found = json(&[&suite]);
+    assert_eq!(fens(&found).len(), 2);
+    assert_eq!(found[0]["title"], "first");
+
+    zoothera(&["analyse", "--syzygy", "/no/such/tables"]).fails_with("'/no/such/tables'");
+    zoothera(&["analyse", "no-such.pgn"]).fails_with("no-such.pgn");
+    zoothera(&["analyse", "startpos", "moves", "e2e5"]).fails_with("e2e5");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_analysis_shows_what_it_has() {
+    let mut command = engine();
+    command
+        .args(["analyse", "--depth", "200"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let child = command.spawn().expect("the engine starts");
+    // Long enough for the handler to be there: before, the signal ends the process.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupt.is_ok_and(|status| status.success()));
+    let run = Run::of(child.wait_with_output().expect("the engine ends")).ok();
+    assert!(run.last_line().starts_with("Best move: 1. "), "{}", run.out);
+}
+
+#[test]
+fn analyse_for_programs() {
+    let run = zoothera(&["analyse", "--json", "--depth", "5", "--multipv", "2"]).ok();
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    let (best, lines) = lines.split_last().expect("some lines");
+    assert_eq!(best["type"], "best");
+    assert_eq!(
+        best["best"],
+        lines
+            .iter()
+            .rfind(|line| line["multipv"] == 1)
+            .expect("a first line")["pv"][0]
+    );
+    assert!(lines.iter().any(|line| line["multipv"] == 2));
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["type"] == "line" && line["score"]["cp"].is_i64())
+    );
+}
+
+#[test]
+fn an_analysis_goes_on_from_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("lasting.hash");
+    let path = path.to_str().expect("a name");
+    let to_depth = |depth, file: &[&str]| {
+        let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+        let arguments = ["analyse", fen, "--depth", depth, "--json"];
+        zoothera(&[&arguments, file].concat())
+    };
+    let nodes = |run: &Run| -> u64 {
+        let best: serde_json::Value = serde_json::from_str(run.last_line()).expect("JSON");
+        best["nodes"].as_u64().expect("nodes")
+    };
+    let file = ["--hash-file", path];
+    let alone = to_depth("11", &[]).ok();
+    // Deeper than what is compared: of a search as deep as itself a table may save much or little.
+    let first = to_depth("15", &file).ok();
+    assert!(first.err.contains("MB written"), "{}", first.err);
+    let second = to_depth("11", &file).ok();
+    assert!(second.err.contains("a table of 64 MiB read"));
+    assert!(nodes(&second) * 2 < nodes(&alone));
+    std::fs::write(path, "something else").expect("room");
+    to_depth("11", &file).fails_with("holds no transposition table");
+    assert_eq!(
+        std::fs::read_to_string(path).ok().as_deref(),
+        Some("something else"),
+        "what is no table is not overwritten"
+    );
+}
+
+#[test]
+fn epd_scores_a_suite_and_survives_bad_lines() {
+    let text = format!(
+        "{MATE_IN_ONE} bm Rd8#; id \"mate\"; c0 \"Rd8#=10, Rd7=2\";\n\
+         rubbish\n\
+         6k1/5ppp/8/8/8/8/8/K2R4 w - - am Rd8; id \"wrong on purpose\";\n"
+    );
+    let suite = file("suite.epd", &text);
+    let run = zoothera(&["epd", &suite, "--depth", "4", "--hash", "4"]).ok();
+    assert!(run.err.contains("suite.epd:2:"), "{}", run.err);
+    let expected = "Solved 1 of 2 (50.0 %), 10 of 10 points (100.0 %), 1 left out as unreadable";
+    assert_eq!(run.last_line(), expected);
+    assert!(
+        run.out
+            .lines()
+            .any(|line| line.contains("mate") && line.contains(" ok ") && line.contains("Rd8#"))
+    );
+    let json = zoothera(&["epd", &suite, "--depth", "4", "--json"])
+        .ok()
+        .out;
+    let messages: Vec<serde_json::Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    assert_eq!(messages.len(), 3, "{json}");
+    assert_eq!(
+        (&messages[0]["id"], &messages[0]["found"]),
+        (&"mate".into(), &"Rd8#".into())
+    );
+    assert!(messages[0]["solved"] == true && messages[1]["solved"] == false);
+    assert!(
+        messages[2]["type"] == "summary" && messages[2]["points"] == 10,
+        "{json}"
+    );
+    let empty = file("empty.epd", "# nothing\n");
+    zoothera(&["epd", &empty]).fails_with("no position could be read");
+    zoothera(&["epd", "no-such-suite.epd"]).fails_with("no position could be read");
+}

@@ -1,0 +1,13 @@
+//! Every command of the command line, end to end: what it prints, where, and how it leaves.
+
+mod analyse;
+mod book;
+#[path = "../engine/mod.rs"]
+mod engine;
+mod farms;
+mod manners;
+mod nets;
+mod play;
+mod run;
+
+const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";

@@ -1,0 +1,93 @@
+//! `play`: a game at a terminal.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::run::Run;
+
+/// A game of `play`, typed as one text.
+fn play(arguments: &[&str], typed: &str) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+        .arg("play")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the engine starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut input, typed.as_bytes()).expect("the engine reads");
+    drop(input);
+    Run::of(child.wait_with_output().expect("the engine ends"))
+}
+
+#[test]
+fn a_game_is_played_taken_back_and_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("game.pgn");
+    let pgn = path.to_str().expect("a name");
+    let level = ["--elo", "600", "--seed", "5", "--pgn", pgn];
+    let run = play(&level, "e4\nback\nd2d4\nhint\nKe5\nmoves\nresign\n").ok();
+    assert!(run.out.contains("Try ") && run.out.contains("White resigns: 0-1"));
+    assert!(
+        run.out.contains("'Ke5' is not a legal move in "),
+        "{}",
+        run.out
+    );
+    let text = fs::read_to_string(&path).expect("a game");
+    assert!(
+        text.contains("\n1. d4 ") && text.contains("[Result \"0-1\"]"),
+        "{text}"
+    );
+    let today = chrono::Utc::now()
+        .format("[UTCDate \"%Y.%m.%d\"]")
+        .to_string();
+    // A game that ends at midnight began the day before.
+    assert!(
+        text.contains(&today) || text.contains("[UTCTime \"23:59:"),
+        "{text}"
+    );
+    assert!(
+        text.contains("[Black \"Zoothera (Elo 600, Level Seed 5)\"]"),
+        "{text}"
+    );
+    // The same seed answers in the same way; the end of the input leaves the game unfinished, and adds it.
+    let again = play(&level, "d4\n").ok();
+    assert!(again.out.contains("Unfinished: *"));
+    let both = fs::read_to_string(&path).expect("two games");
+    assert!(both.starts_with(&text) && both.matches("[Event").count() == 2);
+    let moves = |text: &str| {
+        let line = text.lines().rev().find(|line| line.starts_with("1. d4"));
+        line.map(|line| line.split(' ').take(3).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(moves(&text), moves(&both));
+}
+
+#[test]
+fn games_end_by_mate_stalemate_and_agreement() {
+    let mate = ["--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"];
+    assert!(play(&mate, "Ra8\n").ok().out.contains("White mates: 1-0"));
+    let stalemate = ["--fen", "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1"];
+    assert!(
+        play(&stalemate, "Qf7\n")
+            .ok()
+            .out
+            .contains("Stalemate: 1/2-1/2")
+    );
+    let equal = ["--fen", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1"];
+    assert!(
+        play(&equal, "Kd2\ndraw\n")
+            .ok()
+            .out
+            .contains("Draw agreed: 1/2-1/2")
+    );
+    let black = [
+        "--colour",
+        "black",
+        "--fen",
+        "k7/8/1K6/8/8/8/8/7R w - - 0 1",
+    ];
+    assert!(play(&black, "").ok().out.contains("Rh8#"));
+    play(&["--fen", "rubbish"], "").fails_with("rubbish");
+    play(&["--elo", "5"], "").fails_with("500");
+}

@@ -1,0 +1,82 @@
+//! A run of the engine, and what a test asks of it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+use crate::engine::engine;
+
+/// What a run printed and returned.
+pub struct Run {
+    pub out: String,
+    pub err: String,
+    pub code: Option<i32>,
+}
+
+impl Run {
+    pub fn of(output: Output) -> Self {
+        Self {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code(),
+        }
+    }
+
+    /// The run must have succeeded.
+    pub fn ok(self) -> Self {
+        assert_eq!(
+            self.code,
+            Some(0),
+            "stdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// The run must have failed with a message that contains `reason`, and without a panic.
+    pub fn fails_with(self, reason: &str) -> Self {
+        assert!(
+            self.code.is_some_and(|code| code != 0),
+            "code {:?}\n{}",
+            self.code,
+            self.out
+        );
+        assert!(
+            self.err.contains("error:"),
+            "no error message:\n{}",
+            self.err
+        );
+        assert!(
+            self.err.contains(reason),
+            "'{reason}' is not in:\n{}",
+            self.err
+        );
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self
+    }
+
+    pub fn last_line(&self) -> &str {
+        self.out.lines().last().unwrap_or_default()
+    }
+}
+
+pub fn zoothera(arguments: &[&str]) -> Run {
+    let mut command = engine();
+    command.args(arguments).stdin(Stdio::null());
+    Run::of(command.output().expect("the engine starts"))
+}
+
+/// A file of this test run; `name` must be unique among the tests.
+pub fn file(name: &str, text: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).expect("the directory for tests is writable");
+    path.to_string_lossy().into_owned()
+}
+
+/// The number before a word, as `123 nodes 456 nps` has it.
+pub fn number_before(text: &str, word: &str) -> Option<u64> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let place = words.iter().position(|w| *w == word)?;
+    words.get(place.checked_sub(1)?)?.parse().ok()
+}
