@@ -135,7 +135,16 @@ mod tests {
     use crate::train::integer::report::ExportReport;
     use crate::train::model::shapes;
     use crate::train::samples::active::record_of;
+    use crate::train::step::loss::{Loss, LossKind};
     use crate::util::rng::SplitMix64;
+
+    const LOSS: Loss = Loss {
+        kind: LossKind::Mse,
+        lambda: 1.0,
+        scale: 361.0,
+        exponent: 2.5,
+        sparsity: 0.0,
+    };
 
     fn some_records() -> Vec<Record> {
         let mut rng = SplitMix64::new(21);
@@ -182,7 +191,7 @@ mod tests {
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);
-        let report = ExportReport::of((&model, 1.0), &net, &some_records());
+        let report = ExportReport::of((&model, 1.0), &net, &some_records(), LOSS);
         // The roundings of more inputs add up to more.
         let most = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
         // A product is cut off to an integer, and most products are small.
@@ -194,7 +203,7 @@ mod tests {
             };
         assert!(report.mean < most, "{report}");
         let fitted = export(&model, 1.0, &some_records());
-        let after = ExportReport::of((&model, 1.0), &fitted, &some_records());
+        let after = ExportReport::of((&model, 1.0), &fitted, &some_records(), LOSS);
         assert!(after.mean < report.mean, "{after} {report}");
         assert_same(&fitted);
     }

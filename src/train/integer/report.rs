@@ -7,7 +7,8 @@ use crate::nnue::layers::Head;
 use crate::nnue::trace::Trace;
 use crate::nnue::{Activation, Network};
 use crate::train::model::Model;
-use crate::train::model::scales::{UNITS, input_one};
+use crate::train::model::scales::{OUTPUT_ONE, UNITS, input_one};
+use crate::train::step::loss::Loss;
 
 /// The integer net against the float model, on some positions.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct ExportReport {
     pub worst: f64,
     /// Mean absolute value of the float model, for comparison.
     pub size: f64,
+    /// Mean loss of the float model and of the integer net.
+    pub losses: [f64; 2],
     /// The accumulators of both sides, the first and the second hidden layer.
     pub layers: [LayerReport; 3],
     /// Weights of the dense layers at the end of their range, in thousandths.
@@ -40,13 +43,19 @@ pub struct LayerReport {
 }
 
 impl ExportReport {
-    /// Compares both on `records`, the float model times `output_scale`.
-    pub fn of((model, output_scale): (&Model, f32), net: &Network, records: &[Record]) -> Self {
+    /// Compares both on `records`, the float model times `output_scale`, with each other and by `loss` with the labels.
+    pub fn of(
+        (model, output_scale): (&Model, f32),
+        net: &Network,
+        records: &[Record],
+        loss: Loss,
+    ) -> Self {
         let mut report = Self {
             positions: records.len(),
             mean: 0.0,
             worst: 0.0,
             size: 0.0,
+            losses: [0.0; 2],
             layers: [
                 LayerReport::new("transformer", most_input(net.architecture().activation)),
                 LayerReport::new("layer 1", 127),
@@ -55,22 +64,36 @@ impl ExportReport {
             limited: limited_weights(net),
             transformer_range: range(net.transformer().weights()),
         };
+        let one = OUTPUT_ONE * output_scale;
         for record in records {
             let mut trace = net.trace(record);
             // Behind what is handed on there may be zeros.
             let [_, second, _] = net.architecture().layers();
             trace.hidden[0].truncate(second.inputs);
-            let float = f64::from(model.output(record) * UNITS * output_scale);
-            report.add(float, &trace);
+            let outputs = [model.output(record), trace.raw() as f32 / one];
+            report.add_difference(outputs.map(|output| f64::from(output * UNITS * output_scale)));
+            let target = loss.target(record);
+            report.add_losses(outputs.map(|output| f64::from(loss.of(output, target).0)));
+            report.add_units(&trace);
         }
         report
     }
 
-    fn add(&mut self, float: f64, trace: &Trace) {
-        let difference = (float - f64::from(trace.raw()) / 16.0).abs();
+    /// What both say of a position, in engine units.
+    fn add_difference(&mut self, [float, integer]: [f64; 2]) {
+        let difference = (float - integer).abs();
         self.mean += difference / self.positions as f64;
         self.worst = self.worst.max(difference);
         self.size += float.abs() / self.positions as f64;
+    }
+
+    fn add_losses(&mut self, losses: [f64; 2]) {
+        for (mean, loss) in self.losses.iter_mut().zip(losses) {
+            *mean += loss / self.positions as f64;
+        }
+    }
+
+    fn add_units(&mut self, trace: &Trace) {
         let [hidden1, hidden2] = &trace.hidden;
         for (layer, units) in self
             .layers
@@ -126,6 +149,8 @@ impl fmt::Display for ExportReport {
             "float versus integer on {} positions: mean {:.2}, worst {:.1} units (mean |value| {:.0})",
             self.positions, self.mean, self.worst, self.size
         )?;
+        let [float, integer] = self.losses;
+        writeln!(f, "loss on them: float {float:.6}, integer {integer:.6}")?;
         for layer in &self.layers {
             writeln!(
                 f,

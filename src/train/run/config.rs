@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
-use crate::train::step::loss::LossKind;
+use crate::train::step::loss::{Loss, LossKind};
 
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -328,6 +328,26 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// The weight of the score at the end: what validation uses all the time, so that its losses compare.
+    pub fn last_lambda(&self) -> f32 {
+        if self.lambda_end < 0.0 {
+            self.lambda
+        } else {
+            self.lambda_end
+        }
+    }
+
+    /// What is minimised at the end.
+    pub fn last_loss(&self) -> Loss {
+        Loss {
+            kind: self.loss,
+            lambda: self.last_lambda(),
+            scale: self.scale,
+            exponent: self.loss_exponent,
+            sparsity: self.sparsity,
+        }
     }
 
     /// The setting by which a run with these settings would go on otherwise than one with `other`: its name and both

@@ -49,7 +49,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         args.checkpoint.display(),
         millions(state.shown),
         plot::text(&state.history),
-        ExportReport::of((&model, scale), &net, &records),
+        ExportReport::of((&model, scale), &net, &records, state.config.last_loss()),
         args.out.display()
     );
     Ok(())

@@ -51,16 +51,7 @@ pub fn moments(config: &Config, at: Elapsed) -> u32 {
 
 /// The weight of the score at a place.
 pub fn lambda(config: &Config, at: Elapsed) -> f32 {
-    config.lambda + (last_lambda(config) - config.lambda) * at.done.clamp(0.0, 1.0)
-}
-
-/// The weight of the score at the end: what validation uses all the time, so that its losses compare.
-pub fn last_lambda(config: &Config) -> f32 {
-    if config.lambda_end < 0.0 {
-        config.lambda
-    } else {
-        config.lambda_end
-    }
+    config.lambda + (config.last_lambda() - config.lambda) * at.done.clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
 use crate::train::samples::batches::{Batch, Batches};
 use crate::train::step::Trainer;
-use crate::train::step::loss::Loss;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::util::interrupt::Interrupt;
 
@@ -58,15 +57,8 @@ impl<const L1: usize> Session<L1> {
         };
         let optimiser = Optimiser::new(settings, parameters.moments);
         let size = (config.threads, config.batch);
-        let loss = Loss {
-            kind: config.loss,
-            lambda: config.lambda,
-            scale: config.scale,
-            exponent: config.loss_exponent,
-            sparsity: config.sparsity,
-        };
         let batches = Batches::new(stream, config.batch, config.seed, state.shown);
-        let mut trainer = Trainer::new(parameters.model, optimiser, loss, size)?;
+        let mut trainer = Trainer::new(parameters.model, optimiser, config.last_loss(), size)?;
         trainer.average = parameters.average;
         Ok(Self {
             trainer,
@@ -182,7 +174,7 @@ impl<const L1: usize> Session<L1> {
     /// Measures on what was held out, and writes net, log and plot.
     fn validate(&mut self) -> Result<()> {
         let (elapsed, state) = (self.elapsed(), &mut self.state);
-        self.trainer.loss.lambda = schedule::last_lambda(&state.config);
+        self.trainer.loss.lambda = state.config.last_lambda();
         let (sum, count) = std::mem::take(&mut state.recent);
         let validation = Validation {
             shown: state.shown,
@@ -236,8 +228,9 @@ impl<const L1: usize> Session<L1> {
         }
         self.keep()?;
         let net = self.write_net()?;
-        let scale = self.state.config.output_scale;
-        let report = ExportReport::of((self.trainer.result(), scale), &net, &self.checked);
+        let config = &self.state.config;
+        let model = (self.trainer.result(), config.output_scale);
+        let report = ExportReport::of(model, &net, &self.checked, config.last_loss());
         self.display.say(&format!(
             "{}{report}\nwrote {}",
             plot::text(&self.state.history),

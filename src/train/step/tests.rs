@@ -406,7 +406,7 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     let after = trainer.validate(&records);
     assert!(after < before / 10.0, "{before} -> {after}");
     let net = crate::train::integer::quantise(&trainer.model, 0.6);
-    let report = ExportReport::of((&trainer.model, 0.6), &net, &records);
+    let report = ExportReport::of((&trainer.model, 0.6), &net, &records, LOSS);
     eprintln!("{architecture:?}: {before} -> {after}\n{report}");
     // The roundings of more inputs add up to more.
     let most = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
@@ -418,6 +418,11 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
             1.0
         };
     assert!(report.mean < most * report.size, "{report}");
+    assert!(
+        (report.losses[0] - f64::from(after)).abs() < 1e-4,
+        "{report}"
+    );
+    assert!(report.losses[1] < 1.5 * report.losses[0], "{report}");
 }
 
 #[test]
