@@ -378,6 +378,20 @@ fn a_mean_of_the_last_part_is_kept_exported_and_better_at_a_constant_rate() {
 }
 
 #[test]
+fn a_run_that_ends_rounded_is_kept_exported_and_what_the_file_says() {
+    let folder = Folder::new("rounded");
+    kill_and_compare(&folder, &format!("{SHORT} --rounded 0.5"), &pauses(2, 2500));
+    let rounded = folder
+        .run("export whole.checkpoint --out rounded.nnue")
+        .ok();
+    assert!(folder.bytes("rounded.nnue") == folder.bytes("whole.nnue"));
+    folder.run(&format!("{SHORT} --out plain.nnue")).ok();
+    let plain = folder.run("export plain.checkpoint --out plain.nnue").ok();
+    let (rounded, plain) = (difference(&rounded), difference(&plain));
+    assert!(rounded < 0.5 * plain, "{rounded} {plain}");
+}
+
+#[test]
 fn a_fine_tune_at_a_small_rate_begins_where_the_net_was_and_improves_it() {
     let folder = Folder::new("fine-tune");
     let settings =
@@ -530,4 +544,11 @@ fn held_out(folder: &Folder, name: &str) -> Vec<f64> {
     let text = String::from_utf8(folder.bytes(name)).expect("a text");
     let loss = |line: &str| line.split('\t').nth(2)?.parse().ok();
     text.lines().skip(1).filter_map(loss).collect()
+}
+
+/// How far rounding moved the net, in engine units on average, by what an export says.
+fn difference(export: &Run) -> f64 {
+    let (_, after) = export.err.split_once(": mean ").expect("a report");
+    let (number, _) = after.split_once(',').expect("a number");
+    number.parse().expect("a number")
 }

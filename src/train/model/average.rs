@@ -31,6 +31,7 @@ impl Average {
     /// Takes one more moment in, in the current thread pool.
     pub fn add(&mut self, model: &Model) {
         self.count += 1;
+        self.model.rounding = model.rounding;
         let share = 1.0 / self.count as f32;
         let towards = |means: &mut [f32], values: &[f32]| {
             for (mean, value) in means.iter_mut().zip(values) {

@@ -4,12 +4,16 @@ pub(super) mod average;
 pub(super) mod chain;
 pub(super) mod dense;
 pub(super) mod psqt;
+pub(super) mod rounding;
 pub(super) mod scales;
 pub(super) mod shapes;
 pub(super) mod transformer;
 
+use std::borrow::Cow;
+
 use chain::{SKIP, squared_and_clipped};
 use dense::DenseParameters;
+use rounding::Rounding;
 use scales::HIDDEN;
 use transformer::Table;
 
@@ -27,6 +31,8 @@ pub(super) struct Model {
     pub transformer: Table,
     /// Everything else.
     pub dense: DenseParameters,
+    /// How the parameters are rounded wherever they are read; they themselves keep all their digits.
+    pub rounding: Option<Rounding>,
 }
 
 impl Model {
@@ -36,6 +42,7 @@ impl Model {
             architecture,
             transformer: transformer::initial(rng, architecture, span),
             dense: DenseParameters::initial(rng, architecture),
+            rounding: None,
         }
     }
 
@@ -45,12 +52,30 @@ impl Model {
             architecture,
             transformer: transformer::zeros(architecture),
             dense: DenseParameters::zeros(architecture),
+            rounding: None,
         }
     }
 
     /// A row of the transformer as the engine will see it: real plus factor.
     pub fn row(&self, piece_row: usize, king: usize) -> impl Iterator<Item = f32> + '_ {
-        transformer::folded(&self.transformer, self.architecture, piece_row, king)
+        let is_rounded = self.rounding.is_some();
+        transformer::folded(&self.transformer, self.architecture, piece_row, king).map(
+            move |weight| {
+                if is_rounded {
+                    rounding::row_weight(weight)
+                } else {
+                    weight
+                }
+            },
+        )
+    }
+
+    /// The dense parameters as they are read.
+    pub fn read_dense(&self) -> Cow<'_, DenseParameters> {
+        match self.rounding {
+            Some(rounding) => Cow::Owned(rounding.dense(self.architecture, &self.dense)),
+            None => Cow::Borrowed(&self.dense),
+        }
     }
 
     /// The net's output, side to move's view, without any rounding but that of the floats.
@@ -81,7 +106,8 @@ impl Model {
 
     /// The sums of the layers after the transformer.
     pub fn sums(&self, record: &Record) -> LayerSums {
-        let (inputs, dense) = (self.inputs(record), &self.dense);
+        let dense = self.read_dense();
+        let inputs = self.inputs(&dense.transformer_bias, record);
         let stack = self.architecture.bucket(record.piece_count() as usize);
         let [first, second, last] = self.architecture.layers();
         let hidden1 = affine(first, stack, (&dense.l1_weight, &dense.l1_bias), &inputs);
@@ -111,17 +137,21 @@ impl Model {
         (squared_and_clipped(&all)[..2 * SKIP].to_vec(), all[SKIP])
     }
 
-    /// The inputs of the first dense layer: both accumulators, activated, the side to move's first.
-    pub fn inputs(&self, record: &Record) -> Vec<f32> {
+    /// The inputs of the first dense layer: both accumulators, which begin with `bias`, activated, the side to move's
+    /// first.
+    pub fn inputs(&self, bias: &[f32], record: &Record) -> Vec<f32> {
         let active = Active::of(self.architecture.features, record, false);
-        let mut inputs = self.accumulator(active.side(0));
-        inputs.extend(self.accumulator(active.side(1)));
+        let mut inputs = self.accumulator(bias, active.side(0));
+        inputs.extend(self.accumulator(bias, active.side(1)));
+        if self.rounding.is_some() && self.architecture.activation == Activation::Pairwise {
+            inputs.iter_mut().for_each(|x| *x = rounding::product(*x));
+        }
         inputs
     }
 
     /// One perspective's accumulator, activated.
-    fn accumulator(&self, rows: &[u16]) -> Vec<f32> {
-        let mut sums = self.dense.transformer_bias.clone();
+    fn accumulator(&self, bias: &[f32], rows: &[u16]) -> Vec<f32> {
+        let mut sums = bias.to_vec();
         for &row in rows {
             let (row, kings) = (usize::from(row), self.architecture.features.set().kings);
             let (piece_row, king) = (row / kings, row % kings);

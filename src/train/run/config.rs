@@ -150,6 +150,9 @@ settings! {
     /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held
     /// out is then measured on the mean
     average: f64 = 0.0;
+    /// Share of the run, at its end, in which the net is seen as its file will have it, weights and products rounded:
+    /// what still learns takes that into account
+    rounded: f64 = 0.0;
     /// What the mean activation of the accumulators' units counts beside the loss: more makes units silent
     sparsity: f32 = 0.0;
     /// What is minimised
@@ -314,6 +317,9 @@ impl Config {
                 bail!("{name} is {share}, but must be from 0 to below 1");
             }
         }
+        if !(0.0..=1.0).contains(&self.rounded) {
+            bail!("rounded is {}, but must be from 0 to 1", self.rounded);
+        }
         let at_least = [
             ("warm-up", self.warm_up, 0.0),
             ("decay", self.decay.into(), 0.0),
@@ -405,6 +411,7 @@ mod tests {
             ("holdout", "holdout = 1.0"),
             ("rate", "rate = nan"),
             ("average", "average = 1.0"),
+            ("rounded", "rounded = 1.5"),
             ("decay", "decay = -1"),
             ("real-decay", "real-decay = nan"),
             ("factor-decay", "factor-decay = -1"),

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::outputs::{millions, write_net, write_picture};
+use super::schedule::{self, Elapsed};
 use super::{checkpoint, plot};
 use crate::train::integer::{ExportReport, export};
+use crate::train::model::rounding::Rounding;
 
 /// Arguments of `train export`.
 #[derive(clap::Args, Clone, Debug)]
@@ -34,11 +36,16 @@ pub struct ExportArgs {
 pub fn run(args: &ExportArgs) -> Result<()> {
     let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
     let scale = args.output_scale.unwrap_or(state.config.output_scale);
-    let model = if args.last {
+    let mut model = if args.last {
         parameters.model
     } else {
         parameters.into_result()
     };
+    let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
+    let is_rounded = schedule::rounding(&state.config, elapsed).is_some();
+    model.rounding = is_rounded.then_some(Rounding {
+        output_scale: scale,
+    });
     let net = export(&model, scale, &records);
     write_net(&args.out, &net)?;
     if let Some(path) = &args.plot {

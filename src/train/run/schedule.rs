@@ -1,7 +1,9 @@
-//! How the learning rate and the weight of the score change in the course of a run.
+//! How the learning rate, the weight of the score and the rounding change in the course of a run.
 
 use std::f32::consts::PI;
 
+use super::outputs::millions;
+use crate::train::model::rounding::Rounding;
 use crate::train::run::config::{Config, ScheduleKind};
 
 /// Where a run stands.
@@ -11,6 +13,23 @@ pub struct Elapsed {
     pub done: f32,
     /// Positions shown, in millions.
     pub millions: f64,
+}
+
+impl Elapsed {
+    /// Where a run is after so many positions and so many seconds of work: by positions or by the clock, whichever is
+    /// further.
+    pub fn after(config: &Config, shown: u64, seconds: f64) -> Self {
+        let by_clock = if config.minutes > 0.0 {
+            seconds / (60.0 * config.minutes)
+        } else {
+            0.0
+        };
+        let millions = millions(shown);
+        Self {
+            done: (millions / config.millions).max(by_clock) as f32,
+            millions,
+        }
+    }
 }
 
 /// The learning rate at a place.
@@ -47,6 +66,15 @@ pub fn moments(config: &Config, at: Elapsed) -> u32 {
         return 0;
     }
     1 + (MOMENTS * last_part / config.average) as u32
+}
+
+/// How the parameters are rounded at a place: not at all, or in the run's last part as they will be written.
+pub fn rounding(config: &Config, at: Elapsed) -> Option<Rounding> {
+    let begins = 1.0 - config.rounded;
+    let is_rounded = config.rounded > 0.0 && f64::from(at.done) >= begins;
+    is_rounded.then_some(Rounding {
+        output_scale: config.output_scale,
+    })
 }
 
 /// The weight of the score at a place.
@@ -90,6 +118,18 @@ mod tests {
         config.average = 0.25;
         let counts = [0.0, 0.74, 0.763, 0.876, 1.0, 1.1].map(|done| moments(&config, place(done)));
         assert_eq!(counts, [0, 0, 6, 51, 101, 101]);
+    }
+
+    #[test]
+    fn the_last_part_is_rounded() {
+        let mut config = Overrides::default().resolved();
+        assert_eq!(rounding(&config, place(1.0)), None);
+        (config.rounded, config.output_scale) = (0.25, 0.8);
+        let rounded = [0.0, 0.74, 0.76, 1.0].map(|done| rounding(&config, place(done)));
+        let as_written = Some(Rounding { output_scale: 0.8 });
+        assert_eq!(rounded, [None, None, as_written, as_written]);
+        config.rounded = 1.0;
+        assert_eq!(rounding(&config, place(0.0)), as_written);
     }
 
     #[test]

@@ -60,6 +60,8 @@ impl<const L1: usize> Session<L1> {
         let batches = Batches::new(stream, config.batch, config.seed, state.shown);
         let mut trainer = Trainer::new(parameters.model, optimiser, config.last_loss(), size)?;
         trainer.average = parameters.average;
+        let elapsed = Elapsed::after(config, state.shown, state.seconds);
+        trainer.round(schedule::rounding(config, elapsed));
         Ok(Self {
             trainer,
             batches,
@@ -140,6 +142,7 @@ impl<const L1: usize> Session<L1> {
         let (config, elapsed) = (&self.state.config, self.elapsed());
         let rate = schedule::rate(config, elapsed);
         self.trainer.loss.lambda = schedule::lambda(config, elapsed);
+        self.trainer.round(schedule::rounding(config, elapsed));
         let loss = self.trainer.step(&batch.samples, rate);
         let size = batch.samples.len() as u64;
         let moments = schedule::moments(&self.state.config, elapsed);
@@ -156,25 +159,17 @@ impl<const L1: usize> Session<L1> {
         loss
     }
 
-    /// Where the run stands, by positions or by the clock, whichever is further.
+    /// Where the run stands.
     fn elapsed(&self) -> Elapsed {
-        let config = &self.state.config;
-        let by_clock = if config.minutes > 0.0 {
-            self.state.seconds / (60.0 * config.minutes)
-        } else {
-            0.0
-        };
-        let millions = millions(self.state.shown);
-        Elapsed {
-            done: (millions / config.millions).max(by_clock) as f32,
-            millions,
-        }
+        Elapsed::after(&self.state.config, self.state.shown, self.state.seconds)
     }
 
     /// Measures on what was held out, and writes net, log and plot.
     fn validate(&mut self) -> Result<()> {
         let (elapsed, state) = (self.elapsed(), &mut self.state);
         self.trainer.loss.lambda = state.config.last_lambda();
+        self.trainer
+            .round(schedule::rounding(&state.config, elapsed));
         let (sum, count) = std::mem::take(&mut state.recent);
         let validation = Validation {
             shown: state.shown,

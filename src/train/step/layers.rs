@@ -113,10 +113,11 @@ impl<const L1: usize> Buffers<L1> {
                 backend.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
+        let cut_off = snapshot.is_rounded;
         if are_products {
             let pairs = self.clipped.iter().zip(&mut self.inputs);
             let pairs = pairs.take(actives.len());
-            pairs.for_each(|(clipped, inputs)| backend.products(clipped, &mut inputs[0]));
+            pairs.for_each(|(clipped, inputs)| backend.products(clipped, cut_off, &mut inputs[0]));
         }
         let weights = &snapshot.stacks[stack];
         backend.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);

@@ -32,6 +32,7 @@ use snapshot::Snapshot;
 use super::model::Model;
 use super::model::average::Average;
 use super::model::dense::DenseParameters;
+use super::model::rounding::Rounding;
 use super::model::transformer::block;
 use super::samples::Sample;
 use crate::data::Record;
@@ -104,6 +105,14 @@ impl<const L1: usize> Trainer<L1> {
         self.pool
             .install(|| optimiser.step(backend, model, rate, &dense, sparse));
         loss
+    }
+
+    /// From now on the parameters are read so.
+    pub fn round(&mut self, rounding: Option<Rounding>) {
+        self.model.rounding = rounding;
+        if let Some(average) = &mut self.average {
+            average.model.rounding = rounding;
+        }
     }
 
     /// Takes the model as it is into the mean.

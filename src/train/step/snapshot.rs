@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::nnue::Architecture;
 use crate::train::model::Model;
 use crate::train::model::dense::DenseParameters;
-use crate::train::model::scales::HIDDEN;
+use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN};
 use crate::train::model::transformer::{block, factor};
 use crate::train::step::layout::{FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile};
 use crate::train::step::psqt::PsqtRows;
@@ -29,6 +29,8 @@ pub struct Snapshot<const L1: usize> {
     pub stacks: Vec<LayerStack<L1>>,
     /// The piece-square values of the rows, real plus factor.
     pub psqt: PsqtRows,
+    /// Whether all of these are rounded as in a net file; products of accumulators must be as well.
+    pub is_rounded: bool,
 }
 
 /// A stack of dense layers.
@@ -55,15 +57,16 @@ impl<const L1: usize> Snapshot<L1> {
                 .map(|_| LayerStack::zeros(architecture))
                 .collect(),
             psqt: PsqtRows::zeros(architecture),
+            is_rounded: false,
         };
-        snapshot.take_dense(&model.dense);
+        snapshot.take_dense(model);
         snapshot
     }
 
     /// Takes the dense tensors, and the rows for which `wanted` is true (in parallel, in the current thread pool).
     pub fn take(&mut self, backend: Backend, model: &Model, wanted: impl Fn(usize) -> bool + Sync) {
-        self.take_dense(&model.dense);
-        let architecture = self.architecture;
+        self.take_dense(model);
+        let (architecture, is_rounded) = (self.architecture, self.is_rounded);
         let kings = architecture.features.set().kings;
         self.rows
             .par_chunks_mut(kings * L1)
@@ -75,6 +78,9 @@ impl<const L1: usize> Snapshot<L1> {
                 for (king, out) in out.iter_mut().enumerate() {
                     if wanted(kings * piece_row + king) {
                         backend.fold(&rows[king], &rows[factor(architecture.features)], out);
+                        if is_rounded {
+                            round(out);
+                        }
                     }
                 }
             });
@@ -86,7 +92,9 @@ impl<const L1: usize> Snapshot<L1> {
         self.take(backend, model, used);
     }
 
-    fn take_dense(&mut self, dense: &DenseParameters) {
+    fn take_dense(&mut self, model: &Model) {
+        self.is_rounded = model.rounding.is_some();
+        let dense = &*model.read_dense();
         for (out, bias) in self.bias.iter_mut().zip(&dense.transformer_bias) {
             *out = (bias * FIXED_ONE).round() as i16;
         }
@@ -94,6 +102,15 @@ impl<const L1: usize> Snapshot<L1> {
         for (number, stack) in self.stacks.iter_mut().enumerate() {
             stack.take(self.architecture, dense, number);
         }
+    }
+}
+
+/// Rounds a row to what the file can have.
+fn round<const L1: usize>(row: &mut FixedRow<L1>) {
+    /// Of the row's units to one of the file's.
+    const STEP: i16 = (FIXED_ONE / ACTIVATION_ONE) as i16;
+    for weight in row {
+        *weight = weight.saturating_add(STEP / 2) & -STEP;
     }
 }
 

@@ -235,7 +235,7 @@ fn the_penalty_on_activations_is_in_the_gradient_and_silences_units() {
 /// The mean activation of the first dense layer's inputs.
 fn mean_activation(model: &Model, records: &[Record]) -> f32 {
     let mean = |record: &Record| {
-        let inputs = model.inputs(record);
+        let inputs = model.inputs(&model.dense.transformer_bias, record);
         inputs.iter().sum::<f32>() / inputs.len() as f32
     };
     records.iter().map(mean).sum::<f32>() / records.len() as f32
@@ -423,6 +423,17 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
         "{report}"
     );
     assert!(report.losses[1] < 1.5 * report.losses[0], "{report}");
+    // Seen as it will be rounded, the model is what the engine will see.
+    trainer.round(Some(Rounding { output_scale: 0.6 }));
+    for batch in records.chunks(250) {
+        trainer.step(&samples(batch), 0.001);
+    }
+    let rounded = trainer.validate(&records);
+    assert!((rounded - exact_loss(&trainer.model, &records)).abs() < 1e-4);
+    let net = crate::train::integer::quantise(&trainer.model, 0.6);
+    let same = ExportReport::of((&trainer.model, 0.6), &net, &records, LOSS);
+    eprintln!("rounded {rounded}\n{same}");
+    assert!(same.mean < 0.5 * report.mean, "{same} {report}");
 }
 
 #[test]

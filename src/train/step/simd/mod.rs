@@ -222,10 +222,11 @@ impl Backend {
         );
     }
 
-    /// The products of the halves of clipped accumulators, the side to move's first.
+    /// The products of the halves of clipped accumulators, the side to move's first; cut off as the engine does it, or
+    /// with all their digits.
     #[inline]
-    pub fn products<const L1: usize>(self, clipped: &Inputs<L1>, out: &mut Row<L1>) {
-        dispatch!(self, products<L1>(clipped, out));
+    pub fn products<const L1: usize>(self, clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>) {
+        dispatch!(self, products<L1>(clipped, cut_off, out));
     }
 
     /// The backward pass of the first layer above products: adds `deltas x inputs` to `gradient`, and puts the deltas
@@ -320,7 +321,7 @@ mod avx2 {
         fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-        fn products<L1>(clipped: &Inputs<L1>, out: &mut Row<L1>);
+        fn products<L1>(clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>);
         fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
         fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
             weights: &[Tile], gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);

@@ -16,7 +16,7 @@ compiled_for! { "neon":
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn products<L1>(clipped: &Inputs<L1>, out: &mut Row<L1>);
+    fn products<L1>(clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>);
     fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
     fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
         gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);

@@ -135,8 +135,10 @@ fn check_first_layer<const L1: usize>() {
         backend.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
         all.extend(bias.as_flattened());
         all.extend(coarse(out.as_flattened()));
-        backend.products(&inputs[3], &mut products[0]);
-        all.extend(products[0]);
+        for cut_off in [false, true] {
+            backend.products(&inputs[3], cut_off, &mut products[0]);
+            all.extend(products[0]);
+        }
         all
     });
 }

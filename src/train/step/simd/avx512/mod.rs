@@ -18,7 +18,7 @@ compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn products<L1>(clipped: &Inputs<L1>, out: &mut Row<L1>);
+    fn products<L1>(clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>);
     fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }

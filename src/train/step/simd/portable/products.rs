@@ -1,14 +1,23 @@
 //! The products of an accumulator's halves.
 
 use super::*;
+use crate::train::model::rounding;
 
 #[inline(always)]
-pub fn products<const FMA: bool, const L1: usize>(clipped: &Inputs<L1>, out: &mut Row<L1>) {
+pub fn products<const FMA: bool, const L1: usize>(
+    clipped: &Inputs<L1>,
+    cut_off: bool,
+    out: &mut Row<L1>,
+) {
     for (out, side) in out.chunks_exact_mut(L1 / 2).zip(clipped) {
         let (first, second) = side.split_at(L1 / 2);
         for ((out, a), b) in out.iter_mut().zip(first).zip(second) {
             *out = a * b;
         }
+    }
+    if cut_off {
+        out.iter_mut()
+            .for_each(|product| *product = rounding::product(*product));
     }
 }
 

@@ -1,0 +1,79 @@
+//! The parameters as the integers of a net file will have them: what the passes of a run's last part read, so that
+//! what still learns takes the rounding into account.
+//!
+//! The gradient goes past the rounding, to the parameter that was rounded.
+// CITE: Y. Bengio, N. Léonard and A. Courville, "Estimating or Propagating Gradients Through Stochastic Neurons"
+// (2013): the straight-through estimator; B. Jacob et al., "Quantization and Training of Neural Networks" (2018):
+// training with the roundings of inference.
+
+use super::chain::SKIP;
+use super::dense::DenseParameters;
+use super::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::nnue::architecture::Chain;
+use crate::nnue::{Activation, Architecture};
+
+/// Rounds for a file whose outputs are multiplied by `output_scale`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounding {
+    /// What everything that the net says is multiplied by.
+    pub output_scale: f32,
+}
+
+impl Rounding {
+    /// The dense parameters, rounded where the file has bytes for them or adds them to rounded ones; other biases and
+    /// the piece-square values lose next to nothing.
+    pub fn dense(self, architecture: Architecture, dense: &DenseParameters) -> DenseParameters {
+        let mut dense = dense.clone();
+        round(&mut dense.transformer_bias, ACTIVATION_ONE);
+        let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(architecture.activation);
+        let [first, ..] = architecture.layers();
+        for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs).enumerate() {
+            let skips =
+                matches!(architecture.chain, Chain::Skip { .. }) && number % first.outputs == SKIP;
+            let scale = if skips { self.output_scale } else { 1.0 };
+            round(row, first_one * scale);
+        }
+        round(&mut dense.l2_weight, WEIGHT_ONE);
+        let output_one = OUTPUT_ONE * self.output_scale / ACTIVATION_ONE;
+        round(&mut dense.output_weight, output_one);
+        dense
+    }
+}
+
+/// A weight of the transformer's rows, real plus factor.
+pub fn row_weight(weight: f32) -> f32 {
+    rounded(weight, ACTIVATION_ONE)
+}
+
+/// A product of two clipped units, which are whole numbers: the engine cuts off what is behind the point.
+#[inline(always)]
+pub fn product(product: f32) -> f32 {
+    // Products are multiples of one in 128, so that this is far from every one of them.
+    const NOTHING: f32 = 1.0 / 256.0;
+    let one = input_one(Activation::Pairwise);
+    (product * one + NOTHING).floor() / one
+}
+
+fn round(weights: &mut [f32], one: f32) {
+    weights.iter_mut().for_each(|w| *w = rounded(*w, one));
+}
+
+fn rounded(weight: f32, one: f32) -> f32 {
+    (weight * one).round() / one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_the_engine() {
+        for a in 0..=127_u32 {
+            for b in 0..=127_u32 {
+                let float = product(a as f32 / ACTIVATION_ONE * (b as f32 / ACTIVATION_ONE));
+                let integer = float * input_one(Activation::Pairwise);
+                assert!((integer - (a * b / 128) as f32).abs() < 1e-3, "{a} {b}");
+            }
+        }
+    }
+}
