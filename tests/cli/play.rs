@@ -1,13 +1,14 @@
 //! `play`: a game at a terminal.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::engine::engine;
 use crate::run::Run;
 
 /// A game of `play`, typed as one text.
 fn play(arguments: &[&str], typed: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+    let mut child = engine()
         .arg("play")
         .args(arguments)
         .stdin(Stdio::piped())
@@ -65,29 +66,37 @@ fn a_game_is_played_taken_back_and_saved() {
 
 #[test]
 fn games_end_by_mate_stalemate_and_agreement() {
-    let mate = ["--fen", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"];
-    assert!(play(&mate, "Ra8\n").ok().out.contains("White mates: 1-0"));
-    let stalemate = ["--fen", "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1"];
-    assert!(
-        play(&stalemate, "Qf7\n")
-            .ok()
-            .out
-            .contains("Stalemate: 1/2-1/2")
-    );
-    let equal = ["--fen", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1"];
-    assert!(
-        play(&equal, "Kd2\ndraw\n")
-            .ok()
-            .out
-            .contains("Draw agreed: 1/2-1/2")
-    );
-    let black = [
-        "--colour",
-        "black",
-        "--fen",
-        "k7/8/1K6/8/8/8/8/7R w - - 0 1",
-    ];
-    assert!(play(&black, "").ok().out.contains("Rh8#"));
+    for (fen, typed, end) in [
+        (
+            "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1",
+            "Ra8",
+            "White mates: 1-0",
+        ),
+        (
+            "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
+            "Qf7",
+            "Stalemate: 1/2-1/2",
+        ),
+        (
+            "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1",
+            "Kd2\ndraw",
+            "Draw agreed: 1/2-1/2",
+        ),
+    ] {
+        let run = play(&["--fen", fen], &format!("{typed}\n")).ok();
+        assert!(run.out.contains(end), "{end}: {}", run.out);
+    }
+}
+
+#[test]
+fn the_engine_mates_where_it_can() {
+    let fen = "k7/8/1K6/8/8/8/8/7R w - - 0 1";
+    let run = play(&["--colour", "black", "--fen", fen], "").ok();
+    assert!(run.out.contains("Rh8#"), "{}", run.out);
+}
+
+#[test]
+fn what_cannot_be_played_is_said() {
     play(&["--fen", "rubbish"], "").fails_with("rubbish");
     play(&["--elo", "5"], "").fails_with("500");
 }
