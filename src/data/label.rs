@@ -79,27 +79,33 @@ impl Labeller {
         (!judges.is_empty()).then(|| Self(judges.iter().map(stack).collect()))
     }
 
-    /// What they say on average, each times its factor, in engine units for the side to move.
-    pub fn label(&mut self, board: &impl BoardView) -> Value {
+    /// What they say of each board on average, each times its factor, in engine units for the side to move.
+    pub fn label<'a, B: BoardView + 'a>(
+        &mut self,
+        boards: impl Iterator<Item = &'a B> + Clone,
+    ) -> Vec<Value> {
         let nets = self.0.len() as f64;
-        let sum: f64 = self
-            .0
-            .iter_mut()
-            .map(|(stack, factor)| {
+        let mut sums: Vec<f64> = boards.clone().map(|_| 0.0).collect();
+        // Net by net: the weights that a board needs are mostly those that the last one needed.
+        for (stack, factor) in &mut self.0 {
+            for (sum, board) in sums.iter_mut().zip(boards.clone()) {
                 // Samples are far apart in the search, but near on the board: what the last ones left in the cache
                 // of accumulators makes them cheap.
                 stack.reset();
-                f64::from(stack.evaluate(board).value()) * *factor
-            })
-            .sum();
-        (sum / nets).round() as Value
+                *sum += f64::from(stack.evaluate(board).value()) * *factor;
+            }
+        }
+        let mean = |sum: f64| (sum / nets).round() as Value;
+        sums.into_iter().map(mean).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Position;
+    use crate::board::{CastlingMode, Position};
+    use crate::data::entry::Entry;
+    use crate::data::pieces::Pieces;
 
     #[test]
     fn factors_follow_the_last_at_sign() {
@@ -129,16 +135,22 @@ mod tests {
         assert!(Labeller::new(&[]).is_none());
         let mut labeller = Labeller::new(&[judge(0.5), judge(2.5)]).expect("two judges");
         let mut alone = AccumulatorStack::new(network.clone());
-        for fen in [
+        let positions = [
             "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
             "8/5k2/3p4/3P4/2Q5/q7/5K2/8 b - - 0 1",
-        ] {
-            let position = Position::from_fen(fen, crate::board::CastlingMode::Standard)
-                .expect("a legal position");
+        ]
+        .map(|fen| Position::from_fen(fen, CastlingMode::Standard).expect("a legal position"));
+        let wanted = positions.each_ref().map(|position| {
             alone.reset();
-            let value = f64::from(alone.evaluate(&position).value());
-            let wanted = (value * 1.5).round() as Value;
-            assert_eq!(labeller.label(&position), wanted, "{fen}");
-        }
+            let value = f64::from(alone.evaluate(position).value());
+            (value * 1.5).round() as Value
+        });
+        assert_eq!(labeller.label(positions.iter()), wanted);
+        // Copies of the pieces are worth the same.
+        let pieces = positions.each_ref().map(Pieces::of);
+        assert_eq!(labeller.label(pieces.iter()), wanted);
+        let unpacked = positions.map(|position| Pieces::of_entry(&Entry::of(&position)));
+        let unpacked = unpacked.map(|pieces| pieces.expect("a king on each side"));
+        assert_eq!(labeller.label(unpacked.iter()), wanted);
     }
 }

@@ -11,14 +11,13 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use parking_lot::Mutex;
 
+use super::basket::{Basket, Sieve};
 use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
-use crate::board::{Move, Position};
-use crate::data::entry::Entry;
+use crate::board::Position;
 use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::reader::Format;
-use crate::data::tree::{Encoder, PackedMove, Stem};
 use crate::nnue::Network;
 use crate::search::sampler::Sampler;
 use crate::search::score::Value;
@@ -64,6 +63,14 @@ pub struct SampleArgs {
 }
 
 impl SampleArgs {
+    fn sieve(&self) -> Sieve {
+        Sieve {
+            max_score: self.max_score.into(),
+            thin_beyond: self.thin_beyond.into(),
+            thin: self.thin as usize,
+        }
+    }
+
     /// What the data depend on, in words.
     fn settings(&self, network: &Network, judges: &[Judge]) -> String {
         let labels = match judges {
@@ -95,11 +102,14 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Resul
     crew::run(&args.output, &args.settings(network, judges), || {
         SamplePlayer {
             args,
-            judges,
             openings: &openings,
             limits: &limits,
-            format,
             solo: Solo::new(network.clone(), args.output.hash as usize),
+            basket: Arc::new(Mutex::new(Basket::new(
+                args.sieve(),
+                format,
+                Labeller::new(judges),
+            ))),
         }
     })
 }
@@ -107,11 +117,11 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Resul
 /// Samples games on one thread.
 struct SamplePlayer<'a> {
     args: &'a SampleArgs,
-    judges: &'a [Judge],
     openings: &'a EvenOpenings,
     limits: &'a Limits,
-    format: Format,
     solo: Solo,
+    /// Shared with the sampler of the game that is being played; nobody else ever holds it.
+    basket: Arc<Mutex<Basket>>,
 }
 
 impl Player for SamplePlayer<'_> {
@@ -119,107 +129,21 @@ impl Player for SamplePlayer<'_> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
-        let basket = Arc::new(Mutex::new(Basket::new(self.format, &start)));
-        let labeller = Labeller::new(self.judges);
-        let picker = Picker::new(self.args, labeller, rng, basket.clone());
-        self.solo.set_sampler(Some(Box::new(picker)));
+        self.basket
+            .lock()
+            .begin(&start, SplitMix64::new(rng.next_u64()));
+        self.solo.set_sampler(Some(Box::new(Picker {
+            rng,
+            one_in: self.args.one_in as usize,
+            basket: self.basket.clone(),
+        })));
         let result = game::play(start, &self.args.rules, stop, |position| {
-            basket.lock().follow(position);
+            self.basket.lock().follow(position);
             self.solo.search(position, self.limits)
         });
         self.solo.set_sampler(None);
-        let basket = std::mem::replace(&mut *basket.lock(), Basket::Entries(Vec::new()));
-        match result {
-            Some(white) => basket.finish(white, self.format).map(Some),
-            None => Ok(None),
-        }
-    }
-}
-
-/// The samples of a game.
-enum Basket {
-    /// For formats that hold positions on their own.
-    Entries(Vec<Entry>),
-    /// For the format that holds the ways to them.
-    Tree(Box<Walk>),
-}
-
-/// A game's samples, encoded as they come.
-struct Walk {
-    /// What went wrong, if anything: a search cannot be stopped by those who look on.
-    encoded: Result<Encoder>,
-    /// Moves that led to the game's first position.
-    before: usize,
-    /// Moves of the game so far, and while a sample is taken those of the search.
-    path: Vec<PackedMove>,
-    /// How many moves the game has.
-    played: usize,
-}
-
-impl Basket {
-    fn new(format: Format, start: &Position) -> Self {
-        if format != Format::Tree {
-            return Self::Entries(Vec::new());
-        }
-        Self::Tree(Box::new(Walk {
-            encoded: Ok(Encoder::new(Stem::of(start))),
-            before: start.history_len(),
-            path: Vec::new(),
-            played: 0,
-        }))
-    }
-
-    /// Hears that the game has come to a position.
-    fn follow(&mut self, position: &Position) {
-        if let Self::Tree(walk) = self {
-            walk.go_to(position);
-            walk.played = walk.path.len();
-        }
-    }
-
-    fn put(&mut self, position: &Position, score: i16) {
-        match self {
-            Self::Entries(entries) => entries.push(Entry {
-                score,
-                ..Entry::of(position)
-            }),
-            Self::Tree(walk) => walk.put(position, score),
-        }
-    }
-
-    /// The game, now that white's result is known.
-    fn finish(self, white: i8, format: Format) -> Result<PlayedGame> {
-        match self {
-            Self::Entries(mut entries) => {
-                entries.iter_mut().for_each(|entry| entry.set_result(white));
-                PlayedGame::encode(&entries, format)
-            }
-            Self::Tree(walk) => {
-                let encoder = walk.encoded?;
-                let positions = encoder.count();
-                let mut bytes = Vec::new();
-                encoder.finish(white, &mut bytes)?;
-                Ok(PlayedGame { bytes, positions })
-            }
-        }
-    }
-}
-
-impl Walk {
-    /// Makes `path` the way to a position behind the game's last one.
-    fn go_to(&mut self, position: &Position) {
-        self.path.truncate(self.played);
-        let moves = position.moves_since(self.before + self.played);
-        self.path.extend(moves.map(Move::bits_of));
-    }
-
-    fn put(&mut self, position: &Position, score: i16) {
-        self.go_to(position);
-        if let Ok(encoder) = &mut self.encoded
-            && let Err(error) = encoder.sample(&self.path, score)
-        {
-            self.encoded = Err(error.context("a sample's path; this is a bug, please report it"));
-        }
+        let finish = |white| self.basket.lock().finish(white);
+        result.map(finish).transpose()
     }
 }
 
@@ -227,50 +151,13 @@ impl Walk {
 struct Picker {
     rng: SplitMix64,
     one_in: usize,
-    max_score: i32,
-    thin_beyond: i32,
-    thin: usize,
-    /// Without one, the value of the net that plays is the label.
-    labeller: Option<Labeller>,
-    /// Shared with the player, who takes the basket when the game is over; nobody else ever holds it.
     basket: Arc<Mutex<Basket>>,
-}
-
-impl Picker {
-    fn new(
-        args: &SampleArgs,
-        labeller: Option<Labeller>,
-        rng: SplitMix64,
-        basket: Arc<Mutex<Basket>>,
-    ) -> Self {
-        Self {
-            rng,
-            one_in: args.one_in as usize,
-            max_score: args.max_score.into(),
-            thin_beyond: args.thin_beyond.into(),
-            thin: args.thin as usize,
-            labeller,
-            basket,
-        }
-    }
 }
 
 impl Sampler for Picker {
     fn evaluated(&mut self, position: &Position, value: Value) {
-        if self.rng.below(self.one_in) != 0 {
-            return;
+        if self.rng.below(self.one_in) == 0 {
+            self.basket.lock().put(position, value);
         }
-        let value = match &mut self.labeller {
-            None => value,
-            Some(labeller) => labeller.label(position),
-        };
-        if value.abs() > self.max_score {
-            return;
-        }
-        if value.abs() > self.thin_beyond && self.rng.below(self.thin) != 0 {
-            return;
-        }
-        let score = value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
-        self.basket.lock().put(position, score);
     }
 }

@@ -4,16 +4,15 @@
 
 use std::ops::Range;
 
-use anyhow::{Result, ensure};
-use shakmaty::{Bitboard, Color, Role, Square};
+use anyhow::Result;
 
 use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::label::{Judge, LabelNet, Labeller};
+use crate::data::pieces::Pieces;
 use crate::data::reader::Place;
 use crate::data::tree::{PackedMove, Stem, Trail};
-use crate::nnue::BoardView;
 use crate::util::{cores, threads};
 
 /// Positions that are labelled at once.
@@ -65,10 +64,11 @@ pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     Ok(())
 }
 
-/// Entries with their boards, and where they were read.
+/// Entries with their pieces, and where they were read.
 #[derive(Default)]
 struct Batch {
-    entries: Vec<(Entry, Board)>,
+    entries: Vec<Entry>,
+    pieces: Vec<Pieces>,
     places: Vec<Option<OwnPlace>>,
     /// The paths of all places, one after the other.
     paths: Vec<PackedMove>,
@@ -83,7 +83,8 @@ struct OwnPlace {
 
 impl Batch {
     fn push(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
-        self.entries.push((*entry, Board::of(entry)?));
+        self.pieces.push(Pieces::of_entry(entry)?);
+        self.entries.push(*entry);
         self.places.push(place.map(|Place { block, trail }| {
             let first = self.paths.len();
             self.paths.extend_from_slice(trail.path);
@@ -99,25 +100,27 @@ impl Batch {
     /// Asks the labellers, each in a thread of its own if they are several, for neighbouring entries.
     fn label(&mut self, labellers: &mut [Labeller]) {
         let share = self.entries.len().div_ceil(labellers.len().max(1)).max(1);
-        let mut work = labellers.iter_mut().zip(self.entries.chunks_mut(share));
+        let shares = self.entries.chunks_mut(share);
+        let shares = shares.zip(self.pieces.chunks(share));
+        let mut work = labellers.iter_mut().zip(shares);
         if !threads::EXIST {
-            work.for_each(|(labeller, entries)| label_all(labeller, entries));
+            work.for_each(|(labeller, share)| label_all(labeller, share));
             return;
         }
         let first = work.next();
         std::thread::scope(|scope| {
-            work.for_each(|(labeller, entries)| {
-                scope.spawn(|| label_all(labeller, entries));
+            work.for_each(|(labeller, share)| {
+                scope.spawn(|| label_all(labeller, share));
             });
-            if let Some((labeller, entries)) = first {
-                label_all(labeller, entries);
+            if let Some((labeller, share)) = first {
+                label_all(labeller, share);
             }
         });
     }
 
     /// Writes the entries and forgets them.
     fn write(&mut self, output: &mut OutputFile) -> Result<()> {
-        for ((entry, _), place) in self.entries.iter().zip(&self.places) {
+        for (entry, place) in self.entries.iter().zip(&self.places) {
             let place = place.as_ref().map(|place| Place {
                 block: place.block,
                 trail: Trail {
@@ -128,66 +131,17 @@ impl Batch {
             output.write_placed(entry, place)?;
         }
         self.entries.clear();
+        self.pieces.clear();
         self.places.clear();
         self.paths.clear();
         Ok(())
     }
 }
 
-fn label_all(labeller: &mut Labeller, entries: &mut [(Entry, Board)]) {
-    for (entry, board) in entries {
+fn label_all(labeller: &mut Labeller, (entries, pieces): (&mut [Entry], &[Pieces])) {
+    for (entry, value) in entries.iter_mut().zip(labeller.label(pieces.iter())) {
         if entry.score != NO_SCORE {
-            entry.score = labeller.label(board).clamp(-MOST, MOST) as i16;
+            entry.score = value.clamp(-MOST, MOST) as i16;
         }
-    }
-}
-
-/// The pieces of an entry, unpacked.
-struct Board {
-    turn: Color,
-    kings: [Square; 2],
-    pieces: [[Bitboard; 6]; 2],
-    count: usize,
-}
-
-impl Board {
-    fn of(entry: &Entry) -> Result<Self> {
-        let mut pieces = [[Bitboard::EMPTY; 6]; 2];
-        for piece in entry.board.pieces() {
-            let of_colour = &mut pieces[usize::from(piece.colour)];
-            if let Some(of_role) = of_colour.get_mut(usize::from(piece.role)) {
-                of_role.add(Square::new(piece.square.into()));
-            }
-        }
-        let kings = pieces.map(|roles| roles[Role::King as usize - 1]);
-        let found = kings.map(Bitboard::first);
-        let one_each = kings.iter().all(|kings| kings.count() == 1);
-        ensure!(one_each, "a position without one king on each side");
-        Ok(Self {
-            turn: Color::from_white(!entry.black_to_move),
-            kings: found.map(|king| king.unwrap_or(Square::A1)),
-            pieces,
-            count: entry.board.count() as usize,
-        })
-    }
-}
-
-/// White is 0 in the arrays, as in packed boards.
-fn at(color: Color) -> usize {
-    color.fold_wb(0, 1)
-}
-
-impl BoardView for Board {
-    fn turn(&self) -> Color {
-        self.turn
-    }
-    fn king(&self, color: Color) -> Square {
-        self.kings[at(color)]
-    }
-    fn pieces(&self, color: Color, role: Role) -> Bitboard {
-        self.pieces[at(color)][role as usize - 1]
-    }
-    fn count(&self) -> usize {
-        self.count
     }
 }
