@@ -34,11 +34,11 @@ struct Case {
 
 /// Moves the biases and the output layers of `net` towards `model` times `output_scale`, as both are on `records`.
 pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
-    let architecture = *net.architecture();
+    let (architecture, dense) = (*net.architecture(), model.read_dense());
     for stack in 0..architecture.buckets {
         let seen = |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
         let case = |record: &Record| Case {
-            float: model.sums(record),
+            float: model.sums(&dense, record),
             inputs: net.inputs(record),
         };
         let cases: Vec<Case> = records.iter().filter(seen).map(case).collect();

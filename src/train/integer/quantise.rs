@@ -9,7 +9,7 @@ use crate::nnue::transformer::Transformer;
 use crate::train::model::Model;
 use crate::train::model::chain::SKIP;
 use crate::train::model::psqt;
-use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one};
 
 /// The integer net of a model, as near to it on `records` as integers come.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
@@ -86,7 +86,7 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
         let row = weights1.chunks_exact_mut(layers[0].inputs).nth(SKIP);
         row.into_iter().flatten().for_each(|w| *w *= output_scale);
     }
-    let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(model.architecture.activation);
+    let first_one = first_weight_one(model.architecture.activation);
     let output_bias = (biases3[0] * output_one).round() as i32;
     let [first, second, output] = layers;
     let (rows1, rows2) = (
@@ -135,16 +135,8 @@ mod tests {
     use crate::train::integer::report::ExportReport;
     use crate::train::model::shapes;
     use crate::train::samples::active::record_of;
-    use crate::train::step::loss::{Loss, LossKind};
+    use crate::train::step::loss::Loss;
     use crate::util::rng::SplitMix64;
-
-    const LOSS: Loss = Loss {
-        kind: LossKind::Mse,
-        lambda: 1.0,
-        scale: 361.0,
-        exponent: 2.5,
-        sparsity: 0.0,
-    };
 
     fn some_records() -> Vec<Record> {
         let mut rng = SplitMix64::new(21);
@@ -191,7 +183,7 @@ mod tests {
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);
-        let report = ExportReport::of((&model, 1.0), &net, &some_records(), LOSS);
+        let report = ExportReport::of((&model, 1.0), &net, &some_records(), Loss::SQUARES);
         // The roundings of more inputs add up to more.
         let most = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
         // A product is cut off to an integer, and most products are small.
@@ -203,7 +195,7 @@ mod tests {
             };
         assert!(report.mean < most, "{report}");
         let fitted = export(&model, 1.0, &some_records());
-        let after = ExportReport::of((&model, 1.0), &fitted, &some_records(), LOSS);
+        let after = ExportReport::of((&model, 1.0), &fitted, &some_records(), Loss::SQUARES);
         assert!(after.mean < report.mean, "{after} {report}");
         assert_same(&fitted);
     }

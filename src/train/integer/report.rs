@@ -64,13 +64,13 @@ impl ExportReport {
             limited: limited_weights(net),
             transformer_range: range(net.transformer().weights()),
         };
-        let one = OUTPUT_ONE * output_scale;
+        let (one, dense) = (OUTPUT_ONE * output_scale, model.read_dense());
         for record in records {
             let mut trace = net.trace(record);
             // Behind what is handed on there may be zeros.
             let [_, second, _] = net.architecture().layers();
             trace.hidden[0].truncate(second.inputs);
-            let outputs = [model.output(record), trace.raw() as f32 / one];
+            let outputs = [model.output(&dense, record), trace.raw() as f32 / one];
             report.add_difference(outputs.map(|output| f64::from(output * UNITS * output_scale)));
             let target = loss.target(record);
             report.add_losses(outputs.map(|output| f64::from(loss.of(output, target).0)));

@@ -79,8 +79,9 @@ impl Model {
     }
 
     /// The net's output, side to move's view, without any rounding but that of the floats.
-    pub fn output(&self, record: &Record) -> f32 {
-        self.sums(record).output + self.psqt(record)
+    /// `dense` are the parameters that [`Self::read_dense`] gives, once for many positions.
+    pub fn output(&self, dense: &DenseParameters, record: &Record) -> f32 {
+        self.sums(dense, record).output + self.psqt(record)
     }
 
     /// What its piece-square values say of it: half the difference of both sides, of the stack of its pieces.
@@ -104,9 +105,8 @@ impl Model {
         (side(0) - side(1)) / 2.0
     }
 
-    /// The sums of the layers after the transformer.
-    pub fn sums(&self, record: &Record) -> LayerSums {
-        let dense = self.read_dense();
+    /// The sums of the layers after the transformer, with the dense parameters as they are read.
+    pub fn sums(&self, dense: &DenseParameters, record: &Record) -> LayerSums {
         let inputs = self.inputs(&dense.transformer_bias, record);
         let stack = self.architecture.bucket(record.piece_count() as usize);
         let [first, second, last] = self.architecture.layers();

@@ -8,7 +8,7 @@
 
 use super::chain::SKIP;
 use super::dense::DenseParameters;
-use super::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use super::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one, input_one};
 use crate::nnue::architecture::Chain;
 use crate::nnue::{Activation, Architecture};
 
@@ -25,7 +25,7 @@ impl Rounding {
     pub fn dense(self, architecture: Architecture, dense: &DenseParameters) -> DenseParameters {
         let mut dense = dense.clone();
         round(&mut dense.transformer_bias, ACTIVATION_ONE);
-        let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(architecture.activation);
+        let first_one = first_weight_one(architecture.activation);
         let [first, ..] = architecture.layers();
         for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs).enumerate() {
             let skips =

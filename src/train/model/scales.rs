@@ -24,3 +24,8 @@ pub fn input_one(activation: Activation) -> f32 {
         }
     }
 }
+
+/// What a weight of 1.0 of the first dense layer is in the integer net, whose sums are 127 times 64 for 1.0.
+pub fn first_weight_one(activation: Activation) -> f32 {
+    WEIGHT_ONE * ACTIVATION_ONE / input_one(activation)
+}

@@ -42,8 +42,8 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         parameters.into_result()
     };
     let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
-    let is_rounded = schedule::rounding(&state.config, elapsed).is_some();
-    model.rounding = is_rounded.then_some(Rounding {
+    let rounding = schedule::rounding(&state.config, elapsed);
+    model.rounding = rounding.map(|_| Rounding {
         output_scale: scale,
     });
     let net = export(&model, scale, &records);

@@ -34,6 +34,16 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// Squared differences from the score alone.
+    #[cfg(test)]
+    pub const SQUARES: Self = Self {
+        kind: LossKind::Mse,
+        lambda: 1.0,
+        scale: 361.0,
+        exponent: 2.5,
+        sparsity: 0.0,
+    };
+
     /// The expected result, 0 to 1, that the record's labels give the side to move.
     pub fn target(&self, record: &Record) -> f32 {
         let expected = sigmoid(f32::from(record.score) / self.scale);
@@ -83,13 +93,7 @@ fn sigmoid(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    const LOSS: Loss = Loss {
-        kind: LossKind::Mse,
-        lambda: 1.0,
-        scale: 361.0,
-        exponent: 2.5,
-        sparsity: 0.0,
-    };
+    const LOSS: Loss = Loss::SQUARES;
 
     #[test]
     fn a_power_of_two_is_the_square_and_a_higher_one_spares_small_errors() {

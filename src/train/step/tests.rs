@@ -8,7 +8,6 @@ use crate::train::model::dense::WEIGHTS;
 use crate::train::model::shapes::{self, of_width};
 use crate::train::model::transformer::{block, factor};
 use crate::train::samples::active::record_of;
-use crate::train::step::loss::LossKind;
 use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::util::rng::SplitMix64;
 use shakmaty::{Chess, Color, Position, Square};
@@ -21,11 +20,8 @@ const SETTINGS: OptimiserSettings = OptimiserSettings {
     output_scale: 1.0,
 };
 const LOSS: Loss = Loss {
-    kind: LossKind::Mse,
     lambda: 0.8,
-    scale: 361.0,
-    exponent: 2.5,
-    sparsity: 0.0,
+    ..Loss::SQUARES
 };
 
 /// Positions of random games of a hundred plies, labelled with their material.
@@ -101,8 +97,9 @@ fn samples(records: &[Record]) -> Vec<Sample> {
 
 /// The mean loss by the plain forward pass.
 fn exact_loss(model: &Model, records: &[Record]) -> f32 {
+    let dense = model.read_dense();
     let loss_of = |record: &Record| {
-        let output = model.output(record);
+        let output = model.output(&dense, record);
         f64::from(LOSS.of(output, LOSS.target(record)).0)
     };
     (records.iter().map(loss_of).sum::<f64>() / records.len() as f64) as f32
