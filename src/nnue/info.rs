@@ -47,8 +47,9 @@ impl Network {
             range("transformer biases", self.transformer().biases()),
             range("transformer weights", self.transformer().weights()),
         ];
-        if !self.transformer().relations().is_empty() {
-            ranges.push(range("relation weights", self.transformer().relations()));
+        let relations = self.transformer().relations();
+        if !relations.is_empty() {
+            ranges.push(range("relation weights", &relations));
         }
         if !self.transformer().psqt().is_empty() {
             ranges.push(range("piece-square values", self.transformer().psqt()));

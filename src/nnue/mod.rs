@@ -18,6 +18,7 @@ mod leb128;
 mod memory;
 mod network;
 mod output;
+mod paired;
 mod reader;
 mod rows;
 mod simd;

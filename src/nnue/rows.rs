@@ -1,5 +1,6 @@
 //! What the kernels of the first layer work on: accumulators, and the rows of weights that are added to them.
 
+use super::paired::Paired;
 use crate::util::prefetch::prefetch;
 
 /// One perspective's accumulator: `L1` neurons, and `P` piece-square values (none or 8).
@@ -73,7 +74,7 @@ pub struct AllRows<'a, const L1: usize, const P: usize> {
     /// Those of pieces on squares.
     pub pieces: Rows<'a, i16, L1, P>,
     /// Those of relations.
-    pub relations: Rows<'a, i8, L1, P>,
+    pub relations: Rows<'a, Paired, L1, P>,
 }
 
 impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {

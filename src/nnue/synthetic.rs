@@ -7,6 +7,7 @@ use super::architecture::blocks::BlockKind;
 use super::architecture::{Architecture, Chain, Shape};
 use super::layers::{Dense, Head};
 use super::network::Network;
+use super::paired;
 use super::transformer::Numbers;
 use crate::util::rng::SplitMix64;
 
@@ -85,7 +86,11 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
     let [biases, weights] = recipe.transformer;
     for block in transformer.blocks() {
         match transformer.block_mut(&block) {
-            Numbers::I8(numbers) => draws.fill(numbers, recipe.relations),
+            Numbers::Paired(numbers) => {
+                let mut weights = vec![0; numbers.len()];
+                draws.fill(&mut weights, recipe.relations);
+                paired::pair(&weights, numbers);
+            }
             Numbers::I16(numbers) if block.kind == BlockKind::Biases => draws.fill(numbers, biases),
             Numbers::I16(numbers) => draws.fill(numbers, weights),
             Numbers::I32(numbers) => draws.fill(numbers, recipe.psqt),

@@ -121,9 +121,8 @@ impl Network {
             .relations
             .set()
             .active(board, perspective, |relation| {
-                let row = &self.transformer().relations()[relation as usize * l1..][..l1];
-                let pairs = sums.iter_mut().zip(row);
-                pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight.into()));
+                let pairs = sums.iter_mut().zip(self.transformer().relation(relation));
+                pairs.for_each(|(sum, weight)| *sum = sum.wrapping_add(weight.into()));
             });
         sums
     }

@@ -5,6 +5,7 @@ use super::architecture::blocks::{Block, BlockKind, blocks};
 use super::error::NetError;
 use super::leb128;
 use super::memory::Aligned;
+use super::paired::{self, Paired};
 use super::reader::ByteReader;
 use super::rows::{Accumulator, AllRows, Rows};
 
@@ -13,7 +14,7 @@ pub struct Transformer {
     biases: Aligned,
     /// i16, of pieces on squares.
     weights: Aligned,
-    /// i8, of relations between pieces.
+    /// [`Paired`], of relations between pieces.
     relations: Aligned,
     /// Those of relations first, as in the files.
     psqt: Aligned,
@@ -112,7 +113,7 @@ impl Transformer {
             fault,
         };
         match self.block_mut(block) {
-            Numbers::I8(numbers) => numbers.copy_from_slice(bytemuck::cast_slice(bytes)),
+            Numbers::Paired(numbers) => paired::pair(bytemuck::cast_slice(bytes), numbers),
             Numbers::I16(numbers) if compressed => {
                 leb128::decode(bytes, numbers).map_err(named)?;
             }
@@ -132,7 +133,8 @@ impl Transformer {
             let words = |table: &Aligned| table.as_slice::<i16>()[range.clone()].to_vec();
             match block.kind {
                 BlockKind::Relations => {
-                    out.extend_from_slice(&self.relations.as_slice::<u8>()[range]);
+                    let weights = paired::unpair(&self.paired()[range]);
+                    out.extend_from_slice(bytemuck::cast_slice(&weights));
                 }
                 BlockKind::Psqt => {
                     let numbers = self.psqt.as_slice::<i32>()[range].iter().copied();
@@ -168,8 +170,17 @@ impl Transformer {
         &self.weights.as_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// All the weights of relations, row after row.
-    pub fn relations(&self) -> &[i8] {
+    /// All the weights of relations, row after row, as they are in the file: a copy.
+    pub fn relations(&self) -> Vec<i8> {
+        paired::unpair(self.paired())
+    }
+
+    /// The weights of one relation.
+    pub fn relation(&self, index: u32) -> Vec<i8> {
+        paired::unpair(&self.paired()[index as usize * self.sizes.l1..][..self.sizes.l1])
+    }
+
+    fn paired(&self) -> &[Paired] {
         &self.relations.as_slice()[..self.sizes.l1 * self.sizes.relations]
     }
 
@@ -201,7 +212,7 @@ impl Transformer {
         match block.kind {
             BlockKind::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
             BlockKind::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
-            BlockKind::Relations => Numbers::I8(&mut self.relations.as_mut_slice()[range]),
+            BlockKind::Relations => Numbers::Paired(&mut self.relations.as_mut_slice()[range]),
             BlockKind::Psqt => Numbers::I32(&mut self.psqt.as_mut_slice()[range]),
         }
     }
@@ -229,7 +240,7 @@ impl Transformer {
         AllRows {
             pieces: self.rows(),
             relations: Rows {
-                neurons: self.relations().as_chunks().0,
+                neurons: self.paired().as_chunks().0,
                 psqt: self.psqt(),
             },
         }
@@ -238,7 +249,8 @@ impl Transformer {
 
 /// The numbers of a block.
 pub(super) enum Numbers<'a> {
-    I8(&'a mut [i8]),
+    /// To be written by [`paired::pair`].
+    Paired(&'a mut [Paired]),
     I16(&'a mut [i16]),
     I32(&'a mut [i32]),
 }

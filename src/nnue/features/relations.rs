@@ -10,6 +10,7 @@ use super::pawn_pairs;
 use super::threats::{self, HASH_V10, HASH_V16, Orientation, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
 use crate::nnue::BoardView;
+use crate::nnue::paired::Paired;
 use crate::nnue::rows::{Changes, Rows};
 
 /// The most relations of a board: no piece attacks more than 8 others, and 48 pawns (more squares they have not) make
@@ -282,7 +283,7 @@ impl RelationChanges {
 
     /// Prefetches their rows.
     #[inline(always)]
-    pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, i8, L1, P>) {
+    pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, Paired, L1, P>) {
         for &relation in self.added.iter().chain(self.removed.iter()) {
             rows.prefetch(relation);
         }

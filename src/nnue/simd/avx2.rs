@@ -42,9 +42,8 @@ impl Isa for Avx2 {
             let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
             _mm256_mulhi_epi16(_mm256_slli_epi16::<7>(a), _mm256_min_epi16(b, one))
         }
-        fn widen(from: *const i8) -> __m256i {
-            _mm256_cvtepi8_epi16(_mm_loadu_si128(from.cast()))
-        }
+        fn upper16(v: __m256i) -> __m256i { _mm256_srai_epi16::<8>(v) }
+        fn raise16(v: __m256i) -> __m256i { _mm256_slli_epi16::<8>(v) }
         fn add32(a: __m256i, b: __m256i) -> __m256i {
             _mm256_add_epi32(a, b)
         }

@@ -82,9 +82,8 @@ impl<D: Dot> Isa for Avx512<D> {
             let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
             _mm512_mulhi_epi16(_mm512_slli_epi16::<7>(a), _mm512_min_epi16(b, one))
         }
-        fn widen(from: *const i8) -> __m512i {
-            _mm512_cvtepi8_epi16(_mm256_loadu_si256(from.cast()))
-        }
+        fn upper16(v: __m512i) -> __m512i { _mm512_srai_epi16::<8>(v) }
+        fn raise16(v: __m512i) -> __m512i { _mm512_slli_epi16::<8>(v) }
         fn add32(a: __m512i, b: __m512i) -> __m512i {
             _mm512_add_epi32(a, b)
         }

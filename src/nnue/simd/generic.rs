@@ -28,8 +28,10 @@ pub(super) trait Isa: Sized {
     unsafe fn add16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping differences of i16 lanes.
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
-    /// Loads half of [`Self::BYTES`] i8 and widens them to i16 lanes.
-    unsafe fn widen(from: *const i8) -> Self::V;
+    /// The upper byte of every i16 lane, with its sign.
+    unsafe fn upper16(v: Self::V) -> Self::V;
+    /// Every i16 lane times 256, wrapping.
+    unsafe fn raise16(v: Self::V) -> Self::V;
     /// The products of i16 lanes clamped to 0..=127, divided by 128.
     unsafe fn product16(a: Self::V, b: Self::V) -> Self::V;
     /// The products of i16 lanes clamped to 0..=255, divided by 512; where `b` is negative, anything negative.

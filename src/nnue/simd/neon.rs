@@ -90,8 +90,11 @@ impl<D: Dot> Isa for Neon<D> {
             let b = vminq_s16(vreinterpretq_s16_s32(b), one);
             vreinterpretq_s32_s16(vqdmulhq_s16(vshlq_n_s16::<6>(a), b))
         }
-        fn widen(from: *const i8) -> int32x4_t {
-            vreinterpretq_s32_s16(vmovl_s8(vld1_s8(from)))
+        fn upper16(v: int32x4_t) -> int32x4_t {
+            vreinterpretq_s32_s16(vshrq_n_s16::<8>(vreinterpretq_s16_s32(v)))
+        }
+        fn raise16(v: int32x4_t) -> int32x4_t {
+            vreinterpretq_s32_s16(vshlq_n_s16::<8>(vreinterpretq_s16_s32(v)))
         }
         fn add32(a: int32x4_t, b: int32x4_t) -> int32x4_t { vaddq_s32(a, b) }
         fn clip16(a: int32x4_t, b: int32x4_t) -> int32x4_t {

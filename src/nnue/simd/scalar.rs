@@ -4,6 +4,7 @@ use std::iter::zip;
 
 use crate::nnue::architecture::Activation;
 use crate::nnue::layers::{Dense, Head};
+use crate::nnue::paired::unpair_row;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update).
@@ -39,12 +40,12 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     update(rows.pieces, from, to, changes.added, changes.removed);
     let neurons = &mut to.neurons;
     for &feature in changes.relations_added {
-        let row = &rows.relations.neurons[feature as usize];
-        zip(&mut *neurons, row).for_each(|(sum, &w)| *sum = sum.wrapping_add(w.into()));
+        let row = unpair_row(&rows.relations.neurons[feature as usize]);
+        zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_add(w.into()));
     }
     for &feature in changes.relations_removed {
-        let row = &rows.relations.neurons[feature as usize];
-        zip(&mut *neurons, row).for_each(|(sum, &w)| *sum = sum.wrapping_sub(w.into()));
+        let row = unpair_row(&rows.relations.neurons[feature as usize]);
+        zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_sub(w.into()));
     }
     to.psqt = rows.psqt_after(from, changes);
 }

@@ -42,9 +42,8 @@ impl Isa for Sse41 {
             let a = _mm_min_epi16(_mm_max_epi16(a, zero), one);
             _mm_mulhi_epi16(_mm_slli_epi16::<7>(a), _mm_min_epi16(b, one))
         }
-        fn widen(from: *const i8) -> __m128i {
-            _mm_cvtepi8_epi16(_mm_loadl_epi64(from.cast()))
-        }
+        fn upper16(v: __m128i) -> __m128i { _mm_srai_epi16::<8>(v) }
+        fn raise16(v: __m128i) -> __m128i { _mm_slli_epi16::<8>(v) }
         fn add32(a: __m128i, b: __m128i) -> __m128i {
             _mm_add_epi32(a, b)
         }

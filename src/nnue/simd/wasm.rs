@@ -53,9 +53,12 @@ impl Isa for Simd128 {
         u16x8_shr(i16x8_mul(a, b), 9)
     }
     #[inline(always)]
-    unsafe fn widen(from: *const i8) -> v128 {
-        // SAFETY: the caller vouches for the eight bytes.
-        unsafe { i16x8_load_extend_i8x8(from) }
+    unsafe fn upper16(v: v128) -> v128 {
+        i16x8_shr(v, 8)
+    }
+    #[inline(always)]
+    unsafe fn raise16(v: v128) -> v128 {
+        i16x8_shl(v, 8)
     }
     #[inline(always)]
     unsafe fn add32(a: v128, b: v128) -> v128 {
