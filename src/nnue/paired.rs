@@ -46,10 +46,16 @@ pub fn excess(changes: &Changes<'_>) -> i16 {
 /// When the lengths differ.
 pub fn pair(weights: &[i8], out: &mut [Paired]) {
     assert!(weights.len() == out.len() && out.len().is_multiple_of(COLUMNS));
-    for (at, out) in out.chunks_exact_mut(2).enumerate() {
-        let lower = lower_column(2 * at);
-        let [low, high] = [weights[lower], weights[lower + APART]];
-        out.copy_from_slice(&[Paired(low as u8 ^ RAISED), Paired(high as u8)]);
+    let (groups, outs) = (
+        weights.as_chunks::<COLUMNS>().0,
+        out.as_chunks_mut::<COLUMNS>().0,
+    );
+    for (group, out) in groups.iter().zip(outs) {
+        let (lower, upper) = group.split_at(APART);
+        let words = out.as_chunks_mut().0.iter_mut();
+        for (word, (&low, &high)) in words.zip(lower.iter().zip(upper)) {
+            *word = [Paired(low as u8 ^ RAISED), Paired(high as u8)];
+        }
     }
 }
 
@@ -68,10 +74,16 @@ pub fn unpair_row<const L1: usize>(row: &[Paired; L1]) -> [i8; L1] {
 }
 
 fn unpair_into(rows: &[Paired], out: &mut [i8]) {
-    for (at, word) in rows.chunks_exact(2).enumerate() {
-        let lower = lower_column(2 * at);
-        out[lower] = (word[0].0 ^ RAISED) as i8;
-        out[lower + APART] = word[1].0 as i8;
+    let (groups, outs) = (
+        rows.as_chunks::<COLUMNS>().0,
+        out.as_chunks_mut::<COLUMNS>().0,
+    );
+    for (group, out) in groups.iter().zip(outs) {
+        let (lower, upper) = out.split_at_mut(APART);
+        let words = group.as_chunks().0.iter();
+        for (&[low, high], (lower, upper)) in words.zip(lower.iter_mut().zip(upper)) {
+            (*lower, *upper) = ((low.0 ^ RAISED) as i8, high.0 as i8);
+        }
     }
 }
 
