@@ -1,8 +1,9 @@
 //! Pseudo-legal move generation in two stages, noisy and quiet. In check only evasions are generated, so that `legal`
 //! has little left to reject.
 
-use shakmaty::{Bitboard, Color, File, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Color, File, Rank, Role, Square};
 
+use super::attacks;
 use super::{Move, MoveList, Position};
 
 /// Roles whose moves are their attacks: see [`targets_of`].

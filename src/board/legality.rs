@@ -1,7 +1,8 @@
 //! Questions about one move: whether any 16-bit code is pseudo-legal, whether it is legal, whether it gives check.
 
-use shakmaty::{Bitboard, Color, Piece, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Color, Piece, Rank, Role, Square};
 
+use super::attacks;
 use super::generate::{before_last, targets_of};
 use super::make::behind;
 use super::{Move, Position};

@@ -1,7 +1,8 @@
 //! Making and unmaking moves.
 
-use shakmaty::{Bitboard, Color, Role, Square, attacks};
+use shakmaty::{Bitboard, Color, Role, Square};
 
+use super::attacks;
 use super::position::CastlingLane;
 use super::{DirtyPiece, DirtyPieces, Move, Position, zobrist};
 

@@ -5,10 +5,11 @@
 
 use shakmaty::{
     Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece,
-    Position as _, PositionError, Role, Setup, Square, attacks,
+    Position as _, PositionError, Role, Setup, Square,
 };
 
 use super::Move;
+use super::attacks;
 use super::zobrist::{self, RIGHTS};
 
 /// Plies of search that fit on top of the history before it grows.

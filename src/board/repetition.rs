@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use shakmaty::{Bitboard, Color, Role, Square, attacks};
+use shakmaty::{Bitboard, Color, Role, Square};
 
+use super::attacks;
 use super::{Position, zobrist};
 
 /// The shortest way back to a position takes four plies.

@@ -1,7 +1,8 @@
 //! Static exchange evaluation: who wins when both sides capture on one square, cheapest piece first.
 
-use shakmaty::{Bitboard, Role, Square, attacks};
+use shakmaty::{Bitboard, Role, Square};
 
+use super::attacks;
 use super::make::behind;
 use super::{Move, Position};
 

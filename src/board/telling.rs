@@ -5,8 +5,9 @@
 //! do they suffer, and which do sliders make through those that are empty? It is asked only when somebody evaluates: a
 //! search leaves many positions before that, and keeping two small boards costs less than the answer.
 
-use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square, attacks};
+use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square};
 
+use super::attacks;
 use super::{DirtyAttacks, DirtyPieces, Move, Position};
 
 /// Which piece stands where: what attacks depend on.

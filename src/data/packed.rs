@@ -1,8 +1,9 @@
 //! The pieces of a position in 24 bytes: what every label of every format hangs on.
 
 use bytemuck::{Pod, Zeroable};
-use shakmaty::{Bitboard, Square, attacks};
+use shakmaty::{Bitboard, Square};
 
+use crate::board::attacks;
 use crate::board::{Color, Position, Role};
 
 /// Most pieces that fit; no legal position has more.

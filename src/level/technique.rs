@@ -2,8 +2,7 @@
 //! knows the method: drive the king to the edge (with bishop and knight, into a corner of the bishop's colour), bring
 //! one's own king near, leave it ever fewer squares, keep the pieces safe. The search finds the mate.
 
-use shakmaty::attacks;
-
+use crate::board::attacks;
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
 /// The value of a won ending before its progress, in the search's units: above every evaluation of an unclear position,

@@ -4,8 +4,9 @@
 //! after it. Both hold when the board is what a record holds: removing a piece closes a gap among the nibbles, putting
 //! one opens a gap. Nothing is generated or checked here but what numbering the moves of one piece needs.
 
-use shakmaty::{Bitboard, Color, Square, attacks};
+use shakmaty::{Bitboard, Color, Square};
 
+use crate::board::attacks;
 use crate::data::entry::Entry;
 use crate::data::packed::{MAX_PIECES, PackedBoard};
 

@@ -10,8 +10,9 @@
 // CITE: the feature set is that of Stockfish 18, reduced in Stockfish 19; from their description, checked against
 // the outputs of the published nets.
 
-use shakmaty::{Bitboard, Color, Piece, Role, Square, attacks};
+use shakmaty::{Bitboard, Color, Piece, Role, Square};
 
+use crate::board::attacks;
 use crate::board::{AttackChange, AttackKinds};
 use crate::nnue::BoardView;
 
