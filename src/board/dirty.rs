@@ -14,7 +14,7 @@ pub struct DirtyPiece {
 }
 
 /// The one to three pieces that a move changed, the moving piece first. Empty for a null move.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct DirtyPieces {
     pieces: [DirtyPiece; 3],
     len: u8,
@@ -38,6 +38,12 @@ impl DirtyPieces {
         }
     }
 
+    /// Forgets all changes.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// Adds a change. No move has more than three: a fourth panics.
     #[inline]
     pub fn push(&mut self, dirty: DirtyPiece) {
@@ -52,6 +58,14 @@ impl DirtyPieces {
         (self.len > 0 && first.piece.role == Role::King).then_some(first.piece.color)
     }
 }
+
+impl PartialEq for DirtyPieces {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for DirtyPieces {}
 
 impl std::ops::Deref for DirtyPieces {
     type Target = [DirtyPiece];

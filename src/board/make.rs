@@ -10,21 +10,30 @@ impl Position {
     /// Makes a pseudo-legal move that is legal; says what changed.
     #[inline]
     pub fn do_move(&mut self, m: Move) -> DirtyPieces {
+        let mut dirty = DirtyPieces::none();
+        self.do_move_to(m, &mut dirty);
+        dirty
+    }
+
+    /// [`Self::do_move`] that writes what changed to where it is kept.
+    // A copy would be read in words of eight bytes, which waits until all that was written in single ones has left the
+    // processor's store buffer.
+    #[inline]
+    pub(crate) fn do_move_to(&mut self, m: Move, dirty: &mut DirtyPieces) {
         debug_assert!(self.pseudo_legal(m) && self.legal(m), "illegal {m:?}");
         let castling = self.is_castling(m);
         let en_passant = self.is_en_passant(m);
         self.begin_ply(Some(m));
-        let mut dirty = DirtyPieces::none();
+        dirty.clear();
         if castling {
-            self.castle(m, &mut dirty);
+            self.castle(m, dirty);
         } else {
-            self.move_piece(m, en_passant, &mut dirty);
+            self.move_piece(m, en_passant, dirty);
         }
         self.drop_castling_rights(m);
         self.turn = !self.turn;
         (self.state.checkers, self.state.pinned) = self.checkers_and_pins();
         self.state.repetition = self.repetition_distance();
-        dirty
     }
 
     /// Takes back the last move, which was not a null move.

@@ -56,15 +56,19 @@ impl AroundMove {
 }
 
 impl Position {
-    /// [`Position::do_move`] that also keeps the board `around` the move.
+    /// [`Position::do_move_to`] that also keeps the board `around` the move.
     // CITE: that the board tells a network of changed attacks while it makes a move is Stockfish 18's idea.
     #[inline]
-    pub(crate) fn do_move_telling(&mut self, m: Move, around: &mut AroundMove) -> DirtyPieces {
+    pub(crate) fn do_move_telling(
+        &mut self,
+        m: Move,
+        dirty: &mut DirtyPieces,
+        around: &mut AroundMove,
+    ) {
         around.before = self.placement();
         around.changed = self.squares_changed_by(m);
-        let dirty = self.do_move(m);
+        self.do_move_to(m, dirty);
         around.after = self.placement();
-        dirty
     }
 
     #[inline]
@@ -236,7 +240,8 @@ mod tests {
         let mut told = DirtyAttacks::new(kinds);
         let fen = position.fen();
         let mut around = AroundMove::nothing();
-        let dirty = position.do_move_telling(m, &mut around);
+        let mut dirty = DirtyPieces::none();
+        position.do_move_telling(m, &mut dirty, &mut around);
         around.list(&mut told);
         for change in told.iter() {
             // The same attack without the mark of having come is what it is found by.

@@ -87,7 +87,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
     /// Writes the sums of `board` for one perspective, and remembers them.
     pub fn refresh(
         &mut self,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
         perspective: Color,
@@ -98,7 +98,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         let slot = &mut self.slots[at];
         let now = |color, role| board.pieces(color, role);
         let [added, removed] = slot.changes(self.features, (perspective, king), now);
-        kernels.update(rows.pieces, &slot.sums, sums, &added, &removed);
+        kernels.update(&rows.pieces, &slot.sums, sums, &added, &removed);
         slot.sums.clone_from(sums);
         if R::SET.is_any() {
             let mut active = RelationList::new();
@@ -118,7 +118,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
     #[inline(never)]
     pub fn move_king(
         &mut self,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         from: &Accumulator<L1, P>,
         boards: [Pieces; 2],
@@ -133,7 +133,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
     /// The sums of pieces on squares alone.
     fn of_pieces(
         &mut self,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         pieces: &Pieces,
         perspective: Color,
@@ -145,7 +145,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         let [added, removed] = slot.changes(self.features, (perspective, king), now);
         if !added.is_empty() || !removed.is_empty() {
             let before = slot.sums.clone();
-            kernels.update(rows.pieces, &before, &mut slot.sums, &added, &removed);
+            kernels.update(&rows.pieces, &before, &mut slot.sums, &added, &removed);
         }
         &slot.sums
     }

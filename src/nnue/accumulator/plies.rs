@@ -69,18 +69,19 @@ impl Plies {
         if self.sees_attacks {
             self.make_telling(position, m);
         } else {
-            self.put(&position.do_move(m));
+            position.do_move_to(m, self.next());
         }
     }
 
     /// Apart, so that the other nets do not pay for it at every move.
     #[inline(never)]
     fn make_telling(&mut self, position: &mut Position, m: Move) {
-        let told = self.told_of(self.top + 1);
+        self.told_of(self.top + 1);
+        self.next();
+        let (ply, told) = (&mut self.stack[self.top], &mut self.told[self.top]);
         told.is_known = true;
         told.is_listed = false;
-        let dirty = position.do_move_telling(m, &mut told.around);
-        self.put(&dirty);
+        position.do_move_telling(m, &mut ply.dirty, &mut told.around);
     }
 
     /// Lists the attacks that a ply's move changed, which must be known.
@@ -119,16 +120,24 @@ impl Plies {
         if self.sees_attacks {
             self.told_of(self.top + 1).is_known = false;
         }
-        self.put(dirty);
+        *self.next() = *dirty;
     }
 
+    /// One ply up: the place for what its move changes.
     #[inline]
-    fn put(&mut self, dirty: &DirtyPieces) {
+    fn next(&mut self) -> &mut DirtyPieces {
         self.top += 1;
-        match self.stack.get_mut(self.top) {
-            Some(ply) => *ply = Ply::new(*dirty),
-            None => self.stack.push(Ply::new(*dirty)),
+        if self.top >= self.stack.len() {
+            self.grow();
         }
+        let ply = &mut self.stack[self.top];
+        ply.computed = [false; 2];
+        &mut ply.dirty
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.stack.push(Ply::new(DirtyPieces::none()));
     }
 
     #[inline]

@@ -49,15 +49,11 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         if top >= self.accumulators.len() {
             self.grow(plies.stack.len());
         }
-        let rows = network.transformer().all_rows();
+        let rows = &network.transformer().all_rows();
         if R::SET.is_any() {
             self.bring_up_relations(plies, rows, kernels, board);
         } else {
-            for perspective in Color::ALL {
-                if !plies.stack[top].computed[perspective as usize] {
-                    self.bring_up(plies, rows, kernels, board, perspective);
-                }
-            }
+            self.bring_up(plies, rows, kernels, board);
         }
         let turn = board.turn();
         let sums = &self.accumulators[top];
@@ -70,34 +66,51 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             .resize(plies, [Accumulator::zeroed(), Accumulator::zeroed()]);
     }
 
-    /// Computes one perspective at the top.
+    /// Computes both perspectives at the top, for a net without relations.
     #[inline(always)]
     fn bring_up(
         &mut self,
         plies: &mut Plies,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
-        perspective: Color,
     ) {
-        let p = perspective as usize;
         let features = self.features;
-        let goes_on =
-            |king: &DirtyPiece| F::SHARES_VIEWS && keeps_its_view(features, perspective, king);
-        match plies.nearest_computed(perspective, goes_on) {
-            // Every ply on the way is stored: its other children will start from it.
-            Some(base) => {
-                let king = board.king(perspective);
-                for ply in base + 1..=plies.top {
-                    let dirty = &plies.stack[ply].dirty;
-                    let (added, removed) = changes(features, dirty, king, perspective);
-                    let (before, after) = self.accumulators.split_at_mut(ply);
-                    let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
-                    kernels.update(rows.pieces, from, to, &added, &removed);
-                    plies.stack[ply].computed[p] = true;
-                }
+        let bases = Color::ALL.map(|perspective| {
+            plies.nearest_computed(perspective, |king| {
+                F::SHARES_VIEWS && keeps_its_view(features, perspective, king)
+            })
+        });
+        // Rows of both perspectives are asked for before the first one is needed.
+        let mut at_top = [const { ChangedFeatures::none() }; 2];
+        for ((lists, perspective), base) in at_top.iter_mut().zip(Color::ALL).zip(bases) {
+            if base.is_some_and(|base| base < plies.top) {
+                let dirty = &plies.stack[plies.top].dirty;
+                lists.write(features, dirty, board.king(perspective), perspective);
+                lists.prefetch(rows);
             }
-            None => self.refresh(plies, rows, kernels, board, perspective),
+        }
+        for ((lists, perspective), base) in at_top.iter().zip(Color::ALL).zip(bases) {
+            let p = perspective as usize;
+            let Some(base) = base else {
+                self.refresh(plies, rows, kernels, board, perspective);
+                continue;
+            };
+            // Every ply on the way is stored: its other children will start from it.
+            for ply in base + 1..=plies.top {
+                let mut below = ChangedFeatures::none();
+                let lists = if ply == plies.top {
+                    lists
+                } else {
+                    let king = board.king(perspective);
+                    below.write(features, &plies.stack[ply].dirty, king, perspective);
+                    &below
+                };
+                let (before, after) = self.accumulators.split_at_mut(ply);
+                let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
+                kernels.update(&rows.pieces, from, to, &lists.added, &lists.removed);
+                plies.stack[ply].computed[p] = true;
+            }
         }
     }
 
@@ -106,7 +119,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     fn refresh(
         &mut self,
         plies: &mut Plies,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
         perspective: Color,
@@ -122,7 +135,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     fn bring_up_relations(
         &mut self,
         plies: &mut Plies,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
     ) {
@@ -151,7 +164,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     fn follow_relations<const N: usize>(
         &mut self,
         plies: &mut Plies,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
         (perspectives, base): ([Color; N], usize),
@@ -174,10 +187,13 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                 .iter()
                 .take(N)
                 .for_each(|changes| changes.prefetch(&rows.relations));
-            let on_squares = views.map(|(color, king)| changes(self.features, dirty, king, color));
-            for (added, removed) in &on_squares {
-                let all = added.iter().chain(removed.iter());
-                all.for_each(|&feature| rows.pieces.prefetch(feature.into()));
+            let mut on_squares = [const { ChangedFeatures::none() }; N];
+            for (lists, (color, king)) in on_squares.iter_mut().zip(views) {
+                lists.write(self.features, dirty, king, color);
+                for list in [&lists.added, &lists.removed] {
+                    list.iter()
+                        .for_each(|&feature| rows.pieces.prefetch(feature.into()));
+                }
             }
             for (n, &perspective) in perspectives.iter().enumerate() {
                 let p = perspective as usize;
@@ -193,7 +209,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                         cache.move_king(rows, kernels, from, boards, (perspective, squares));
                     R::update(kernels, rows, &moved, to, &relations[n].beside(&[], &[]));
                 } else {
-                    let (added, removed) = &on_squares[n];
+                    let ChangedFeatures { added, removed } = &on_squares[n];
                     R::update(
                         kernels,
                         rows,
@@ -236,27 +252,54 @@ fn pieces(board: &impl BoardView) -> Pieces {
     pieces
 }
 
-/// The features that a move added and removed, seen by a perspective whose king stands on `king`.
-#[inline(always)]
-fn changes<F: ChosenFeatures>(
-    features: F,
-    dirty: &DirtyPieces,
-    king: Square,
-    perspective: Color,
-) -> (IndexList<MAX_CHANGED>, IndexList<MAX_CHANGED>) {
-    let (mut added, mut removed) = (IndexList::new(), IndexList::new());
-    let set = features.set();
-    let view = set.view(perspective, king);
-    for change in dirty.iter() {
-        if change.piece.role == Role::King && !set.has_kings() {
-            continue;
-        }
-        if let Some(square) = change.to {
-            added.push(set.index(view, perspective, change.piece, square));
-        }
-        if let Some(square) = change.from {
-            removed.push(set.index(view, perspective, change.piece, square));
+/// The features that a move added and removed, seen by one perspective.
+struct ChangedFeatures {
+    added: IndexList<MAX_CHANGED>,
+    removed: IndexList<MAX_CHANGED>,
+}
+
+impl ChangedFeatures {
+    const fn none() -> Self {
+        Self {
+            added: IndexList::new(),
+            removed: IndexList::new(),
         }
     }
-    (added, removed)
+
+    /// Prefetches the beginnings of their rows.
+    #[inline(always)]
+    fn prefetch<const L1: usize, const P: usize>(&self, rows: &AllRows<'_, L1, P>) {
+        for list in [&self.added, &self.removed] {
+            list.iter()
+                .for_each(|&feature| rows.pieces.prefetch(feature.into()));
+        }
+    }
+
+    /// Adds those of a perspective whose king stands on `king`.
+    // Written where they stay: a copy would be read in words of eight bytes, which waits until the two bytes of each
+    // index have left the processor's store buffer.
+    #[inline(always)]
+    fn write<F: ChosenFeatures>(
+        &mut self,
+        features: F,
+        dirty: &DirtyPieces,
+        king: Square,
+        perspective: Color,
+    ) {
+        let set = features.set();
+        let view = set.view(perspective, king);
+        for change in dirty.iter() {
+            if change.piece.role == Role::King && !set.has_kings() {
+                continue;
+            }
+            if let Some(square) = change.to {
+                self.added
+                    .push(set.index(view, perspective, change.piece, square));
+            }
+            if let Some(square) = change.from {
+                self.removed
+                    .push(set.index(view, perspective, change.piece, square));
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ pub(super) trait Update: StaticRelations {
     /// Writes `from` after some changes to `to`.
     fn update<const L1: usize, const P: usize>(
         kernels: Kernels,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         from: &Accumulator<L1, P>,
         to: &mut Accumulator<L1, P>,
         changes: &Changes<'_>,
@@ -20,12 +20,12 @@ impl Update for types::None {
     #[inline(always)]
     fn update<const L1: usize, const P: usize>(
         kernels: Kernels,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         from: &Accumulator<L1, P>,
         to: &mut Accumulator<L1, P>,
         changes: &Changes<'_>,
     ) {
-        kernels.update(rows.pieces, from, to, changes.added, changes.removed);
+        kernels.update(&rows.pieces, from, to, changes.added, changes.removed);
     }
 }
 
@@ -36,7 +36,7 @@ macro_rules! with_relations {
             #[inline(always)]
             fn update<const L1: usize, const P: usize>(
                 kernels: Kernels,
-                rows: AllRows<'_, L1, P>,
+                rows: &AllRows<'_, L1, P>,
                 from: &Accumulator<L1, P>,
                 to: &mut Accumulator<L1, P>,
                 changes: &Changes<'_>,

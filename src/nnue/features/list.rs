@@ -16,7 +16,7 @@ pub(crate) struct IndexList<const N: usize> {
 impl<const N: usize> IndexList<N> {
     /// An empty list.
     #[inline]
-    pub fn new() -> Self {
+    pub const fn new() -> Self {
         Self {
             items: [0; N],
             len: 0,

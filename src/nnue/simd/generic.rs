@@ -91,7 +91,7 @@ pub(super) struct Bytes<const N: usize>(pub [u8; N]);
 /// The processor must have the instructions of `I`.
 #[inline(always)]
 pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
-    rows: Rows<'_, i16, L1, P>,
+    rows: &Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -111,7 +111,7 @@ pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
 /// Keeps a block of sums in registers while every row is added or subtracted.
 #[inline(always)]
 unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
-    rows: Rows<'_, i16, L1, P>,
+    rows: &Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],

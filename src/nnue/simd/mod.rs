@@ -88,7 +88,7 @@ impl Kernels {
     #[inline(always)]
     pub fn update<const L1: usize, const P: usize>(
         self,
-        rows: Rows<'_, i16, L1, P>,
+        rows: &Rows<'_, i16, L1, P>,
         from: &Accumulator<L1, P>,
         to: &mut Accumulator<L1, P>,
         added: &[u16],
@@ -153,7 +153,7 @@ impl Kernels {
     #[inline]
     pub fn update_all<const L1: usize, const P: usize>(
         self,
-        rows: AllRows<'_, L1, P>,
+        rows: &AllRows<'_, L1, P>,
         from: &Accumulator<L1, P>,
         to: &mut Accumulator<L1, P>,
         changes: &Changes<'_>,

@@ -122,7 +122,7 @@ impl<D: Dot> Isa for Neon<D> {
 /// See [`Kernels::update`](super::Kernels::update).
 #[target_feature(enable = "neon")]
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, i16, L1, P>,
+    rows: &Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -183,7 +183,7 @@ pub(super) fn pairwise_dotprod<const L1: usize>(
 /// See [`Kernels::update_all`](super::Kernels::update_all).
 #[target_feature(enable = "neon")]
 pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: AllRows<'_, L1, P>,
+    rows: &AllRows<'_, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,

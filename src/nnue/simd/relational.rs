@@ -16,7 +16,7 @@ use crate::nnue::rows::{Accumulator, AllRows, Changes};
 // 1.029; SSE4.1 with the latter 1.058 (of 5).
 #[inline(always)]
 pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
-    rows: AllRows<'_, L1, P>,
+    rows: &AllRows<'_, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,

@@ -9,7 +9,7 @@ use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, i16, L1, P>,
+    rows: &Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -32,12 +32,12 @@ pub(super) fn update<const L1: usize, const P: usize>(
 
 /// See [`Kernels::update_all`](super::Kernels::update_all).
 pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: AllRows<'_, L1, P>,
+    rows: &AllRows<'_, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
 ) {
-    update(rows.pieces, from, to, changes.added, changes.removed);
+    update(&rows.pieces, from, to, changes.added, changes.removed);
     let neurons = &mut to.neurons;
     for &feature in changes.relations_added {
         let row = unpair_row(&rows.relations.neurons[feature as usize]);

@@ -101,7 +101,7 @@ impl Isa for Simd128 {
 
 /// See [`Kernels::update`](super::Kernels::update).
 pub(super) fn update<const L1: usize, const P: usize>(
-    rows: Rows<'_, i16, L1, P>,
+    rows: &Rows<'_, i16, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     added: &[u16],
@@ -135,7 +135,7 @@ pub(super) fn pairwise<const L1: usize>(
 
 /// See [`Kernels::update_all`](super::Kernels::update_all).
 pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: AllRows<'_, L1, P>,
+    rows: &AllRows<'_, L1, P>,
     from: &Accumulator<L1, P>,
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
