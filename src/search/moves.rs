@@ -29,6 +29,7 @@ impl Worker {
         let mut tried = Tried::default();
         let mut best_move = None;
         let mut count = 0;
+        let mut share = self.window_share(node);
         loop {
             // Before they are generated and scored, which costs more than all else here.
             if KIND != ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
@@ -43,7 +44,7 @@ impl Worker {
             }
             count += 1;
             self.prefetch(m);
-            let candidate = self.candidate(node, m, &checks, count);
+            let candidate = self.candidate(node, m, &checks, count, share);
             self.frame_mut().move_count = count;
             if KIND == ROOT {
                 self.report_current_move(m, count);
@@ -80,6 +81,7 @@ impl Worker {
                     if self.raise_alpha::<KIND>(node, m, extension) {
                         break;
                     }
+                    share = self.window_share(node);
                 }
             }
             if best_move != Some(m) {
@@ -132,8 +134,14 @@ impl Worker {
     }
 
     #[inline]
-    fn candidate(&self, node: &Node, m: Move, checks: &CheckInfo, count: i32) -> Candidate {
-        let share = self.window_share(node);
+    fn candidate(
+        &self,
+        node: &Node,
+        m: Move,
+        checks: &CheckInfo,
+        count: i32,
+        share: i32,
+    ) -> Candidate {
         Candidate {
             m,
             piece: self.position.moved_piece(m),
