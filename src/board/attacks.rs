@@ -23,8 +23,8 @@ impl Line {
     }
 
     /// The squares that a slider sees on this line: up to the nearest piece on each side, which it attacks.
-    // CITE: obstruction difference, chessprogramming wiki (idea): the difference of the nearest pieces on both sides, as
-    // numbers, has the bits from one to the other.
+    // CITE: obstruction difference, chessprogramming wiki (idea): the difference of the nearest pieces on both sides,
+    // as numbers, has the bits from one to the other.
     #[inline(always)]
     const fn seen(self, occupied: u64) -> u64 {
         let (below, above) = (self.below & occupied, self.above & occupied);

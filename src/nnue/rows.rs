@@ -1,5 +1,7 @@
 //! What the kernels of the first layer work on: accumulators, and the rows of weights that are added to them.
 
+use std::iter::zip;
+
 use super::paired::Paired;
 use crate::util::prefetch::prefetch;
 
@@ -22,20 +24,16 @@ impl<const L1: usize, const P: usize> Accumulator<L1, P> {
         }
     }
 
-    /// Adds other sums, wrapping.
-    pub fn add(&mut self, other: &Self) {
-        let neurons = self.neurons.iter_mut().zip(&other.neurons);
-        neurons.for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
-        let psqt = self.psqt.iter_mut().zip(&other.psqt);
-        psqt.for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
-    }
-
-    /// Subtracts other sums, wrapping.
-    pub fn subtract(&mut self, other: &Self) {
-        let neurons = self.neurons.iter_mut().zip(&other.neurons);
-        neurons.for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
-        let psqt = self.psqt.iter_mut().zip(&other.psqt);
-        psqt.for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
+    /// Becomes `from` with `came` in place of `gone`, wrapping.
+    pub fn exchange(&mut self, from: &Self, gone: &Self, came: &Self) {
+        let neurons = zip(&mut self.neurons, &from.neurons);
+        for ((sum, &from), (&gone, &came)) in neurons.zip(zip(&gone.neurons, &came.neurons)) {
+            *sum = from.wrapping_sub(gone).wrapping_add(came);
+        }
+        let psqt = zip(&mut self.psqt, &from.psqt);
+        for ((sum, &from), (&gone, &came)) in psqt.zip(zip(&gone.psqt, &came.psqt)) {
+            *sum = from.wrapping_sub(gone).wrapping_add(came);
+        }
     }
 }
 

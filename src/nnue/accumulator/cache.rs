@@ -30,17 +30,17 @@ pub(super) type Pieces = [[Bitboard; 6]; 2];
 type Indices = IndexList<MAX_ACTIVE>;
 
 impl<const L1: usize, const P: usize> Slot<L1, P> {
-    /// The features that came and went since the last visit; remembers the pieces as they are `now`.
+    /// Adds the features that came and went since the last visit; remembers the pieces as they are `now`.
     #[inline(always)]
     fn changes<F: ChosenFeatures>(
         &mut self,
         features: F,
         (perspective, king): (Color, Square),
         now: impl Fn(Color, Role) -> Bitboard,
-    ) -> [Indices; 2] {
+        [added, removed]: &mut [Indices; 2],
+    ) {
         let set = features.set();
         let view = set.view(perspective, king);
-        let (mut added, mut removed) = (Indices::new(), Indices::new());
         for color in Color::ALL {
             for role in Role::ALL {
                 if role == Role::King && !set.has_kings() {
@@ -58,7 +58,6 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
                 }
             }
         }
-        [added, removed]
     }
 }
 
@@ -66,6 +65,8 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
 /// squares alone: relations are added to copies.
 pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
+    /// What [`Self::move_king`] makes.
+    moved: Box<Accumulator<L1, P>>,
     features: F,
     relations: PhantomData<R>,
 }
@@ -79,6 +80,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         };
         Self {
             slots: vec![slot; 2 * 64].into_boxed_slice(),
+            moved: Box::new(Accumulator::zeroed()),
             features,
             relations: PhantomData,
         }
@@ -97,8 +99,10 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         let at = 64 * perspective as usize + self.features.slot(perspective, king);
         let slot = &mut self.slots[at];
         let now = |color, role| board.pieces(color, role);
-        let [added, removed] = slot.changes(self.features, (perspective, king), now);
-        kernels.update(&rows.pieces, &slot.sums, sums, &added, &removed);
+        let mut lists = [const { Indices::new() }; 2];
+        slot.changes(self.features, (perspective, king), now, &mut lists);
+        let [added, removed] = &lists;
+        kernels.update(&rows.pieces, &slot.sums, sums, added, removed);
         slot.sums.clone_from(sums);
         if R::SET.is_any() {
             let mut active = RelationList::new();
@@ -123,30 +127,32 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         from: &Accumulator<L1, P>,
         boards: [Pieces; 2],
         (perspective, kings): (Color, [Square; 2]),
-    ) -> Accumulator<L1, P> {
-        let mut moved = from.clone();
-        moved.subtract(self.of_pieces(rows, kernels, &boards[0], perspective, kings[0]));
-        moved.add(self.of_pieces(rows, kernels, &boards[1], perspective, kings[1]));
-        moved
+    ) -> &Accumulator<L1, P> {
+        let slots = [0, 1].map(|n| self.visit(rows, kernels, &boards[n], perspective, kings[n]));
+        let [gone, came] = slots.map(|slot| &self.slots[slot].sums);
+        self.moved.exchange(from, gone, came);
+        &self.moved
     }
 
-    /// The sums of pieces on squares alone.
-    fn of_pieces(
+    /// Brings the sums of pieces on squares alone up to date; says in which slot they are.
+    fn visit(
         &mut self,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         pieces: &Pieces,
         perspective: Color,
         king: Square,
-    ) -> &Accumulator<L1, P> {
+    ) -> usize {
         let at = 64 * perspective as usize + self.features.slot(perspective, king);
         let slot = &mut self.slots[at];
         let now = |color, role| pieces[color as usize][role as usize - 1];
-        let [added, removed] = slot.changes(self.features, (perspective, king), now);
+        let mut lists = [const { Indices::new() }; 2];
+        slot.changes(self.features, (perspective, king), now, &mut lists);
+        let [added, removed] = &lists;
         if !added.is_empty() || !removed.is_empty() {
             let before = slot.sums.clone();
-            kernels.update(&rows.pieces, &before, &mut slot.sums, &added, &removed);
+            kernels.update(&rows.pieces, &before, &mut slot.sums, added, removed);
         }
-        &slot.sums
+        at
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! A push only records what changed ([`plies`]); a net that sees attacks wants moves to be made through the stack. An
 //! evaluation walks back to the nearest ply whose accumulator is known and applies the recorded changes from there
-//! ([`stack`]); if the perspective's own king moved on the way, every feature changed, and the refresh cache
-//! ([`cache`]) rebuilds it instead. [`sized`] chooses the stack of a net's size.
+//! ([`stack`]). If the perspective's own king moved on the way, every feature changed: the ply of that move is then
+//! rebuilt by the refresh cache ([`cache`]), for all that is evaluated above it. [`sized`] chooses the stack of a net's
+//! size.
 
 mod cache;
 mod forward;

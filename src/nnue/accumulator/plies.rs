@@ -194,29 +194,32 @@ impl Plies {
     /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest. A move
     /// of the own king is such a change if it `goes_on` over it.
     #[inline(always)]
-    pub fn nearest_computed(
-        &self,
-        perspective: Color,
-        goes_on: impl Fn(&DirtyPiece) -> bool,
-    ) -> Option<usize> {
+    pub fn base(&self, perspective: Color, goes_on: impl Fn(&DirtyPiece) -> bool) -> Base {
         let mut ply = self.top;
         loop {
             let here = &self.stack[ply];
             if here.computed[perspective as usize] {
-                return Some(ply);
+                return Base::Computed(ply);
             }
-            if ply == 0 {
-                return None;
-            }
-            if here.dirty.king_moved() == Some(perspective) && !goes_on(&here.dirty[0]) {
-                return None;
-            }
-            if self.sees_attacks && !self.told[ply].is_known {
-                return None;
+            let moved = here.dirty.king_moved() == Some(perspective);
+            if ply == 0
+                || moved && !goes_on(&here.dirty[0])
+                || self.sees_attacks && !self.told[ply].is_known
+            {
+                return Base::Lowest(ply);
             }
             ply -= 1;
         }
     }
+}
+
+/// Where the sums of a perspective can begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Base {
+    /// They are known at this ply.
+    Computed(usize),
+    /// They are known nowhere, and changes lead to the top from this ply on.
+    Lowest(usize),
 }
 
 /// The set of pieces that a change belongs to.
