@@ -155,6 +155,9 @@ pub struct IterationSummary {
 }
 
 /// By what factor the soft limit is to be multiplied.
+// MEASURED: Stockfish's factors of August 2026 in their place, with its iterations that look no deeper once half of the
+// time has passed and its fewer moves planned for in the last second: -9 +- 25 (3+0.03, 200 games; 0.4 s of the clock
+// left in place of 0.2); with a fifth more time -35 +- 33 (2+0.02, 80), and without those iterations -26 +- 43 (80).
 pub fn stretch(summary: &IterationSummary) -> f64 {
     let of = |parameter: fn() -> i32| thousandths(parameter());
     let falling =
