@@ -192,10 +192,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             let mut on_squares = [const { ChangedFeatures::none() }; N];
             for (lists, (color, king)) in on_squares.iter_mut().zip(views) {
                 lists.write(self.features, dirty, king, color);
-                for list in [&lists.added, &lists.removed] {
-                    list.iter()
-                        .for_each(|&feature| rows.pieces.prefetch(feature.into()));
-                }
+                lists.prefetch(rows);
             }
             for (n, &perspective) in perspectives.iter().enumerate() {
                 let p = perspective as usize;
@@ -244,7 +241,7 @@ fn keeps_its_view<F: ChosenFeatures>(features: F, perspective: Color, king: &Dir
     }
 }
 
-/// The board of a ply below the top.
+/// The board of a ply, at the top or below it.
 struct BoardAt {
     pieces: Pieces,
     /// The side to move at the top: sums do not depend on it.
