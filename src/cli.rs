@@ -118,6 +118,8 @@ pub enum Command {
 pub enum TuneCommand {
     /// Tune by games of the engine against itself
     Spsa(crate::tune::run::SpsaArgs),
+    /// Measure many parameters at once, by games of the engine against itself
+    Screen(crate::tune::screening::ScreenArgs),
 }
 
 /// What `data` can do.

@@ -198,6 +198,7 @@ fn run_command(command: Command) -> Result<()> {
 fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
     match command {
         Some(TuneCommand::Spsa(args)) => tune::run::run(&args, out),
+        Some(TuneCommand::Screen(args)) => tune::screening::run(&args, out),
         None => {
             let lines: Vec<String> = crate::search::params::TABLE
                 .iter()

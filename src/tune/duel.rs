@@ -35,6 +35,9 @@ pub struct DuelArgs {
     /// When games end.
     #[command(flatten)]
     pub rules: RuleArgs,
+    /// Play the matches that are asked for on standard input
+    #[arg(long, hide = true)]
+    pub serve: bool,
 }
 
 /// A match that is to be played.

@@ -1,10 +1,16 @@
 //! Tuning the search's parameters by games of the engine against itself.
 //!
-//! [`spsa`] is the optimiser, which knows nothing of chess. In builds with the feature `tune`, `run` drives it with the
-//! results of `duel`, whose processes play the games: parameters are global to a process, so that each has its own.
+//! [`spsa`] is the optimiser and [`screen`] the experiment that says which parameters matter; neither knows anything of
+//! chess. In builds with the feature `tune`, `run` and `screening` drive them with the results of `duel`, which plays
+//! the games in the processes of `players`: parameters are global to a process, so that each has its own.
 
 #[cfg(feature = "tune")]
 pub mod duel;
 #[cfg(feature = "tune")]
+mod players;
+#[cfg(feature = "tune")]
 pub mod run;
+pub mod screen;
+#[cfg(feature = "tune")]
+pub mod screening;
 pub mod spsa;

@@ -1,17 +1,16 @@
 //! A run of SPSA: matches for the processes that play, and a state file that a killed run goes on from.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::duel::{self, DuelArgs, MatchRequest, Tally};
+use super::players::Players;
 use super::spsa::{Spsa, Tuned};
-use crate::search::params::{self, LAST_RATE};
+use crate::search::params::{self, LAST_RATE, Parameter};
 use crate::util::atomic::write_atomically;
-use crate::util::cores;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
@@ -19,6 +18,12 @@ use crate::util::rng::SplitMix64;
 /// Beginnings of the names of parameters that games on one thread, at a fixed number of nodes and without tablebases,
 /// say nothing of.
 const NOT_TUNED: [&str; 3] = ["time_", "vote_", "tb_"];
+
+/// The parameters that games say something of.
+pub(super) fn tunable() -> impl Iterator<Item = &'static Parameter> {
+    let is_tunable = |name: &str| !NOT_TUNED.iter().any(|other| name.starts_with(other));
+    params::TABLE.iter().filter(move |p| is_tunable(p.name))
+}
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
@@ -47,16 +52,13 @@ pub struct SpsaArgs {
     /// Seed of everything random; a run that goes on keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Play the matches that are asked for on standard input
-    #[arg(long, hide = true)]
-    pub serve: bool,
     /// How games are played.
     #[command(flatten)]
     pub duel: DuelArgs,
 }
 
 /// A number above zero, from the command line.
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
         _ => Err("it must be a number above zero".into()),
@@ -68,15 +70,15 @@ fn positive(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When the state file is unusable, or a process that plays fails.
 pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
-    if args.serve {
+    if args.duel.serve {
         return duel::serve_on_a_large_stack(&args.duel);
     }
     let mut spsa = load(args)?;
-    let mut playing = start_processes(args)?;
+    let mut players = Players::start(args.processes)?;
     let mut progress = ProgressLine::new();
     let (before, mut all) = (spsa.done, Tally::default());
     while spsa.done < spsa.iterations {
-        let tally = contest(&spsa, args.pairs, &mut playing)?;
+        let tally = contest(&spsa, args.pairs, &mut players)?;
         spsa.learn(f64::from(tally.won) - f64::from(tally.lost));
         all.add(tally);
         save(&args.state, &spsa)?;
@@ -115,10 +117,8 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
 /// The parameters whose names begin with one of `only`.
 fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
-    let tunable = |name: &str| !NOT_TUNED.iter().any(|other| name.starts_with(other));
-    let chosen: Vec<Tuned> = params::TABLE
-        .iter()
-        .filter(|p| tunable(p.name) && wanted(p.name))
+    let chosen: Vec<Tuned> = tunable()
+        .filter(|p| wanted(p.name))
         .map(|p| Tuned::new(p, shake))
         .collect();
     if chosen.is_empty() {
@@ -146,61 +146,23 @@ fn line(spsa: &Spsa, before: u64, all: &Tally, seconds: f64) -> String {
     )
 }
 
-/// A process that plays. It ends when its input does.
-struct GameProcess {
-    child: Child,
-    requests: ChildStdin,
-    replies: BufReader<ChildStdout>,
-}
-
-/// This very program, with the same arguments and the one that makes it play.
-fn start_processes(args: &SpsaArgs) -> Result<Vec<GameProcess>> {
-    let processes = args.processes.map_or_else(cores, usize::from);
-    (0..processes).map(|_| start_process()).collect()
-}
-
-fn start_process() -> Result<GameProcess> {
-    let program = std::env::current_exe().context("cannot tell where this program is")?;
-    let mut child = Command::new(program)
-        .args(std::env::args_os().skip(1))
-        .arg("--serve")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot start a process that plays")?;
-    let requests = child.stdin.take().context("a process without input")?;
-    let replies = child.stdout.take().context("a process without output")?;
-    Ok(GameProcess {
-        child,
-        requests,
-        replies: BufReader::new(replies),
-    })
-}
-
 /// The games of an iteration: `--pairs` for every process, each with openings of its own.
-fn contest(spsa: &Spsa, pairs: u32, playing: &mut [GameProcess]) -> Result<Tally> {
+fn contest(spsa: &Spsa, pairs: u32, players: &mut Players) -> Result<Tally> {
     let contest = spsa.contest();
+    let names: Vec<String> = spsa.parameters.iter().map(|t| t.name.clone()).collect();
     let mut seeds = SplitMix64::new(spsa.seed.rotate_left(32) ^ spsa.done);
-    for process in playing.iter_mut() {
-        let request = MatchRequest {
-            names: spsa.parameters.iter().map(|t| t.name.clone()).collect(),
+    let matches: Vec<MatchRequest> = (0..players.count())
+        .map(|_| MatchRequest {
+            names: names.clone(),
             plus: contest.plus.clone(),
             minus: contest.minus.clone(),
             pairs,
             seed: seeds.next_u64(),
-        };
-        writeln!(process.requests, "{}", serde_json::to_string(&request)?)
-            .context("a process that plays has ended")?;
-    }
+        })
+        .collect();
     let mut sum = Tally::default();
-    for process in playing {
-        let mut text = String::new();
-        process.replies.read_line(&mut text)?;
-        if text.is_empty() {
-            let status = process.child.wait()?;
-            bail!("a process that plays has ended with {status}");
-        }
-        sum.add(serde_json::from_str(&text).context("a process that plays answers nonsense")?);
+    for tally in players.play(&matches)? {
+        sum.add(tally);
     }
     Ok(sum)
 }

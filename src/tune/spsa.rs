@@ -143,7 +143,7 @@ impl Spsa {
 }
 
 /// Plus or minus one.
-fn sign(rng: &mut SplitMix64) -> f64 {
+pub(super) fn sign(rng: &mut SplitMix64) -> f64 {
     if rng.next_u64() >> 63 == 0 { 1.0 } else { -1.0 }
 }
 
