@@ -126,7 +126,7 @@ impl Analyst {
         let listener = Arc::new(Listener {
             controller: self.pool.controller(),
             interrupt: self.interrupt.clone(),
-            others: Mutex::default(),
+            lines: Mutex::default(),
         });
         let settings = SearchOptions {
             multi_pv,
@@ -139,8 +139,8 @@ impl Analyst {
         if self.is_interrupted() {
             return None;
         }
-        let others = std::mem::take(&mut *listener.others.lock());
-        Some(look_of(outcome, others).unwrap_or_else(|| Look::over(position)))
+        let lines = std::mem::take(&mut *listener.lines.lock());
+        Some(look_of(outcome, lines, multi_pv).unwrap_or_else(|| Look::over(position)))
     }
 }
 
@@ -154,19 +154,15 @@ fn shared_out(limits: &Limits, part: u32) -> Limits {
     }
 }
 
-/// The best line with those that follow it.
-fn look_of(outcome: Outcome, others: Vec<Line>) -> Option<Look> {
+/// The best line with those that follow it, so many together. Where the search ended within an iteration, one that was
+/// second or third in the iteration before may be the best now: then that one's best is among the others.
+fn look_of(outcome: Outcome, mut others: Vec<Line>, count: usize) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
+    others.retain(|line| line.pv.first() != best.pv.first());
+    others.sort_by_key(|line| (std::cmp::Reverse(line.depth), line.multipv));
+    others.truncate(count.saturating_sub(1));
     let mut lines = vec![best];
-    for line in others {
-        // One of an earlier iteration may begin with what is now the best move.
-        if lines
-            .iter()
-            .all(|known| known.pv.first() != line.pv.first())
-        {
-            lines.push(line);
-        }
-    }
+    lines.append(&mut others);
     Some(Look {
         score: lines[0].score,
         wdl: lines[0].wdl,
@@ -175,11 +171,11 @@ fn look_of(outcome: Outcome, others: Vec<Line>) -> Option<Look> {
     })
 }
 
-/// Keeps the latest line of each rank but the first, and hears of Ctrl-C.
+/// Keeps the latest line of each first move, and hears of Ctrl-C.
 struct Listener {
     controller: Controller,
     interrupt: Interrupt,
-    others: Mutex<Vec<Line>>,
+    lines: Mutex<Vec<Line>>,
 }
 
 impl Reporter for Listener {
@@ -188,12 +184,9 @@ impl Reporter for Listener {
             // It may have come just before the search began, which stops only those that run.
             self.controller.stop();
         }
-        if line.multipv > 1 {
-            let mut others = self.others.lock();
-            others.retain(|known| known.multipv != line.multipv);
-            others.push(line.clone());
-            others.sort_by_key(|line| line.multipv);
-        }
+        let mut lines = self.lines.lock();
+        lines.retain(|known| known.pv.first() != line.pv.first());
+        lines.push(line.clone());
     }
 
     fn done(&self, _outcome: &Outcome) {}

@@ -18,6 +18,24 @@ fn nodes(lines: &[String]) -> u64 {
 const GAME: &str =
     "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
+/// What is searched: of one position alone, a table may spare much or little.
+const PLACES: [&str; 5] = [
+    GAME,
+    "position startpos moves e2e4 e7e5",
+    "position startpos moves d2d4 d7d5 c2c4 e7e6",
+    "position fen 8/2p2kp1/1p1p1p1p/1P1Pn3/2P1P1PP/4KN2/8/8 w - - 0 1",
+    "position fen 2r3k1/p2q1pp1/Pbrp3p/6n1/1BP1PpP1/R4P2/2QN2KP/1R6 b - - 0 1",
+];
+
+/// The nodes that searches of all places to `depth` take.
+fn work(engine: &mut Driver, depth: u32) -> u64 {
+    let place = |place| {
+        engine.send(place);
+        nodes(&engine.go(&format!("go depth {depth}")))
+    };
+    PLACES.into_iter().map(place).sum()
+}
+
 #[test]
 fn a_saved_table_spares_a_later_engine_the_work() {
     let folder = folder();
@@ -27,13 +45,12 @@ fn a_saved_table_spares_a_later_engine_the_work() {
             "setoption name Hash File value {}",
             path.display()
         ));
-        engine.send(GAME);
     };
     let mut first = Driver::start();
     with_file(&mut first);
-    let before = nodes(&first.go("go depth 11"));
-    // Of a search as deep as itself a table may save much or little.
-    first.go("go depth 15");
+    let before = work(&mut first, 10);
+    // What is known deeper answers for less: the same depth again may see something new.
+    work(&mut first, 14);
     first.send("setoption name Save Hash");
     let lines = first.ready();
     assert!(
@@ -54,7 +71,7 @@ fn a_saved_table_spares_a_later_engine_the_work() {
                 .iter()
                 .any(|line| line.contains("Load Hash: a table of 16 MiB was read"))
         );
-        let after = nodes(&second.go("go depth 11"));
+        let after = work(&mut second, 10);
         assert!(
             after * 2 < before,
             "{hash} MiB: {after} nodes after {before}"
@@ -74,10 +91,8 @@ fn a_file_that_cannot_be_used_costs_nothing() {
             "{lines:?}"
         );
     }
-    engine.send(GAME);
-    let whole = nodes(&engine.go("go depth 11"));
-    // What is known deeper answers for less: the same depth again may see something new.
-    engine.go("go depth 15");
+    let whole = work(&mut engine, 10);
+    work(&mut engine, 14);
     let rubbish = folder.path().join("rubbish");
     std::fs::write(&rubbish, "rubbish").expect("room");
     let missing = folder.path().join("missing");
@@ -100,10 +115,7 @@ fn a_file_that_cannot_be_used_costs_nothing() {
             "{line}"
         );
     }
-    assert!(
-        nodes(&engine.go("go depth 11")) * 2 < whole,
-        "the table stayed"
-    );
+    assert!(work(&mut engine, 10) * 2 < whole, "the table stayed");
     engine.send(&format!(
         "setoption name Hash File value {}",
         folder.path().display()
