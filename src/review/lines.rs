@@ -97,7 +97,7 @@ mod tests {
         };
         let mut review = review(
             game,
-            &mut analyst(2000, 1),
+            &mut analyst(4000, 1),
             &OpeningNames::load(),
             wishes,
             &mut |_| (),

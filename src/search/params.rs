@@ -7,8 +7,9 @@
 // CITE: starting values were oriented by those published in Stockfish's source of August 2026 and, for what is not in
 // it, Stockfish 17's and Berserk's; their units (internal, PawnValue about 208) are ours.
 // MEASURED: 9,600 games of `zoothera tune spsa` over 44 of them (10,000 nodes a move, --shake 2 --rate 0.005) took
-// `fut_base` to 96 and moved the rest by little more than noise does; its values against these at 20,000 nodes:
+// `fut_base` to 96 and moved the rest by little more than noise does; its values against those of then at 20,000 nodes:
 // +2 +- 13 (1291 games). Not kept.
+// MEASURED: screenings of 46, 32 and 12 at once (`evidence.md`) gave `asp_delta`, `red_factor` and `qs_futility`.
 
 #[cfg(any(feature = "tune", test))]
 pub use super::parameter::LAST_RATE;
@@ -18,7 +19,7 @@ use super::parameter::parameters;
 parameters! {
     // Aspiration window
     asp_depth = 4, 2..=8, 1;
-    asp_delta = 8, 4..=40, 3;
+    asp_delta = 20, 4..=40, 3;
     asp_variance_div = 12000, 4000..=30000, 1500;
     asp_variance_max = 4000000, 500000..=12000000, 400000;
     asp_grow_div = 3, 1..=4, 1;
@@ -112,7 +113,7 @@ parameters! {
     stat_answer = 1126, 300..=2200, 90;
     stat_second = 1093, 300..=2200, 90;
     // Late move reductions, in 1024ths of a ply
-    red_factor = 2872, 1800..=3800, 110;
+    red_factor = 3040, 1800..=3800, 110;
     red_base = 982, 300..=2000, 90;
     red_delta = 577, 200..=1400, 60;
     red_delta_max = 4096, 1024..=8192, 300;
@@ -145,7 +146,7 @@ parameters! {
     red_full_two = 5487, 3500..=9000, 250;
     full_keep_depth = 8, 2..=16, 1;
     // Quiescence
-    qs_futility = 300, 100..=500, 20;
+    qs_futility = 250, 100..=500, 20;
     qs_see = 75, 0..=200, 10;
     qs_history = 5800, 2000..=10000, 400;
     qs_moves = 2, 1..=6, 1;

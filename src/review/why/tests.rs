@@ -56,6 +56,9 @@ const PROMOTION: &str = "8/P1k5/8/8/8/8/8/K7 w - - 0 1";
 /// Philidor's defence: Black should take.
 const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
 
+/// The Italian game: Black's knights stand well.
+const ITALIAN: &str = "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R b KQkq - 0 5";
+
 /// The Spanish game: Black's knight has a good square.
 const SPANISH: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
 
@@ -245,8 +248,8 @@ fn pieces_that_the_network_values_less() {
     check(
         "piece",
         (
-            SPANISH,
-            "h6",
+            ITALIAN,
+            "Ng8",
             "According to the network, the knight on g8 is worth ",
         ),
         // Where a queen is lost, no piece is weighed.
