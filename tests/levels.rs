@@ -99,15 +99,20 @@ fn convert(elos: &[i32], positions: usize) {
     let mut rng = SplitMix64::new(seed::seed(1));
     for (name, pieces) in ENDINGS {
         for &elo in elos {
-            let mut longest = 0;
+            let (mut longest, mut problems) = (0, Vec::new());
             for _ in 0..positions {
                 let level = Level::of(elo, rng.next_u64());
                 match conversion(level, ending(pieces, &mut rng)) {
                     Ok(moves) => longest = longest.max(moves),
-                    Err(problem) => panic!("{name} at {elo}: {problem}"),
+                    Err(problem) => problems.push(problem),
                 }
             }
-            println!("{name} at {elo}: {positions} won, the longest in {longest} moves");
+            // Bishop and knight take up to 33 of the 50 moves against the best defence with no move wasted: from one
+            // place in twenty a level may take too many.
+            let slips = if name == "KBNK" { positions / 20 } else { 0 };
+            assert!(problems.len() <= slips, "{name} at {elo}: {problems:?}");
+            let won = positions - problems.len();
+            println!("{name} at {elo}: {won} of {positions} won, the longest in {longest} moves");
         }
     }
 }
