@@ -39,6 +39,15 @@ fn screen(state: &Path, arguments: &str) -> Output {
     command.output().expect("the engine runs")
 }
 
+/// It failed, and said why.
+fn refused(output: &Output, why: &str) {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && error.contains(why),
+        "{why}: {error}"
+    );
+}
+
 fn state(path: &Path) -> Value {
     let text = fs::read_to_string(path).expect("a state");
     serde_json::from_str(&text).expect("a whole state")
@@ -77,17 +86,12 @@ fn a_state_of_another_run_is_neither_taken_nor_lost() {
         ("--iterations 1 --shake 0", "above zero"),
     ] {
         let output = tune(&path, arguments);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && error.contains(why), "{error}");
+        refused(&output, why);
     }
     assert!(fs::read(&path).expect("a state") == before);
     fs::write(&path, "{}").expect("room");
     let output = tune(&path, "--iterations 1");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && error.contains("no state of a run"),
-        "{error}"
-    );
+    refused(&output, "no state of a run");
 }
 
 #[test]
@@ -130,11 +134,7 @@ fn a_screening_says_which_levels_will_not_do() {
         ("time_share=1..2", "no parameter time_share that games"),
     ] {
         let output = screen(&path, &format!("--games 2 --only {only}"));
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !output.status.success() && error.contains(why),
-            "{only}: {error}"
-        );
+        refused(&output, why);
     }
     assert!(fs::read(&path).expect("a state") == before);
 }

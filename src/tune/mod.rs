@@ -2,7 +2,8 @@
 //!
 //! [`spsa`] is the optimiser and [`screen`] the experiment that says which parameters matter; neither knows anything of
 //! chess. In builds with the feature `tune`, `run` and `screening` drive them with the results of `duel`, which plays
-//! the games in the processes of `players`: parameters are global to a process, so that each has its own.
+//! the games in the processes of `players`: parameters are global to a process, so that each has its own. `state` keeps
+//! what they know.
 
 #[cfg(feature = "tune")]
 pub mod duel;
@@ -14,3 +15,5 @@ pub mod screen;
 #[cfg(feature = "tune")]
 pub mod screening;
 pub mod spsa;
+#[cfg(feature = "tune")]
+mod state;

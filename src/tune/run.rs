@@ -1,29 +1,18 @@
 //! A run of SPSA: matches for the processes that play, and a state file that a killed run goes on from.
 
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::duel::{self, DuelArgs, MatchRequest, Tally};
 use super::players::Players;
 use super::spsa::{Spsa, Tuned};
-use crate::search::params::{self, LAST_RATE, Parameter};
-use crate::util::atomic::write_atomically;
+use super::state::{self, positive, tunable};
+use crate::search::params::{self, LAST_RATE};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
-
-/// Beginnings of the names of parameters that games on one thread, at a fixed number of nodes and without tablebases,
-/// say nothing of.
-const NOT_TUNED: [&str; 3] = ["time_", "vote_", "tb_"];
-
-/// The parameters that games say something of.
-pub(super) fn tunable() -> impl Iterator<Item = &'static Parameter> {
-    let is_tunable = |name: &str| !NOT_TUNED.iter().any(|other| name.starts_with(other));
-    params::TABLE.iter().filter(move |p| is_tunable(p.name))
-}
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
@@ -57,14 +46,6 @@ pub struct SpsaArgs {
     pub duel: DuelArgs,
 }
 
-/// A number above zero, from the command line.
-pub(super) fn positive(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
-        _ => Err("it must be a number above zero".into()),
-    }
-}
-
 /// Runs to the last iteration, then prints each parameter's new value.
 ///
 /// # Errors
@@ -81,7 +62,7 @@ pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
         let tally = contest(&spsa, args.pairs, &mut players)?;
         spsa.learn(f64::from(tally.won) - f64::from(tally.lost));
         all.add(tally);
-        save(&args.state, &spsa)?;
+        state::save(&args.state, &spsa)?;
         progress.tick(|seconds| line(&spsa, before, &all, seconds));
     }
     progress.finish(&line(&spsa, before, &all, progress.seconds()));
@@ -95,15 +76,11 @@ pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
 
 /// The state of the file, or a new one.
 fn load(args: &SpsaArgs) -> Result<Spsa> {
-    if !args.state.exists() {
+    let Some(spsa) = state::load::<Spsa>(&args.state, "run")? else {
         let parameters = chosen(&args.only, args.shake)?;
         let spsa = Spsa::new(parameters, args.iterations, args.rate, args.seed);
         return Ok(spsa);
-    }
-    let text = fs::read_to_string(&args.state);
-    let text = text.with_context(|| format!("cannot read {}", args.state.display()))?;
-    let spsa: Spsa = serde_json::from_str(&text)
-        .with_context(|| format!("{} is no state of a run", args.state.display()))?;
+    };
     ensure!(
         spsa.iterations == args.iterations,
         "{} is of a run of {} iterations, not {}; its schedule depends on them",
@@ -125,11 +102,6 @@ fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
         bail!("no parameter's name begins with {}", only.join(" or "));
     }
     Ok(chosen)
-}
-
-fn save(path: &Path, spsa: &Spsa) -> Result<()> {
-    let text = serde_json::to_string_pretty(spsa)?;
-    write_atomically(path, |file| file.write_all(text.as_bytes()))
 }
 
 fn line(spsa: &Spsa, before: u64, all: &Tally, seconds: f64) -> String {

@@ -24,7 +24,6 @@ pub struct Factor {
     /// The other.
     pub high: i32,
     /// Games won with the high level against the low one, less those lost.
-    #[serde(default)]
     balance: f64,
 }
 

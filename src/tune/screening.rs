@@ -1,6 +1,5 @@
 //! A run of a screening: matches for the processes that play, and a state file that a killed run goes on from.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,10 +7,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::duel::{self, DuelArgs, MatchRequest};
 use super::players::Players;
-use super::run::{positive, tunable};
 use super::screen::{Factor, Screen};
+use super::state::{self, positive, tunable};
 use crate::search::params::Parameter;
-use crate::util::atomic::write_atomically;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 
@@ -82,8 +80,7 @@ fn play(args: &ScreenArgs, screen: &mut Screen) -> Result<()> {
             let result = f64::from(tally.won) - f64::from(tally.lost);
             screen.count(number, 2 * u64::from(args.pairs), result);
         }
-        let text = serde_json::to_string_pretty(screen)?;
-        write_atomically(&args.state, |file| file.write_all(text.as_bytes()))?;
+        state::save(&args.state, screen)?;
         progress.tick(|seconds| line(screen, before, args.games, seconds));
     }
     progress.finish(&line(screen, before, args.games, progress.seconds()));
@@ -104,13 +101,9 @@ fn request(screen: &Screen, number: u64, pairs: u32) -> MatchRequest {
 /// The state of the file, or a new one.
 fn load(args: &ScreenArgs) -> Result<Screen> {
     let factors = factors(&args.only, args.shake)?;
-    if !args.state.exists() {
+    let Some(screen) = state::load::<Screen>(&args.state, "screening")? else {
         return Ok(Screen::new(factors, args.seed));
-    }
-    let text = fs::read_to_string(&args.state);
-    let text = text.with_context(|| format!("cannot read {}", args.state.display()))?;
-    let screen: Screen = serde_json::from_str(&text)
-        .with_context(|| format!("{} is no state of a screening", args.state.display()))?;
+    };
     let levels = |f: &Factor| (f.name.clone(), f.low, f.high);
     ensure!(
         screen
