@@ -258,29 +258,17 @@ fn king_bucket(features: Features, rank: usize, file: usize) -> usize {
     digit.expect("a hexadecimal digit") as usize
 }
 
-/// Nets of our own: every feature set, width, activation, size of layer, and number of stacks.
+/// Nets of our own: every feature set, width, activation, king bucket table, and number of stacks.
 fn our_own() -> Vec<Architecture> {
     [
-        [0, 128, 1, 16, 32, 1],
+        [0, 256, 1, 32, 32, 1],
         [0, 256, 1, 32, 32, 8],
-        [0, 256, 0, 16, 32, 1],
-        [0, 512, 0, 32, 32, 1],
-        [2, 256, 1, 32, 32, 1],
-        [2, 512, 0, 16, 32, 8],
-        [2, 1024, 1, 16, 32, 8],
-        [2, 1024, 0, 32, 32, 1],
-        [2, 256, 2, 16, 32, 1],
-        [2, 512, 2, 16, 32, 8],
-        [2, 768, 2, 16, 32, 8],
-        // Piece-square values.
-        [2, 512, 0, 32, 32, 8 + 256 * 8],
-        [2, 256, 2, 16, 32, 8 + 256 * 8],
-        // Fewer king buckets.
-        [2 + 256 * 16, 512, 2, 16, 32, 8 + 256 * 8],
-        [2 + 256 * 8, 768, 2, 16, 32, 8],
-        [2 + 256 * 8, 512, 1, 32, 32, 8 + 256 * 8],
-        [2 + 256 * 4, 256, 2, 16, 32, 1],
+        [0, 256, 0, 32, 32, 8],
+        // Pairwise, with fewer king buckets and piece-square values.
+        [2 + 256 * 16, 256, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 8, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256, 1024, 2, 16, 32, 8 + 256 * 8],
+        [2 + 256 * 4, 1536, 2, 16, 32, 8 + 256 * 8],
     ]
     .map(|words| Architecture::from_words(words).expect("a supported shape"))
     .into()

@@ -453,90 +453,89 @@ fn a_net_with_squares_is_trained_and_read() {
 }
 
 #[test]
-fn a_net_with_products_and_an_output_that_skips_is_trained_and_read() {
+fn pairwise_net_with_skip_and_psqt_round_trips() {
     let folder = Folder::new("products");
     let short = "some.bin --batch 1000 --threads 2 --output-scale 1.3";
-    let form = "--features half-kav2-hm --l1 256 --activation pairwise";
-    for (buckets, name) in [
-        ("", "HalfKAv2_hm 256x2-(15+1)-32-1 (own)"),
-        ("--buckets 8", "HalfKAv2_hm 256x2-(15+1)-32-1 x8 (own)"),
-    ] {
-        let form = format!("{form} {buckets}");
-        let long = format!("{short} --millions 0.05 {form}");
-        folder.run(&format!("{long} --out net.nnue")).ok();
-        let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
-        assert_eq!(network.architecture().to_string(), name);
-        folder.run("export net.checkpoint --out again.nnue").ok();
-        assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
-        let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
-        folder
-            .run(&format!("{on} --out no.nnue"))
-            .fails_with("--activation pairwise");
-        // What it has learnt is there again.
-        folder.run(&format!("{on} {form} --out on.nnue")).ok();
-        let end = held_out(&folder, "net.tsv").pop().expect("a validation");
-        let begin = held_out(&folder, "on.tsv")[0];
-        assert!((begin / end - 1.0).abs() < 0.05, "{begin} {end}");
-    }
+    let form = "--features half-kav2-hm --king-buckets 4 --l1 256 --activation pairwise --buckets 8 --psqt";
     folder
-        .run(&format!("{short} --activation pairwise"))
-        .fails_with("activation is pairwise, but must be crelu or screlu with HalfKP");
+        .run(&format!("{short} --millions 0.05 {form} --out net.nnue"))
+        .ok();
+    let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
+    let name = network.architecture().to_string();
+    assert_eq!(name, "HalfKAv2_hm/4 256x2-(15+1)-32-1 PSQT x8 (own)");
+    folder.run("export net.checkpoint --out again.nnue").ok();
+    assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
+    let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
     folder
-        .run(&format!("{short} --features half-kav2-hm --l1 768"))
-        .fails_with("activation is crelu, but must be pairwise with HalfKAv2_hm");
+        .run(&format!("{on} --out no.nnue"))
+        .fails_with("--features");
+    // The first validation of a warm start repeats the last one of the run before.
+    folder.run(&format!("{on} {form} --out on.nnue")).ok();
+    let end = held_out(&folder, "net.tsv").pop().expect("a validation");
+    let begin = held_out(&folder, "on.tsv")[0];
+    assert!((begin / end - 1.0).abs() < 0.05, "{begin} {end}");
 }
 
 #[test]
-fn nets_of_other_features_and_with_buckets_are_trained_and_read() {
-    let folder = Folder::new("features");
+fn half_kp_net_with_eight_stacks_round_trips() {
+    let folder = Folder::new("stacks");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 2";
-    let form = "--features half-kav2-hm --buckets 8";
-    folder.run(&format!("{short} {form} --out net.nnue")).ok();
+    folder
+        .run(&format!("{short} --buckets 8 --out net.nnue"))
+        .ok();
     let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
     let name = network.architecture().to_string();
-    assert!(name.starts_with("HalfKAv2_hm 256x2-32-32-1"), "{name}");
+    assert_eq!(name, "HalfKP 256x2-32-32-1 x8 (own)");
     folder.run("export net.checkpoint --out again.nnue").ok();
     assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
     let on = format!("{short} --init net.nnue --out on.nnue");
-    folder.run(&on).fails_with("--features");
-    folder.run(&format!("{on} {form}")).ok();
-    let narrow = format!("{short} {form} --l1 128 --out no.nnue");
-    folder.run(&narrow).fails_with("l1 is 128");
+    folder.run(&on).fails_with("--buckets");
+    folder.run(&format!("{on} --buckets 8")).ok();
 }
 
 #[test]
-fn nets_of_other_widths_are_trained_and_read() {
+fn warm_start_and_resume_refuse_another_shape() {
     let folder = Folder::new("widths");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
-    for (width, name) in [
-        (128, "HalfKP 128x2-32-32-1 (own)"),
-        (512, "HalfKP 512x2-32-32-1 (own)"),
-    ] {
-        folder
-            .run(&format!("{short} --l1 {width} --out net.nnue"))
-            .ok();
-        let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
-        assert_eq!(network.architecture().to_string(), name);
-        folder.run("export net.checkpoint --out again.nnue").ok();
-        assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
-        // Another width neither begins with it nor goes on from it.
-        folder
-            .run(&format!("{short} --resume --out net.nnue"))
-            .fails_with("l1 is 256 in one");
-        for init in ["net.nnue", "net.checkpoint"] {
-            folder
-                .run(&format!("{short} --init {init} --out on.nnue"))
-                .fails_with(&format!("has accumulators of width {width}"));
-        }
+    let form = "--features half-kav2-hm --king-buckets 1 --activation pairwise --buckets 8 --psqt";
+    folder
+        .run(&format!("{short} {form} --l1 256 --out net.nnue"))
+        .ok();
+    for init in ["net.nnue", "net.checkpoint"] {
         folder
             .run(&format!(
-                "{short} --l1 {width} --init net.nnue --out on.nnue"
+                "{short} {form} --l1 1024 --init {init} --out on.nnue"
             ))
-            .ok();
+            .fails_with("has accumulators of width 256");
     }
     folder
-        .run("some.bin --l1 300")
-        .fails_with("l1 is 300, but must be 128, 256 or 512");
+        .run(&format!("{short} {form} --l1 1024 --resume --out net.nnue"))
+        .fails_with("l1 is 256 in one");
+}
+
+#[test]
+fn shapes_without_code_are_refused_with_the_choices() {
+    let folder = Folder::new("shapes");
+    let hm = "--features half-kav2-hm";
+    for (settings, message) in [
+        ("--l1 300".to_owned(), "l1 is 300, but must be 256"),
+        (
+            "--activation pairwise".to_owned(),
+            "activation is pairwise, but must be crelu or screlu with HalfKP",
+        ),
+        (
+            format!("{hm} --king-buckets 8 --l1 768"),
+            "l1 is 768, but must be 256, 1024 or 1536",
+        ),
+        (
+            format!("{hm} --king-buckets 8"),
+            "activation is crelu, but must be pairwise with HalfKAv2_hm",
+        ),
+    ] {
+        folder
+            .run(&format!("some.bin {settings}"))
+            .fails_with(message);
+    }
 }
 
 /// The held-out losses of a log.

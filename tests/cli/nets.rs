@@ -52,14 +52,14 @@ fn nets_are_shown_and_verified() {
 
 #[test]
 fn a_net_of_our_own_shape_is_shown_and_verified() {
-    let own = Architecture::from_words([0, 128, 1, 16, 32, 1]).expect("a shape that we run");
+    let own = Architecture::from_words([0, 256, 1, 32, 32, 1]).expect("a shape that we run");
     let bytes = synthetic::network(own, &synthetic::A, false);
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("own.nnue");
     let net = path.to_string_lossy();
     fs::write(&path, &bytes).expect("the net");
     let info = zoothera(&["net", "info", &net]).ok().out;
     for line in [
-        "Architecture  HalfKP 128x2-16-32-1 SCReLU (own)",
+        "Architecture  HalfKP 256x2-32-32-1 SCReLU (own)",
         "Activation    squared clipped ReLU, then clipped ReLU",
         "Version       0x5a6f6f31",
     ] {
@@ -71,10 +71,11 @@ fn a_net_of_our_own_shape_is_shown_and_verified() {
             .last_line()
             .ends_with("is sound")
     );
-    let mut wider = bytes;
-    wider[12 + b"synthetic".len() + 4] = 64;
-    fs::write(&path, wider).expect("the net");
-    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine runs 128, 256 or 512");
+    let mut narrower = bytes;
+    let width = 12 + b"synthetic".len() + 4;
+    narrower[width..width + 4].copy_from_slice(&64u32.to_le_bytes());
+    fs::write(&path, narrower).expect("the net");
+    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine runs 256");
 }
 
 #[test]

@@ -16,37 +16,11 @@ macro_rules! compiled {
         $then! {
             ($($given)*)
             own {
-                HalfKp128To16: HalfKp, 128, 0, Clipped16;
-                HalfKp128To32: HalfKp, 128, 0, Clipped32;
-                HalfKp256To16: HalfKp, 256, 0, Clipped16;
                 HalfKp256To32: HalfKp, 256, 0, Clipped32;
-                HalfKp512To16: HalfKp, 512, 0, Clipped16;
-                HalfKp512To32: HalfKp, 512, 0, Clipped32;
-                Hm256To16: HalfKav2Hm, 256, 0, Clipped16;
-                Hm256To32: HalfKav2Hm, 256, 0, Clipped32;
-                Hm512To16: HalfKav2Hm, 512, 0, Clipped16;
-                Hm512To32: HalfKav2Hm, 512, 0, Clipped32;
-                Hm1024To16: HalfKav2Hm, 1024, 0, Clipped16;
-                Hm1024To32: HalfKav2Hm, 1024, 0, Clipped32;
-                Hm256Pairs: HalfKav2Hm, 256, 0, Pairwise;
-                Hm512Pairs: HalfKav2Hm, 512, 0, Pairwise;
-                Hm768Pairs: HalfKav2Hm, 768, 0, Pairwise;
-                Hm1024Pairs: HalfKav2Hm, 1024, 0, Pairwise;
-                Hm512To32Psqt: HalfKav2Hm, 512, 8, Clipped32;
-                Hm256PairsPsqt: HalfKav2Hm, 256, 8, Pairwise;
-                Hm512PairsPsqt: HalfKav2Hm, 512, 8, Pairwise;
-                Hm768PairsPsqt: HalfKav2Hm, 768, 8, Pairwise;
                 Hm1024PairsPsqt: HalfKav2Hm, 1024, 8, Pairwise;
-                ByTable512To32: ByTable, 512, 0, Clipped32;
-                ByTable256Pairs: ByTable, 256, 0, Pairwise;
-                ByTable512Pairs: ByTable, 512, 0, Pairwise;
-                ByTable768Pairs: ByTable, 768, 0, Pairwise;
-                ByTable1024Pairs: ByTable, 1024, 0, Pairwise;
-                ByTable512To32Psqt: ByTable, 512, 8, Clipped32;
                 ByTable256PairsPsqt: ByTable, 256, 8, Pairwise;
-                ByTable512PairsPsqt: ByTable, 512, 8, Pairwise;
-                ByTable768PairsPsqt: ByTable, 768, 8, Pairwise;
                 ByTable1024PairsPsqt: ByTable, 1024, 8, Pairwise;
+                ByTable1536PairsPsqt: ByTable, 1536, 8, Pairwise;
             }
             published {
                 SfnnV2: HalfKav2, None, 512, 8, Clipped16;

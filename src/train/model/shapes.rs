@@ -79,9 +79,8 @@ pub fn for_tests() -> impl Iterator<Item = Architecture> {
         let set = shape.features.set();
         let kings = match shape.l1 {
             256 => 4,
-            512 => 8,
-            768 => 16,
-            _ => 1,
+            1024 => 8,
+            _ => 16,
         };
         let is_chosen = set.kings == kings && shape.buckets == 8;
         !set.is_by_table() || is_chosen && shape.activation != Activation::Screlu
@@ -98,7 +97,6 @@ mod tests {
         let offered = Features::value_variants();
         for &features in offered {
             assert!(all().any(|shape| shape.features == features));
-            assert!(all().any(|shape| shape.features == features && shape.psqt == 0));
         }
         // Fewer king buckets are offered by a number.
         let kind = |features: Features| features.set().code;
@@ -107,7 +105,7 @@ mod tests {
         assert!(all().all(|shape| Activation::value_variants().contains(&shape.activation)));
         assert_eq!(
             names(),
-            "HalfKP of width 128, 256 or 512; HalfKAv2_hm of width 256, 512, 768 or 1024"
+            "HalfKP of width 256; HalfKAv2_hm of width 256, 1024 or 1536"
         );
     }
 }

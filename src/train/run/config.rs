@@ -425,7 +425,7 @@ mod tests {
             ("psqt is true", "psqt = true"),
             (
                 "buckets is 1, but must be 8 with HalfKAv2_hm and psqt",
-                "features = 'half-kav2-hm'\nl1 = 512\npsqt = true",
+                "features = 'half-kav2-hm'\nl1 = 1024\nactivation = 'pairwise'\npsqt = true",
             ),
         ] {
             let config = toml::from_str::<Overrides>(text).unwrap().resolved();

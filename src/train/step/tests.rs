@@ -376,7 +376,8 @@ fn a_mean_of_weights_is_measured_and_learnt_beside() {
 
 #[test]
 fn a_model_of_another_width_is_refused() {
-    let architecture = shapes::all().next().expect("a shape of width 128");
+    let mut wider = shapes::all().filter(|shape| shape.l1 > 256);
+    let architecture = wider.next().expect("a shape wider than 256");
     let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
     let optimiser = Optimiser::new(SETTINGS, Moments::zeros(architecture));
     assert!(Trainer::<256>::new(model, optimiser, LOSS, (1, 256)).is_err());
