@@ -1,5 +1,4 @@
-//! The board against published suites, embedded ones and those of the shared folder (`ZOOTHERA_SHARED`, or
-//! `../shared`): the move generator by perft, static exchange evaluation by known values.
+//! The board against published suites: the move generator by perft, static exchange evaluation by known values.
 //!
 //! `make check-slow` runs the ignored tests too.
 
@@ -57,21 +56,16 @@ fn check_line(line: &SuiteLine, max_depth: u32) {
     );
 }
 
-fn shared_suite(file: &str) -> Option<Vec<SuiteLine>> {
-    let path = shared::shared(&format!("epd/{file}"))?;
-    let text = std::fs::read_to_string(path).expect("a readable file");
-    Some(parse_suite(&text).unwrap_or_else(|why| panic!("{file}: {why:#}")))
+fn read_suite(file: &str) -> String {
+    let path = shared::data(&format!("epd/{file}"));
+    std::fs::read_to_string(path).expect("a suite of tests/data")
 }
 
-fn check_shared(file: &str, lines: usize, max_depth: u32) {
-    if let Some(suite) = shared_suite(file) {
-        assert!(
-            suite.len() >= lines,
-            "{file} has only {} positions",
-            suite.len()
-        );
-        check(&suite, max_depth);
-    }
+fn check_suite(file: &str, lines: usize, max_depth: u32) {
+    let suite =
+        parse_suite(&read_suite(file)).unwrap_or_else(|why| panic!("{file}: {why:#}"));
+    assert_eq!(suite.len(), lines, "{file}");
+    check(&suite, max_depth);
 }
 
 #[test]
@@ -83,29 +77,29 @@ fn embedded() {
 
 #[test]
 fn standard() {
-    check_shared("perft-standard.epd", 127, 5);
+    check_suite("perft-standard.epd", 127, 5);
 }
 
 #[test]
 fn fischer960() {
-    check_shared("perft-fischer960.epd", 960, 4);
+    check_suite("perft-fischer960.epd", 960, 4);
 }
 
 #[test]
 fn tricky() {
-    check_shared("tricky.perft", 20, 9);
+    check_suite("tricky.perft", 20, 9);
 }
 
 #[test]
 #[ignore = "slow: run by make check-slow"]
 fn standard_deep() {
-    check_shared("perft-standard.epd", 127, 6);
+    check_suite("perft-standard.epd", 127, 6);
 }
 
 #[test]
 #[ignore = "slow: run by make check-slow"]
 fn fischer960_deep() {
-    check_shared("perft-fischer960.epd", 960, 5);
+    check_suite("perft-fischer960.epd", 960, 5);
 }
 
 #[test]
@@ -176,8 +170,5 @@ fn embedded_exchanges() {
 
 #[test]
 fn exchanges_of_the_suite() {
-    if let Some(path) = shared::shared("epd/see-hobbes.epd") {
-        let text = std::fs::read_to_string(path).expect("a readable file");
-        assert!(check_exchanges(&text) >= 70, "a short file");
-    }
+    assert_eq!(check_exchanges(&read_suite("see-hobbes.epd")), 71);
 }

@@ -10,17 +10,13 @@ use shared::shared;
 use zoothera::data::reader::{self, Format, read_records};
 use zoothera::data::{Entry, Filter, bin, binpack, plain};
 
-/// Random games, and where the shared folder has them, some that were really played.
-fn samples() -> Vec<Vec<Entry>> {
-    let mut samples = vec![random_games(1, 500)];
-    if let Some(path) = shared("data/games-d5-c.binpack") {
-        samples.push(entries(&path)[..30_000].to_vec());
-    }
-    samples
+/// Entries of random games.
+fn sample() -> Vec<Entry> {
+    random_games(1, 500)
 }
 
 #[test]
-fn the_small_file_has_the_published_count_and_is_written_again_byte_for_byte() {
+fn published_binpack_keeps_its_entries_and_bytes() {
     let Some(path) = shared("data/games-d5-c.binpack") else {
         return;
     };
@@ -29,6 +25,10 @@ fn the_small_file_has_the_published_count_and_is_written_again_byte_for_byte() {
     let again = encode(Format::Binpack, &entries);
     let original = fs::read(&path).expect("the file again");
     assert!(again == original);
+    let games = &entries[..30_000];
+    check_against_decoder(games);
+    check_round_trips(games);
+    check_records(games);
 }
 
 #[test]
@@ -44,14 +44,16 @@ fn the_large_files_have_the_published_counts() {
 }
 
 #[test]
-fn entries_hold_what_the_decoder_says() {
+fn binpack_entries_equal_those_of_sfbinpack() {
+    check_against_decoder(&sample());
+}
+
+fn check_against_decoder(sample: &[Entry]) {
     let folder = Folder::new("decoder");
-    for sample in samples() {
-        let path = folder.file("a.binpack", &encode(Format::Binpack, &sample));
-        let file = fs::File::open(path).expect("the file");
-        let decoder = sfbinpack::CompressedTrainingDataEntryReader::new(file);
-        check_decoded(&sample, decoder.expect("a decoder"));
-    }
+    let path = folder.file("a.binpack", &encode(Format::Binpack, sample));
+    let file = fs::File::open(path).expect("the file");
+    let decoder = sfbinpack::CompressedTrainingDataEntryReader::new(file);
+    check_decoded(sample, decoder.expect("a decoder"));
 }
 
 /// Compares entries with what the decoder of their file says.
@@ -80,35 +82,39 @@ fn check_decoded(
 }
 
 #[test]
-fn every_format_gives_back_what_it_was_given() {
+fn every_format_round_trips() {
+    check_round_trips(&sample());
+}
+
+fn check_round_trips(sample: &[Entry]) {
     let folder = Folder::new("formats");
-    for sample in samples() {
-        let in_bin = encode(Format::Bin, &sample);
-        let from_bin = entries(&folder.file("a.bin", &in_bin));
-        assert!(from_bin == sample);
-        let from_plain = entries(&folder.file("a.plain", &encode(Format::Plain, &from_bin)));
-        assert!(from_plain == sample);
-        let in_binpack = encode(Format::Binpack, &from_plain);
-        let from_binpack = entries(&folder.file("a.binpack", &in_binpack));
-        assert!(from_binpack == sample);
-        assert!(encode(Format::Bin, &from_binpack) == in_bin);
-    }
+    let in_bin = encode(Format::Bin, sample);
+    let from_bin = entries(&folder.file("a.bin", &in_bin));
+    assert!(from_bin == sample);
+    let from_plain = entries(&folder.file("a.plain", &encode(Format::Plain, &from_bin)));
+    assert!(from_plain == sample);
+    let in_binpack = encode(Format::Binpack, &from_plain);
+    let from_binpack = entries(&folder.file("a.binpack", &in_binpack));
+    assert!(from_binpack == sample);
+    assert!(encode(Format::Bin, &from_binpack) == in_bin);
 }
 
 #[test]
-fn the_trainer_reads_the_same_records_from_every_format() {
+fn trainer_reads_the_same_records_from_every_format() {
+    check_records(&sample());
+}
+
+fn check_records(sample: &[Entry]) {
     let folder = Folder::new("records");
     let filter = Filter::default();
-    for sample in samples() {
-        let records = |name: &str, format| {
-            let path = folder.file(name, &encode(format, &sample));
-            read_records(&path, &filter).expect("a sound file")
-        };
-        let wanted = records("a.binpack", Format::Binpack);
-        assert!(wanted.len() > 1000 && wanted.len() < sample.len());
-        assert!(records("a.bin", Format::Bin) == wanted);
-        assert!(records("a.txt", Format::Plain) == wanted);
-    }
+    let records = |name: &str, format| {
+        let path = folder.file(name, &encode(format, sample));
+        read_records(&path, &filter).expect("a sound file")
+    };
+    let wanted = records("a.binpack", Format::Binpack);
+    assert!(wanted.len() > 1000 && wanted.len() < sample.len());
+    assert!(records("a.bin", Format::Bin) == wanted);
+    assert!(records("a.txt", Format::Plain) == wanted);
 }
 
 #[test]

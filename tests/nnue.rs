@@ -175,14 +175,13 @@ fn raw_output(positional: i32) -> NetOutput {
 }
 
 fn check_table(network: &Arc<Network>, name: &str) {
-    if let Some(rows) = table(name) {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|r| (r[0].clone(), output_of(&r[1..])))
-            .collect();
-        assert!(rows.len() > 200);
-        check_positions(network, &rows);
-    }
+    let rows = table(name).expect("a table of tests/data, or beside the published networks");
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|r| (r[0].clone(), output_of(&r[1..])))
+        .collect();
+    assert!(rows.len() > 200);
+    check_positions(network, &rows);
 }
 
 #[test]
@@ -208,32 +207,55 @@ fn synthetic_b_positions() {
 }
 
 #[test]
-fn published_positions() {
+fn published_networks_match_their_tables() {
     for name in PUBLISHED {
-        if let Some(network) = published(name) {
-            check_table(&network, &format!("oracle_{name}.tsv"));
+        let Some(network) = published(name) else {
+            continue;
+        };
+        check_table(&network, &format!("oracle_{name}.tsv"));
+        if name == OF_THE_GAMES {
+            check_games_ply_by_ply(&network);
         }
+        check_random_walks(&network);
+        check_random_games(&network);
     }
 }
 
 /// The boards of every oracle game with their raw outputs.
-fn games() -> Option<Vec<Vec<(Board, i32)>>> {
+fn games() -> Vec<Vec<(Board, i32)>> {
+    let rows = table(&format!("oracle_games_{OF_THE_GAMES}.tsv"));
     let mut games: Vec<Vec<_>> = Vec::new();
-    for row in table(&format!("oracle_games_{OF_THE_GAMES}.tsv"))? {
+    for row in rows.expect("the table beside the published network") {
         if row[1] == "0" {
             games.push(Vec::new());
         }
         let game = games.last_mut().expect("a game starts at ply 0");
         game.push((Board::new(&row[4]), row[5].parse().unwrap()));
     }
-    Some(games)
+    games
 }
 
-#[test]
-fn published_games_ply_by_ply() {
-    let (Some(network), Some(games)) = (published(OF_THE_GAMES), games()) else {
-        return;
+/// The boards of random games.
+fn random_boards() -> Vec<Vec<Board>> {
+    let mut rng = SplitMix64::new(7);
+    let mut game = || {
+        let mut position = Position::startpos();
+        let mut boards = vec![Board::new(&position.fen())];
+        for _ in 0..120 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.do_move(moves[rng.below(moves.len())]);
+            boards.push(Board::new(&position.fen()));
+        }
+        boards
     };
+    (0..15).map(|_| game()).collect()
+}
+
+fn check_games_ply_by_ply(network: &Arc<Network>) {
+    let games = games();
     for kernel in Kernel::available() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
         for game in &games {
@@ -254,7 +276,7 @@ fn published_games_ply_by_ply() {
 
 /// Walks up and down the games at random, evaluating now and then, against fresh evaluations.
 fn check_random_walks(network: &Arc<Network>) {
-    let Some(games) = games() else { return };
+    let games = random_boards();
     let mut rng = SplitMix64::new(11);
     for kernel in Kernel::available() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
@@ -262,14 +284,14 @@ fn check_random_walks(network: &Arc<Network>) {
             let mut fresh = AccumulatorStack::with_kernel(network.clone(), Kernel::Scalar);
             let mut expected = |ply: usize| {
                 fresh.reset();
-                fresh.evaluate(&game[ply].0)
+                fresh.evaluate(&game[ply])
             };
             stack.reset();
             let (mut ply, mut forwards) = (0, true);
             for _ in 0..4 * game.len() {
                 forwards ^= rng.below(6) == 0;
                 if forwards && ply + 1 < game.len() {
-                    stack.push(&difference(&game[ply].0, &game[ply + 1].0));
+                    stack.push(&difference(&game[ply], &game[ply + 1]));
                     ply += 1;
                 } else if !forwards && ply > 0 {
                     stack.pop();
@@ -277,7 +299,7 @@ fn check_random_walks(network: &Arc<Network>) {
                 }
                 if rng.below(3) == 0 {
                     assert_eq!(
-                        stack.evaluate(&game[ply].0),
+                        stack.evaluate(&game[ply]),
                         expected(ply),
                         "{kernel}, ply {ply}"
                     );
@@ -293,18 +315,8 @@ fn random_walks_of_synthetic_b() {
 }
 
 #[test]
-fn random_walks_of_the_published_networks() {
-    for network in PUBLISHED.into_iter().filter_map(published) {
-        check_random_walks(&network);
-    }
-}
-
-#[test]
 fn incremental_equals_refresh_on_random_games() {
     check_random_games(&synthetic_b());
-    for network in PUBLISHED.into_iter().filter_map(published) {
-        check_random_games(&network);
-    }
 }
 
 /// Plays and takes back random moves, evaluating now and then, against fresh evaluations.

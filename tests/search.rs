@@ -2,6 +2,7 @@
 
 mod shared;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -379,56 +380,69 @@ fn elementary_mates_are_brought_home_without_tablebases() {
     }
 }
 
+/// A pool of one thread that uses the tablebases of a folder.
+fn pool_with(tables: &Path) -> ThreadPool {
+    let mut pool = pool(1);
+    pool.set_syzygy_path(&tables.display().to_string())
+        .expect("tables open");
+    pool
+}
+
+/// Mates the lone king within `longest` plies: the longest mate of the ending against any defence.
+fn check_mate(tables: &Path, fen: &str, longest: usize) {
+    let plies = plies_to_mate(pool_with(tables), fen);
+    assert!(plies <= longest, "{fen}: {plies} plies");
+}
+
 #[test]
 fn tablebases_mate_a_lone_king_without_detours() {
-    let Some(tables) = shared::shared("syzygy") else {
-        return;
-    };
-    // The longest mate of each ending, against any defence.
-    for (fen, longest) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]) {
-        let mut pool = pool(1);
-        pool.set_syzygy_path(&tables.display().to_string())
-            .expect("tables open");
-        let plies = plies_to_mate(pool, fen);
-        assert!(plies <= longest, "{fen}: {plies} plies");
+    for (fen, longest) in ELEMENTARY_MATES.into_iter().zip([19, 31]) {
+        check_mate(&shared::data("syzygy"), fen, longest);
     }
 }
 
-/// Against a lone piece the tables tell the distance to its capture: no defence holds it longer.
 #[test]
-fn tablebases_win_a_lone_piece_without_detours() {
+fn tablebases_of_four_men_win_without_detours() {
     let Some(tables) = shared::shared("syzygy") else {
         return;
     };
-    // The plies to the capture by the tables.
+    for (fen, longest) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]).skip(2) {
+        check_mate(&tables, fen, longest);
+    }
+    // Against a lone piece: the plies to the capture by the tables.
     for (fen, distance) in [
         ("8/8/8/8/K7/7r/6k1/1Q6 w - - 0 1", 43),
         ("8/2K5/6r1/8/3k4/7Q/8/8 w - - 0 1", 19),
         ("3k4/8/n7/8/8/5K2/8/7Q w - - 0 1", 13),
         ("8/8/8/5Q2/2b5/7K/3k4/8 w - - 0 1", 19),
     ] {
-        let mut pool = pool(1);
-        pool.set_syzygy_path(&tables.display().to_string())
-            .expect("tables open");
-        let game = game_to_mate(pool, fen);
+        let game = game_to_mate(pool_with(&tables), fen);
         let captured = game.iter().position(|fen| men(fen) == 3);
         let plies = captured.unwrap_or(game.len());
         // The tables may be one ply off, where they count in moves.
         assert!(plies <= distance + 1, "{fen}: {plies} plies");
     }
+    // The distance to a capture by the lone king is no reason to let it take a queen.
+    check_mate(&tables, "1K6/8/5k2/3Q4/2Q5/8/8/8 w - - 0 1", 3);
+    // KBN v K is won, and hard to see.
+    check_root_score(
+        &mut pool_with(&tables),
+        "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
+        true,
+    );
+    // A lone knight draws.
+    let drawn = "8/8/8/3k4/8/8/1r6/K1N5 w - - 0 1";
+    check_root_score(&mut pool_with(&tables), drawn, false);
 }
 
-/// The tables count to a capture by the lone king too: it is no reason to let it take a queen.
-#[test]
-fn tablebases_give_no_piece_away() {
-    let Some(tables) = shared::shared("syzygy") else {
-        return;
+/// Checks the value of a search of six plies: a tablebase win or a mate, or neither.
+fn check_root_score(pool: &mut ThreadPool, fen: &str, is_won: bool) {
+    let found = search(pool, fen, depth(6));
+    let win = match found.line.expect("a line").score {
+        Score::Centipawns(cp) => cp > 15_000,
+        Score::Mate(moves) => moves > 0,
     };
-    let mut pool = pool(1);
-    pool.set_syzygy_path(&tables.display().to_string())
-        .expect("tables open");
-    let plies = plies_to_mate(pool, "1K6/8/5k2/3Q4/2Q5/8/8/8 w - - 0 1");
-    assert_eq!(plies, 3);
+    assert_eq!(win, is_won, "{fen}");
 }
 
 /// Men in a FEN.
@@ -439,28 +453,19 @@ fn men(fen: &str) -> usize {
 
 #[test]
 fn tablebases_decide_at_the_root() {
-    let Some(tables) = shared::shared("syzygy") else {
-        return;
-    };
     let mut pool = pool(1);
+    let tables = shared::data("syzygy");
     let loaded = pool
         .set_syzygy_path(&tables.display().to_string())
         .expect("tables open");
-    assert!(loaded.files >= 60 && loaded.men == 4, "{loaded:?}");
-    // KBN v K is won, and hard to see.
-    let won = search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(6));
-    assert!(won.progress.tb_hits > 0 || won.line.is_some());
-    match won.line.expect("a line").score {
-        Score::Centipawns(cp) => assert!(cp > 15_000, "{cp}"),
-        Score::Mate(moves) => assert!(moves > 0),
-    }
-    // A lone knight draws.
-    let drawn = search(&mut pool, "8/8/8/3k4/8/8/1r6/K1N5 w - - 0 1", depth(6));
-    assert!(drawn.line.is_some());
+    assert_eq!((loaded.files, loaded.men), (10, 3), "{loaded:?}");
+    // A king two ranks ahead of its pawn wins, one behind it does not.
+    let won = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
+    check_root_score(&mut pool, won, true);
+    let found = search(&mut pool, won, depth(6));
+    assert!(found.progress.tb_hits > 0);
+    check_root_score(&mut pool, "8/8/8/4k3/4P3/4K3/8/8 w - - 0 1", false);
+    // A failed change keeps the tables in use.
     assert!(pool.set_syzygy_path("/no/such/place").is_err());
-    assert!(
-        search(&mut pool, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", depth(4))
-            .best
-            .is_some()
-    );
+    check_root_score(&mut pool, won, true);
 }

@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
 use zoothera::nnue::BoardView;
 
-use crate::shared::shared;
+use crate::shared::{data, shared};
 
 /// A board without rules: networks look at pieces only, and some oracle positions are illegal.
 pub struct Board(Setup);
@@ -32,9 +32,11 @@ impl BoardView for Board {
     }
 }
 
-/// The lines of an oracle table, without the heading, split into columns.
+/// The lines of an oracle table, without the heading, split into columns: of `tests/data`, or of the shared folder.
 pub fn table(name: &str) -> Option<Vec<Vec<String>>> {
-    let path = shared(&format!("oracles/{name}"))?;
+    let name = format!("oracles/{name}");
+    let path = Some(data(&name)).filter(|path| path.exists());
+    let path = path.or_else(|| shared(&name))?;
     let text = std::fs::read_to_string(path).expect("a readable table");
     let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
     Some(text.lines().skip(1).map(columns).collect())

@@ -1,4 +1,4 @@
-//! Files that are not part of the repository: where they are, and a notice where they are not.
+//! Paths of test data: files of `tests/data`, and larger ones that are not part of the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -7,7 +7,16 @@ use std::path::{Path, PathBuf};
 /// Where the notices are gathered: `make test` shows this file after all tests. It lies in cargo's folder for tests.
 const NOTICES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/skipped");
 
+/// A file or directory of `tests/data`, which every checkout has.
+#[allow(dead_code, reason = "not every test program uses it")]
+pub fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name)
+}
+
 /// A file or directory of the shared folder. Without it the test does without, and says so.
+#[allow(dead_code, reason = "not every test program uses it")]
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),

@@ -1,16 +1,50 @@
 //! Tablebases over UCI: which are in use, and what they make of a search.
 
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use crate::uci_driver::engine::list_separator;
 use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
 
+/// A pawn that wins by the tables of three men, and by no search this shallow.
+const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
+/// A man more than the tables of three men have: the search reaches them by a capture.
+const PAWN_AND_KNIGHT: &str = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
+/// Queen against rook: won, and hard to see.
+const QUEEN_AGAINST_ROOK: &str = "8/8/8/4k3/8/8/1r6/3QK3 w - - 0 1";
+/// A man more than the tables of four men have.
+const BEYOND_FOUR_MEN: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
+
+/// The tables of three men.
+fn three_men() -> PathBuf {
+    crate::shared::data("syzygy")
+}
+
+/// Whether the last score of a search is a tablebase win.
+fn is_tablebase_win(lines: &[String]) -> bool {
+    last_score(lines).contains(" score cp 199")
+}
+
+/// The last line that has a score.
+fn last_score(lines: &[String]) -> &String {
+    let last = lines.iter().rfind(|line| line.contains(" score "));
+    last.expect("a line with a score")
+}
+
+/// An engine that uses the tables of a folder.
+fn with_tables(tables: &Path) -> Driver {
+    let mut engine = Driver::start();
+    engine.send(&format!(
+        "setoption name SyzygyPath value {}",
+        tables.display()
+    ));
+    assert!(errors(&engine.ready()).is_empty());
+    engine
+}
+
 #[test]
 fn one_bad_directory_costs_only_itself() {
-    let Some(tables) = crate::shared::shared("syzygy") else {
-        return;
-    };
+    let tables = three_men();
     let mut engine = Driver::start();
     engine.send(&format!(
         "setoption name SyzygyPath value /no/such/directory{}{}",
@@ -24,99 +58,84 @@ fn one_bad_directory_costs_only_itself() {
     for part in [
         "'/no/such/directory'",
         &format!("'{}'", tables.display()),
-        "up to 4 men",
+        "up to 3 men",
     ] {
         assert!(line.contains(part), "no {part} in: {line}");
     }
-    engine.send("position fen 8/8/8/3k4/8/8/8/KBN5 w - - 0 1");
+    engine.send(&format!("position fen {PAWN}"));
     let lines = engine.go("go depth 6");
-    assert!(
-        lines.iter().any(|line| line.contains(" score cp 199")),
-        "{lines:?}"
-    );
+    assert!(is_tablebase_win(&lines), "{lines:?}");
 
     engine.send("setoption name SyzygyPath value /no/such/directory");
     assert!(errors(&engine.ready())[0].contains("the tables in use stay"));
-    assert!(
-        engine
-            .go("go depth 6")
-            .iter()
-            .any(|line| line.contains(" score cp 199"))
-    );
+    assert!(is_tablebase_win(&engine.go("go depth 6")));
 }
 
-/// Queen against rook: won, and no search sees how.
-const QUEEN_AGAINST_ROOK: &str = "8/8/8/4k3/8/8/1r6/3QK3 w - - 0 1";
-/// A pawn more than the tables know: the search reaches them by captures.
-const BEYOND_THE_TABLES: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
+/// Searches three lines to a depth, in fewer nodes than would show a stall.
+fn check_several_lines(engine: &mut Driver, fen: &str, depth: &str) {
+    engine.send("setoption name MultiPV value 3");
+    engine.send(&format!("ucinewgame\nposition fen {fen}"));
+    let lines = engine.go(&format!("go depth {depth} nodes 3000000"));
+    let reached = field(last_score(&lines), "depth");
+    assert_eq!(reached.as_deref(), Some(depth), "{fen}: {lines:?}");
+}
 
-/// An engine with the shared tables, of up to four men; `None` without them.
-fn with_tables() -> Option<Driver> {
-    let tables = crate::shared::shared("syzygy")?;
-    let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name SyzygyPath value {}",
-        tables.display()
-    ));
-    assert!(errors(&engine.ready()).is_empty());
-    Some(engine)
+/// Checks that a tablebase win is shown to its mate, where the search shows one.
+fn check_line_to_mate(engine: &mut Driver, fen: &str) {
+    engine.send(&format!("ucinewgame\nposition fen {fen}"));
+    let lines = engine.go("go depth 9");
+    if !is_tablebase_win(&lines) {
+        return; // A mate, or no win.
+    }
+    let last = last_score(&lines);
+    let mut game = Position::from_fen(fen, CastlingMode::Standard).expect("a position");
+    for text in last.split(" pv ").nth(1).expect("a variation").split(' ') {
+        let m = game.parse_uci(text).expect("a legal move");
+        game.do_move(m);
+    }
+    assert!(
+        game.in_check() && game.legal_moves().is_empty(),
+        "no mate: {last}"
+    );
 }
 
 #[test]
 fn several_lines_of_a_tablebase_win_do_not_stall() {
-    let Some(mut engine) = with_tables() else {
-        return;
-    };
-    engine.send("setoption name MultiPV value 3");
-    for (fen, depth) in [(QUEEN_AGAINST_ROOK, "11"), (BEYOND_THE_TABLES, "14")] {
-        engine.send(&format!("ucinewgame\nposition fen {fen}"));
-        // The limit of nodes is what would end a search that does not come to its depth.
-        let lines = engine.go(&format!("go depth {depth} nodes 3000000"));
-        let last = lines
-            .iter()
-            .rfind(|line| line.contains(" score "))
-            .expect("a line");
-        assert_eq!(
-            field(last, "depth").as_deref(),
-            Some(depth),
-            "{fen}: {last}"
-        );
+    let mut engine = with_tables(&three_men());
+    for (fen, depth) in [(PAWN, "11"), (PAWN_AND_KNIGHT, "14")] {
+        check_several_lines(&mut engine, fen, depth);
     }
-    engine.send("position fen 8/8/8/4k3/8/8/1r6/3QK3 w - - 0 1");
+    engine.send(&format!("position fen {PAWN}"));
     engine.send("go infinite");
-    engine.listen(Duration::from_millis(300));
+    engine.until("info");
     engine.send("stop");
     let lines = engine.until("bestmove");
     assert!(lines[lines.len() - 2].contains(" score "), "{lines:?}");
 }
 
 #[test]
-fn a_tablebase_win_is_shown_to_its_mate() {
-    let Some(mut engine) = with_tables() else {
+fn tablebase_win_is_shown_to_its_mate() {
+    let mut engine = with_tables(&three_men());
+    for fen in [PAWN, "8/8/8/8/4k3/8/4p3/4K3 b - - 0 1"] {
+        check_line_to_mate(&mut engine, fen);
+    }
+}
+
+#[test]
+fn tables_of_four_men_give_wins_to_their_mate() {
+    let Some(tables) = crate::shared::shared("syzygy") else {
         return;
     };
+    let mut engine = with_tables(&tables);
+    for (fen, depth) in [(QUEEN_AGAINST_ROOK, "11"), (BEYOND_FOUR_MEN, "14")] {
+        check_several_lines(&mut engine, fen, depth);
+    }
+    engine.send("setoption name MultiPV value 1");
     for fen in [
         QUEEN_AGAINST_ROOK,
         "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
         "8/8/8/8/8/4k3/4p3/4K2R b - - 0 1",
     ] {
-        engine.send(&format!("ucinewgame\nposition fen {fen}"));
-        let lines = engine.go("go depth 9");
-        let last = lines
-            .iter()
-            .rfind(|line| line.contains(" score "))
-            .expect("a line");
-        if !last.contains(" score cp 199") {
-            continue; // A mate, or no win.
-        }
-        let mut game = Position::from_fen(fen, CastlingMode::Standard).expect("a position");
-        for text in last.split(" pv ").nth(1).expect("a variation").split(' ') {
-            let m = game.parse_uci(text).expect("a legal move");
-            game.do_move(m);
-        }
-        assert!(
-            game.in_check() && game.legal_moves().is_empty(),
-            "no mate: {last}"
-        );
+        check_line_to_mate(&mut engine, fen);
     }
 }

@@ -8,17 +8,17 @@ use crate::uci_driver::{Driver, best_move, engine, field};
 /// A position where the last line was once wrong: the search ran out of time while its best move failed low.
 const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
 
-/// The FENs of the Bratko-Kopec test, where the file is, and one more.
+/// The FENs of the Bratko-Kopec test, and one more.
 fn positions() -> Vec<String> {
     let mut positions = vec![RUY_LOPEZ.to_owned()];
-    if let Some(path) = crate::shared::shared("epd/bratko-kopec.epd") {
-        let text = fs::read_to_string(path).expect("the suite");
-        let fen = |line: &str| {
-            let fields: Vec<&str> = line.split_whitespace().take(4).collect();
-            format!("{} 0 1", fields.join(" "))
-        };
-        positions.extend(text.lines().filter(|line| line.contains(" bm ")).map(fen));
-    }
+    let path = crate::shared::data("epd/bratko-kopec.epd");
+    let text = fs::read_to_string(path).expect("the suite");
+    let fen = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().take(4).collect();
+        format!("{} 0 1", fields.join(" "))
+    };
+    positions.extend(text.lines().filter(|line| line.contains(" bm ")).map(fen));
+    assert_eq!(positions.len(), 25);
     positions
 }
 
