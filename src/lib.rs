@@ -26,7 +26,7 @@
 //! ```
 //!
 //! The folder `examples/` analyses a position, evaluates FENs with a network, and plays a match of two engines. The map
-//! of all rooms, and which may use which, is in README.md.
+//! of all rooms, and which may use which, is in `docs/architecture.md`.
 #![deny(unsafe_code)]
 // The map of a room links to its files, most of them private: `cargo doc --document-private-items` shows them.
 #![allow(rustdoc::private_intra_doc_links)]

@@ -1,5 +1,5 @@
 //! The house has a direction: a room may use the rooms below it, never those above. And its maps are true: that of
-//! README.md, those of the rooms, and the files that comments and documents cite.
+//! docs/architecture.md, those of the rooms, and the files that comments and documents cite.
 //!
 //! The tests read the source text, because the compiler does not forbid cycles between modules.
 
@@ -133,10 +133,10 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
         .flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// The section of README.md that is the map of the house.
+/// The section of docs/architecture.md that is the map of the modules.
 fn map() -> String {
-    let readme = text(&repository("README.md"));
-    let (_, from) = readme.split_once("## The house\n").expect("a map");
+    let chapter = text(&repository("docs/architecture.md"));
+    let (_, from) = chapter.split_once("## Modules\n").expect("a map");
     from.split("\n## ").next().unwrap_or_default().to_owned()
 }
 
@@ -153,7 +153,10 @@ fn the_map_has_every_room_in_its_order() {
             format!("{room}{}", if has_face { ".rs" } else { "" })
         })
         .collect();
-    assert_eq!(rows, rooms, "README.md and tests/architecture.rs disagree");
+    assert_eq!(
+        rows, rooms,
+        "docs/architecture.md and tests/architecture.rs disagree"
+    );
     for entry in fs::read_dir(repository("src")).expect("src is readable") {
         let path = entry.expect("an entry").path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -170,7 +173,7 @@ fn what_the_map_names_exists_and_no_folder_is_missing() {
     for name in &named {
         assert!(repository(name).exists(), "the map names {name}");
     }
-    for folder in ["benches", "examples", "nets", "tests"] {
+    for folder in ["benches", "docs", "examples", "nets", "tests"] {
         let named = named
             .iter()
             .any(|name| name.trim_end_matches('/') == folder);
@@ -276,24 +279,29 @@ fn no_line_of_source_is_longer_than_120_characters() {
 
 #[test]
 fn documents_cite_files_that_exist() {
-    for document in ["README.md", "CONTRIBUTING.md", "nets/PROVENANCE.md"] {
-        let text = text(&repository(document));
-        let cited = text
-            .lines()
-            .flat_map(|line| quoted(line).chain(links(line)))
-            .flat_map(files_cited);
+    let mut documents = ["README.md", "CONTRIBUTING.md", "nets/PROVENANCE.md"]
+        .map(repository)
+        .to_vec();
+    let chapters = fs::read_dir(repository("docs")).expect("docs/ is readable");
+    documents.extend(chapters.map(|entry| entry.expect("an entry").path()));
+    documents.retain(|path| path.extension().is_some_and(|e| e == "md"));
+    assert!(documents.len() > 12, "only {} documents", documents.len());
+    // A table may give the folder once, and file names in its rows.
+    let mut sources = rust_files(&repository("src"));
+    sources.extend(documents.iter().cloned());
+    for document in documents {
+        let text = text(&document);
+        let cited = text.lines().flat_map(quoted).flat_map(files_cited);
         for cited in cited {
-            assert!(repository(cited).exists(), "{document} cites {cited}");
+            let is_source =
+                !cited.contains('/') && sources.iter().any(|file| file.ends_with(cited));
+            assert!(
+                is_source || repository(cited).exists(),
+                "{} cites {cited}",
+                document.display()
+            );
         }
     }
-}
-
-/// The targets of a line's links.
-fn links(line: &str) -> impl Iterator<Item = &str> {
-    line.split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next())
-        .filter(|target| !target.contains("://"))
 }
 
 #[test]

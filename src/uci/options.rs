@@ -61,7 +61,7 @@ pub struct Spec {
     pub name: &'static str,
     /// Type, default, range.
     pub kind: OptionKind,
-    /// What it does, for `help` and the README.
+    /// What it does, for `help` and the manual.
     pub doc: &'static str,
 }
 
@@ -428,8 +428,8 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_lists_every_option_with_its_default_and_range() {
-        let readme = include_str!("../../README.md");
+    fn manual_lists_every_option_with_its_default_and_range() {
+        let manual = include_str!("../../docs/options.md");
         for spec in &OPTIONS {
             let start = match spec.kind {
                 OptionKind::Spin(default, min, max) => {
@@ -445,8 +445,8 @@ mod tests {
                 OptionKind::Text(_) => format!("| `{}` | | |", spec.name),
             };
             assert!(
-                readme.lines().any(|line| line.starts_with(&start)),
-                "the table of options in README.md has no line that starts with: {start}"
+                manual.lines().any(|line| line.starts_with(&start)),
+                "the table of docs/options.md has no line that starts with: {start}"
             );
         }
     }
