@@ -5,7 +5,7 @@ EXE ?= zoothera
 # Where cargo builds: CARGO_TARGET_DIR is honoured if it is set.
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
 
-# On Windows the binary has a suffix, and a test farm may or may not have written it.
+# On Windows the binary has a suffix; EXE may or may not contain it.
 ifeq ($(OS),Windows_NT)
 SUFFIX := .exe
 endif
@@ -18,9 +18,9 @@ override EVALFILE := $(abspath $(EVALFILE))
 export EVALFILE
 endif
 
-# Tests note here what they do without; it is shown after all of them.
+# Tests list here what they skipped; it is printed after all of them.
 NOTICES := $(TARGET_DIR)/tmp/skipped
-# Runs tests with these arguments, and says at the end what was skipped.
+# Runs the tests with these arguments and lists at the end what was skipped.
 define run-tests
 	@rm -f "$(NOTICES)"
 	@status=0; $(CARGO) test --locked $(1) || status=$$?; .ci/skipped "$(NOTICES)"; exit $$status

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes the default net from nothing: data, then training. About twelve hours on two quiet cores and 4 GB of disk.
-# Every stage resumes where it was stopped; run it again after a kill.
+# Makes the default net from nothing: data, then training. Takes about twelve hours on two quiet cores and 4 GB of disk.
+# Every stage resumes where it was stopped: run the script again after a kill.
 #
 #   nets/make-default.sh ENGINE TEACHERS BOOKS OUT
 #
-#   ENGINE   the zoothera that works
+#   ENGINE   the zoothera binary
 #   TEACHERS folder with nn-ad9b42354671.nnue, nn-5af11540bbfe.nnue and nn-1c0000000000.nnue
 #   BOOKS    folder with UHO_4060_v3.epd and popularpos_lichess_v3.epd
 #   OUT      folder for data and nets
 #
-# The net is as good as the one in the repository, not the same bytes: that one's data came from earlier commits, and the
-# end of its stages followed the clock (PROVENANCE.md).
+# The net is as strong as the one in the repository, but not the same bytes: the data of that net came from earlier commits,
+# and its stages were limited by time (PROVENANCE.md).
 set -eu
 
 [ $# -eq 4 ] || { sed -n '5,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -23,7 +23,7 @@ cd "$4"
 
 teacher=$teachers/nn-ad9b42354671.nnue
 
-# Positions met inside searches, with a static evaluation: NAME POSITIONS SEED BOOK ONE-IN SETTINGS...
+# Samples search trees, labelled with a static evaluation: NAME POSITIONS SEED BOOK ONE-IN SETTINGS...
 sample() {
     name=$1 positions=$2 seed=$3 book=$books/$4 one_in=$5
     shift 5
@@ -35,12 +35,12 @@ sample() {
     touch "$name.done"
 }
 
-# Of the teacher's searches, with its own evaluation.
+# Samples of the teacher's searches, with its own evaluation.
 of_teacher() {
     sample "$@" --net "$teacher" --soft-nodes 80
 }
 
-# Of the student's searches, with the mean evaluation of three teachers, in the first one's units.
+# Samples of the student's searches, with the mean evaluation of three teachers, in the units of the first.
 of_student() {
     sample "$@" --net "$student" --label "$teacher" --label "$teachers/nn-5af11540bbfe.nnue@0.897" \
         --label "$teachers/nn-1c0000000000.nnue@0.819"
@@ -59,7 +59,7 @@ learn() {
     touch "$name.done"
 }
 
-# Two games at once, one on each core.
+# Two generators at once, one on each core.
 of_teacher t401.tree 72494510 401 UHO_4060_v3.epd 16 &
 other=$!
 of_teacher t402.tree 77213897 402 popularpos_lichess_v3.epd 16
@@ -69,13 +69,13 @@ other=$!
 of_teacher t404.tree 58863552 404 popularpos_lichess_v3.epd 8
 wait "$other"
 
-# The trunk, at a constant rate: whoever has more data or time goes on from its checkpoint. Then the decay.
+# The trunk, at a constant rate: with more data or time, continue from its checkpoint. Then the falling rate.
 learn p1a --sampled t401.tree --sampled t402.tree --scale 600 --rate 0.004 --millions 260 --schedule constant --warm-up 2 \
     --seed 61
 learn p1 --init p1a.checkpoint --sampled t401.tree --sampled t402.tree --sampled t403.tree --sampled t404.tree \
     --scale 600 --rate 0.004 --millions 1180 --schedule cosine --warm-up 4 --seed 62
 
-# New positions, a loss that looks closer at what is nearly equal, and weights drawn back to what they need to be.
+# New positions, a smaller scale, which gives more weight to nearly equal positions, and weight decay.
 of_teacher t501.tree 43851835 501 UHO_4060_v3.epd 16 &
 other=$!
 of_teacher t502.tree 45927150 502 popularpos_lichess_v3.epd 16
@@ -85,7 +85,7 @@ learn s340 --init p1.checkpoint --sampled t501.tree --sampled t502.tree --scale 
 learn w1 --init s340.checkpoint --sampled t501.tree --sampled t502.tree --scale 340 --rate 0.002 --real-decay 0.1 \
     --factor-decay 0.1 --millions 153 --schedule cosine --warm-up 2 --seed 72
 
-# Where the student is asked, and what three teachers say there.
+# Positions of the student's searches, labelled by three teachers.
 student=w1.nnue
 of_student u511.tree 41720030 511 UHO_4060_v3.epd 12 --soft-nodes 2500 --hash 16 &
 other=$!
@@ -95,7 +95,7 @@ learn x1 --init w1.checkpoint --sampled u511.tree --sampled u512.tree --sampled 
     --scale 340 --rate 0.002 --real-decay 0.1 --factor-decay 0.1 --millions 376 --schedule cosine --warm-up 4 \
     --holdout 0.003 --seed 81
 
-# More games, few samples of each; and what the three teachers say of the games that the first one labelled alone.
+# More games with fewer samples of each; and the first teacher's games relabelled by all three.
 student=x1.nnue
 of_student y541.tree 89611189 541 UHO_4060_v3.epd 4 --soft-nodes 80 --hash 4 &
 other=$!
