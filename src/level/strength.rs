@@ -35,7 +35,7 @@ const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
     }
 }
 
-// MEASURED: `docs/levels.md`: games of each against its neighbours and against Glaurung. Not measured: the last,
+// MEASURED: README.md, "Levels": games of each against its neighbours and against Glaurung. Not measured: the last,
 // which is three doublings of nodes above the one before.
 const ANCHORS: [Anchor; 7] = [
     anchor(500, 16, 900, 760),
