@@ -1,4 +1,5 @@
-//! Lets levels of the engine play against each other, each opening with both colours: how the table of docs/levels.md was made.
+//! Lets levels of the engine play against each other, each opening with both colours: how the table of docs/levels.md
+//! was made.
 //!
 //! `cargo run --release --example level_match -- 200 500 700 900` plays 200 games of each neighbouring pair. A level
 //! may also be given as what it lacks: `NODES,NOISE,OVERSIGHT`. Any opening positions may come from a book:
