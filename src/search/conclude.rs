@@ -9,7 +9,7 @@ use super::score;
 use super::signals::Signals;
 use crate::board::Move;
 
-/// What a thread found.
+/// Result of one thread.
 pub(super) struct Findings {
     /// The last completed depth.
     pub depth: i32,
@@ -86,9 +86,9 @@ fn expected_answer(job: &Job, best: Move) -> Option<Move> {
     (position.pseudo_legal(answer) && position.legal(answer)).then_some(answer)
 }
 
-/// The thread whose best move the threads together trust most: each votes for its own with its depth and value.
-/// A proven win is taken where it is shortest.
-// CITE: the vote of Stockfish's thread pool (idea).
+/// The winner of the thread vote: every thread votes for its best move, weighted by depth and value. Among proven wins
+/// the shortest is chosen.
+// CITE: the vote of Stockfish's thread pool; weight and offset as in Stockfish 17.1.
 fn vote(all: &[Findings]) -> Option<&Findings> {
     let value = |found: &Findings| found.roots[0].known_value();
     let least = all.iter().map(value).min()?;

@@ -1,9 +1,11 @@
-//! Correction histories: how far the static evaluation was off in positions that share a feature.
+//! Correction histories: errors of the static evaluation in positions that share a feature.
 //!
-//! After a search, the difference between its result and the static evaluation is remembered under the keys of the
-//! pawns, the minor pieces, each side's pieces, and the last two moves. Their weighted sum corrects the next
-//! evaluation; its size says how little the evaluation is to be trusted.
-// CITE: correction history: Caissa's, published by M. Witwicki (2023), extended by many engines since.
+//! After a search, the difference between its result and the static evaluation is stored under the keys of the pawns,
+//! the minor pieces, each side's pieces, and pairs of moves. The weighted sum of these entries corrects later
+//! evaluations. A large sum means that the evaluation is unreliable.
+// CITE: correction history: M. Witwicki's Caissa (2023); in Stockfish since December 2023; tables for minor pieces and
+// each side's pieces: Stockfish (September 2024); for pairs of moves: Stockfish (October 2024). Weights and rates:
+// SF-2026-08. 16,384 entries a table: SF-17.
 
 use super::history::color_index;
 use super::params;
@@ -14,10 +16,10 @@ use crate::util::prefetch::prefetch;
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
-/// Pieces on squares (768, and one for none), before and after.
+/// Pairs of a piece on a square before and after: 768, and one for none, by 768.
 const CONTINUATION: usize = 769 * 768;
 
-/// The slot of a pair that is none: never written.
+/// Slot of a missing pair: never written.
 const NO_MOVE: u32 = 768 * 768;
 
 /// The correction tables of one thread.
@@ -38,7 +40,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a node that has not been reached yet.
+    /// Keys of a node that has not been reached yet.
     pub const NONE: Self = Self {
         pawn: 0,
         minor: 0,
@@ -84,7 +86,7 @@ impl Corrections {
         }
     }
 
-    /// Forgets everything.
+    /// Resets all tables.
     pub fn clear(&mut self) {
         let [white, black] = &mut self.non_pawn;
         for table in [
@@ -110,7 +112,8 @@ impl Corrections {
         entry(&self.continuation, keys.continuation[1]);
     }
 
-    /// The correction of the static evaluation, in internal units.
+    /// Correction of the static evaluation, in internal units.
+    // CITE: weights: SF-2026-08.
     #[inline]
     pub fn value(&self, keys: &Keys) -> Value {
         let at = |table: &[i16], slot: u32| i32::from(table[slot as usize]);
@@ -126,7 +129,7 @@ impl Corrections {
     }
 
     /// Moves the corrections of a position by `bonus`, positive where the evaluation was too low.
-    // CITE: the weights: Stockfish (August 2026).
+    // CITE: rates and clamps: SF-2026-08.
     pub fn learn(&mut self, keys: &Keys, bonus: i32) {
         let most = params::corr_step_max();
         let bonus = bonus.clamp(-most, most) * params::corr_rate() / 1024;

@@ -1,13 +1,14 @@
-//! What the search makes of the network's value.
+//! Conversion of the network's output to the search's value.
 
 use super::params;
 use super::score::{Value, clamp_eval, piece_value};
 use crate::board::{Position, Role};
 
-/// The network's value as the search takes it: scaled by the material left, below every proven result.
+/// The network's output scaled by material and clamped below every proven result.
 ///
-/// It counts for more the more material is left, because a given advantage is easier to win with pieces on the board.
-// CITE: the scaling by material is Stockfish 12's, for whose nets this format was made.
+/// More material means a larger factor, because a given advantage is easier to win with pieces on the board.
+// CITE: form and figures (720, material / 32): Stockfish of September to November 2020, whose net format was the first
+// that this engine read.
 #[inline]
 pub(crate) fn scaled(position: &Position, raw: Value) -> Value {
     let material: Value = Role::ALL

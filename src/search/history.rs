@@ -1,28 +1,31 @@
-//! What moves did in other nodes: the statistics that order moves, prune them, and size their reductions.
+//! History tables: results of moves in other nodes. They order moves, prune them, and size their reductions.
 //!
-//! Every entry is an `i16` moved by a "gravity" update: a bonus counts for less the nearer the entry already is to
-//! its limit, so entries stay in range and recent results weigh most.
-// CITE: the history heuristic: Schaeffer (1983); the gravity form is common to today's engines.
+//! Every entry is an `i16` with a "gravity" update: a bonus counts less the nearer the entry is to its limit. So
+//! entries stay in range, and recent results weigh most.
+// CITE: history heuristic: Schaeffer (1983); butterfly boards: Hartmann (1988); countermoves: Uiterwijk (1992);
+// continuation histories: Stockfish (2015, as "counter move history"); capture history: Stockfish (2017); history of
+// the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn
+// structures: SF-17.1.
 
 use super::params;
 use crate::board::{Bitboard, Color, Move, Piece, Position, Role};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
-/// Pawn structures told apart by the pawn history (a power of two).
+/// Number of pawn structures in the pawn history (a power of two).
 const PAWN_STRUCTURES: usize = 512;
 /// Pieces (two colours, six roles) times squares.
 const PIECE_SQUARES: usize = 12 * 64;
 /// Contexts of the continuation history: in check or not, noisy or not, piece, square.
 const CONTEXTS: usize = 4 * PIECE_SQUARES;
-/// Plies from the root that have a butterfly table of their own.
+/// Number of plies from the root with a butterfly table of their own.
 pub const LOW_PLIES: usize = 5;
 
-/// A context in the continuation history: which move was made, and how it stood when it was.
+/// A context in the continuation history: the move made, and whether it was noisy or answered a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveContext(u16);
 
 impl MoveContext {
-    /// No move: the root and null moves. Reads as zero (nothing is ever written to it).
+    /// No move: the root and null moves. Reads as zero and is never written.
     pub const NONE: Self = Self(CONTEXTS as u16);
 
     /// The context that making `m` with `piece` creates.
@@ -92,7 +95,8 @@ impl Histories {
         new
     }
 
-    /// Forgets everything. The starting values are what an average move has, slightly below zero.
+    /// Resets all tables. The starting values are those of an average move, slightly below zero.
+    // CITE: Stockfish; values rounded from SF-17.1.
     pub fn clear(&mut self) {
         self.butterfly.fill(0);
         self.low_ply.fill(0);
@@ -103,8 +107,9 @@ impl Histories {
         none.fill(0);
     }
 
-    /// Begins a new search: what happened near another root is no guide, and what happened in general counts for less
-    /// than what will.
+    /// Prepares for a new search: resets the history of the first plies, which belonged to another root, and scales the
+    /// butterfly history down.
+    // CITE: SF-2026-08.
     pub fn new_root(&mut self) {
         self.low_ply.fill(params::hist_low_start() as i16);
         for entry in self.butterfly.iter_mut() {
@@ -112,13 +117,13 @@ impl Histories {
         }
     }
 
-    /// How the quiet move did anywhere, for this side.
+    /// Score of the quiet move in the butterfly table of `color`.
     #[inline]
     pub fn butterfly(&self, color: Color, m: Move) -> i32 {
         i32::from(self.butterfly[color_index(color) * 4096 + m.from_to()])
     }
 
-    /// How the quiet move did this near to the root; 0 further away.
+    /// Score of the quiet move at this ply near the root; 0 further away.
     #[inline]
     pub fn low_ply(&self, ply: usize, m: Move) -> i32 {
         if ply < LOW_PLIES {
@@ -128,25 +133,25 @@ impl Histories {
         }
     }
 
-    /// How the capture did.
+    /// Score of the capture.
     #[inline]
     pub fn capture(&self, piece: Piece, m: Move, captured: Option<Role>) -> i32 {
         i32::from(self.capture[capture_index(piece, m, captured)])
     }
 
-    /// How a move to `piece_square` did after `context`.
+    /// Score of a move to `piece_square` after `context`.
     #[inline]
     pub fn continuation(&self, context: MoveContext, piece_square: usize) -> i32 {
         i32::from(self.continuation[context.base() + piece_square])
     }
 
-    /// All that is known of moves after `context`, by piece and square.
+    /// Scores of all moves after `context`, by piece and square.
     #[inline]
     pub fn continuation_row(&self, context: MoveContext) -> &[i16] {
         &self.continuation[context.base()..context.base() + PIECE_SQUARES]
     }
 
-    /// All that is known of moves with this pawn structure, by piece and square.
+    /// Scores of all moves with this pawn structure, by piece and square.
     #[inline]
     pub fn pawn_row(&self, pawn_key: u64) -> &[i16] {
         let start = pawn_index(pawn_key, 0);
@@ -160,13 +165,13 @@ impl Histories {
         &self.butterfly[start..start + 4096]
     }
 
-    /// How a move to `piece_square` did with this pawn structure.
+    /// Score of a move to `piece_square` with this pawn structure.
     #[inline]
     pub fn pawn(&self, pawn_key: u64, piece_square: usize) -> i32 {
         i32::from(self.pawn[pawn_index(pawn_key, piece_square)])
     }
 
-    /// Rewards (or, below zero, punishes) a capture.
+    /// Adds `bonus`, which may be negative, to the score of a capture.
     pub fn update_capture(&mut self, piece: Piece, m: Move, captured: Option<Role>, bonus: i32) {
         update(
             &mut self.capture[capture_index(piece, m, captured)],
@@ -175,13 +180,13 @@ impl Histories {
         );
     }
 
-    /// Rewards a quiet move in the butterfly table.
+    /// Adds `bonus` to the score of a quiet move in the butterfly table.
     pub fn update_butterfly(&mut self, color: Color, m: Move, bonus: i32) {
         let entry = &mut self.butterfly[color_index(color) * 4096 + m.from_to()];
         update(entry, bonus, params::hist_butterfly_max());
     }
 
-    /// Rewards a quiet move near the root.
+    /// Adds `bonus` to the score of a quiet move near the root.
     pub fn update_low_ply(&mut self, ply: usize, m: Move, bonus: i32) {
         if ply < LOW_PLIES {
             update(
@@ -192,7 +197,7 @@ impl Histories {
         }
     }
 
-    /// Rewards a move to `piece_square` after `context`.
+    /// Adds `bonus` to the score of a move to `piece_square` after `context`.
     #[inline]
     pub fn update_continuation(&mut self, context: MoveContext, piece_square: usize, bonus: i32) {
         if context != MoveContext::NONE {
@@ -201,7 +206,7 @@ impl Histories {
         }
     }
 
-    /// Rewards a move to `piece_square` with this pawn structure.
+    /// Adds `bonus` to the score of a move to `piece_square` with this pawn structure.
     pub fn update_pawn(&mut self, pawn_key: u64, piece_square: usize, bonus: i32) {
         update(
             &mut self.pawn[pawn_index(pawn_key, piece_square)],
@@ -223,8 +228,9 @@ fn pawn_index(pawn_key: u64, piece_square: usize) -> usize {
     (pawn_key as usize & (PAWN_STRUCTURES - 1)) * PIECE_SQUARES + piece_square
 }
 
-/// Squares where pieces of the side to move stand under attack by something cheaper, by role index: what a
-/// quiet move should leave, and should not enter.
+/// Squares attacked by cheaper pieces of the opponent, by role index of the attacked piece. A quiet move should leave
+/// such a square and should not enter one.
+// CITE: Stockfish (2022).
 pub fn cheaper_attacks(position: &Position) -> [Bitboard; 6] {
     let them = !position.turn();
     let pawns = position.attacks_by(them, Role::Pawn);

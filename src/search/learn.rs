@@ -1,4 +1,5 @@
-//! 16. Learning: what a finished node teaches the histories and the corrections.
+//! Step 16. Updates of histories and corrections by a finished node.
+// CITE: amounts and conditions: SF-2026-08, where nothing else is said.
 
 use super::candidate::{Candidate, Tried};
 use super::frame::Frame;
@@ -9,12 +10,12 @@ use super::score::{self, NONE, Value};
 use super::worker::Worker;
 use crate::board::{Color, Move, Role};
 
-/// The bonus of a move that cut off, or raised alpha.
+/// Bonus of a move that caused a cutoff or raised alpha.
 fn bonus(depth: i32) -> i32 {
     (params::bonus_depth() * depth - params::bonus_offset()).min(params::bonus_max())
 }
 
-/// The malus of the moves that were tried before it.
+/// Malus of the moves searched before it.
 fn malus(depth: i32) -> i32 {
     (params::malus_depth() * depth - params::malus_offset()).min(params::malus_max())
 }
@@ -32,7 +33,8 @@ fn context_weights() -> [(usize, i32); 6] {
     ]
 }
 
-/// By how many of the contexts so far speak for the move: the more do, the faster they learn. In 128ths.
+/// Factor in 128ths by the number of contexts so far with a positive score for the move.
+// CITE: Stockfish (March 2026, "counter-move history continuity"); figures: SF-2026-08.
 #[inline]
 fn consistency() -> [i32; 7] {
     [
@@ -47,9 +49,9 @@ fn consistency() -> [i32; 7] {
 }
 
 impl Worker {
-    /// Rewards, in the contexts of the moves before, the move to `square` made `ago` plies ago (0: made here). What
-    /// led to a good answer once will again.
-    // CITE: weights, consistency and the constant for the last move: Stockfish (August 2026).
+    /// Adds `bonus` to the move to `square`, made `ago` plies ago (0: made here), in the contexts of the moves before
+    /// it.
+    // CITE: weights, consistency and the constant for the last move: SF-2026-08.
     fn update_contexts(&mut self, ago: usize, square: usize, bonus: i32) {
         // Entries saturate long before; so bounded, the product below fits an i64 with every weight.
         let bonus = i64::from(bonus.clamp(-16_000, 16_000));
@@ -57,7 +59,7 @@ impl Worker {
         let in_check = self.frame(ago).in_check;
         let mut speak_for_it = 0;
         for (back, weight) in context_weights() {
-            // In check, only the last two moves have to do with the answer.
+            // In check, only the last two moves are relevant to the reply.
             if in_check && back > 2 {
                 break;
             }
@@ -80,7 +82,7 @@ impl Worker {
         self.histories
             .update_low_ply(self.ply, m, bonus * params::quiet_low() / 1024);
         self.update_contexts(0, square, bonus * params::quiet_cont() / 1024);
-        // Few moves fit a structure, and most of the rest fail for other reasons: failures count for less.
+        // Few moves suit a pawn structure, and most others fail for other reasons, so failures count less.
         let share = if bonus >= 0 {
             params::quiet_pawn()
         } else {
@@ -90,16 +92,16 @@ impl Worker {
             .update_pawn(self.position.pawn_key(), square, bonus * share / 1024);
     }
 
-    /// A move was best (it cut, or raised alpha): it is rewarded, what was tried before it is punished, and so is the
-    /// opponent's early quiet move that it refutes.
-    // CITE: the amounts: Stockfish (August 2026).
+    /// Updates after a best move (one that caused a cutoff or raised alpha): a bonus for it, a malus for the moves
+    /// searched before it and for the opponent's early quiet move that it refutes.
+    // CITE: malus for the refuted move: Stockfish (2015); amounts: SF-2026-08.
     pub(super) fn learn_from_best(&mut self, node: &Node, best: Move, tried: &Tried) {
         let before = *self.frame(1);
         let mut bonus = bonus(node.depth)
             + params::bonus_tt_move() * i32::from(Some(best) == node.tt_move)
             + before.stat_score / params::bonus_stat_div();
         if !node.pv {
-            // The more moves failed before it, the more it says.
+            // The more moves failed before it, the larger the bonus.
             bonus += bonus * tried.len() / params::bonus_tried_div();
         }
         let malus = malus(node.depth);
@@ -118,7 +120,7 @@ impl Worker {
                 piece_square(piece, best),
                 bonus * params::bonus_quiet() / 1024,
             );
-            // Later moves were not believed in anyway.
+            // The malus fades: later moves were expected to fail.
             let mut fading = malus * params::malus_quiet() / 1024;
             for c in &tried.quiets {
                 fading = fading * params::malus_quiet_next() / 1024;
@@ -138,7 +140,7 @@ impl Worker {
         }
     }
 
-    /// The table's move cuts again, without a search.
+    /// Updates after a cutoff by the transposition table: a bonus for its move, a malus for the refuted one.
     pub(super) fn learn_from_table(&mut self, m: Move, depth: i32) {
         if !self.position.is_noisy(m) {
             let piece = self.position.moved_piece(m);
@@ -150,7 +152,7 @@ impl Worker {
         }
     }
 
-    /// The opponent's quiet move that led here was refuted although it came early in its ordering.
+    /// Malus for the opponent's last move if it was quiet: it came early in the move ordering and was refuted.
     fn punish_early_quiet(&mut self, amount: i32) {
         let before = *self.frame(1);
         let Some(m) = before.current else { return };
@@ -160,7 +162,8 @@ impl Worker {
         self.update_contexts(1, piece_square(before.piece, m), -amount);
     }
 
-    /// Every move failed low: the opponent's move was good, and the more so the less that was to be expected.
+    /// Updates after a node that failed low: a bonus for the opponent's move, larger the less it was expected.
+    // CITE: Stockfish (2015); terms and amounts: SF-2026-08.
     pub(super) fn learn_from_fail_low(&mut self, node: &Node) {
         let before = *self.frame(1);
         let Some(m) = before.current else { return };
@@ -205,9 +208,8 @@ impl Worker {
         }
     }
 
-    /// The evaluation after the opponent's quiet move says how good it was.
-    // CITE: "static evaluation difference to improve quiet move ordering", Stockfish.
-    // MEASURED: +40 +- 35
+    /// Bonus or malus for the opponent's quiet move by the change of the static evaluation that it caused.
+    // CITE: Stockfish (2020); amounts: SF-2026-08.
     pub(super) fn learn_from_evaluation(&mut self) {
         let (static_eval, before) = (self.frame(0).static_eval, *self.frame(1));
         let Some(m) = before.current else { return };
@@ -230,12 +232,12 @@ impl Worker {
         }
     }
 
-    /// A reduced move had to be searched again: it was better than its history said. Called at the child.
+    /// Bonus for a reduced move that had to be searched again: it was better than its history. Called at the child.
     pub(super) fn learn_from_research(&mut self, c: &Candidate) {
         self.update_contexts(1, c.square(), params::research_bonus());
     }
 
-    /// Several moves exceed beta: the static evaluation was too low.
+    /// Correction after a multi-cut: several moves exceed beta, so the static evaluation was too low.
     pub(super) fn learn_from_multi_cut(&mut self, value: Value, depth: i32) {
         let Frame {
             in_check,
@@ -249,9 +251,9 @@ impl Worker {
         }
     }
 
-    /// The result of the search corrects later evaluations, where it bounds the true value on the right side and
-    /// was not brought about by a capture (which the evaluation is not to foresee).
-    // MEASURED: +41 +- 31
+    /// Correction of later evaluations by the result of the search. It applies where the result bounds the true value
+    /// on the right side and does not come from a capture, which a static evaluation cannot foresee.
+    // CITE: form and amounts: SF-2026-08.
     pub(super) fn learn_correction(&mut self, node: &Node, best: Option<Move>) {
         let Frame {
             in_check,
@@ -266,7 +268,7 @@ impl Worker {
         if best.is_some_and(|m| self.position.is_noisy(m)) || score::is_decisive(node.best) {
             return;
         }
-        // A value above the evaluation must be a lower bound to tell anything, one below it an upper bound.
+        // A value above the evaluation is evidence only as a lower bound, one below it only as an upper bound.
         let telling = if node.best > static_eval {
             best.is_some()
         } else {
@@ -275,7 +277,8 @@ impl Worker {
         if !telling {
             return;
         }
-        // A node that failed low has seen every move, one that failed high perhaps a single one: the former says more.
+        // A node that failed low has searched every move, one that failed high perhaps only one: the former counts
+        // more.
         let rate = if best.is_some() {
             params::corr_fail_high()
         } else {

@@ -1,24 +1,23 @@
-//! Endings against a lone king, without pawns: what a beginner learns, and a network of few examples does not.
+//! Evaluation of pawnless endings against a lone king: elementary mates, of which networks see few examples in
+//! training.
 //!
-//! Each of these mates needs a plan that is longer than a search of some thousand nodes sees. The plan is told by a
-//! value that rises on the way: the lone king is driven to the edge, with bishop and knight into a corner that the
-//! bishop reaches, and the other king comes closer.
+//! Each of these mates needs a plan longer than a search of some thousand nodes can see. The evaluation encodes the
+//! plan: it rises when the lone king is driven to the edge (with bishop and knight, into a corner of the bishop's
+//! colour) and when the other king comes closer.
 // CITE: the two gradients (edge or corner, and the kings' distance) are those of classical evaluations, Stockfish's KXK
-// and KBNK among them; the numbers are ours.
+// and KBNK among them; the numbers are ours, chosen by games (`docs/experiments.md`).
 
 use super::score::{Value, piece_value};
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
-/// What such an ending is worth beside its pieces: more than any evaluation of a board with pawns that is not won.
+/// Base value of such an ending, beside its pieces: above any evaluation of an unclear position with pawns.
 const WON: Value = 3000;
-// MEASURED: against itself with 20,000 nodes a move from five places each of bishop and knight, all are won with a
-// square of the diagonals (100 to 150 for its unit, 60 for a king's step), in 55 to 65 plies in the mean; in the number
-// of diagonals, one of five is drawn with most steps that were tried.
-/// A unit of the square of [`diagonals_to_centre`].
+/// Weight of the square of [`diagonals_to_centre`]. The square makes every step towards the corner worth more than a
+/// step of the other king, so the search does not stop half-way.
 const CORNER_STEP: Value = 120;
-/// A unit of [`eccentricity`].
+/// Weight of [`eccentricity`].
 const EDGE_STEP: Value = 40;
-/// A king's step nearer to the lone king.
+/// Weight of a step of the king towards the lone king.
 const NEAR_STEP: Value = 60;
 
 /// The value for the side to move, if one side has only its king and the other can mate it without pawns.

@@ -1,22 +1,50 @@
 //! The search: iterative deepening over a parallel principal-variation search.
 //!
-//! From `go` to `bestmove`: [`ThreadPool::go`] builds a job (root moves, budget), every `Worker` runs
-//! `root` (iterations, window) over `negamax` (the numbered steps) and `qsearch`; worker 0 watches the limits, reports,
-//! and concludes.
+//! # Credit
 //!
-//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, what one is),
-//!   `evaluation`, `lone_king`, `syzygy` (over `table_files` where the system does not read at an offset): values,
-//!   data, rules and tablebases; they know no worker
-//! * [`tt`], `tt_file` (the same on a disk), `history`, `correction`, `movepick`: what is remembered, and how it orders
-//!   moves
+//! Most formulas and most constants of this search are those of Stockfish's source of August 2026, written anew in
+//! Rust. No code was copied. Of the 255 values in `params`, 172 equal that source; 64 more equal, or are close to,
+//! that source or earlier Stockfish versions. Stockfish is free software under the GNU General Public License,
+//! version 3.
+//!
+//! * Stockfish, development version of 3 August 2026 (commit 762dd1d; `SF-2026-08` in comments): order and conditions
+//!   of the steps, razoring, reverse futility, null move, ProbCut, shallow pruning, singular extensions, late move
+//!   reductions, histories and their updates, correction histories, quiescence, move ordering
+//! * Stockfish 12 to 18: the rest, as `params` names it: time management (17 and 17.1), thread vote (17.1), singular
+//!   margins (17.1 and mid 2025), scaling of the evaluation (2020 and 17), ordering of moves away from attacks (2025),
+//!   replacement in the transposition table
+//! * Berserk: the form of the time factor for a stable best move
+//! * Caissa: correction histories, as an idea
+//! * Reckless, Viridithas, Ethereal: no formula or figure was traced to them. They share many ideas with Stockfish.
+//! * ours: the structure of the code, the layout of the transposition table, the win model's constants (`wdl`),
+//!   the figures of endings against a lone king (`lone_king`), the choice of root moves by tablebases (`root_filter`),
+//!   `asp_delta`, `red_factor`, `qs_futility`, `time_share`
+//!
+//! At each step a `CITE:` comment names who had the idea and when, and where the form and figures come from.
+//! Measurements, and experiments that failed, are in `docs/experiments.md`.
+//!
+//! # Map
+//!
+//! From `go` to `bestmove`: [`ThreadPool::go`] builds a job (root moves, budget). Every `Worker` runs `root`
+//! (iterations, aspiration window) over `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the limits,
+//! reports, and ends the search.
+//!
+//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, its type), `evaluation`,
+//!   `lone_king`, `syzygy` (over `table_files` where the system cannot read at an offset): values, settings, rules and
+//!   tablebases; independent of the worker
+//! * [`tt`], `tt_file` (the same in a file), `history`, `correction`, `movepick`: memory of earlier nodes, and move
+//!   ordering by it
 //! * `job`, `signals`, `root_move`: one search as its threads share it
-//! * `worker`, `frame`: one thread's state, and the one way to make and undo a move
+//! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `conclude`: the iterations, the root's moves and lines, the
-//!   threads and their vote; `handicap`: what a level below full strength does without
+//! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `conclude`: iterations, root moves and lines, threads and their
+//!   vote; `handicap`: restrictions of a level below full strength
 //! * [`solo`], [`sampler`]: a search on the caller's thread and an observer of its positions, for data generation
 //!
-//! Any rule is found by the table of steps in `negamax.rs`; `evidence.md` tells what each is worth.
+//! The table of steps in `negamax.rs` lists the file and function of each rule.
+// CITE: alpha-beta: Knuth and Moore (1975); principal-variation search: Marsland and Campbell (1982), Reinefeld's
+// NegaScout (1983); threads that search the same tree over a shared table ("Lazy SMP"): Dan Homan (2013), Stockfish
+// (2015).
 
 mod actor;
 mod candidate;

@@ -1,8 +1,9 @@
-//! The move picker: hands out pseudo-legal moves, the most promising first, and generates as late as it can.
+//! Staged move picker: yields pseudo-legal moves in order of promise and generates each stage lazily.
 //!
-//! Most nodes that cut do so with the first move or two, so moves come in stages: the table's move (no
-//! generation), captures that do not lose material, quiet moves by history, then the captures and quiet moves
-//! that look bad.
+//! Most cutoffs come from the first move or two, so moves come in stages: the table's move (no generation), captures
+//! that do not lose material, quiet moves by history, then bad captures and bad quiet moves.
+// CITE: stages and scores: SF-2026-08. Noisy evasions also count their history here, and moves are picked one by one
+// in place of its partial sort.
 
 use super::history::{Histories, LOW_PLIES, MoveContext, cheaper_attacks, piece_square};
 use super::params;
@@ -17,7 +18,7 @@ pub struct Scratch {
     scored: [Scored; MAX_MOVES],
 }
 
-/// A move and what is expected of it.
+/// A move and its score.
 #[derive(Clone, Copy, Default)]
 struct Scored {
     score: i32,
@@ -34,7 +35,7 @@ impl Scratch {
     }
 }
 
-/// What the picker reads of the worker.
+/// Inputs of the picker from the worker.
 pub struct Guide<'a> {
     /// The position, before the move.
     pub position: &'a Position,
@@ -130,7 +131,7 @@ impl MovePicker {
         Self::with(PickerKind::ProbCut(threshold), table_move)
     }
 
-    /// No more quiet moves are wanted.
+    /// Skips all remaining quiet moves.
     pub fn skip_quiets(&mut self) {
         self.skip_quiets = true;
     }
@@ -304,7 +305,7 @@ impl MovePicker {
         None
     }
 
-    /// The best of the rest, moved to the front of the rest and stepped past.
+    /// Moves the best remaining move to the front of the rest and advances past it.
     fn select(&mut self, scratch: &mut Scratch) -> Option<(i32, Move)> {
         let best = select(scratch.scored.get_mut(self.next..self.end)?)?;
         self.next += 1;
@@ -312,8 +313,8 @@ impl MovePicker {
     }
 }
 
-/// Moves the best to the front. Most nodes need one move or two, so picking the best of the rest each time costs
-/// less than sorting them.
+/// Moves the best to the front. Most nodes need one move or two, so selecting the best each time costs less than
+/// sorting.
 #[inline]
 fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
     let mut best = 0;
@@ -327,7 +328,8 @@ fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
     Some((most, rest[0].m?))
 }
 
-/// Most valuable victim first, then the capture that did best.
+/// Score of a noisy move: most valuable victim first, then capture history.
+// CITE: SF-2026-08. The term of queen promotions: origin not recorded.
 fn noisy_score(guide: &Guide, m: Move) -> i32 {
     let captured = guide.position.captured(m);
     let piece = guide.position.moved_piece(m);
@@ -344,7 +346,7 @@ fn evasion_score(guide: &Guide, m: Move) -> i32 {
         + guide.histories.continuation(guide.contexts[0], square)
 }
 
-/// What the scores of all quiet moves of a node share.
+/// Inputs that the scores of all quiet moves of a node share.
 struct QuietScorer<'a> {
     cheaper: [crate::board::Bitboard; 6],
     butterfly: &'a [i16],
@@ -367,8 +369,9 @@ impl<'a> QuietScorer<'a> {
         }
     }
 
-    /// Histories, plus a bonus for checks that lose nothing and for leaving (not entering) the reach of
-    /// cheaper pieces.
+    /// Sum of the histories, plus a bonus for checks that lose nothing and for moves away from attacks by cheaper
+    /// pieces, and a malus for moves into them.
+    // CITE: SF-2026-08; weights of attacked pieces: Stockfish between May and November 2025.
     #[inline]
     fn score(&self, guide: &Guide, m: Move) -> i32 {
         let piece = guide.position.moved_piece(m);
@@ -408,7 +411,7 @@ impl<'a> QuietScorer<'a> {
 }
 
 /// Weight of escaping a cheaper attacker, by role index.
-// CITE: Stockfish's quiet move scoring (idea and figures).
+// CITE: Stockfish between May and November 2025 (idea, form and figures).
 fn threat_weights() -> [i32; 6] {
     let minor = params::pick_threat_minor();
     let (rook, queen) = (params::pick_threat_rook(), params::pick_threat_queen());

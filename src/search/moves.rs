@@ -1,4 +1,5 @@
-//! Steps 11 to 15: the moves of a node, which of them are worth a search, and how deep a one.
+//! Steps 11 to 15: the moves of a node, which of them are searched, and how deep.
+// CITE: conditions and figures of steps 11 to 15: SF-2026-08 where a step names no other source.
 
 use super::candidate::{Candidate, Tried};
 use super::movepick::MovePicker;
@@ -15,12 +16,12 @@ use crate::board::{CheckInfo, Move};
 enum Verdict {
     Search,
     Skip,
-    /// Nor any later quiet move.
+    /// Skip this move and every later quiet one.
     SkipQuiets,
 }
 
 impl Worker {
-    /// Step 11. The moves, one by one; the best of them is the node's value.
+    /// Step 11. The moves, one by one. The best of them gives the node's value.
     pub(super) fn search_moves<const KIND: u8>(&mut self, node: &mut Node) -> Step<Value> {
         let excluded = self.frame(0).excluded;
         let checks = self.position.check_info();
@@ -31,7 +32,7 @@ impl Worker {
         let mut count = 0;
         let mut share = self.window_share(node);
         loop {
-            // Before they are generated and scored, which costs more than all else here.
+            // Checked before quiet moves are generated and scored, which is the most expensive part of the loop.
             if KIND != ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
                 picker.skip_quiets();
             }
@@ -51,7 +52,7 @@ impl Worker {
             } else if self.overlooks(m) {
                 continue;
             } else {
-                // 12. Is it worth a search?
+                // 12. Shallow pruning.
                 match self.shallow_prune(node, &candidate) {
                     Verdict::Search => {}
                     Verdict::Skip => continue,
@@ -63,11 +64,11 @@ impl Worker {
             }
             let mut extension = 0;
             if KIND != ROOT && Some(m) == node.tt_move {
-                // 13. Is it the only good one?
+                // 13. Singular extension.
                 extension = self.singular_extension(node)?;
                 self.frame_mut().move_count = count;
             }
-            // 14. and 15. How deep, and how wide?
+            // 14. and 15. Reduced and full searches.
             let nodes_before = self.nodes;
             let value = self.search_candidate::<KIND>(node, &candidate, extension)?;
             if KIND == ROOT {
@@ -88,13 +89,13 @@ impl Worker {
                 tried.push(&candidate);
             }
         }
-        // 16. What it teaches.
+        // 16. History and correction updates.
         Ok(self.finish::<KIND>(node, best_move, count, &tried))
     }
 
-    /// Whether a move as good as the best so far shall take its place: now and then near the leaves, so that the
-    /// first of several equal lines is not taken for the only one.
-    // CITE: Stockfish (2024).
+    /// Whether a move as good as the best so far replaces it. This happens pseudo-randomly near the leaves, so that the
+    /// first of several equal lines is not always chosen.
+    // CITE: Stockfish (June 2024); form and mask: SF-2026-08.
     #[inline]
     fn promotes_equal(&self, node: &Node, value: Value) -> bool {
         value == node.best
@@ -103,7 +104,9 @@ impl Worker {
             && !score::is_win(value.abs() + 1)
     }
 
-    /// `m` is the new best move, better than alpha: whether that ends the node.
+    /// Records `m` as the new best move, better than alpha. Returns whether that ends the node.
+    // CITE: less depth after a move that raised alpha: Stockfish (2022), figures SF-2026-08; the count of cutoffs:
+    // Stockfish (2022), form SF-2026-08.
     #[inline]
     fn raise_alpha<const KIND: u8>(&mut self, node: &mut Node, m: Move, extension: i32) -> bool {
         if node.pv && KIND != ROOT {
@@ -114,7 +117,7 @@ impl Worker {
             return true;
         }
         node.alpha = node.best;
-        // The rest are less likely to beat it, and get less.
+        // The remaining moves are less likely to beat it and are searched less deep.
         if node.depth > params::raise_depth_min()
             && node.depth < params::raise_depth_max()
             && !score::is_decisive(node.best)
@@ -156,6 +159,7 @@ impl Worker {
 
     /// Step 12. Shallow pruning: moves that are futile by their order, history, exchange or the static evaluation are
     /// skipped, once some move that does not lose is known.
+    // CITE: conditions and figures: SF-2026-08; those of history pruning are rounded from SF-17.1.
     fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
         if !self.may_prune_moves(node) {
             return Verdict::Search;
@@ -170,13 +174,14 @@ impl Worker {
         self.prune_quiet(node, c, depth)
     }
 
-    /// Whether a move of the node may be skipped at all: some move does not lose, and zugzwang is unlikely.
+    /// Whether moves of the node may be skipped: some move does not lose, and zugzwang is unlikely.
     #[inline]
     fn may_prune_moves(&self, node: &Node) -> bool {
         !score::is_loss(node.best) && self.position.has_non_pawn_material(self.position.turn())
     }
 
     /// Late move pruning: late moves of a shallow node almost never matter, because the good ones are ordered first.
+    // CITE: origin of the idea not recorded; form and figures: SF-2026-08.
     #[inline]
     fn is_late(node: &Node, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
@@ -185,7 +190,8 @@ impl Worker {
 
     fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
         let history = self.histories.capture(c.piece, c.m, c.captured);
-        // Futility: even with what it captures, the evaluation stays below alpha.
+        // Futility: even with the captured piece added, the evaluation stays below alpha.
+        // CITE: idea as for quiet moves below; form and figures: SF-2026-08.
         if !c.gives_check && depth < params::cap_fut_depth_max() {
             let bound = self.frame(0).static_eval
                 + params::cap_fut_base()
@@ -197,6 +203,7 @@ impl Worker {
             }
         }
         // Exchange: it loses too much material.
+        // CITE: form and figures: SF-2026-08, less its exception for sacrifices that lead to stalemate.
         let margin =
             params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
         if self.position.see_ge(c.m, exchange_units(-margin)) {
@@ -212,6 +219,7 @@ impl Worker {
             + self.histories.continuation(self.frame(2).context, square)
             + self.histories.pawn(self.position.pawn_key(), square);
         // History: it has failed too often.
+        // CITE: history pruning: F. Letouzey's Fruit (2005); form: Stockfish, figures rounded from SF-17.1.
         if history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
         }
@@ -219,8 +227,7 @@ impl Worker {
             params::hist_lmr_butterfly() * self.histories.butterfly(self.position.turn(), c.m);
         depth += history / params::hist_lmr_div();
         // Futility: a quiet move changes the evaluation little.
-        // CITE: Heinz, "Extended futility pruning" (1998).
-        // MEASURED: +58 +- 32
+        // CITE: J. Schaeffer (1986); Heinz, "Extended futility pruning" (1998); form and figures: SF-2026-08.
         let (static_eval, in_check) = (self.frame(0).static_eval, self.frame(0).in_check);
         let bound = static_eval
             + params::fut_base()
@@ -233,6 +240,7 @@ impl Worker {
             return Verdict::Skip;
         }
         // Exchange: it loses material.
+        // CITE: form and figures: SF-2026-08.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
         if self.position.see_ge(c.m, threshold) {
@@ -243,10 +251,10 @@ impl Worker {
     }
 
     /// Step 13. Singular extension: if every other move fails low against a window just below the table's score, the
-    /// table's move is the only good one and deserves depth. If they do not fail low even against beta, several
-    /// moves are good enough and the node is given up (multi-cut).
-    // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1990); multi-cut: Björnsson, Marsland (1998).
-    // MEASURED: +70 +- 35
+    /// table's move is the only good one and is searched deeper. If the others do not fail low even against beta,
+    /// several moves are good enough and the node is cut off (multi-cut).
+    // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1988); multi-cut: Björnsson, Marsland (1998), in
+    // Stockfish since 2019. Form and depths: SF-2026-08; margins: SF-17.1 and Stockfish of April to July 2025.
     fn singular_extension(&mut self, node: &mut Node) -> Step<i32> {
         let tt_pv = self.frame(0).tt_pv;
         let candidate = self.frame(0).excluded.is_none()
@@ -283,7 +291,8 @@ impl Worker {
                 - doubt;
             let mut plies = 1 + i32::from(value < beta - double);
             plies += i32::from(plies == 2 && value < beta - triple);
-            // The other moves get another ply too; the table's move has its depth, and gets its extension.
+            // The other moves get another ply too. The depth of the table's move is fixed already; its extension is
+            // returned.
             node.depth += 1;
             return Ok(plies);
         }
@@ -291,13 +300,13 @@ impl Worker {
             self.learn_from_multi_cut(value, depth);
             return Err(Exit::Cut(value));
         }
-        // Other moves may do as well: the table's move is not worth its whole depth.
+        // Other moves may be as good, so the table's move is searched less deep (negative extension).
         let others_do = node.tt_score >= node.beta || node.cut_node;
         Ok(-params::sing_negative() * i32::from(others_do))
     }
 
-    /// Whether the move only shuffles a piece back and forth: such lines have no end, and are not worth extensions.
-    // CITE: Stockfish (2025).
+    /// Whether the move only shuffles a piece back and forth. Such lines are endless and get no extension.
+    // CITE: Stockfish (2025); figures: SF-2026-08.
     fn is_shuffling(&self, m: Move) -> bool {
         if self.position.is_noisy(m)
             || self.position.halfmoves() < params::sing_shuffle_halfmoves() as u32
@@ -311,13 +320,13 @@ impl Worker {
         }
     }
 
-    /// The window's share of the root's, in 1024ths: near the root's window, reductions are smaller.
+    /// Width of the window relative to the root's, in 1024ths. Wide windows get smaller reductions.
     fn window_share(&self, node: &Node) -> i32 {
         (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
     }
 
-    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then as deep and as wide as
-    /// its results ask for.
+    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then deeper and with the
+    /// whole window, depending on the result.
     fn search_candidate<const KIND: u8>(
         &mut self,
         node: &Node,
@@ -338,16 +347,16 @@ impl Worker {
         let mut depth = c.depth + extension;
         self.child(c.m, |w| {
             if pv {
-                // The line of the move before is not this one's, which may become best without one of its own.
+                // Clears the line of the previous move: this one may become best without a line of its own.
                 w.pv[w.ply].clear();
             }
             let alpha = node.alpha;
             let mut value = NONE;
             let late = node.depth >= 2 && c.count > 1;
             if late {
-                // 14. Late moves fail low most of the time: a reduced search shows it for less.
-                // CITE: T. Romstad's form of it (Glaurung, 2006).
-                // MEASURED: +123 +- 36
+                // 14. Late moves fail low most of the time; a reduced search shows it at less cost.
+                // CITE: late move reductions: F. Letouzey's Fruit (2005), T. Romstad's Glaurung (2006); deeper and
+                // shallower re-searches: Stockfish (2021 and 2022); figures: SF-2026-08.
                 let reduced = (depth - reduction / 1024).min(depth + 2).max(1) + i32::from(pv);
                 w.parent_frame().reduction = depth - reduced;
                 let result = w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, reduced, true);
@@ -370,7 +379,9 @@ impl Worker {
                 value =
                     -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
             }
-            // 15. The first move of an open window, and any that beat alpha, get the whole window.
+            // 15. The first move of a PV node, and every move that beats alpha, are searched with the whole window.
+            // CITE: principal-variation search: Marsland, Campbell (1982). No dive of the table's move into
+            // quiescence: SF-17.1.
             if pv && (c.count == 1 || value > alpha) {
                 let keep = Some(c.m) == node.tt_move
                     && w.root_depth > params::full_keep_depth()
@@ -382,7 +393,8 @@ impl Worker {
         })
     }
 
-    /// What the histories expect of the move.
+    /// History score of the move.
+    // CITE: Stockfish (2017); weights: SF-2026-08.
     fn stat_score(&self, c: &Candidate) -> i32 {
         if c.noisy {
             let victim = Self::victim_value(c.captured);
@@ -406,7 +418,8 @@ impl Worker {
         &mut self.frames[self.ply + super::frame::BELOW_ROOT - 1]
     }
 
-    /// The node's value after its moves: mate and stalemate, learning, and the table.
+    /// The node's value after its moves: mate and stalemate, history updates, and the table.
+    // CITE: form: SF-2026-08.
     fn finish<const KIND: u8>(
         &mut self,
         node: &mut Node,
@@ -433,7 +446,7 @@ impl Worker {
                 node.alpha
             };
         }
-        // A fail-high far above beta is partly an accident of the null window.
+        // How far a fail-high exceeds beta is partly an artefact of the null window.
         if node.best >= node.beta
             && !score::is_decisive(node.best)
             && !score::is_decisive(node.alpha)
@@ -446,7 +459,7 @@ impl Worker {
         }
         node.best = node.best.min(node.most);
         if node.best <= node.alpha && best_move.is_none() {
-            // The opponent's move was good, and so may be worth a second look from a PV.
+            // The opponent's move was good; the node inherits the parent's PV flag.
             let parent_pv = self.frame(1).tt_pv && self.ply > 0;
             self.frame_mut().tt_pv |= parent_pv;
         }

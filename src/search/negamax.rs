@@ -15,15 +15,16 @@
 //! | 11 | the moves, one by one | `moves.rs`: `search_moves`; their order: `movepick.rs` |
 //! | 12 | shallow pruning: late moves, futility, exchanges, history | `shallow_prune` |
 //! | 13 | singular extension, multi-cut | `singular_extension` |
-//! | 14 | late move reductions | `search_candidate`; how much: `reduce.rs` |
+//! | 14 | late move reductions | `search_candidate`; amounts: `reduce.rs` |
 //! | 15 | full searches | `search_candidate` |
-//! | 16 | learning | `finish`; what: `learn.rs` |
+//! | 16 | history and correction updates | `finish`; amounts: `learn.rs` |
 //!
-//! `MEASURED: +70 +- 35` beside a rule tells what it gains beyond the error of the measurement; how it was measured,
-//! and the rules whose figure is within its error, are in `evidence.md`.
+//! `docs/experiments.md` has the measured gain of the rules.
 //!
-//! A step ends its node by `?` (see `step.rs`); the one wrapper that makes moves (`Worker::child`) undoes them all the
-//! same.
+//! A step ends its node with `?` (see `step.rs`). `Worker::child`, the only wrapper that makes moves, undoes them in
+//! any case.
+// CITE: order and conditions of the steps: Stockfish (SF-2026-08; short names as in the credits of the search's map).
+// Cutoffs by the table come before the static evaluation here, after it there.
 
 use shakmaty_syzygy::Wdl;
 
@@ -36,7 +37,7 @@ use super::worker::Worker;
 use crate::board::Move;
 
 impl Worker {
-    /// The value of the position within `alpha..beta`, searched to `depth`.
+    /// Value of the position within `alpha..beta`, searched to `depth`.
     pub(super) fn negamax<const KIND: u8>(
         &mut self,
         alpha: Value,
@@ -78,7 +79,7 @@ impl Worker {
         self.search_moves::<KIND>(node) //                  11. to 16.: the moves
     }
 
-    /// Step 1, of quiescence too. Limits; resets what earlier visits left at this ply.
+    /// Step 1, also of quiescence: checks the limits and resets the state that earlier visits left at this ply.
     #[inline]
     pub(super) fn enter(&mut self, pv: bool) -> Searched<()> {
         self.tick()?;
@@ -90,10 +91,10 @@ impl Worker {
         Ok(())
     }
 
-    /// Step 1, of quiescence too. Draws by rule, and the end of the path. A repetition is a draw as soon as it occurs
-    /// once inside the search, because a side that could do better would not have repeated. A move that repeats is
-    /// worth a draw at least, which is known before it is made, and raises alpha.
-    // CITE: M. van Kervinck's cycle detection, as upcoming repetition in Stockfish.
+    /// Step 1, also of quiescence: draws by rule, and the end of the path. One repetition inside the search counts as a
+    /// draw, because a side that could do better would not have repeated. A move that repeats is worth at least a draw;
+    /// this is known before the move is made, and raises alpha.
+    // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
         if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
@@ -113,8 +114,9 @@ impl Worker {
         }))
     }
 
-    /// Step 2. Mate distance: nothing here can be worth more than mating with the next move, nor less than being mated
-    /// now; a window beyond that is settled.
+    /// Step 2. Mate distance: no value here can exceed a mate by the next move, nor be below a mate on the board. A
+    /// window outside these bounds ends the node.
+    // CITE: origin of the idea not recorded; form: Stockfish.
     #[inline]
     fn mate_distance(&self, node: &mut Node) -> Step {
         node.alpha = node.alpha.max(score::mated_in(self.ply));
@@ -122,7 +124,8 @@ impl Worker {
         cut_if(node.alpha >= node.beta, node.alpha)
     }
 
-    /// Step 3. The transposition table: what an earlier search, or another path, found here.
+    /// Step 3. Transposition table look-up: the result of an earlier search, or of another path, of this position.
+    // CITE: Greenblatt, Eastlake, Crocker (1967); keys: Zobrist (1970).
     #[inline]
     fn look_up<const KIND: u8>(&mut self, node: &mut Node) {
         node.entry = self.job.table.probe(self.position.key());
@@ -149,8 +152,9 @@ impl Worker {
         self.frames[self.ply + super::frame::BELOW_ROOT + 2].cutoffs = 0;
     }
 
-    /// A deep enough result that settles the window ends the node. Near the 50-move rule the path matters, and
-    /// the table does not know it.
+    /// A stored result that is deep enough and decides the window ends the node. Near the 50-move rule the value
+    /// depends on the path, which the table does not store.
+    // CITE: conditions and figures: SF-2026-08; the limits on depth and on the 50-move counter: SF-17.1.
     #[inline(always)]
     fn table_cutoff(&mut self, node: &Node) -> Step {
         let Some(e) = node.entry else { return Ok(()) };
@@ -175,8 +179,8 @@ impl Worker {
         cut_if(holds, score)
     }
 
-    /// Whether the table's entry after its own move, if there is one, settles the window the same way.
-    // CITE: Stockfish (2025).
+    /// Whether the entry after the table's move, if there is one, decides the window the same way.
+    // CITE: Stockfish (May 2025); form: SF-2026-08.
     fn table_agrees(&mut self, node: &Node) -> bool {
         let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
             return true;
@@ -184,7 +188,7 @@ impl Worker {
         if score::is_decisive(node.tt_score) {
             return true;
         }
-        // Nothing is evaluated there, so that the accumulators need not follow, and nothing can end the search between.
+        // No evaluation takes place, so the accumulators need no update, and the search cannot be aborted in between.
         self.position.do_move(m);
         let next = self.job.table.probe(self.position.key());
         let halfmoves = self.position.halfmoves();
@@ -193,7 +197,8 @@ impl Worker {
         next == NONE || (node.tt_score >= node.beta) == (-next >= node.beta)
     }
 
-    /// Step 4. Tablebases, just after a capture or pawn move (elsewhere the 50-move counter matters).
+    /// Step 4. Tablebases, directly after a capture or pawn move (otherwise the 50-move counter matters).
+    // CITE: Syzygy tablebases: R. de Man (2013); form, and the extra depth of the stored entry: SF-2026-08.
     #[inline]
     fn tablebase_cutoff(&mut self, node: &mut Node) -> Step {
         if self.job.syzygy.is_none() || self.frame(0).excluded.is_some() {
@@ -208,7 +213,7 @@ impl Worker {
         self.probe_tablebases(node)
     }
 
-    /// The tables' word on this node: an exact draw, or a win or loss that bounds the value.
+    /// Result of the tablebases for this node: an exact draw, or a win or loss that bounds the value.
     fn probe_tablebases(&mut self, node: &mut Node) -> Step {
         let job = self.job.clone();
         let Some(syzygy) = job.syzygy.as_ref() else {
@@ -250,7 +255,7 @@ impl Worker {
             return Err(Exit::Cut(value));
         }
         if node.pv {
-            // Not the last word: there may be a mate above, or worse below. Search on within the bound.
+            // A bound only: there may be a mate above it, or a loss below it. Search on within the bound.
             if bound == Bound::Lower {
                 node.best = value;
                 node.alpha = node.alpha.max(value);

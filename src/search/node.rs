@@ -1,5 +1,6 @@
-//! A node of the full search: of which kind it is, and what it knows of itself alone. What its children and
-//! grandchildren ask of it too (check, static evaluation, the excluded move) is in its [`Frame`](super::frame::Frame).
+//! A node of the full search: its kind, and the state that no other ply reads. State that children and grandchildren
+//! read (check, static evaluation, excluded move) is in its [`Frame`](super::frame::Frame).
+// CITE: PV, cut and all nodes: Knuth and Moore (1975), Marsland and Popowich (1985); their use for pruning: Stockfish.
 
 use super::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use super::step::{Step, cut_if};
@@ -80,10 +81,10 @@ impl Node {
         self.entry.map_or(Bound::None, |e| e.bound)
     }
 
-    /// In an open window: what the table holds as won or lost by tablebases, stays so at any depth. The null-window
-    /// searches of the moves before believe it; a search of the whole window that did not would find less than they
-    /// promised, would raise no alpha, and so would have to search move after move at every node of the variation:
-    /// minutes, where the window lies between an evaluation and a tablebase win.
+    /// In a PV node: applies a tablebase win or loss from the transposition table at any depth. Null-window searches of
+    /// earlier moves use it. A full-window search that ignored it would find less than they did, would not raise alpha,
+    /// and would search move after move at every node of the variation. This took minutes where the window lay between
+    /// an evaluation and a tablebase win.
     pub fn keep_proven_win(&mut self) -> Step {
         let score = self.tt_score;
         if score == NONE || !score::is_decisive(score) || score::is_mate(score) {

@@ -4,12 +4,14 @@
 //! (divides), `*_scale` (1024ths), `*_min` and `*_max` (bounds), `*_plies`, `red_*` (reductions, in 1024ths of a ply).
 //! In an ordinary build each is a constant; with the feature `tune` each is a UCI option, and `zoothera tune` prints
 //! OpenBench's SPSA lines. The ranges keep every formula from overflow, division by zero and crossed bounds.
-// CITE: starting values were oriented by those published in Stockfish's source of August 2026 and, for what is not in
-// it, Stockfish 17's and Berserk's; their units (internal, PawnValue about 208) are ours.
-// MEASURED: 9,600 games of `zoothera tune spsa` over 44 of them (10,000 nodes a move, --shake 2 --rate 0.005) took
-// `fut_base` to 96 and moved the rest by little more than noise does; its values against those of then at 20,000 nodes:
-// +2 +- 13 (1291 games). Not kept.
-// MEASURED: screenings of 46, 32 and 12 at once (`evidence.md`) gave `asp_delta`, `red_factor` and `qs_futility`.
+//!
+//! Above each group stands whose values they are, by short names: `SF-2026-08` is Stockfish's development version of
+//! 3 August 2026 (commit 762dd1d), `SF-17.1` Stockfish 17.1 (March 2025), `SF-17` Stockfish 17 (September 2024). Units
+//! are those of Stockfish (a pawn is about 208). "Converted" means the same number in other units, such as 1024ths.
+//! Of the 255 values, 172 equal those of SF-2026-08 (16 of them converted) and 4 are close to them. 35 equal those of
+//! earlier Stockfish versions and 25 are rounded from them. 4 come from our own measurements. For 15 the origin is not
+//! recorded. No value was found to come from Reckless, Viridithas, Berserk or Ethereal.
+//! Tuning runs and screenings are in `docs/experiments.md`.
 
 #[cfg(any(feature = "tune", test))]
 pub use super::parameter::LAST_RATE;
@@ -18,6 +20,9 @@ use super::parameter::parameters;
 
 parameters! {
     // Aspiration window
+    // CITE: form: Stockfish. `asp_depth` as in Stockfish 12, `asp_grow_div` as in SF-17.1, `asp_variance_div` rounded
+    // from SF-17.1 (11834). `asp_delta`: our screenings (Stockfish has 5). Origin of `asp_variance_max` and
+    // `asp_decisive` not recorded.
     asp_depth = 4, 2..=8, 1;
     asp_delta = 20, 4..=40, 3;
     asp_variance_div = 12000, 4000..=30000, 1500;
@@ -25,21 +30,27 @@ parameters! {
     asp_grow_div = 3, 1..=4, 1;
     asp_decisive = 2000, 200..=8000, 400;
     // Average of a root move's values: weight of the newest, in 32nds
+    // CITE: SF-2026-08.
     root_newest_min = 12, 1..=16, 2;
     root_newest_max = 24, 16..=32, 2;
-    // Cut-offs by the table
+    // Cutoffs by the transposition table and tablebases
+    // CITE: SF-2026-08, but `tt_other_depth` (SF-17.1; SF-2026-08 has 4) and `tt_halfmoves` (SF-17.1; SF-2026-08 has
+    // 96).
     tt_other_depth = 5, 0..=10, 1;
     tt_verify_depth = 7, 3..=12, 1;
     tt_halfmoves = 90, 40..=100, 4;
     tb_store_plies = 6, 0..=12, 1;
-    // Depth in hindsight, by the reduction of the move before
+    // Hindsight depth, by the reduction of the previous move
+    // CITE: SF-2026-08, but `hind_shallower_sum` (close to its 166).
     hind_deeper_plies = 3, 1..=6, 1;
     hind_shallower_plies = 2, 1..=6, 1;
     hind_shallower_sum = 180, 40..=400, 20;
     // Razoring
+    // CITE: SF-2026-08.
     razor_base = 483, 200..=900, 40;
     razor_depth2 = 318, 120..=500, 25;
     // Reverse futility pruning
+    // CITE: SF-2026-08; `rfp_corr_div` converted. `rfp_return_div`: Stockfish 18.
     rfp_depth_max = 19, 6..=24, 1;
     rfp_mult_base = 45, 10..=120, 6;
     rfp_mult_depth = 4, 0..=12, 1;
@@ -50,6 +61,7 @@ parameters! {
     rfp_corr_div = 151, 40..=600, 25;
     rfp_return_div = 3, 1..=8, 1;
     // Null move
+    // CITE: SF-2026-08; `nmp_verify_scale` converted (3/4).
     nmp_depth_margin = 13, 5..=40, 3;
     nmp_base_margin = 365, 100..=700, 35;
     nmp_improving = 47, 0..=150, 8;
@@ -60,8 +72,11 @@ parameters! {
     nmp_verify_depth = 16, 10..=20, 1;
     nmp_verify_scale = 768, 256..=1024, 64;
     // Internal iterative reduction
+    // CITE: SF-2026-08.
     iir_depth = 6, 3..=9, 1;
     // ProbCut
+    // CITE: SF-2026-08 for depths and plies. `probcut_improving` and `probcut_tt_margin`: SF-17.1; `probcut_margin`
+    // rounded from SF-17.1 (185).
     probcut_depth = 3, 2..=8, 1;
     probcut_plies = 3, 2..=6, 1;
     probcut_plies_improving = 5, 2..=8, 1;
@@ -70,6 +85,8 @@ parameters! {
     probcut_tt_margin = 415, 200..=700, 30;
     probcut_tt_plies = 4, 1..=8, 1;
     // Shallow pruning of moves
+    // CITE: SF-2026-08. But `hist_prune_depth` and `hist_lmr_div` are rounded from SF-17.1 (4348, 3593),
+    // `hist_lmr_butterfly` is SF-17.
     lmp_base = 3, 1..=8, 1;
     cap_fut_depth_max = 8, 3..=14, 1;
     cap_fut_base = 234, 80..=450, 22;
@@ -86,6 +103,10 @@ parameters! {
     fut_above_alpha = 90, 0..=250, 14;
     fut_depth = 119, 50..=220, 10;
     // Singular extensions
+    // CITE: depths, `sing_negative` and `sing_shuffle_*`: SF-2026-08 (`sing_depth_scale` converted). `sing_beta_*`:
+    // SF-17.1. `sing_double_pv` and `sing_double_quiet`: Stockfish between April and July 2025; `sing_double`
+    // SF-17.1. `sing_triple*`: close to SF-17.1 (88, 265, 256, 93). `sing_beyond`: between the 38 and 43 of
+    // SF-2026-08.
     sing_depth = 6, 4..=9, 1;
     sing_tt_plies = 3, 1..=6, 1;
     sing_depth_scale = 512, 256..=768, 32;
@@ -104,15 +125,19 @@ parameters! {
     sing_shuffle_halfmoves = 10, 4..=40, 3;
     sing_shuffle_ply = 20, 8..=60, 4;
     // Depth of the moves after one that raised alpha
+    // CITE: SF-2026-08.
     raise_depth_min = 3, 1..=8, 1;
     raise_depth_max = 12, 6..=20, 1;
     raise_plies = 3, 0..=5, 1;
-    // What the histories expect of a move, in 1024ths (of captures' victims, in 128ths)
+    // History score of a move, in 1024ths (victims of captures in 128ths)
+    // CITE: SF-2026-08.
     stat_victim = 873, 300..=1600, 65;
     stat_butterfly = 2252, 800..=4000, 150;
     stat_answer = 1126, 300..=2200, 90;
     stat_second = 1093, 300..=2200, 90;
     // Late move reductions, in 1024ths of a ply
+    // CITE: SF-2026-08; `red_not_improving`, `red_corr` and `red_history` converted, `red_ttpv` is its 3023 less its
+    // 929. `red_factor`: our screenings (SF-2026-08 has 2872). Origin of `red_delta_max` not recorded.
     red_factor = 3040, 1800..=3800, 110;
     red_base = 982, 300..=2000, 90;
     red_delta = 577, 200..=1400, 60;
@@ -139,6 +164,7 @@ parameters! {
     red_all_depth = 256, 64..=800, 35;
     red_all_offset = 268, 1..=800, 35;
     // Searches after a reduced one
+    // CITE: SF-2026-08, but `shallower` (close to its 8) and `full_keep_depth` (SF-17.1).
     deeper = 53, 10..=140, 7;
     shallower = 10, 2..=40, 3;
     red_full_no_tt = 1127, 200..=3500, 120;
@@ -146,13 +172,17 @@ parameters! {
     red_full_two = 5487, 3500..=9000, 250;
     full_keep_depth = 8, 2..=16, 1;
     // Quiescence
+    // CITE: `qs_moves`: SF-2026-08; `qs_fail_scale` lies between its 441 and 462. `qs_see`: SF-17.1. `qs_evasions`:
+    // Stockfish 16.1. `qs_futility`: our screenings (SF-17 has 299). Origin of `qs_history` not recorded; the rule is
+    // SF-17's.
     qs_futility = 250, 100..=500, 20;
     qs_see = 75, 0..=200, 10;
     qs_history = 5800, 2000..=10000, 400;
     qs_moves = 2, 1..=6, 1;
     qs_evasions = 1, 1..=4, 1;
     qs_fail_scale = 450, 0..=1024, 50;
-    // Order of moves
+    // Move ordering
+    // CITE: SF-2026-08, but `pick_threat_*` (Stockfish between May and November 2025).
     pick_victim = 7, 2..=16, 1;
     pick_see_div = 18, 6..=60, 3;
     pick_general = 2, 1..=4, 1;
@@ -165,7 +195,9 @@ parameters! {
     pick_threat_leave = 100, 20..=200, 9;
     pick_threat_enter = 95, 20..=200, 9;
     pick_good_quiet = -14000, -28000..=0, 1400;
-    // Histories: limits (they must fit an i16), starting values, and what a new search keeps in 1024ths
+    // Histories: limits (they must fit an i16), starting values, and the share that a new search keeps, in 1024ths
+    // CITE: limits and `hist_butterfly_keep`: SF-2026-08. Starting values rounded from SF-17.1 (-646, -468, -1262,
+    // 92).
     hist_butterfly_max = 7183, 3000..=16000, 700;
     hist_capture_max = 10692, 4000..=24000, 1000;
     hist_cont_max = 30000, 12000..=32000, 1500;
@@ -175,7 +207,8 @@ parameters! {
     hist_pawn_start = -1000, -2500..=1000, 120;
     hist_low_start = 90, -500..=600, 40;
     hist_butterfly_keep = 729, 0..=1024, 50;
-    // Histories: bonus and malus for a move that did or did not cut
+    // Histories: bonus of the best move and malus of the others
+    // CITE: SF-2026-08.
     bonus_depth = 133, 60..=300, 12;
     bonus_offset = 81, 0..=300, 15;
     bonus_max = 1487, 800..=3000, 110;
@@ -192,19 +225,22 @@ parameters! {
     malus_quiet_next = 921, 600..=1024, 25;
     malus_capture = 1489, 500..=2800, 115;
     malus_early = 713, 0..=1600, 75;
-    // Histories: how much of a quiet move's reward each table gets, in 1024ths
+    // Histories: share of a quiet move's bonus for each table, in 1024ths
+    // CITE: SF-2026-08.
     quiet_low = 712, 200..=1600, 65;
     quiet_cont = 750, 200..=1600, 65;
     quiet_pawn = 1104, 300..=2200, 90;
     quiet_pawn_malus = 459, 100..=1200, 50;
     // Continuation histories: weights of the contexts 1 to 6 plies ago, in 1024ths
+    // CITE: SF-2026-08.
     cont_1 = 1040, 400..=1800, 70;
     cont_2 = 780, 200..=1500, 65;
     cont_3 = 290, 0..=900, 45;
     cont_4 = 502, 0..=1100, 50;
     cont_5 = 132, 0..=700, 35;
     cont_6 = 418, 0..=1000, 50;
-    // The same by how many contexts so far speak for the move, in 128ths
+    // Continuation histories: weight by the number of positive entries so far, in 128ths
+    // CITE: SF-2026-08.
     agree_0 = 94, 40..=180, 8;
     agree_1 = 103, 40..=180, 8;
     agree_2 = 110, 40..=180, 8;
@@ -212,13 +248,15 @@ parameters! {
     agree_4 = 119, 40..=180, 8;
     agree_5 = 126, 40..=180, 8;
     agree_6 = 121, 40..=180, 8;
-    // Histories: the table's move cuts without a search; a reduced move was searched again
+    // Histories: cutoff by the transposition table; re-search of a reduced move
+    // CITE: SF-2026-08.
     table_depth = 112, 30..=300, 13;
     table_max = 695, 200..=1600, 70;
     table_early = 2210, 500..=4500, 200;
     table_early_count = 5, 1..=12, 1;
     research_bonus = 1334, 300..=3000, 130;
-    // Histories: every move failed low
+    // Histories: the node failed low
+    // CITE: SF-2026-08; `low_*_scale` converted.
     low_capture = 892, 200..=2000, 90;
     low_base = -241, -600..=200, 40;
     low_stat_div = 98, 30..=400, 20;
@@ -237,17 +275,20 @@ parameters! {
     low_butterfly_scale = 6880, 1500..=20000, 900;
     low_pawn_scale = 41472, 8000..=90000, 4000;
     // Histories: the evaluation after a move
+    // CITE: SF-2026-08.
     hist_eval_min = 189, 60..=400, 17;
     hist_eval_max = 194, 60..=400, 17;
     hist_eval_offset = 60, 0..=150, 7;
     hist_eval_mult = 11, 3..=25, 1;
     hist_eval_pawn = 13, 3..=30, 1;
     // Correction histories: weights in 1024ths of a unit
+    // CITE: SF-2026-08, converted.
     corr_pawn = 120, 40..=240, 10;
     corr_minor = 83, 30..=180, 8;
     corr_non_pawn = 101, 40..=200, 9;
     corr_cont = 68, 20..=150, 7;
-    // Correction histories: how fast they learn (all in 1024ths, each in 128ths)
+    // Correction histories: learning rates (common one in 1024ths, of each table in 128ths)
+    // CITE: SF-2026-08; `corr_step_max` converted (a quarter of the limit).
     corr_max = 1024, 512..=2048, 80;
     corr_step_max = 256, 64..=600, 25;
     corr_rate = 1061, 300..=2200, 90;
@@ -259,12 +300,18 @@ parameters! {
     corr_fail_low = 18, 4..=40, 2;
     corr_multi_cut = 177, 40..=270, 18;
     // Evaluation
+    // CITE: `eval_base` and `eval_material_div`: Stockfish of September to November 2020. `eval_fade_div`: SF-17 and
+    // SF-17.1.
     eval_base = 720, 500..=1000, 25;
     eval_material_div = 32, 16..=96, 4;
     eval_fade_div = 212, 120..=600, 20;
     // Vote of the threads
+    // CITE: Stockfish, in SF-17.1 and SF-2026-08.
     vote_offset = 14, 1..=60, 4;
     // Time, sudden death: share of the clock (100,000ths by its size, 10,000ths), and the hard limit (100ths)
+    // CITE: form: Stockfish's timeman. `time_share_base`, `time_ply_offset`, `time_share_max`, `time_hard_ply_div`:
+    // SF-17. `time_horizon`: SF-2026-08. `time_size_*`, `time_ply_power` and the other `time_hard_*`: rounded from
+    // SF-17.1. `time_share`: our own games at a clock. Origin of `time_hard_ply_max` not recorded.
     time_share = 1024, 400..=3000, 60;
     time_horizon = 50, 20..=80, 4;
     time_size_base = 320, 100..=600, 30;
@@ -281,13 +328,18 @@ parameters! {
     time_hard_ply_div = 12, 4..=40, 2;
     time_hard_ply_max = 300, 0..=600, 30;
     // Time, moves to a control
+    // CITE: SF-17; `time_control_ply_div` rounded from its 116.4.
     time_control_base = 880, 300..=1800, 80;
     time_control_ply_div = 116, 40..=400, 18;
     time_control_max = 880, 500..=980, 30;
     time_control_hard = 1500, 1000..=3000, 120;
     time_control_hard_move = 110, 0..=300, 15;
     time_control_hard_max = 6300, 2000..=12000, 500;
-    // Time, in 1000ths: the most of a clock, pondering, and what the search's progress makes of the soft limit
+    // Time, in 1000ths: largest share of the clock, pondering, and factors of the soft limit by the search's progress
+    // CITE: `time_ponder`: Stockfish, converted. `time_ceiling`: rounded from SF-17 (0.825). `time_falling_min` and
+    // `time_falling_max`: rounded from SF-17.1. `time_effort` and `time_effort_least`: Stockfish 18 (0.76 from 0.9334
+    // on). The form of `time_falling_*` and `time_changes` is Stockfish's, that of `time_stability*` Berserk's; the
+    // origin of these figures and of `time_ceiling_least`, `time_overhead_max` and `time_forced` is not recorded.
     time_ceiling = 820, 400..=950, 30;
     time_ceiling_least = 20, 1..=100, 5;
     time_overhead_max = 20, 0..=100, 5;

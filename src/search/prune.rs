@@ -1,4 +1,5 @@
-//! Steps 5 to 10: the static evaluation, and what it alone (or a cheap search) says about the whole node.
+//! Steps 5 to 10: the static evaluation, and pruning of whole nodes by it or by a cheap search.
+// CITE: conditions and figures of steps 5 to 10: SF-2026-08 where a step names no other source.
 
 use super::movepick::MovePicker;
 use super::node::{NULL_WINDOW, Node};
@@ -9,8 +10,9 @@ use super::tt::{Bound, DEPTH_UNSEARCHED};
 use super::worker::Worker;
 use crate::board::Role;
 
-/// Margin by which the evaluation must exceed beta for the node to be given up as won, at its depth. An evaluation that
-/// was off before is trusted less.
+/// Margin by which the evaluation must exceed beta for the node to be cut off. It grows with the depth, and with the
+/// correction of the evaluation, because a large correction means an unreliable evaluation.
+// CITE: form and figures: SF-2026-08.
 #[inline(always)]
 fn reverse_futility_margin(node: &Node) -> Value {
     let flag = i32::from;
@@ -23,7 +25,8 @@ fn reverse_futility_margin(node: &Node) -> Value {
     mult * node.depth - sure * mult / 1024 + doubt
 }
 
-/// How far above beta the evaluation must be for a null move to be tried: the deeper, the less.
+/// Margin by which the evaluation must exceed beta for a null move to be tried. It shrinks with the depth.
+// CITE: form and figures: SF-2026-08.
 fn null_move_margin(node: &Node) -> Value {
     params::nmp_base_margin()
         - params::nmp_depth_margin() * node.depth
@@ -31,20 +34,21 @@ fn null_move_margin(node: &Node) -> Value {
 }
 
 impl Worker {
-    /// Step 5. The static evaluation: from the table if it is there, corrected, compared with earlier plies.
+    /// Step 5. The static evaluation: taken from the table if present, corrected, and compared with earlier plies.
+    // CITE: form: Stockfish; the comparison with the ply before ("opponent worsening"): Stockfish (2024).
     #[inline]
     pub(super) fn evaluate_node(&mut self, node: &mut Node) {
         node.correction = self.corrections.value(&self.frame(0).keys);
         let (in_check, excluded) = (self.frame(0).in_check, self.frame(0).excluded.is_some());
         if in_check {
-            // No static evaluation is meaningful; that of the same side's last turn stands in for comparisons.
+            // In check a static evaluation is meaningless; comparisons use that of the same side's last turn.
             let before = self.frame(2).static_eval;
             self.frame_mut().static_eval = before;
             node.eval = before;
             return;
         }
         if excluded {
-            // The same node, searched without a move: all is known.
+            // The same node, searched without one move: the evaluation exists already.
             node.eval = self.frame(0).static_eval;
             node.raw_eval = node.entry.map_or(NONE, |e| e.eval);
         } else {
@@ -75,9 +79,9 @@ impl Worker {
         }
     }
 
-    /// Depth in hindsight: where the move before was reduced a lot and our evaluation did not fall, a ply more; where
-    /// both sides' evaluations are good, a ply less.
-    // CITE: Stockfish's prior-reduction adjustment.
+    /// Hindsight depth: one ply more where the previous move was reduced by several plies and the opponent's evaluation
+    /// did not get worse; one ply less where it was reduced and both sides' evaluations add up to a large sum.
+    // CITE: Stockfish (January 2025); form: SF-2026-08, figures: SF-2026-08, the sum close to it (166).
     fn adjust_depth(&mut self, node: &mut Node) {
         let before = *self.frame(1);
         if before.reduction >= params::hind_deeper_plies() && !node.worsening {
@@ -92,16 +96,16 @@ impl Worker {
         }
     }
 
-    /// Whether steps 6 to 10 apply. Not in check, where no static evaluation is meaningful, and not in a search for a
-    /// mate, which must find quiet key moves and zugzwang, too: the evaluation does not see them.
+    /// Whether steps 6 to 10 apply. They do not apply in check, where a static evaluation is meaningless. Nor do they
+    /// in a search for a mate, which must find quiet key moves and zugzwang that the evaluation does not see.
     #[inline(always)]
     pub(super) fn may_prune_node(&self) -> bool {
         !self.frame(0).in_check && self.job.limits.mate.is_none()
     }
 
-    /// Step 6. Razoring: so far below alpha that only captures could raise the value to it; quiescence tells whether
-    /// one does.
-    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977).
+    /// Step 6. Razoring: the evaluation is so far below alpha that only captures could raise the value to it;
+    /// quiescence shows whether one does.
+    // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977); form and figures: SF-2026-08.
     #[inline(always)]
     pub(super) fn razor(&mut self, node: &Node) -> Step {
         let margin = params::razor_base() + params::razor_depth2() * node.depth * node.depth;
@@ -115,9 +119,10 @@ impl Worker {
         Err(Exit::Cut(self.quiesce::<false>(node.alpha, node.beta)?))
     }
 
-    /// Step 7. Reverse futility: so far above beta that the opponent is unlikely to make it up in the depth left.
-    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as common today.
-    // MEASURED: +138 +- 34
+    /// Step 7. Reverse futility: the evaluation is so far above beta that the opponent is unlikely to make it up in the
+    /// depth left.
+    // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as is common today; form and figures:
+    // SF-2026-08, the returned value: Stockfish 18.
     #[inline(always)]
     pub(super) fn reverse_futility(&self, node: &Node) -> Step {
         let margin = reverse_futility_margin(node);
@@ -136,9 +141,10 @@ impl Worker {
         )
     }
 
-    /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. False in
-    /// zugzwang, hence never with pawns only, and verified at depth.
-    // CITE: Donninger, "Null move and deep search" (1993); the verification is Stockfish's.
+    /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. This is false
+    /// in zugzwang, hence the step needs a piece beside pawns, and its result is verified at high depth.
+    // CITE: Beal, "Experiments with the null move" (1989); Donninger, "Null move and deep search" (1993); verification:
+    // Tabibi, Netanyahu (2002), in Stockfish's form (2017); conditions and figures: SF-2026-08.
     pub(super) fn null_move(&mut self, node: &Node) -> Step {
         let us = self.position.turn();
         let static_eval = self.frame(0).static_eval;
@@ -171,8 +177,9 @@ impl Worker {
     }
 
     /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
-    /// expensive; a shallower one leaves a move there for next time.
-    // CITE: E. Schröder's idea (2020), as replacement of internal iterative deepening.
+    /// expensive. A shallower search stores a move for the next visit.
+    // CITE: E. Schröder (2020), as replacement of internal iterative deepening; form and depth: SF-2026-08. One ply
+    // earlier in PV nodes: origin not recorded.
     #[inline(always)]
     pub(super) fn reduce_without_move(&self, node: &mut Node) {
         let frame = self.frame(0);
@@ -188,12 +195,13 @@ impl Worker {
 
     /// Step 10. ProbCut: a capture whose shallow search exceeds beta by a margin would most likely exceed beta in the
     /// full search.
-    // CITE: Buro, "ProbCut" (1995); the capture form is common since Stockfish.
+    // CITE: Buro, "ProbCut" (1995); Jiang, Buro (2003) for chess; captures only, after a quiescence search: Stockfish.
+    // Depths: SF-2026-08; margins: SF-17.1. The cutoff by the table's score alone: Stockfish (2021), margin SF-17.1.
     pub(super) fn probcut(&mut self, node: &Node) -> Step {
         if node.pv || self.frame(0).excluded.is_some() || score::is_decisive(node.beta) {
             return Ok(());
         }
-        // The table's score alone may say so.
+        // The table's score alone may suffice.
         let far = node.beta + params::probcut_tt_margin();
         if node.tt_bound().is_lower()
             && node.tt_depth() >= node.depth - params::probcut_tt_plies()
@@ -252,7 +260,7 @@ impl Worker {
         }
     }
 
-    /// The value of what a move captures, 0 for none.
+    /// Value of the captured piece, 0 for none.
     pub(super) fn victim_value(role: Option<Role>) -> Value {
         role.map_or(0, score::piece_value)
     }

@@ -1,4 +1,6 @@
 //! Quiescence: noisy moves only (all evasions in check), until the position is quiet enough for a static evaluation.
+// CITE: Shannon (1950), Harris (1975), Beal (1990). Form: SF-2026-08, but quiet evasions are limited and pruned by
+// history as in Stockfish 16.1 and 17. Figures: see the group in the table of parameters.
 
 use super::history::piece_square;
 use super::movepick::MovePicker;
@@ -9,26 +11,27 @@ use super::tt::{Bound, DEPTH_QS, DEPTH_UNSEARCHED, TableEntry, score_at};
 use super::worker::Worker;
 use crate::board::{CheckInfo, Move, Role};
 
-/// What a quiescence node knows before it tries moves.
+/// State of a quiescence node.
 struct QNode {
     alpha: Value,
     beta: Value,
     best: Value,
     best_move: Option<Move>,
-    /// The static evaluation and a margin: with what a capture wins, a bound on its value.
+    /// Static evaluation plus a margin. With the captured piece added it bounds the value of a capture.
     futility: Value,
     raw_eval: Value,
     tt_pv: bool,
 }
 
-/// A value above beta moved towards it: how far above it was is partly an accident of the null window.
+/// Moves a value above beta towards beta: its excess is partly an artefact of the null window.
+// CITE: Stockfish; the share lies between the two of SF-2026-08 (441 and 462 in 1024).
 fn towards_beta(value: Value, beta: Value) -> Value {
     let share = params::qs_fail_scale();
     (share * value + (1024 - share) * beta) / 1024
 }
 
 impl Worker {
-    /// The value of this node once captures are played out, within `alpha..beta`.
+    /// Value of this node after its captures are played out, within `alpha..beta`.
     pub(super) fn quiesce<const PV: bool>(&mut self, alpha: Value, beta: Value) -> Searched {
         debug_assert!(alpha < beta && (PV || alpha + 1 == beta));
         settle(self.quiesce_node::<PV>(alpha, beta))
@@ -80,7 +83,7 @@ impl Worker {
         Ok(node.best)
     }
 
-    /// Stand pat: not to capture at all is a lower bound, with which most nodes end.
+    /// Stand pat: the value without any capture is a lower bound; most nodes end here.
     fn stand_pat(&mut self, node: &mut QNode, entry: Option<TableEntry>, tt_score: Value) -> Step {
         let correction = self.corrections.value(&self.frame(0).keys);
         node.raw_eval = match entry {
@@ -133,7 +136,8 @@ impl Worker {
             self.prefetch(m);
             if !score::is_loss(node.best) {
                 if in_check && !self.position.is_noisy(m) {
-                    // One quiet evasion that does not lose has been found: enough to know it is no mate.
+                    // One quiet evasion that does not lose is enough to exclude mate.
+                    // CITE: Stockfish (2022).
                     quiet_evasions += 1;
                     if quiet_evasions > params::qs_evasions() {
                         break;
@@ -162,12 +166,13 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether a move is futile, once some move does not lose: it cannot raise the value to alpha, its history is bad,
-    /// or it loses material.
+    /// Whether a move is futile, given that some move does not lose: it cannot raise the value to alpha, its history is
+    /// bad, or it loses material.
+    // CITE: SF-2026-08 and SF-17.1; the history rule is SF-17's with a figure whose origin is not recorded.
     #[inline(always)]
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
         let before = self.frame(1);
-        // A check may do more than it captures, and so may taking back.
+        // Checks and recaptures can gain more than the captured piece.
         if node.futility > -INFINITE
             && !self.position.gives_check(checks, m)
             && Some(m.to()) != before.current.map(Move::to)
@@ -186,8 +191,9 @@ impl Worker {
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
-    /// Whether a capture is futile: what it wins cannot raise the value to alpha. Raises `best` to the bound on its
-    /// value.
+    /// Whether a capture is futile: the captured piece cannot raise the value to alpha. Raises `best` to the bound on
+    /// the capture's value.
+    // CITE: futility (delta pruning) as in step 12; form: SF-2026-08; the margin `qs_futility`: our screenings.
     #[inline(always)]
     fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {
         if m.promotion().is_some() {
@@ -202,7 +208,7 @@ impl Worker {
             node.best = node.best.max(bound);
             return true;
         }
-        // The exchange must win what is missing.
+        // The exchange must win the difference to alpha.
         if !self
             .position
             .see_ge(m, exchange_units(node.alpha - node.futility))

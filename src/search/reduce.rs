@@ -1,4 +1,5 @@
-//! 14. How much a late move is reduced: pure functions of what is known of node and move.
+//! Step 14. Amounts of late move reductions: pure functions of node and move.
+// CITE: terms and figures: SF-2026-08, where nothing else is said.
 
 use std::sync::LazyLock;
 
@@ -7,11 +8,11 @@ use super::node::Node;
 use super::params;
 use super::score::NONE;
 
-/// The logarithm of a depth or a move count, scaled so that the product of two gives the base in 1024ths of a ply.
+/// Logarithm of a depth or a move count, scaled so that the product of two gives the base in 1024ths of a ply.
 fn log(i: i32) -> i32 {
     static LOGS: LazyLock<[i32; 256]> = LazyLock::new(|| std::array::from_fn(scaled_log));
     let i = i.clamp(0, 255) as usize;
-    // A table would not see its factor change.
+    // The factor can change in a tuning build, so no table.
     if cfg!(feature = "tune") {
         scaled_log(i)
     } else {
@@ -24,8 +25,9 @@ fn scaled_log(i: usize) -> i32 {
     (factor * (i.max(1) as f64).ln()) as i32
 }
 
-/// The reduction that depth and move count suggest, in 1024ths of a ply. `window_share` is in 1024ths.
-// CITE: the logarithmic form goes back to Fruit and Stockfish.
+/// Reduction by depth and move count, in 1024ths of a ply. `window_share` is in 1024ths.
+// CITE: the product of two logarithms: Stockfish; less near the width of the root's window: Stockfish (2021). Figures:
+// SF-2026-08, but `red_factor`, from our screenings. The cap on the window's term: origin not recorded.
 pub(super) fn base(improving: bool, depth: i32, count: i32, window_share: i32) -> i32 {
     let product = log(depth) * log(count);
     product - window_share.min(params::red_delta_max()) * params::red_delta() / 1024
@@ -33,7 +35,7 @@ pub(super) fn base(improving: bool, depth: i32, count: i32, window_share: i32) -
         + params::red_base()
 }
 
-/// What the reduction depends on.
+/// Inputs of the reduction.
 pub(super) struct ReductionFacts<'a> {
     pub node: &'a Node,
     pub candidate: &'a Candidate,
@@ -43,13 +45,13 @@ pub(super) struct ReductionFacts<'a> {
     pub stat_score: i32,
 }
 
-/// The whole reduction in 1024ths of a ply; below zero it extends.
+/// The whole reduction in 1024ths of a ply; a negative one extends.
 pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     let (node, c) = (f.node, f.candidate);
     let flag = i32::from;
     let mut r = c.reduction;
     // A node that is or was on a principal variation more often needs the full depth.
-    // MEASURED: +38 +- 33
+    // CITE: Stockfish (2019). There a part of this term, 929, counts before shallow pruning already; here none does.
     if f.tt_pv {
         r -= params::red_ttpv()
             + flag(node.pv) * params::red_ttpv_pv()
@@ -58,7 +60,7 @@ pub(super) fn reduction(f: &ReductionFacts) -> i32 {
                 * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_cut());
     }
     r += params::red_offset() - c.count * params::red_count();
-    // Where the static evaluation has been wrong, reductions are less safe.
+    // Where the static evaluation was wrong before, reductions are less safe.
     r -= node.correction.abs() * params::red_corr() / 1024;
     // A node that should fail high does so with its first moves.
     if node.cut_node {
@@ -68,7 +70,8 @@ pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     if node.tt_noisy {
         r += params::red_tt_noisy();
     }
-    // The replies cut off easily.
+    // Many cutoffs among the children: the opponent refutes moves easily.
+    // CITE: Stockfish (2022).
     let least = params::red_cutoffs_least();
     if f.child_cutoffs > least {
         r += params::red_cutoffs()
@@ -82,8 +85,8 @@ pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     r + all_node_reduction(node, r)
 }
 
-/// What is added where every move is expected to fail low, most at shallow depth.
-// MEASURED: +6 +- 10 in 2,000 games at a clock; see `evidence.md`.
+/// Extra reduction where every move is expected to fail low, largest at shallow depth.
+// CITE: SF-2026-08. Fixed nodes spoke against it, a clock did not: see `docs/experiments.md`.
 fn all_node_reduction(node: &Node, r: i32) -> i32 {
     if !node.all_node() {
         return 0;

@@ -26,9 +26,10 @@ pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> 
         .collect()
 }
 
-/// Keeps the root moves that keep the tables' result; `true` when the tables decided. Of winning moves all stay, as the
-/// search mates, where the tables tell the distance to the next capture or pawn move; but only the fastest where that
-/// is what counts ([`distance_counts`]), or time runs out.
+/// Keeps the root moves that preserve the tables' result; `true` when the tables decided. All winning moves stay,
+/// because the search finds mates, while the tables have only the distance to the next capture or pawn move. Only the
+/// fastest moves stay where that distance decides ([`distance_counts`]), or where the 50-move limit is near.
+// CITE: ranking root moves by tablebases: Stockfish; which winning moves stay is our rule.
 pub(super) fn filter_root_moves(
     syzygy: &Syzygy,
     position: &Position,
@@ -76,13 +77,10 @@ pub(super) fn filter_root_moves(
 
 /// Whether the shortest way to the next capture or pawn move is the shortest to mate, or nearly so.
 ///
-/// The tables count to the loser's captures too: whoever has a piece to spare comes there fastest by giving it away.
-/// Otherwise, against a lone king only mate resets the counter; or a pawn's step, which a promotion needs. Against a
-/// lone piece it is its capture, after which little is left to do.
-// MEASURED: mean of the plies to mate from 6 to 14 places each, 20,000 nodes a move, against an engine without tables,
-// without them and with them: rook 21, 19; bishops 27, 21; bishop and knight 53, 41; queen against rook 49, 36; knight
-// 25, 21; bishop 22, 16; rook against knight 50, 36; pawn 38, 30; two pawns 37, 37; bishop and pawn 29, 28; knight and
-// pawn 30, 28. Where every winning move stays, queen against rook took 67, bishop and pawn 31, knight and pawn 32.
+/// The tables count the loser's captures too, so a side with a piece to spare resets the counter fastest by giving that
+/// piece away. With nothing to spare, only mate resets the counter against a lone king, or a pawn move, which a
+/// promotion needs. Against a lone piece it is the capture of that piece, after which the win is simple.
+// CITE: our own rule; its measurements are in `docs/experiments.md`.
 fn distance_counts(position: &Position) -> bool {
     let us = position.by_color(position.turn());
     let pawns = position.by_role(Role::Pawn).any();

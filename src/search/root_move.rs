@@ -69,8 +69,8 @@ impl RootMove {
         }
     }
 
-    /// The average with a new value whose search took the last `nodes`: what took most of them says most.
-    // CITE: Stockfish (2026).
+    /// The average updated by a new value whose search took the last `nodes`. Values that took more nodes weigh more.
+    // CITE: Stockfish (July 2026); form and figures: SF-2026-08.
     pub(super) fn averaged(&self, value: Value, nodes: u64) -> Value {
         let before = (self.nodes - nodes).max(1);
         let weight = 32 * 2 * nodes / (2 * nodes + 3 * before);

@@ -30,7 +30,7 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 /// that it can be added to an evaluation. Exchanges (`board/see.rs`, 100 to 900) ask only who wins
 /// material, where knight and bishop must be worth the same; [`exchange_units`] goes from this scale to that. The win
 /// model (`wdl.rs`, 1 to 9) asks how far the game has gone.
-// CITE: Stockfish's values of the pieces for this scale of network.
+// CITE: Stockfish's piece values (since 2023; the same in SF-2026-08).
 #[inline]
 pub fn piece_value(role: Role) -> Value {
     match role {
@@ -93,7 +93,7 @@ pub fn to_tt(value: Value, ply: usize) -> Value {
 
 /// The inverse of [`to_tt`], careful with the 50-move rule: a mate or tablebase win that the counter could
 /// spoil on the way is only claimed as a big advantage, because the stored path may have had a lower counter.
-// CITE: the graph-history safeguard of Stockfish's value_from_tt.
+// CITE: Stockfish's value_from_tt (safeguard against the graph-history interaction).
 pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
     let ply = ply as Value;
     let plies_left = 100 - halfmoves as Value;

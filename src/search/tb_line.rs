@@ -1,7 +1,7 @@
-//! Variations of tablebase wins, carried on to mate by the tables.
+//! Extension of principal variations of tablebase wins to mate.
 //!
 //! The search stops where the tables know the result, and so do its variations; a person wants to see how it is won.
-// CITE: Stockfish's syzygy_extend_pv (idea).
+// CITE: Stockfish's syzygy_extend_pv (2024; idea).
 
 use std::time::Instant;
 

@@ -1,8 +1,11 @@
-//! How long to think: two limits from the clock, and how the search's progress moves the first.
+//! Time management: a soft and a hard limit from the clock, and the factors by which the search's progress scales the
+//! soft one.
 //!
-//! The soft limit is what the move deserves on average; a stable best move that takes most nodes shortens it, a
-//! falling score or a changing best move stretches it. The hard limit is never passed. The clock is an argument:
+//! The soft limit is the share of the clock for an average move. A stable best move that takes most nodes shortens it;
+//! a falling score or a changing best move stretches it. The hard limit is never exceeded. The clock is an argument:
 //! nothing here reads the time, so every rule is testable.
+// CITE: both limits: Stockfish's timeman, figures of Stockfish 17 and rounded from 17.1 (the table of parameters names
+// each). Factors of the soft limit: see `stretch`.
 
 use super::limits::Limits;
 use super::options::SearchOptions;
@@ -75,20 +78,22 @@ pub fn budget(
     Some(budget)
 }
 
-/// What is left for `moves` moves after the interface took its share of each.
+/// Time available for `moves` moves, less the overhead of each.
+// CITE: Stockfish.
 fn usable(time: f64, increment: f64, overhead: f64, moves: f64) -> f64 {
     (time + increment * (moves - 1.0) - overhead * (2.0 + moves)).max(1.0)
 }
 
-/// The most that one move may take: never so much that the clock runs out before the move arrives.
+/// Upper bound for one move, so that the clock does not run out before the move arrives.
 fn ceiling(time: f64, overhead: f64) -> f64 {
     (thousandths(params::time_ceiling()) * time - overhead)
         .max(time * thousandths(params::time_ceiling_least()))
         .clamp(1.0, time.max(1.0))
 }
 
-// CITE: the shape of both formulas (a share that grows with the game's length, a bound from the clock's size)
-// follows Stockfish's timeman; the arithmetic is ours.
+// CITE: form: Stockfish's timeman (a share that grows with the length of the game, a hard limit by the logarithm of the
+// clock); figures: Stockfish 17, the others rounded from 17.1. The cap on the growth of the hard limit by the length of
+// the game: origin not recorded.
 fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budget {
     let left = usable(time, increment, overhead, horizon());
     let size = (time / 1000.0).max(0.001).log10();
@@ -96,8 +101,7 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let share = (by_size(params::time_size_base()) + by_size(params::time_size_slope()) * size)
         .min(by_size(params::time_size_max()));
     let ply = f64::from(game_ply);
-    // Keeping more in reserve on short clocks, as Stockfish 17 does, costs more than it saves: 38 % less at 2+0.02
-    // lost 34 +- 22 Elo (300 games) and left a quarter of the clock unused after 50 moves.
+    // No scaling by the clock's size, where Stockfish keeps more in reserve on short clocks: that left time unused.
     let generosity = f64::from(params::time_share()) / 1024.0;
     let base = f64::from(params::time_share_base()) / 10_000.0;
     let grown =
@@ -138,7 +142,7 @@ fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) 
     }
 }
 
-/// What the search knows between iterations.
+/// State of the search between two iterations.
 #[derive(Clone, Copy, Debug)]
 pub struct IterationSummary {
     /// Fall of the score since the previous move's search and since some iterations ago, in internal units
@@ -154,10 +158,10 @@ pub struct IterationSummary {
     pub forced: bool,
 }
 
-/// By what factor the soft limit is to be multiplied.
-// MEASURED: Stockfish's factors of August 2026 in their place, with its iterations that look no deeper once half of the
-// time has passed and its fewer moves planned for in the last second: -9 +- 25 (3+0.03, 200 games; 0.4 s of the clock
-// left in place of 0.2); with a fifth more time -35 +- 33 (2+0.02, 80), and without those iterations -26 +- 43 (80).
+/// Factor of the soft limit.
+// CITE: product of factors, those of falling scores and of changing best moves: Stockfish (2018); share of nodes on the
+// best move: Stockfish 18; a factor that falls by a step for each stable iteration: as in Berserk. Bounds of the first
+// factor rounded from Stockfish 17.1; the origin of the other figures is not recorded.
 pub fn stretch(summary: &IterationSummary) -> f64 {
     let of = |parameter: fn() -> i32| thousandths(parameter());
     let falling =

@@ -1,4 +1,4 @@
-//! The transposition table: what was found at a position, shared by all threads without locks.
+//! The transposition table: results of earlier searches by position, shared by all threads without locks.
 //!
 //! A cluster is 32 bytes, half a cache line: three entries and one word of keys.
 //!
@@ -11,9 +11,11 @@
 //! word 3     keys    16 bits per entry: low key bits XOR a fold of the entry; top 16 bits unused
 //! ```
 //!
-//! TableEntry and key are written separately, so two threads can mix them. The fold in the key makes such a torn
-//! entry fail its check like a foreign one, and the search treats every move from here as untrusted anyway.
-// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002).
+//! Entry and key are written separately, so two threads can mix them. The fold in the key makes such a torn entry fail
+//! its check like a foreign one. The search validates every move from the table in any case.
+// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002). Three entries
+// with 16 key bits in 32 bytes, the PV bit, five bits of generation, the index by multiplication and the replacement
+// rules: Stockfish. Entries of one word each and the sealed keys are ours.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,7 +25,7 @@ use super::score::{self, Value};
 use crate::board::Move;
 use crate::util::{memory, prefetch::prefetch};
 
-/// What a stored score says about the true one.
+/// Relation of a stored score to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// No score: only a static evaluation.
@@ -78,7 +80,7 @@ const DEPTH_OFFSET: i32 = 4;
 const ENTRIES: usize = 3;
 const GENERATIONS: u64 = 32;
 
-/// What the table knows of a position. `score` is as stored: see [`score::from_tt`].
+/// An entry. `score` is as stored: see [`score::from_tt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
     /// Best or refuting move; not necessarily legal here.
@@ -286,8 +288,9 @@ impl TranspositionTable {
         None
     }
 
-    /// Stores what was found. A shallower result does not displace a deeper one of the same position and
-    /// search, unless it is exact; a missing move keeps the old one.
+    /// Stores a result. A shallower result does not replace a deeper one of the same position and search, unless it is
+    /// exact. An entry without a move keeps the old move.
+    // CITE: conditions and figures: Stockfish.
     pub fn store(&self, key: u64, mut new: TableEntry) {
         let cluster = self.cluster(key);
         let keys = cluster.keys.load(Relaxed);
@@ -359,7 +362,8 @@ fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u6
     best
 }
 
-/// What an entry is worth keeping for: its depth, eight plies less for each search that has passed since.
+/// Value of keeping an entry: its depth, less eight plies for each search since.
+// CITE: depth less age: Stockfish; eight plies a search: Stockfish 18 (17 has sixteen).
 #[inline]
 fn worth(data: u64, generation: u64) -> i64 {
     let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;

@@ -1,4 +1,4 @@
-//! From internal units to what people read: centipawns, and chances to win, draw and lose.
+//! Conversion of internal units to centipawns and to win, draw and loss probabilities.
 //!
 //! The model is the usual logistic one: a side whose value is `v` wins with probability
 //! `1 / (1 + exp((a - v) / b))`, loses with that of `-v`, and draws otherwise; `a`, where winning becomes an even
@@ -9,8 +9,7 @@
 //! from move 8 on, in 609 games of the engine with itself, 509 at 3+0.03 from unbalanced openings (UHO_4060_v3.epd) and
 //! 100 at 10+0.1 from popular ones (popularpos_lichess_v3.epd), of which 95 were drawn. Log loss on every fifth game,
 //! which the fit had not seen: 0.382, 0.392 with the constants of the net before; of the games at 10+0.1 alone 0.271
-//! and 0.301. Values compressed by a logarithm, or both kinds of games weighing the same, do no better. What it says
-//! against what was counted, in percent:
+//! and 0.301. Alternatives that were tried are in `docs/experiments.md`. Predicted and counted results, in percent:
 //!
 //! | value | positions | wins, draws, losses predicted | counted |
 //! |---|---|---|---|
@@ -26,7 +25,8 @@
 //!
 //! At 10+0.1 alone, 50 to 100: 13, 84, 3 predicted and 4, 95, 1 counted (642 positions): between equals a small lead
 //! from a popular opening is worth less than the model says.
-// CITE: the win-rate model that Stockfish documents in its WDL_model repository (idea; our constants).
+// CITE: form, material count and its range (17 to 78, anchored at 58): the win-rate model of Stockfish and its
+// WDL_model repository; the constants are ours, fitted to our games.
 
 use super::score::{Value, is_loss, is_win};
 use crate::board::{Position, Role};

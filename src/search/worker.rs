@@ -264,17 +264,18 @@ impl Worker {
         mind.is_some_and(|mind| mind.overlooks(&self.position, m))
     }
 
-    /// A static evaluation as the search uses it here: corrected by what was learned, and fading as the 50-move
+    /// The static evaluation as the search uses it: corrected by the correction histories, and damped as the 50-move
     /// counter rises.
+    // CITE: damping by the counter: Stockfish, figure of 17 and 17.1.
     pub(super) fn corrected(&self, eval: Value, correction: Value) -> Value {
         let fading =
             eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
         correction::corrected(fading, correction)
     }
 
-    /// A draw, dithered by a unit: so that the search does not take the first of many drawn lines for the only
-    /// one, and looks on. In analysis a draw is a draw.
-    // CITE: Stockfish's value_draw (idea).
+    /// The value of a draw, dithered by one unit, so that the search does not always prefer the first of many drawn
+    /// lines. In analysis mode a draw is exactly 0.
+    // CITE: Stockfish (2018).
     #[inline]
     pub(super) fn draw_value(&self) -> Value {
         if self.job.options.analyse_mode {
