@@ -25,7 +25,7 @@ impl Position {
 
     /// Whether the position occurred before: once after the root of the search (`ply` plies ago), or
     /// twice at all.
-    // CITE: the signed distance is an idea of Stockfish.
+    // CITE: the signed distance: Stockfish (idea).
     #[inline]
     pub fn is_repetition(&self, ply: usize) -> bool {
         let distance = self.state.repetition;
@@ -59,8 +59,8 @@ impl Position {
     }
 
     /// Whether the side to move has a move after which [`Position::is_repetition`] holds (at `ply + 1`).
-    // CITE: Marcel van Kervinck, "The Cuckoo cycle detection" (2017): a table of the key differences of
-    // all reversible moves tells in one look-up whether two positions are one move apart.
+    // CITE: Marcel van Kervinck, "The Cuckoo cycle detection" (2017): one look-up in a table of the key differences of
+    // all reversible moves shows whether two positions are one move apart.
     pub fn upcoming_repetition(&self, ply: usize) -> bool {
         let reach = self.reversible_plies();
         let mut back = SHORTEST_CYCLE - 1;

@@ -57,7 +57,7 @@ impl AroundMove {
 
 impl Position {
     /// [`Position::do_move_to`] that also keeps the board `around` the move.
-    // CITE: that the board tells a network of changed attacks while it makes a move is Stockfish 18's idea.
+    // CITE: threat deltas recorded while a move is made: Stockfish 18 (idea).
     #[inline]
     pub(crate) fn do_move_telling(
         &mut self,

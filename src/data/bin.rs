@@ -13,7 +13,8 @@
 //! the other 62 squares from a8 to h8, then a7 and so on: `0` when empty, else `1`, the role 3 (pawn 0 to queen 4) and
 //! the colour 1 (black 1); castling K Q k q; en passant 1, and its square 6 if that bit is set; rule50 6; move number
 //! 16; bit 6 of rule50.
-// CITE: the packed position is YaneuraOu's and Stockfish's learner's (PackedSfenValue); written from the description.
+// CITE: the packed position of YaneuraOu and of Stockfish's learner, now its tools branch (PackedSfenValue); written
+// from the description.
 
 use std::io::Read;
 

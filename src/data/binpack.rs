@@ -1,10 +1,11 @@
 //! Stockfish's `.binpack`: blocks of games, each a starting position and a bit-packed list of moves and scores.
 //!
-//! The `sfbinpack` crate decodes and encodes; this file adds what it leaves open: errors in place of panics on damaged
-//! data, and the conversion to and from `Entry`.
+//! The `sfbinpack` crate decodes and encodes. This file adds errors in place of panics on damaged data, and the
+//! conversion to and from `Entry`.
 //!
 //! The format knows classical castling only. Of a Chess960 game it loses the rights of kings and rooks that did not
 //! start on their classical squares, and the positions where such a castling was played.
+// CITE: format: Tomasz Sobczyk (2020), for Stockfish's tools and nnue-pytorch; crate: sfbinpack.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};

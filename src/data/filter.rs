@@ -2,10 +2,11 @@
 
 use super::entry::{Entry, NO_SCORE};
 
-/// What a position must be to be kept.
+/// Conditions for keeping a position.
 ///
-/// A static evaluation is asked only where nothing is hanging: positions in check, and those whose best move captures
-/// or promotes, carry a score that a search found and a static look cannot.
+/// A static evaluation is used only in quiet positions. In check, or where the best move captures or promotes, the
+/// score comes from a search and a static evaluation cannot reproduce it.
+// CITE: the same conditions as in nnue-pytorch ("smart FEN skipping").
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {
     /// Largest |score| in engine units.

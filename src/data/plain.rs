@@ -10,6 +10,7 @@
 //! ```
 //!
 //! Score and result are from the side to move's view. Where there is no move the text is `(none)`.
+// CITE: Stockfish's tools branch and nodchip's learner (2020).
 
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};

@@ -35,8 +35,9 @@ const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
     }
 }
 
-// MEASURED: README.md, "Levels": games of each against its neighbours and against Glaurung. Not measured: the last,
-// which is three doublings of nodes above the one before.
+// Found by games of each level against its neighbours and against Glaurung (`docs/experiments.md`), but the last, which
+// is extrapolated: about three doublings of nodes above the one before.
+// CITE: the scale: Glaurung 2.2 in the rating list CCRL 40/15.
 const ANCHORS: [Anchor; 7] = [
     anchor(500, 16, 900, 760),
     anchor(820, 40, 620, 600),

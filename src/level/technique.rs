@@ -59,7 +59,7 @@ fn can_mate(position: &Position, color: Color) -> bool {
 
 /// How far the bare king has been driven to where it is mated: to the edge and its corners, or into one of the bishop's
 /// corners.
-// CITE: the two measures, and their weights beside `CLOSER`, are those of Stockfish's former endgame functions.
+// CITE: both measures and their weights beside `CLOSER`: Stockfish's endgame functions (up to 2023).
 fn driven(position: &Position, hunter: Color) -> i32 {
     let hunted = position.king(!hunter);
     let count = |role| position.pieces(hunter, role).count();

@@ -1,4 +1,5 @@
 //! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
+// CITE: Stockfish 12 and nnue-pytorch; written from the description of the format.
 
 use super::architecture::{Architecture, Shape, VERSION_1, VERSION_OWN, own};
 use super::error::NetError;

@@ -1,4 +1,5 @@
-//! The dense layers, in the form in which the kernels want them.
+//! The dense layers, in the layout that the kernels read.
+// CITE: shapes, integer scales (127 and 64 for 1.0) and shifts: Stockfish and nnue-pytorch.
 
 use super::architecture::{LayerShape, Shape};
 use super::error::NetError;

@@ -1,6 +1,23 @@
 //! Networks: file format, feature sets, accumulators, and the SIMD forward pass.
 //!
-//! [`architecture`] is the one description of a net, from which all else follows; [`features`] are its inputs.
+//! # Credit
+//!
+//! Nearly all ideas here come from others; the code is written anew.
+//!
+//! * NNUE itself, HalfKP, clipped accumulators updated by differences, the layers behind them: Yu Nasu's nets for shogi
+//!   (2018), brought to chess by Hisayori Noda and Stockfish 12 (2020)
+//! * the published feature sets, layer shapes, integer scales and the file format with its hashes and LEB128 blocks:
+//!   Stockfish and nnue-pytorch, the trainer of its nets (Tomasz Sobczyk, Gary Linscott and others)
+//! * products of halves, piece-square outputs, the skip connection, stacks of layers by number of pieces, threat and
+//!   pawn-pair inputs: Stockfish's nets from 14 to 19
+//! * SCReLU: bullet (Jamie Whiting) and engines that use it; the refresh cache ("Finny tables"): Luecx's Koivisto
+//! * ours: self-describing files ([`architecture`]), king-bucket tables, kernels and their layouts
+//!
+//! Speed measurements are in `docs/experiments.md`.
+//!
+//! # Map
+//!
+//! [`architecture`] is the description of a net that all other modules use; [`features`] are its inputs.
 //!
 //! A net is parsed, never transmuted: [`container`] reads a header and finds its architecture, [`network`] holds the
 //! parameters ([`transformer`], [`layers`]). [`accumulator`] keeps the first layer up to

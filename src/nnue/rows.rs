@@ -47,10 +47,8 @@ pub struct Rows<'a, W, const L1: usize, const P: usize> {
 }
 
 impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
-    /// Prefetches the beginning of a feature's row, which will most likely be added soon.
-    // MEASURED: the whole row instead, 16 lines or 32, 0.96 of the nodes a second with nn-1a298aa575a0 (60,000 nodes
-    // in each of ten positions, medians of 4 interleaved rounds, AVX-512 with VNNI); the half that is read first, 1.00.
-    // The processor sees by itself that lines are read in order.
+    /// Prefetches the first line of a feature's row, which will probably be added soon. The processor's own prefetcher
+    /// fetches the rest, because lines are read in order.
     #[inline(always)]
     pub fn prefetch(&self, feature: u32) {
         if let Some(row) = self.neurons.get(feature as usize) {

@@ -1,4 +1,5 @@
-//! The first layer: rows of weights that are added up while the pieces move.
+//! The first layer (feature transformer): one row of weights for each feature, summed incrementally as pieces move.
+// CITE: Yu Nasu (2018), Stockfish 12 (2020).
 
 use super::architecture::Shape;
 use super::architecture::blocks::{Block, BlockKind, blocks};

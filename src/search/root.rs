@@ -86,7 +86,7 @@ impl Worker {
 
     /// One line at one depth: an aspiration window around the expected value, widened when the value is outside it.
     // CITE: Baudet (1978); form: Stockfish: the start by the mean squared value (October 2024), a share by thread
-    // (August 2025), less depth after a fail-high. Figures: mostly ours or rounded from SF-17.1 (see the parameters).
+    // (August 2025), less depth after a fail-high. Figures: see the parameters.
     fn aspire(&mut self, depth: i32) -> Searched<()> {
         let root = &self.root_moves[self.line];
         let mut delta = params::asp_delta()

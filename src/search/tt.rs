@@ -363,7 +363,7 @@ fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u6
 }
 
 /// Value of keeping an entry: its depth, less eight plies for each search since.
-// CITE: depth less age: Stockfish; eight plies a search: Stockfish 18 (17 has sixteen).
+// CITE: depth less age: Stockfish; eight plies a search: SF-2026-08.
 #[inline]
 fn worth(data: u64, generation: u64) -> i64 {
     let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;

@@ -1,30 +1,12 @@
 //! Conversion of internal units to centipawns and to win, draw and loss probabilities.
 //!
-//! The model is the usual logistic one: a side whose value is `v` wins with probability
-//! `1 / (1 + exp((a - v) / b))`, loses with that of `-v`, and draws otherwise; `a`, where winning becomes an even
-//! bet, is by definition one pawn, so that +1.00 means "wins half of such games". Both constants depend on the
-//! material left.
+//! The model is the usual logistic one: a side whose value is `v` wins with probability `1 / (1 + exp((a - v) / b))`,
+//! loses with that of `-v`, and draws otherwise. At `v = a` a win is an even chance; `a` is by definition one pawn, so
+//! +1.00 means "wins half of such games". Both constants depend on the material left.
 //!
-//! The constants are those of highest likelihood for 69,390 values of the default net (x2 of `nets/PROVENANCE.md`):
-//! from move 8 on, in 609 games of the engine with itself, 509 at 3+0.03 from unbalanced openings (UHO_4060_v3.epd) and
-//! 100 at 10+0.1 from popular ones (popularpos_lichess_v3.epd), of which 95 were drawn. Log loss on every fifth game,
-//! which the fit had not seen: 0.382, 0.392 with the constants of the net before; of the games at 10+0.1 alone 0.271
-//! and 0.301. Alternatives that were tried are in `docs/experiments.md`. Predicted and counted results, in percent:
-//!
-//! | value | positions | wins, draws, losses predicted | counted |
-//! |---|---|---|---|
-//! | -200 and less | 15,783 | 0, 16, 84 | 1, 14, 85 |
-//! | -200 to -100 | 7,074 | 1, 65, 34 | 2, 61, 37 |
-//! | -100 to -50 | 2,998 | 2, 88, 11 | 1, 89, 10 |
-//! | -50 to -20 | 2,482 | 2, 93, 5 | 1, 96, 3 |
-//! | -20 to 20 | 12,112 | 2, 95, 2 | 0, 99, 1 |
-//! | 20 to 50 | 2,408 | 5, 93, 2 | 2, 97, 1 |
-//! | 50 to 100 | 2,900 | 11, 87, 2 | 7, 92, 1 |
-//! | 100 to 200 | 6,647 | 34, 65, 1 | 33, 65, 2 |
-//! | 200 and more | 16,986 | 83, 16, 0 | 83, 16, 1 |
-//!
-//! At 10+0.1 alone, 50 to 100: 13, 84, 3 predicted and 4, 95, 1 counted (642 positions): between equals a small lead
-//! from a popular opening is worth less than the model says.
+//! The constants have the highest likelihood for values of the default net (x2 of `nets/PROVENANCE.md`) in games of the
+//! engine with itself. Their fit, and predicted against counted results, are in `docs/experiments.md`. Between equals,
+//! a small lead from a balanced opening is worth less than the model predicts.
 // CITE: form, material count and its range (17 to 78, anchored at 58): the win-rate model of Stockfish and its
 // WDL_model repository; the constants are ours, fitted to our games.
 

@@ -1,8 +1,18 @@
-//! Making nets: from files of labelled positions to a `.nnue` file.
+//! Training of nets: from files of labelled positions to a `.nnue` file.
 //!
-//! The rooms, from the ground up; a room uses those before it, never those after it.
+//! # Credit
 //!
-//! * [`samples`]: what is learned from: batches out of the stream of records, and the active features of a position.
+//! The code is written anew. The method follows nnue-pytorch (Stockfish's trainer): factorised features, a loss between
+//! expected results of a logistic curve, the weight lambda between score and game result, the integer scales of the
+//! export, piece-square outputs that start from piece values. SCReLU is as in the nets of bullet (Jamie Whiting). Ours:
+//! sparse sharded steps on the CPU, fixed-point rows, the calibration of the export (over published ideas that its
+//! files name), and exact resumption. Experiments are in `docs/experiments.md`.
+//!
+//! # Map
+//!
+//! Modules from the lowest layer to the highest; each uses only those before it.
+//!
+//! * [`samples`]: the training samples: batches from the stream of records, and the active features of a position.
 //! * [`model`]: the float model: which shapes can be trained, its parameters, its plain forward pass, and what the
 //!   integers of a net file stand for.
 //! * [`step`]: one step along the gradient of a batch: the batch in shards, one for each thread, forward and backward

@@ -1,7 +1,7 @@
-//! The refresh cache: for every own king square, the last sums and the pieces they stand for.
+//! The refresh cache: for every own king square, the last sums and the pieces that they were computed from.
 //!
-//! A king that comes back to a square usually finds most pieces where they were; only the
-//! differences are applied, instead of summing up to thirty rows.
+//! When a king returns to a square, most pieces usually stand where they stood before. Only the differences are
+//! applied, instead of summing up to thirty rows.
 // CITE: the idea is Luecx's, from the engine Koivisto, where it is known as "Finny tables".
 
 use std::marker::PhantomData;

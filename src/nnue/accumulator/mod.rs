@@ -1,10 +1,10 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`; laziness stays inside.
 //!
-//! A push only records what changed ([`plies`]); a net that sees attacks wants moves to be made through the stack. An
-//! evaluation walks back to the nearest ply whose accumulator is known and applies the recorded changes from there
-//! ([`stack`]). If the perspective's own king moved on the way, every feature changed: the ply of that move is then
-//! rebuilt by the refresh cache ([`cache`]), for all that is evaluated above it. [`sized`] chooses the stack of a net's
-//! size.
+//! A push only records the changes ([`plies`]); nets with threat inputs require moves to be made through the stack. An
+//! evaluation walks back to the nearest ply with computed sums and applies the recorded changes from there ([`stack`]).
+//! If the perspective's own king moved in between, every feature changed: the refresh cache ([`cache`]) then rebuilds
+//! the ply of that move, and later evaluations start from it. [`sized`] chooses the stack for the size of a net.
+// CITE: lazy accumulators over the plies of a line: Stockfish (2020).
 
 mod cache;
 mod forward;

@@ -66,11 +66,10 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             .resize(plies, [Accumulator::zeroed(), Accumulator::zeroed()]);
     }
 
-    /// The plies from which the changes of both perspectives lead to the top, with sums that are known: where they
-    /// were not, they are made here, as low as can be and not at the top. All that is evaluated later begins there.
-    // MEASURED: CPU time of `bench 14`, two binaries at once on two cores: 1.028 +- 0.004 of the speed of sums made at
-    // the top with the default net, 1.020 +- 0.001 with nn-1a298aa575a0; `bench 13`, nn-ad9b42354671: 1.017 +- 0.004.
-    // CITE: that others shall begin below the top is Stockfish's idea, whose sums of 2025 go back from there.
+    /// The lowest plies with computed sums from which the recorded changes of each perspective lead to the top. Missing
+    /// sums are computed here, at the lowest stale ply rather than at the top, so later evaluations start from this
+    /// ply.
+    // CITE: sums below the top for later evaluations: Stockfish (2025), which computes them backwards from the top.
     #[inline(always)]
     fn bases(
         &mut self,

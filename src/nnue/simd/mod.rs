@@ -1,8 +1,10 @@
-//! The arithmetic of a network, once per instruction set; the processor is asked once.
+//! The arithmetic of a network, one backend for each instruction set; the processor is detected once.
 //!
 //! Two kinds of operations: [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first layer;
 //! [`Kernels::clipped`] and those behind it run the dense layers. [`scalar`] is their specification. The vector
-//! backends share the algorithms of `generic` and `relational`, and differ in a handful of instructions.
+//! backends share the algorithms of `generic` and `relational`, and differ in a few instructions.
+// CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
+// zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
 
 mod kernel;

@@ -1,4 +1,5 @@
-//! What the vector backends share for nets whose features are relations between pieces, as `generic` does for all nets.
+//! Code that the vector backends share for nets with relations between pieces (threat inputs, pawn pairs); `generic`
+//! has the code for all nets.
 
 use super::generic::{Bytes, Isa, affine, multiply_halves, output};
 use super::scalar::{join, square_and_clip};
@@ -11,9 +12,7 @@ use crate::nnue::rows::{Accumulator, AllRows, Changes};
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
-// MEASURED: nodes a second on `bench 12` beside rows of bytes in order that a shuffle widens (medians of the ratios of
-// 9 interleaved pairs), with nn-c288c895ea92 and nn-1a298aa575a0: AVX2 1.024 and 0.996, AVX-512 with VNNI 1.009 and
-// 1.029; SSE4.1 with the latter 1.058 (of 5).
+// CITE: ours: words of two columns need no shuffle that widens bytes.
 #[inline(always)]
 pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
     rows: &AllRows<'_, L1, P>,

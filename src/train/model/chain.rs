@@ -1,4 +1,5 @@
-//! What the first dense layer hands on, in a net with an output that skips: squares, clipped sums, and that output.
+//! Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skipping output.
+// CITE: Stockfish 15.1's nets (SFNNv5) and nnue-pytorch.
 
 /// The output of the first layer that skips the others; those before it go on.
 pub const SKIP: usize = 15;

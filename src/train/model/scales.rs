@@ -1,4 +1,5 @@
-//! What the integers of a net file stand for.
+//! Scales of the integers in a net file.
+// CITE: Stockfish 12 and nnue-pytorch.
 
 use crate::nnue::Activation;
 

@@ -1,4 +1,5 @@
-//! How the learning rate, the weight of the score and the rounding change in the course of a run.
+//! Schedules of the learning rate, the weight of the score and the rounding in the course of a run.
+// CITE: half a cosine: Loshchilov and Hutter (2017); steps, and a weight of the score that changes: nnue-pytorch.
 
 use std::f32::consts::PI;
 

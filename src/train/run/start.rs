@@ -1,4 +1,4 @@
-//! What a run begins with: nothing, another net, or what it left the last time.
+//! Initial state of a run: fresh, from another net, or from its checkpoint.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -14,10 +14,9 @@ use crate::train::model::{Model, shapes};
 use crate::train::step::optimiser::Moments;
 use crate::util::rng::SplitMix64;
 
-/// Span of the factor rows at the start. Products of small numbers are smaller still, and would learn late.
-// MEASURED: HalfKAv2_hm 512 with products and eight stacks, held-out loss after 3 M presentations by span and bias of
-// the transformer: 0.03 and 0: 0.00971; 0.1 and 0: 0.00920; 0.2 and 0: 0.00999; 0.1 and 0.1: 0.00911; 0.1 and 0.3:
-// 0.00950; 0.06 and 0.15: 0.00941; 0.03 and 0.5: 0.01074. (`DenseParameters::initial` has the bias.)
+/// Initial span of the factor rows. Products of small numbers are smaller still and would learn late, so nets with
+/// products start with a larger span. (`DenseParameters::initial` has the bias.)
+// CITE: ours, from runs in `docs/experiments.md`.
 const fn initial_span(activation: Activation) -> f32 {
     match activation {
         Activation::Crelu | Activation::Screlu => 0.03,

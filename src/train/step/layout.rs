@@ -36,6 +36,6 @@ impl Tile {
     }
 }
 
-/// What 1.0 is in a fixed-point row: 32 times finer than in the exported net, which leaves a span of +-8. (Half of
-/// that costs one per cent of the held-out loss.)
+/// Scale of a fixed-point row: 32 times finer than the exported net, with a span of ±8. A span of half that size costs
+/// accuracy (`docs/experiments.md`).
 pub const FIXED_ONE: f32 = 4064.0;

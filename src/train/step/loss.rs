@@ -1,4 +1,5 @@
-//! What the net is asked to say, and how wrong it is, between expected game results.
+//! The target of the net and its loss, between expected game results.
+// CITE: logistic expected results, lambda and the power of the loss: nnue-pytorch.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::train::model::scales::UNITS;
 pub enum LossKind {
     /// The squared difference.
     Mse,
-    /// The difference to a power: beside the square, one above two makes less of small errors and more of large ones.
+    /// A power of the difference. Powers above two weigh small errors less and large ones more than the square does.
     Power,
     /// The cross entropy, less the label's own.
     Bce,

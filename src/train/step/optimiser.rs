@@ -1,6 +1,6 @@
 //! Adam, dense for the small tensors and sparse for the transformer: a row that no position of the batch used keeps its
 //! weights and its moments, so that a step costs what the batch touched and not ten million parameters.
-// CITE: Adam, Kingma and Ba, 2015.
+// CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
 
 use std::ops::Range;
 
