@@ -1,11 +1,11 @@
-//! The moves of a node: the one at hand, and those that were tried before it.
+//! The moves of a node: the current one, and those searched before it.
 
 use arrayvec::ArrayVec;
 
 use super::history::piece_square;
 use crate::board::{Move, Piece, Role};
 
-/// A move at the moment it is considered.
+/// The current move of a node.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub m: Move,
@@ -18,7 +18,7 @@ pub(super) struct Candidate {
     pub count: i32,
     /// Depth that is left after it, without extension and reduction.
     pub depth: i32,
-    /// The reduction that depth and ordinal suggest, in 1024ths of a ply.
+    /// Reduction by depth and ordinal, in 1024ths of a ply.
     pub reduction: i32,
 }
 

@@ -1,4 +1,4 @@
-//! What the search keeps for each ply of the current path.
+//! State of the search for each ply of the current path.
 
 use super::correction::Keys;
 use super::history::MoveContext;
@@ -19,9 +19,9 @@ pub struct Frame {
     pub piece: Piece,
     /// Whether it was noisy (capture or queen promotion).
     pub noisy: bool,
-    /// Where its continuations are counted.
+    /// Context of the continuation history for replies to it.
     pub context: MoveContext,
-    /// Where the correction of the evaluation is found.
+    /// Keys of the correction histories.
     pub keys: Keys,
     /// The move that this node must not search (singular extension).
     pub excluded: Option<Move>,
@@ -31,7 +31,7 @@ pub struct Frame {
     pub in_check: bool,
     /// Whether the node is or was on a principal variation.
     pub tt_pv: bool,
-    /// Whether the table knew the position.
+    /// Whether the position was in the transposition table.
     pub tt_hit: bool,
     /// Ordinal of the current move.
     pub move_count: i32,
@@ -39,12 +39,12 @@ pub struct Frame {
     pub reduction: i32,
     /// History score of the current move.
     pub stat_score: i32,
-    /// Cut-offs among the children of this node.
+    /// Number of cutoffs among the children of this node.
     pub cutoffs: i32,
 }
 
 impl Frame {
-    /// A frame where nothing has happened.
+    /// An unused frame.
     pub const EMPTY: Self = Self {
         current: None,
         piece: Piece {

@@ -1,7 +1,7 @@
-//! A search at a level below full strength: what it may not have.
+//! Restrictions of a search at a level below full strength.
 //!
-//! The search itself asks the level's mind at two places: for its judgement of an evaluation (`Worker::evaluate`) and
-//! for the moves that it overlooks (`Worker::overlooks`). Everything else is prepared here.
+//! The search applies the level's handicap at two places: noise on evaluations (`Worker::evaluate`) and missed moves
+//! (`Worker::overlooks`). Everything else is set up here.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,10 +12,10 @@ use super::tt::TranspositionTable;
 use crate::level::{Level, Mind, mating, pace};
 use crate::util::threads;
 
-/// Makes a search at full strength one of `level`, with an empty table of its own.
+/// Turns a search at full strength into one at `level`, with an empty table of its own.
 ///
-/// It is a function of the position with its history, of the level and its seed: it has one thread, one line, no
-/// tablebases and nothing learnt before. The clock can still end it, but the nodes of a level hardly need one.
+/// Its result depends only on the position with its history, the level and the seed: it has one thread, one line, no
+/// tablebases and no memory of earlier searches. The clock can still end it, but levels search few nodes.
 pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>) {
     let mind = Mind::new(level, &job.position);
     job.not_before = not_before(job, level);
@@ -31,7 +31,7 @@ pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>)
     job.mind = Some(mind);
 }
 
-/// Leaves the root what the level sees: the move of an elementary ending, or all that it does not overlook, at least
+/// Restricts the root moves: to the move of the mating technique, or to those that the level does not miss, at least
 /// one.
 fn restrict_root(job: &mut Job, mind: &Mind) {
     let position = &job.position;
@@ -45,7 +45,7 @@ fn restrict_root(job: &mut Job, mind: &Mind) {
     }
 }
 
-/// When the move may come: later than it was found, where a clock runs and `stop` could end the wait.
+/// Earliest time of the answer: a level delays its move where a clock runs and `stop` can end the wait.
 fn not_before(job: &Job, level: Level) -> Option<Instant> {
     let is_clocked = job.limits.move_time.is_none() && threads::EXIST;
     let share = job.budget.filter(|_| is_clocked)?.soft;

@@ -1,4 +1,4 @@
-//! What a search may spend, as the caller said it. Pure data: it knows no clock.
+//! Limits of a search as given by the caller. Pure data, without a clock.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ pub(super) const PV: u8 = 1;
 /// A node with a null window.
 pub(super) const NULL_WINDOW: u8 = 2;
 
-/// What a node knows of itself before its moves are searched.
+/// State of a node before its moves are searched.
 pub(super) struct Node {
     /// Whether its window is open: the root, or a node of the principal variation.
     pub pv: bool,
@@ -31,7 +31,7 @@ pub(super) struct Node {
     pub tt_noisy: bool,
     /// The network's value, or `NONE` in check.
     pub raw_eval: Value,
-    /// The best estimate: the static evaluation, or the table's score where it says more.
+    /// Best estimate: the static evaluation, or the table's score where its bound improves on it.
     pub eval: Value,
     /// Correction of the static evaluation.
     pub correction: Value,
@@ -45,7 +45,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// A node of which nothing but its task is known.
+    /// A new node with its window, depth and expected type.
     #[inline]
     pub fn new<const KIND: u8>(alpha: Value, beta: Value, depth: i32, cut_node: bool) -> Self {
         let pv = KIND != NULL_WINDOW;
@@ -99,7 +99,7 @@ impl Node {
         cut_if(self.alpha >= self.beta || self.most <= self.alpha, score)
     }
 
-    /// Whether the node is expected to fail low, as far as we know.
+    /// Whether the node is expected to fail low.
     pub fn all_node(&self) -> bool {
         !self.pv && !self.cut_node
     }

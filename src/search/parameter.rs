@@ -1,9 +1,9 @@
-//! What a tunable number is: its place in the table of `params.rs`, its function, and its line for SPSA.
+//! Type of a tunable number: its row in the table of `params.rs`, its function, and its line for SPSA.
 //!
-//! In an ordinary build each number is a constant; with the feature `tune` each is an atomic, which a UCI option or a
-//! tuning run sets, and which holds from the next use on (the starting values of histories from the next game on).
+//! In an ordinary build each number is a constant. With the feature `tune` each is an atomic that a UCI option or a
+//! tuning run sets. A new value applies from the next use (starting values of histories from the next game).
 
-// An ordinary build asks for the names alone.
+// An ordinary build uses the names only.
 #![cfg_attr(not(feature = "tune"), allow(dead_code))]
 
 /// The usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
@@ -25,7 +25,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// The line that OpenBench's SPSA input wants: `name, int, value, min, max, C_end, R_end`.
+    /// The line in the format of OpenBench's SPSA input: `name, int, value, min, max, C_end, R_end`.
     pub fn spsa_line(&self) -> String {
         let Self {
             name,

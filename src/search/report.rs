@@ -1,10 +1,10 @@
-//! What the search tells its caller. The search reports, it does not print.
+//! Reports of the search to its caller. The search does not print.
 
 use std::time::Duration;
 
 use crate::board::Move;
 
-/// A score as UCI speaks it.
+/// A score in the form of UCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// Hundredths of a pawn, normalised by the win model.
@@ -70,19 +70,19 @@ pub struct Outcome {
     pub progress: Progress,
 }
 
-/// Hears what the search finds. Called from search threads.
+/// Receives the results of the search. Called from search threads.
 pub trait Reporter: Send + Sync {
     /// A line was completed (or failed high or low).
     fn line(&self, _line: &Line, _progress: &Progress) {}
     /// The search has begun this root move (only after some seconds).
     fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
-    /// Something to tell a person.
+    /// A message for the user.
     fn message(&self, _text: &str) {}
     /// The search is over. Called exactly once for each `go`, last.
     fn done(&self, outcome: &Outcome);
 }
 
-/// Hears everything and says nothing: for callers that only want the outcome.
+/// Ignores all reports: for callers that need the outcome only.
 pub struct Silent;
 
 impl Reporter for Silent {

@@ -1,11 +1,11 @@
-//! A move of the root and what the iterations so far found under it.
+//! A root move and its results in the iterations so far.
 
 use super::params;
 use super::report::ScoreBound;
 use super::score::{INFINITE, NONE, Value};
 use crate::board::Move;
 
-/// The last exact result of a root move: depth, value and moves that belong together.
+/// The last exact result of a root move: depth, value and moves of the same search.
 #[derive(Clone, Debug)]
 pub struct Exact {
     /// The iteration that gave it.
@@ -18,7 +18,7 @@ pub struct Exact {
     pub pv: Vec<Move>,
 }
 
-/// A move at the root and what is known of it.
+/// A root move and its state.
 #[derive(Clone, Debug)]
 pub struct RootMove {
     /// The move.
@@ -31,7 +31,7 @@ pub struct RootMove {
     pub bound: ScoreBound,
     /// The iteration that gave `shown`.
     pub depth: i32,
-    /// The last result that was no bound.
+    /// The last exact result.
     pub exact: Option<Exact>,
     /// Value in the previous iteration.
     pub previous: Value,
@@ -45,12 +45,12 @@ pub struct RootMove {
     pub nodes: u64,
     /// The principal variation, this move first.
     pub pv: Vec<Move>,
-    /// What tablebases say of the root, when they decided.
+    /// Result of the tablebases for the root, when they decided.
     pub tb_value: Option<Value>,
 }
 
 impl RootMove {
-    /// A move of which nothing is known.
+    /// A move that has not been searched.
     pub fn new(m: Move) -> Self {
         Self {
             m,

@@ -1,13 +1,13 @@
-//! An observer of the positions that a search evaluates: how training data is gathered.
+//! An observer of the positions that a search evaluates, for the generation of training data.
 
 use super::score::Value;
 use crate::board::Position;
 
-/// Hears of every position that the network has just been asked about. It is never in check.
+/// Receives every position that the network evaluates. The positions are never in check.
 ///
 /// Called from inside the search, so it must be quick.
 pub trait Sampler: Send {
     /// `value` is the network's own, in engine units, from the side to move's view: before the scaling by material,
-    /// the 50-move counter and the corrections, which are the search's and not the network's.
+    /// the 50-move counter and the corrections, which belong to the search and not to the network.
     fn evaluated(&mut self, position: &Position, value: Value);
 }

@@ -1,4 +1,4 @@
-//! Values in internal units, mates, and the names of their arithmetic.
+//! Values in internal units: constants, mate and tablebase scores, conversions.
 
 use super::report::Score;
 use crate::board::Role;
@@ -26,10 +26,9 @@ pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 
 /// The value of a piece in internal units, for margins; a king has none.
 ///
-/// Pieces have three scales in the engine, each for a question of its own. This one is that of the network's output, so
-/// that it can be added to an evaluation. Exchanges (`board/see.rs`, 100 to 900) ask only who wins
-/// material, where knight and bishop must be worth the same; [`exchange_units`] goes from this scale to that. The win
-/// model (`wdl.rs`, 1 to 9) asks how far the game has gone.
+/// Pieces have three scales in the engine. This one is that of the network's output, so that it can be added to an
+/// evaluation. Static exchange evaluation (`board/see.rs`, 100 to 900) needs equal values for knight and bishop;
+/// [`exchange_units`] converts to that scale. The win model (`wdl.rs`, 1 to 9) measures the phase of the game.
 // CITE: Stockfish's piece values (since 2023; the same in SF-2026-08).
 #[inline]
 pub fn piece_value(role: Role) -> Value {
@@ -91,8 +90,8 @@ pub fn to_tt(value: Value, ply: usize) -> Value {
     }
 }
 
-/// The inverse of [`to_tt`], careful with the 50-move rule: a mate or tablebase win that the counter could
-/// spoil on the way is only claimed as a big advantage, because the stored path may have had a lower counter.
+/// The inverse of [`to_tt`] with regard to the 50-move rule: a mate or tablebase win that the counter could spoil
+/// becomes a large advantage only, because the counter of the stored path may have been lower.
 // CITE: Stockfish's value_from_tt (safeguard against the graph-history interaction).
 pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
     let ply = ply as Value;
@@ -123,8 +122,8 @@ pub fn clamp_eval(value: Value) -> Value {
     value.clamp(1 - TB_WIN_IN_MAX_PLY, TB_WIN_IN_MAX_PLY - 1)
 }
 
-/// The value as UCI says it: moves to mate, or centipawns. A tablebase win is shown as 200 pawns less the plies
-/// to it, so that it stays apart from evaluations and mates.
+/// The value in the form of UCI: moves to mate, or centipawns. A tablebase win is shown as 200 pawns less the plies to
+/// it, which distinguishes it from evaluations and mates.
 pub fn to_uci(value: Value, centipawns: impl Fn(Value) -> i32) -> Score {
     if is_mate(value) {
         let plies = MATE - value.abs();

@@ -1,20 +1,20 @@
-//! What the threads of a pool tell one another while they search: when to end, and how much each has done.
+//! Shared state of the threads of a pool while they search: stop signals and counters.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crossbeam::utils::CachePadded;
 
-/// What all threads of a pool share for as long as it lives: atomics only.
+/// Atomics that all threads of a pool share for its lifetime.
 pub struct Signals {
     /// End the search.
     pub stop: AtomicBool,
-    /// We think on the opponent's time.
+    /// The engine is pondering.
     pub pondering: AtomicBool,
     /// Nodes and tablebase hits, one line of cache per thread.
     pub counters: Vec<CachePadded<Counters>>,
 }
 
-/// What one thread has done in this search.
+/// Counters of one thread in this search.
 #[derive(Default)]
 pub struct Counters {
     /// Moves made.

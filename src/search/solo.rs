@@ -1,8 +1,8 @@
-//! A search on the caller's own thread: no channels, no clock, nobody to report to.
+//! A search on the caller's own thread, without channels, clock and reports.
 //!
-//! Data generation plays a thousand small searches a second on every core; handing each of them to another thread
-//! would cost more than some of them. Everything is remembered from search to search until [`Solo::clear`], and
-//! nothing else: the same searches after a `clear` find the same.
+//! Data generation runs a thousand small searches a second on every core; sending each to another thread would cost
+//! more than some of them. All memory is kept between searches until [`Solo::clear`]. The same searches after a
+//! `clear` have the same results.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,7 +34,7 @@ pub struct Solo {
     level: Option<Level>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The best move.
@@ -65,17 +65,17 @@ impl Solo {
         }
     }
 
-    /// Lets `sampler` see what later searches evaluate; `None` for nobody.
+    /// Sets the observer of evaluations for later searches; `None` for no observer.
     pub fn set_sampler(&mut self, sampler: Option<Box<dyn Sampler>>) {
         self.worker.sampler = sampler;
     }
 
-    /// Lets later searches play at a level, or at full strength. A level's search depends on nothing but its position.
+    /// Sets the level of later searches, or full strength. A search at a level depends only on its position.
     pub fn set_level(&mut self, level: Option<Level>) {
         self.level = level;
     }
 
-    /// Forgets everything.
+    /// Clears the table and all histories.
     pub fn clear(&mut self) {
         self.worker.clear();
         self.table.clear_part(0, 1);

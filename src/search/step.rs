@@ -1,21 +1,21 @@
-//! How a step of the search ends its node: it lets the node go on, cuts it off with a value, or aborts the search.
+//! Results of a step of the search: continue the node, cut it off with a value, or abort the search.
 //!
-//! A step answers [`Step`], so that a node reads as the list of its steps, each with a `?`. A whole node answers
-//! [`Searched`], which has no cut-off: one of a child is the child's value and ends nothing at the parent, and the
-//! types see to it. [`settle`] is the boundary between the two.
+//! A step returns [`Step`], so that a node is a list of steps, each with a `?`. A whole node returns [`Searched`],
+//! which has no cutoff: a cutoff in a child is the child's value and does not end the parent. The types guarantee
+//! this. [`settle`] converts the first into the second.
 
 use super::score::Value;
 
-/// The search is to end; nothing was found.
+/// The search is aborted; there is no value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Abort;
 
 /// Why a node ends before its next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Exit {
-    /// The node is worth this.
+    /// The node has this value.
     Cut(Value),
-    /// The search is to end.
+    /// The search is aborted.
     Abort,
 }
 
@@ -26,13 +26,13 @@ impl From<Abort> for Exit {
     }
 }
 
-/// What a step of a node answers: go on, with a `T`, or end the node.
+/// Result of a step of a node: continue with a `T`, or end the node.
 pub(super) type Step<T = ()> = Result<T, Exit>;
 
-/// What the search of a whole node answers.
+/// Result of the search of a whole node.
 pub(super) type Searched<T = Value> = Result<T, Abort>;
 
-/// Ends the node with `value` if `settled`, and lets it go on otherwise.
+/// Ends the node with `value` if `settled`; otherwise the node continues.
 #[inline]
 pub(super) fn cut_if(settled: bool, value: Value) -> Step {
     if settled {

@@ -1,6 +1,6 @@
 //! Extension of principal variations of tablebase wins to mate.
 //!
-//! The search stops where the tables know the result, and so do its variations; a person wants to see how it is won.
+//! The search and its variations stop at positions in the tablebases. Users want to see the win played out.
 // CITE: Stockfish's syzygy_extend_pv (2024; idea).
 
 use std::time::Instant;
@@ -12,8 +12,8 @@ use crate::board::{Color, Move, Position};
 /// Longest variation, in plies: more than any win with up to seven men takes between zeroing moves.
 const LONGEST: usize = 600;
 
-/// Carries the variation on to mate, until `deadline`. From the first position that the tables know on, moves of the
-/// search that throw the result away are replaced too; the first move stays in any case.
+/// Extends the variation to mate, until `deadline`. From the first position in the tables on, moves of the search that
+/// change the result are replaced. The first move is always kept.
 pub(super) fn extend(
     tables: &Syzygy,
     root: &Position,

@@ -60,7 +60,7 @@ impl Bound {
         matches!(self, Self::Upper | Self::Exact)
     }
 
-    /// Whether a stored `value` with this bound settles that the true one is on the same side of `limit`.
+    /// Whether a stored `value` with this bound proves that the true one is on the same side of `limit`.
     #[inline]
     pub fn settles(self, value: Value, limit: Value) -> bool {
         if value >= limit {
@@ -159,8 +159,8 @@ pub struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// A table of `mb` MiB (1 to [`MAX_MB`]), or of the largest smaller size that the system grants: a table that does
-    /// not fit in memory would be killed or swapped long after it was promised.
+    /// A table of `mb` MiB (1 to [`MAX_MB`]), or of the largest smaller size that fits into memory. With a larger one
+    /// the process would be killed or swapped when the table fills up.
     ///
     /// # Errors
     /// When the system refuses even 1 MiB.
@@ -181,7 +181,7 @@ impl TranspositionTable {
             .ok_or(NoMemory)
     }
 
-    /// The smallest table that works: for a place that needs one and does not search.
+    /// The smallest possible table, for a job that does not search.
     pub(super) fn placeholder() -> Self {
         Self::of(memory::zeroed_slice_or_abort(1))
     }
@@ -198,7 +198,7 @@ impl TranspositionTable {
         (self.clusters.len() * size_of::<Cluster>()) >> 20
     }
 
-    /// Begins a new search: entries of older ones give way sooner.
+    /// Begins a new search: entries of older searches are replaced sooner.
     pub fn age(&self) {
         let next = (self.generation.load(Relaxed) + 1) % GENERATIONS;
         self.generation.store(next, Relaxed);
@@ -225,25 +225,25 @@ impl TranspositionTable {
         self.clusters.len()
     }
 
-    /// The number of the search in progress, or of the last one, in a circle of [`GENERATIONS`].
+    /// Number of the current or last search, modulo [`GENERATIONS`].
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Relaxed)
     }
 
-    /// Takes up the count of searches where another table stood.
+    /// Sets the number of the search, to continue the count of another table.
     pub(super) fn set_generation(&self, generation: u64) {
         self.generation.store(generation % GENERATIONS, Relaxed);
     }
 
-    /// What a cluster holds.
+    /// Contents of a cluster.
     pub(super) fn words(&self, index: usize) -> ClusterWords {
         let cluster = &self.clusters[index];
         let [a, b, c] = &cluster.entries;
         [a, b, c, &cluster.keys].map(|word| word.load(Relaxed))
     }
 
-    /// Adds the entries of another table's cluster to cluster `index`, as long as they are worth more than what they
-    /// displace. What no search could have stored is left out.
+    /// Adds the entries of another table's cluster to cluster `index` where they are worth more than the entries that
+    /// they replace. Entries that no search could have stored are skipped.
     pub(super) fn take_over(&self, index: usize, words: &ClusterWords) {
         let cluster = &self.clusters[index];
         let generation = self.generation();
@@ -274,7 +274,7 @@ impl TranspositionTable {
         prefetch(self.cluster(key));
     }
 
-    /// What is known of the position with this key.
+    /// The entry of the position with this key.
     #[inline]
     pub fn probe(&self, key: u64) -> Option<TableEntry> {
         let cluster = self.cluster(key);
@@ -330,14 +330,14 @@ impl TranspositionTable {
     }
 }
 
-/// The 16 key bits, mixed with the entry they vouch for.
+/// The 16 key bits, mixed with the entry that they verify.
 #[inline]
 fn seal(key: u64, data: u64) -> u16 {
     let folded = data ^ data >> 32;
     (key ^ folded ^ folded >> 16) as u16
 }
 
-/// Whether entry `index` holds something, and of this key.
+/// Whether entry `index` is used and belongs to this key.
 #[inline]
 fn is_of(keys: u64, index: usize, data: u64, key: u64) -> bool {
     (keys >> (16 * index)) as u16 == seal(key, data) && data >> 48 & 255 != 0
@@ -370,7 +370,7 @@ fn worth(data: u64, generation: u64) -> i64 {
     (data >> 48 & 255) as i64 - 8 * age as i64
 }
 
-/// The entry of a cluster that is worth least, and its worth; an empty one is worth less than any.
+/// The least valuable entry of a cluster, and its worth. An empty entry is worth less than any other.
 fn least_worth(cluster: &Cluster, generation: u64) -> (usize, i64) {
     let worths = cluster.entries.iter().map(|entry| {
         let data = entry.load(Relaxed);

@@ -1,12 +1,13 @@
-//! The transposition table as a file, so that an analysis outlasts the program.
+//! The transposition table as a file, so that an analysis can be continued later.
 //!
 //! ```text
 //! line of JSON   what the table belongs to (`Heading`), ended by a line feed
 //! LZ4 frame      every cluster as four little-endian words, with a checksum of each block and of the whole
 //! ```
 //!
-//! A table belongs to its net and to the engine that made it: its evaluations are the net's, its scores the search's.
-//! It does not belong to a size: what a cluster of one table holds may lie in a known range of another one's clusters.
+//! A file is valid only for the net and the version of the engine that wrote it, because evaluations depend on the net
+//! and scores on the search. Its size may differ from that of the table in use: the entries of a cluster map to a
+//! known range of clusters in a table of another size.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -21,9 +22,9 @@ use crate::util::atomic::AtomicFile;
 
 /// Grows with every change of the layout or the meaning of entries and keys.
 const VERSION: u32 = 1;
-/// What the first line says it is.
+/// Identifier in the first line.
 const FORMAT: &str = "zoothera-hash";
-/// A longer first line is none of ours.
+/// Longest valid first line.
 const LONGEST_HEADING: u64 = 1024;
 const CLUSTER_BYTES: usize = size_of::<ClusterWords>();
 /// Clusters that are written or read at once.
@@ -41,7 +42,7 @@ struct Heading {
     generation: u64,
 }
 
-/// What was written or read.
+/// Summary of what was written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedTable {
     /// MiB of the table in the file.
