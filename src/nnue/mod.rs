@@ -17,12 +17,15 @@
 //!
 //! # Map
 //!
-//! [`architecture`] is the description of a net that all other modules use; [`features`] are its inputs.
-//!
-//! A net is parsed, never transmuted: [`container`] reads a header and finds its architecture, [`network`] holds the
-//! parameters ([`transformer`], [`layers`]). [`accumulator`] keeps the first layer up to
-//! date through a game, and [`simd`] does the arithmetic with the best kernel this processor has.
-//! The scalar kernel is the specification of all the others; [`trace`] looks into a net by its pieces.
+//! * [`architecture`]: the description of a net that all other modules use; [`features`]: its inputs
+//! * [`container`] (over `reader`, `version`, `leb128`; failures in `error`): reads a header and finds its
+//!   architecture. A net is parsed, never transmuted
+//! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for relations) and [`layers`]; `memory` for
+//!   large arrays, `synthetic` for nets of random numbers in tests
+//! * [`accumulator`]: the first layer, updated incrementally through a game, from a board behind `view`
+//! * [`simd`]: the arithmetic, with the best kernel of the processor; the scalar kernel is the specification of all
+//!   others; `output`: the result of an evaluation
+//! * [`trace`]: an evaluation with all intermediate results, for inspection; `info`: a summary of a file
 
 mod accumulator;
 pub(crate) mod architecture;
