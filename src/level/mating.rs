@@ -1,20 +1,20 @@
-//! The move of an elementary ending: a search of its own, without any pruning but alpha-beta's.
+//! The move in an elementary ending: a separate search with no pruning but alpha-beta.
 //!
-//! The search of the engine takes small differences for futile, and the method of an elementary ending (see
-//! [`technique`]) consists of nothing else. Here every move is looked at. A bare king has so few that some plies are
-//! enough for each mate.
+//! The main search prunes moves with small differences in value, and the mating technique (see [`technique`]) consists
+//! of such moves. Here every move is searched. A bare king has few moves, so a search of a few plies with that
+//! evaluation finds every mate.
 
 use super::technique;
 use crate::board::{Move, Position};
 
 /// A mate at the root, less the plies to it.
 const MATE: i32 = 30_000;
-/// Depths in plies, even, so that a piece left hanging is taken before the position is judged.
+/// Depths in plies. They are even, so that a hanging piece is captured before the position is evaluated.
 const DEPTHS: [u32; 4] = [2, 4, 6, 8];
-/// Nodes after which no deeper search begins.
+/// Number of nodes after which no deeper search starts.
 const ENOUGH: u64 = 60_000;
 
-/// The move of the side that hunts a bare king; `None` where there is no elementary ending for it to win.
+/// The move of the side that mates a bare king; `None` if the position is no elementary ending that it wins.
 pub fn best_move(position: &Position) -> Option<Move> {
     let us = position.turn();
     if technique::hunter(position) != Some(us) || technique::value(position).is_none() {

@@ -1,24 +1,23 @@
-//! How a level sees one position and what follows from it: what it misjudges, and what it overlooks.
+//! Handicap of a level for one position: evaluation noise and missed moves.
 //!
-//! A misjudgement belongs to a position and a game: whoever comes back to the position misjudges it again. An oversight
-//! belongs to a turn: a piece that goes from here to there is overlooked wherever it turns up in the search of that
-//! turn, so that a move may rest on it; the next turn brings another chance to see it. People overlook moves from afar,
-//! those of knights, and those that go back; they do not overlook that a piece is taken back where one was just taken,
-//! nor what a king can do.
+//! Noise depends on the position and the game, so a position is misjudged the same way whenever it occurs. Missed moves
+//! depend on the turn: a move of a piece between two squares is missed everywhere in the search of that turn, so that
+//! the chosen move may rely on it. The next turn draws again. People tend to miss long-range moves, knight moves and
+//! retreats; they do not miss recaptures and king moves.
 
 use super::{Lacks, Level, mix, technique};
 use crate::board::{Color, Move, Position, Role};
 
-/// Least nodes where the win is a matter of technique.
+/// Minimum number of nodes in technically won positions.
 const NODES_FOR_TECHNIQUE: u64 = 1500;
-/// What is left of the lacks, in eighths, where the win is a matter of technique.
+/// Remaining share of the handicap, in eighths, in technically won positions.
 const EASE: i32 = 2;
-/// Points of material (9, 5, 3, 3, 1) that win a technical ending.
+/// Material advantage (9, 5, 3, 3, 1) of a technically won ending.
 const WINNING_POINTS: i32 = 5;
-/// Points of pieces beyond which the opponent can still make trouble.
+/// Material above which the opponent still has counterplay.
 const HARMLESS_POINTS: i32 = 3;
 
-/// Salts that keep the chances apart.
+/// Salts for independent random numbers.
 const NOISE: u64 = 1;
 const TURN: u64 = 2;
 
@@ -32,7 +31,7 @@ pub struct Mind {
 }
 
 impl Mind {
-    /// The mind of `level` when it is to move in `root`.
+    /// The handicap of `level` at the root position `root`.
     pub fn new(level: Level, root: &Position) -> Self {
         Self {
             seed: level.seed,
@@ -41,12 +40,12 @@ impl Mind {
         }
     }
 
-    /// Most nodes of this turn.
+    /// Node budget of this turn.
     pub fn nodes(&self) -> u64 {
         self.lacks.nodes
     }
 
-    /// What the level takes a position for that is worth `value` to the side to move.
+    /// The level's evaluation of a position with the true `value` for the side to move.
     pub fn judge(&self, position: &Position, value: i32) -> i32 {
         if let Some(value) = technique::value(position) {
             return value;
@@ -55,7 +54,7 @@ impl Mind {
         value + scatter(chance, self.lacks.noise)
     }
 
-    /// Whether the level does not see that `m`, a legal move out of check, can be played.
+    /// Whether the level misses `m`, a legal move. No move is missed in check.
     pub fn overlooks(&self, position: &Position, m: Move) -> bool {
         if self.lacks.oversight == 0 || position.in_check() {
             return false;

@@ -1,14 +1,14 @@
 //! Levels: play at a strength below the engine's own.
 //!
-//! A level plays the move that it takes for the best. What it lacks is what people lack: depth (a budget of nodes),
-//! judgement (a noise on the evaluation) and attention (replies that it overlooks). Noise and oversights are functions
-//! of the position and of the game's seed: the same game with the same seed is played the same way, on any machine and
-//! whatever was searched before.
+//! A level plays the move that its limited search considers best. It is limited as people are: in depth (a node
+//! budget), judgement (noise on the evaluation) and attention (missed moves). Noise and missed moves are functions of
+//! the position and of the game's seed. The same game with the same seed is played the same way, on any machine and
+//! independently of earlier searches.
 //!
-//! * [`strength`]: an Elo as what a level of it lacks, and the table that games have calibrated
-//! * [`mind`]: how a level sees one position and what follows: its noise and its oversights
-//! * [`technique`], [`mating`]: elementary endings, which every level wins: their method, and the search of a move
-//! * [`pace`]: how long a level seems to think
+//! * [`strength`]: the handicap for each Elo, from a table calibrated by games
+//! * [`mind`]: the handicap in one position: evaluation noise and missed moves
+//! * [`technique`], [`mating`]: elementary endings, which every level wins: evaluation, and search of the move
+//! * [`pace`]: simulated thinking time
 
 pub mod mating;
 pub mod mind;

@@ -1,17 +1,16 @@
-//! How long a level seems to think: as a person with this clock might, without ever running short of time.
+//! Simulated thinking time of a level: plausible for a person with this clock, without time trouble.
 
 use std::time::Duration;
 
 use super::{Level, mix};
 use crate::board::Position;
 
-/// The longest that a move is held back.
+/// Longest delay of a move.
 const LONGEST: Duration = Duration::from_secs(10);
-/// A recapture, or an only move, comes quickly.
+/// Longest delay of a recapture or an only move.
 const OBVIOUS: Duration = Duration::from_millis(700);
 
-/// How long after `go` the move is to come, where `share_ms` is what the clock gives a move on average: a tenth to six
-/// tenths of it, by the seed.
+/// Time from `go` to the move: a tenth to six tenths of `share_ms`, the clock's share for an average move, by the seed.
 pub fn thinking_time(level: Level, position: &Position, share_ms: f64) -> Duration {
     let chance = mix(level.seed ^ 0x7ACE, position.key()) % 1024;
     let time = Duration::from_secs_f64(share_ms.max(0.0) / 1000.0)
@@ -24,7 +23,7 @@ pub fn thinking_time(level: Level, position: &Position, share_ms: f64) -> Durati
     }
 }
 
-/// Whether there is but one move, or a piece was just taken that can be taken back.
+/// Whether there is only one legal move, or a recapture is possible.
 fn is_obvious(position: &Position) -> bool {
     let moves = position.legal_moves();
     let taken_on = position

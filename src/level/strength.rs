@@ -1,24 +1,24 @@
-//! What a level lacks, by its Elo.
+//! Handicap of a level by its Elo.
 
 /// The least Elo.
 pub const ELO_MIN: i32 = 500;
 /// The greatest Elo; above it, the engine plays without limits.
 pub const ELO_MAX: i32 = 3200;
-/// The `Skill Level` that is no limit.
+/// The `Skill Level` of full strength.
 pub const SKILL_MAX: i32 = 20;
 
-/// What keeps a level from playing better.
+/// Handicap of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lacks {
-    /// Depth: most nodes that it searches.
+    /// Depth: maximum number of nodes of a search.
     pub nodes: u64,
-    /// Judgement: standard deviation of the noise on its evaluations, in the search's units (a pawn is about 208).
+    /// Judgement: standard deviation of the evaluation noise, in internal units (a pawn is about 208).
     pub noise: i32,
-    /// Attention: chance in 1024 that it overlooks a move from afar.
+    /// Attention: probability in 1024ths of missing a long-range move.
     pub oversight: u32,
 }
 
-/// A level whose lacks were found by games, and between which others are interpolated.
+/// A level with a handicap found by games. Other levels are interpolated.
 struct Anchor {
     elo: i32,
     lacks: Lacks,
@@ -49,7 +49,7 @@ const ANCHORS: [Anchor; 7] = [
 ];
 
 impl Lacks {
-    /// What a level of `elo` lacks: between two anchors the nodes grow by a factor, the rest falls by a difference.
+    /// Handicap of a level of `elo`: between two anchors nodes are interpolated geometrically, the rest linearly.
     pub fn of(elo: i32) -> Self {
         let elo = elo.clamp(ELO_MIN, ELO_MAX);
         let above = ANCHORS.iter().position(|anchor| anchor.elo >= elo);

@@ -1,21 +1,21 @@
-//! Elementary endings: a bare king against pieces that can mate it. Every level wins them, because its evaluation then
-//! knows the method: drive the king to the edge (with bishop and knight, into a corner of the bishop's colour), bring
-//! one's own king near, leave it ever fewer squares, keep the pieces safe. The search finds the mate.
+//! Mating technique: evaluation of elementary endings, a bare king against pieces that can mate it. It encodes the
+//! method: drive the king to the edge (with bishop and knight, into a corner of the bishop's colour), bring the own
+//! king near, restrict the bare king, keep the pieces. So every level wins these endings; the search finds the mate.
 
 use crate::board::attacks;
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
-/// The value of a won ending before its progress, in the search's units: above every evaluation of an unclear position,
-/// below every proven result.
+/// Base value of a won ending in internal units: above every evaluation of an unclear position, below every proven
+/// result.
 const WON: i32 = 8000;
-/// What a step of the kings towards one another is worth.
+/// Weight of a step of one king towards the other.
 const CLOSER: i32 = 20;
-/// What a square less that the bare king can reach is worth.
+/// Weight of each square taken from the bare king.
 const CONFINED: i32 = 4;
-/// What a step of the bare king towards a corner of the bishop's colour is worth: far more than one of the other king,
-/// which must now and then go back on the way there.
+/// Weight of a step of the bare king towards a corner of the bishop's colour: far more than a step of the other king,
+/// which sometimes must step back.
 const STEP: i32 = 400;
-/// What a piece is worth, so that none is given away: much more than all progress.
+/// Value of a piece: much more than all progress, so that none is given away.
 const PIECE: i32 = 1500;
 
 /// The side whose opponent has nothing but the king, if it has more itself.
@@ -57,8 +57,8 @@ fn can_mate(position: &Position, color: Color) -> bool {
         || count(Role::Knight) > 2
 }
 
-/// How far the bare king has been driven to where it is mated: to the edge and its corners, or into one of the bishop's
-/// corners.
+/// Progress of the bare king towards the squares where it is mated: the edge and its corners, or a corner of the
+/// bishop's colour.
 // CITE: both measures and their weights beside `CLOSER`: Stockfish's endgame functions (up to 2023).
 fn driven(position: &Position, hunter: Color) -> i32 {
     let hunted = position.king(!hunter);
@@ -74,7 +74,7 @@ fn driven(position: &Position, hunter: Color) -> i32 {
 }
 
 /// Steps along edge and diagonal to the nearer corner of the bishops' colour, 0 to 7.
-// CITE: the Manhattan distance to the diagonal between the wrong corners, a classic of engines' endgame knowledge.
+// CITE: the Manhattan distance to the diagonal between the wrong corners: as in Stockfish's former KBNK.
 fn to_corner_of(king: Square, bishops: Bitboard) -> i32 {
     let (file, rank) = (king.file() as i32, king.rank() as i32);
     let is_dark = (bishops & Bitboard::DARK_SQUARES).any();

@@ -1,8 +1,8 @@
 //! The threads as actors: each owns its [`Worker`] and waits on a channel for tasks.
 //!
-//! A search goes to all of them at once. Worker 0 also concludes it: it waits for `stop` or `ponderhit` where the
-//! limits say so, and as long as a level pretends to think, stops the others, lets them vote, and reports the outcome
-//! exactly once.
+//! All threads receive a search at once. Worker 0 also ends it: it waits for `stop` or `ponderhit` if the limits
+//! require it and for the delay of a level, stops the others, counts their votes, and reports the outcome exactly
+//! once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::worker::{STACK_BYTES, Worker};
 use crate::nnue::Network;
 use crate::util::threads;
 
-/// What a thread is told.
+/// A message to a thread.
 pub(super) enum Task {
     Search(Arc<Job>),
     Clear {
@@ -41,7 +41,7 @@ pub(super) struct Activity {
     pub last_value: Mutex<Option<Value>>,
 }
 
-/// What the pool, its threads and its controllers share.
+/// State that the pool, its threads and its controllers share.
 pub(super) struct Hub {
     pub signals: Arc<Signals>,
     pub state: Activity,
@@ -53,7 +53,7 @@ impl Hub {
         self.state.changed.notify_all();
     }
 
-    /// Blocks until the search may end: `stop`, or no reason to hold the move back. `not_before` holds it back too.
+    /// Blocks until the search may end: at `stop`, or when neither the limits nor `not_before` delay the move any more.
     fn hold(&self, infinite: bool, not_before: Option<Instant>) {
         let mut guard = self.state.searching.lock();
         let held = || infinite || self.signals.pondering.load(SeqCst);
@@ -71,12 +71,12 @@ impl Hub {
 pub(super) struct Thread {
     pub tasks: Sender<Task>,
     pub handle: Option<JoinHandle<()>>,
-    /// Where there are no threads, the caller is one.
+    /// On a system without threads, the caller's thread does the work.
     caller: Option<(Box<Actor>, Receiver<Task>)>,
 }
 
 impl Thread {
-    /// Gives the thread a task. It lives as long as the pool: its receiver is there.
+    /// Sends the thread a task. The thread lives as long as the pool, so its receiver exists.
     pub fn tell(&mut self, task: Task) {
         let _ = self.tasks.send(task);
         if let Some((actor, inbox)) = &mut self.caller {
@@ -85,8 +85,8 @@ impl Thread {
     }
 }
 
-/// Starts the threads of a pool: `count`, or as many as the system grants, at least one. Where there are none, the
-/// caller is the only one.
+/// Starts the threads of a pool: `count`, or as many as the system allows, at least one. On a system without threads
+/// the caller's is the only one.
 ///
 /// # Panics
 /// When the system refuses even the first thread.
@@ -141,7 +141,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
     (hub, threads)
 }
 
-/// What a search thread owns.
+/// State of a search thread.
 struct Actor {
     id: usize,
     hub: Arc<Hub>,
@@ -183,7 +183,8 @@ impl Actor {
     fn search(&mut self, job: Arc<Job>) {
         let found = catch_unwind(AssertUnwindSafe(|| self.find(&job)));
         let found = found.unwrap_or_else(|_| {
-            // The worker's state is in doubt: a new one is made next time. The game goes on.
+            // The worker's state is unreliable after a panic: the next search creates a new one, and the game
+            // continues.
             self.worker = None;
             self.hub.signals.stop.store(true, SeqCst);
             job.reporter
@@ -201,7 +202,7 @@ impl Actor {
     fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
         let mut worker = self.worker.take().unwrap_or_else(|| self.new_worker());
         if job.mind.is_some() {
-            // A level plays alike whatever was searched before.
+            // The move of a level must not depend on earlier searches.
             worker.clear();
         }
         worker.begin(job.clone());

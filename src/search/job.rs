@@ -1,4 +1,4 @@
-//! One search as all its threads see it: what to search, what it may spend, and who hears of it.
+//! One search as its threads share it: root, limits, settings and reporter.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,9 +17,9 @@ use crate::level::Mind;
 
 /// One search, as every thread sees it.
 pub struct Job {
-    /// Where to search from, with the game's history.
+    /// Root position, with the history of the game.
     pub position: Position,
-    /// What may be spent.
+    /// Limits of the search.
     pub limits: Limits,
     /// Settings.
     pub options: SearchOptions,
@@ -29,19 +29,19 @@ pub struct Job {
     pub start: Instant,
     /// Root moves that may be searched, best guess first.
     pub root_moves: Vec<RootMove>,
-    /// Whether tablebases know the root: the search below it does without them then.
+    /// Whether the root is in the tablebases. The search then does not probe them below it.
     pub root_in_tb: bool,
     /// The shared table.
     pub table: Arc<TranspositionTable>,
     /// Tablebases, if any are open.
     pub syzygy: Option<Arc<Syzygy>>,
-    /// Who hears of it.
+    /// Receiver of the reports.
     pub reporter: Arc<dyn Reporter>,
     /// The best root value of the previous search of this game, if any.
     pub previous_value: Option<Value>,
-    /// How a level sees the position; `None` at full strength.
+    /// Handicap of a level; `None` at full strength.
     pub mind: Option<Mind>,
-    /// A level that was told of a clock holds its move back until then.
+    /// Earliest time of the answer of a level that plays with a clock.
     pub not_before: Option<Instant>,
 }
 
@@ -56,7 +56,7 @@ impl Job {
         }
     }
 
-    /// No search: a job that holds next to nothing.
+    /// An empty job, for an idle worker.
     pub fn idle() -> Self {
         Self {
             position: Position::startpos(),

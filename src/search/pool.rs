@@ -1,4 +1,4 @@
-//! The pool: drives the search threads, and holds what they share.
+//! The thread pool: starts and controls the search threads, and owns their shared state.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use crate::level::Level;
 use crate::nnue::Network;
 use crate::util::threads;
 
-/// Size of the table that levels search with, in MiB: emptied for each of their moves.
+/// Size in MiB of the transposition table of levels, which is cleared before each of their moves.
 const LEVEL_TABLE_MB: usize = 1;
 
-/// The search threads and what they share. Methods return at once unless they say otherwise, or the system has no
-/// threads: then the caller does the work.
+/// The search threads and their shared state. Methods return at once unless stated otherwise. On a system without
+/// threads the caller's thread does the work.
 pub struct ThreadPool {
     hub: Arc<Hub>,
     threads: Vec<Thread>,
     table: Arc<TranspositionTable>,
     network: Arc<Network>,
     syzygy: Option<Arc<Syzygy>>,
-    /// What levels search with, once one has played.
+    /// Transposition table of levels, created on first use.
     level_table: Option<Arc<TranspositionTable>>,
 }
 
@@ -123,7 +123,7 @@ impl ThreadPool {
         }
     }
 
-    /// Makes `job` one of `level`. Without memory for a table, the level searches with next to none.
+    /// Restricts `job` to `level`. If memory for a table is missing, the level searches with a minimal one.
     fn limit_to(&mut self, level: Level, job: &mut Job) {
         let table = self.level_table.get_or_insert_with(|| {
             Arc::new(
@@ -217,8 +217,8 @@ impl ThreadPool {
         tt_file::load(&self.table, &self.network.info().sha256, path)
     }
 
-    /// Forgets the transposition table and all histories (`ucinewgame`, `Clear Hash`), in parallel; waits for the
-    /// search to end first.
+    /// Clears the transposition table and all histories (`ucinewgame`, `Clear Hash`) in parallel; waits for the search
+    /// to end first.
     pub fn clear(&mut self) {
         self.wait();
         let (done, cleared) = unbounded();
@@ -251,8 +251,8 @@ impl ThreadPool {
         self.network.clone()
     }
 
-    /// Opens tablebases under a list of directories, separated as the platform separates paths; an empty list
-    /// closes them. Says what was found; on an error the tables in use stay.
+    /// Opens tablebases in a list of directories, with the platform's path separator; an empty list closes them.
+    /// Returns a summary. After an error the tables in use stay open.
     pub fn set_syzygy_path(&mut self, path: &str) -> Result<LoadedTables> {
         self.wait();
         if path.is_empty() {
@@ -316,7 +316,7 @@ impl Controller {
     }
 }
 
-/// Passes everything on, and keeps the outcome.
+/// Forwards all reports and keeps the outcome.
 struct Keeper {
     inner: Arc<dyn Reporter>,
     outcome: Mutex<Option<Outcome>>,
