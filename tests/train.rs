@@ -538,6 +538,55 @@ fn shapes_without_code_are_refused_with_the_choices() {
     }
 }
 
+#[test]
+fn loss_prints_mean_squared_difference_of_expected_results() {
+    let folder = Folder::new("loss");
+    fs::write(folder.path("default.nnue"), Network::embedded().to_bytes()).expect("a net");
+    // The expected results by the definition, without the trainer's code.
+    let expected = |units: f64| 1.0 / (1.0 + (-units / 340.0).exp());
+    let mut accumulators = AccumulatorStack::new(Network::embedded());
+    let mut sum = [0.0; 2];
+    let mut count = 0.0;
+    let path = folder.path("some.bin");
+    zoothera::data::reader::for_each(&path, |entry| {
+        let record = entry.record();
+        accumulators.reset();
+        let value = f64::from(accumulators.evaluate(&record).value());
+        for (sum, factor) in sum.iter_mut().zip([1.0, 0.5]) {
+            let value = (factor * value).round();
+            *sum += (expected(value) - expected(f64::from(entry.score))).powi(2);
+        }
+        count += 1.0;
+        Ok(())
+    })
+    .expect("a sound file");
+
+    let nets = "--net default.nnue --net default.nnue@0.5";
+    let output = folder.train(&format!("loss some.bin {nets} --max-score 32000"));
+    let output = { output }.output().expect("the program runs");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("a text");
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for (line, sum) in lines.iter().zip(sum) {
+        assert_eq!(line[0], format!("{count}"), "{text}");
+        let loss: f64 = line[1].parse().expect("a number");
+        assert!((loss - 1e6 * sum / count).abs() < 1.0, "{loss} {sum}");
+    }
+
+    folder.run("loss none.bin").fails_with("none.bin");
+    folder
+        .run("loss some.bin --net some.bin")
+        .fails_with("some.bin");
+    folder
+        .run("loss some.bin --scale 0")
+        .fails_with("scale is 0, but must be more than 0");
+}
+
 /// The held-out losses of a log.
 fn held_out(folder: &Folder, name: &str) -> Vec<f64> {
     let text = String::from_utf8(folder.bytes(name)).expect("a text");

@@ -62,6 +62,16 @@ pub struct Judge {
     factor: f64,
 }
 
+impl Judge {
+    /// A network whose values are taken as they are.
+    pub fn of(network: Arc<Network>) -> Self {
+        Self {
+            network,
+            factor: 1.0,
+        }
+    }
+}
+
 /// What the data depend on.
 impl fmt::Debug for Judge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@ mod checks;
 mod config;
 mod display;
 mod export;
+mod measure;
 mod outputs;
 mod picture;
 mod plot;
@@ -20,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use checkpoint::{Parameters, RunState};
 use config::{Config, Overrides};
 use export::ExportArgs;
+use measure::LossArgs;
 use outputs::beside;
 use session::Session;
 
@@ -58,6 +60,8 @@ pub struct TrainArgs {
 pub enum TrainCommand {
     /// Make a net of a checkpoint, and tell what the rounding cost
     Export(ExportArgs),
+    /// Print the loss of nets on files of labelled positions
+    Loss(LossArgs),
 }
 
 /// Most positions held out: more say nothing more, and measuring on them takes time.
@@ -68,8 +72,10 @@ const HOLDOUT_LIMIT: usize = 300_000;
 /// # Errors
 /// When settings or files are not what they should be, or the disk fails.
 pub fn run(args: TrainArgs) -> Result<()> {
-    if let Some(TrainCommand::Export(export)) = &args.command {
-        return export::run(export);
+    match &args.command {
+        Some(TrainCommand::Export(export)) => return export::run(export),
+        Some(TrainCommand::Loss(loss)) => return measure::run(loss, &mut std::io::stdout()),
+        None => {}
     }
     let settings = match &args.config {
         Some(path) => args.settings.or(Overrides::from_file(path)?),

@@ -1,0 +1,216 @@
+//! `zoothera train loss`: the loss of finished nets on files of labelled positions.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::data::Record;
+use crate::data::entry::NO_SCORE;
+use crate::data::label::{Judge, LabelNet, Labeller};
+use crate::data::pieces::Pieces;
+use crate::data::{Entry, reader};
+use crate::nnue::Network;
+use crate::train::model::scales::UNITS;
+use crate::train::step::loss::{Loss, LossKind};
+use crate::util::{cores, threads};
+
+/// Positions that are evaluated at once.
+const BATCH: usize = 1 << 16;
+
+/// Arguments of `train loss`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct LossArgs {
+    /// Files of labelled positions: .bin, .binpack, .plain or .tree
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Network to measure, its values times the factor; the embedded one if absent. Several are compared
+    #[arg(long, value_name = "FILE[@FACTOR]")]
+    pub net: Vec<LabelNet>,
+    /// Engine units of score at which the expected result is 73 %
+    #[arg(long, default_value_t = 340.0)]
+    pub scale: f32,
+    /// Weight of the score against the game's result
+    #[arg(long, default_value_t = 1.0)]
+    pub lambda: f32,
+    /// Largest |score| to measure on, in engine units
+    #[arg(long, value_name = "UNITS", default_value_t = 10_000)]
+    pub max_score: i16,
+    /// Threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Writes a line for each file and net: the mean squared difference of expected results in millionths, and the mean
+/// difference from the score in engine units.
+///
+/// # Errors
+/// When a net or a file cannot be read, or a file has no position to measure on; the error names it.
+pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
+    ensure!(
+        args.scale > 0.0 && args.scale.is_finite(),
+        "scale is {}, but must be more than 0",
+        args.scale
+    );
+    ensure!(
+        (0.0..=1.0).contains(&args.lambda),
+        "lambda is {}, but must be from 0 to 1",
+        args.lambda
+    );
+    let loss = Loss {
+        kind: LossKind::Mse,
+        lambda: args.lambda,
+        scale: args.scale,
+        exponent: 2.0,
+        sparsity: 0.0,
+    };
+    let mut nets = nets(&args.net, args.threads)?;
+    writeln!(
+        out,
+        "{:>12} {:>12} {:>10}  net, file",
+        "positions", "loss / 1e-6", "units"
+    )?;
+    for path in &args.files {
+        for net in &mut nets {
+            net.clear();
+        }
+        measure(path, args.max_score, &loss, &mut nets)?;
+        for net in &nets {
+            net.write(path, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The nets of the arguments, or the embedded one.
+fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
+    let threads = match threads {
+        _ if !threads::EXIST => 1,
+        Some(threads) => threads.into(),
+        None => cores(),
+    };
+    if labels.is_empty() {
+        let judge = Judge::of(Network::embedded());
+        return Ok(vec![Measured::new("<default>".into(), &judge, threads)]);
+    }
+    let measured = |label: &LabelNet| {
+        let file = label.file();
+        let name = file.display().to_string();
+        let network = Network::from_file(file).with_context(|| format!("cannot use {name}"))?;
+        Ok(Measured::new(
+            name,
+            &label.judge(Arc::new(network)),
+            threads,
+        ))
+    };
+    labels.iter().map(measured).collect()
+}
+
+/// A net, and the sums of its losses and differences on the file at hand.
+struct Measured {
+    name: String,
+    labellers: Vec<Labeller>,
+    positions: u64,
+    loss: f64,
+    difference: f64,
+}
+
+impl Measured {
+    fn new(name: String, judge: &Judge, threads: usize) -> Self {
+        let judges = std::slice::from_ref(judge);
+        Self {
+            name,
+            labellers: (0..threads).filter_map(|_| Labeller::new(judges)).collect(),
+            positions: 0,
+            loss: 0.0,
+            difference: 0.0,
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.positions, self.loss, self.difference) = (0, 0.0, 0.0);
+    }
+
+    /// Adds the losses of a batch.
+    fn add(&mut self, batch: &Batch, loss: &Loss) {
+        let share = batch.pieces.len().div_ceil(self.labellers.len()).max(1);
+        let values: Vec<i32> = std::thread::scope(|scope| {
+            let jobs = self.labellers.iter_mut().zip(batch.pieces.chunks(share));
+            let running: Vec<_> = jobs
+                .map(|(labeller, pieces)| scope.spawn(|| labeller.label(pieces.iter())))
+                .collect();
+            let values = running.into_iter().flat_map(|job| match job.join() {
+                Ok(values) => values,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            values.collect()
+        });
+        for (value, record) in values.into_iter().zip(&batch.records) {
+            let (lost, _) = loss.of(value as f32 / UNITS, loss.target(record));
+            self.loss += f64::from(lost);
+            self.difference += f64::from(value - i32::from(record.score)).abs();
+            self.positions += 1;
+        }
+    }
+
+    fn write(&self, path: &Path, out: &mut impl Write) -> Result<()> {
+        ensure!(
+            self.positions > 0,
+            "{} has no position with a score within --max-score",
+            path.display()
+        );
+        let mean = |sum: f64| sum / self.positions as f64;
+        writeln!(
+            out,
+            "{:>12} {:>12.1} {:>10.2}  {}, {}",
+            self.positions,
+            1e6 * mean(self.loss),
+            mean(self.difference),
+            self.name,
+            path.display()
+        )?;
+        Ok(())
+    }
+}
+
+/// Positions with their labels.
+#[derive(Default)]
+struct Batch {
+    pieces: Vec<Pieces>,
+    records: Vec<Record>,
+}
+
+impl Batch {
+    fn push(&mut self, entry: &Entry) -> Result<()> {
+        self.pieces.push(Pieces::of_entry(entry)?);
+        self.records.push(entry.record());
+        Ok(())
+    }
+
+    /// Adds its losses to all nets and empties it.
+    fn measure(&mut self, loss: &Loss, nets: &mut [Measured]) {
+        for net in nets {
+            net.add(self, loss);
+        }
+        self.pieces.clear();
+        self.records.clear();
+    }
+}
+
+/// Adds the losses of all nets on the positions of a file.
+fn measure(path: &Path, max_score: i16, loss: &Loss, nets: &mut [Measured]) -> Result<()> {
+    let mut batch = Batch::default();
+    reader::for_each(path, |entry| {
+        if entry.score == NO_SCORE || entry.score.unsigned_abs() > max_score.unsigned_abs() {
+            return Ok(());
+        }
+        batch.push(entry)?;
+        if batch.records.len() == BATCH {
+            batch.measure(loss, nets);
+        }
+        Ok(())
+    })?;
+    batch.measure(loss, nets);
+    Ok(())
+}
