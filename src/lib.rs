@@ -42,6 +42,7 @@ pub mod cli;
 pub mod data;
 pub mod level;
 pub mod nnue;
+pub mod notation;
 pub(crate) mod review;
 pub mod search;
 pub mod tools;

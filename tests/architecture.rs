@@ -11,16 +11,22 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("util", &[]),
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
+    ("notation", &["util", "board"]),
     ("level", &["util", "board"]),
     ("search", &["util", "board", "nnue", "level"]),
     ("data", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),
-    ("tools", &["util", "board", "nnue", "level", "search"]),
-    ("book", &["util", "board", "tools"]),
+    (
+        "tools",
+        &["util", "board", "notation", "nnue", "level", "search"],
+    ),
+    ("book", &["util", "board", "notation"]),
     // Of the trainer its tests take the net of material, which does not change with the default net.
     (
         "review",
-        &["util", "board", "nnue", "search", "tools", "train"],
+        &[
+            "util", "board", "notation", "nnue", "search", "tools", "train",
+        ],
     ),
     (
         "tune",
@@ -35,8 +41,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "util", "board", "nnue", "level", "search", "data", "tools", "book", "review", "train",
-            "tune", "uci",
+            "util", "board", "notation", "nnue", "level", "search", "data", "tools", "book",
+            "review", "train", "tune", "uci",
         ],
     ),
 ];

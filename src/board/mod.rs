@@ -25,6 +25,7 @@ pub use dirty::{DirtyPiece, DirtyPieces};
 pub(crate) use dirty_attacks::{AttackChange, AttackKinds, DirtyAttacks};
 pub use legality::CheckInfo;
 pub use moves::{Move, MoveList};
+pub(crate) use notation::from_shakmaty;
 pub use position::Position;
 pub use shakmaty::{Bitboard, CastlingMode, Color, File, Piece, Role, Square};
 pub(crate) use telling::AroundMove;

@@ -182,7 +182,7 @@ fn parse_move_text(text: &str) -> Result<Move> {
 }
 
 /// Our code of shakmaty's move.
-pub(super) fn from_shakmaty(m: shakmaty::Move) -> Option<Move> {
+pub(crate) fn from_shakmaty(m: shakmaty::Move) -> Option<Move> {
     match m.promotion() {
         Some(role) => Move::promoting(m.from()?, m.to(), role),
         None => Move::new(m.from()?, m.to()),

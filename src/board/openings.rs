@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::{CastlingMode, Position};
+use crate::util::encoding::read_text;
 use crate::util::rng::SplitMix64;
 
 /// A book: one position a line, in FEN or EPD.
@@ -22,7 +23,7 @@ impl Book {
     /// When the file cannot be read or has no position; the error names the file and what is wrong with the first
     /// bad line.
     fn read(path: &Path, mode: CastlingMode) -> Result<Self> {
-        let text = std::fs::read_to_string(path);
+        let text = read_text(path);
         let text = text.with_context(|| format!("cannot read the book {}", path.display()))?;
         Self::parse(&text, mode).with_context(|| format!("book {}", path.display()))
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::entry::{Entry, code_of};
 use crate::board::Color;
-use crate::tools::pgn::Game;
+use crate::notation::pgn::Game;
 
 /// What of the games is taken.
 #[derive(Clone, Copy, Debug)]
@@ -23,45 +23,52 @@ struct Record {
     points: u64,
 }
 
-/// The entries of a book of these games, in the order of a file. The weight of a move is its success: two points a win
-/// of the side that played it, one a draw or an unknown result; moves that only lost are left out. Where a position's
-/// points are more than the format can hold, those of all its moves are divided by one number.
-// CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
-pub fn build<'a>(games: impl Iterator<Item = &'a Game>, options: BuildOptions) -> Vec<Entry> {
-    let mut records: HashMap<(u64, u16), Record> = HashMap::new();
-    for game in games {
-        count(game, options.max_ply, &mut records);
-    }
-    records.retain(|_, record| record.games >= options.min_games && record.points > 0);
-    let mut most: HashMap<u64, u64> = HashMap::new();
-    for (&(key, _), record) in &records {
-        let most = most.entry(key).or_default();
-        *most = record.points.max(*most);
-    }
-    let mut entries: Vec<Entry> = records
-        .into_iter()
-        .map(|((key, code), record)| Entry {
-            key,
-            code,
-            weight: scaled(record.points, most[&key]),
-        })
-        .collect();
-    entries.sort_by_key(|entry| (entry.key, std::cmp::Reverse(entry.weight), entry.code));
-    entries
+/// Counts the moves of games, one game after the other.
+#[derive(Default)]
+pub struct BookBuilder {
+    records: HashMap<(u64, u16), Record>,
 }
 
-/// Adds the moves of a game, each of a position once however often the game comes back to it.
-fn count(game: &Game, max_ply: usize, records: &mut HashMap<(u64, u16), Record>) {
-    let mut position = game.start.clone();
-    let mut seen = HashSet::new();
-    for &m in game.moves.iter().take(max_ply) {
-        let place = (position.key(), code_of(m));
-        if seen.insert(place) {
-            let record = records.entry(place).or_default();
-            record.games += 1;
-            record.points += points(&game.result, position.turn());
+impl BookBuilder {
+    /// Adds the moves of a game, each of a position once however often the game comes back to it.
+    pub fn add(&mut self, game: &Game, max_ply: usize) {
+        let mut position = game.start.clone();
+        let mut seen = HashSet::new();
+        for &m in game.moves.iter().take(max_ply) {
+            let place = (position.key(), code_of(m));
+            if seen.insert(place) {
+                let record = self.records.entry(place).or_default();
+                record.games += 1;
+                record.points += points(game.result, position.turn());
+            }
+            position.do_move(m);
         }
-        position.do_move(m);
+    }
+
+    /// The entries of a book of the games, in the order of a file. The weight of a move is its success: two points a
+    /// win of the side that played it, one a draw or an unknown result; moves that only lost are left out, and those of
+    /// fewer than `min_games` games. Where a position's points are more than the format can hold, those of all its
+    /// moves are divided by one number.
+    // CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
+    pub fn entries(mut self, min_games: u32) -> Vec<Entry> {
+        self.records
+            .retain(|_, record| record.games >= min_games && record.points > 0);
+        let mut most: HashMap<u64, u64> = HashMap::new();
+        for (&(key, _), record) in &self.records {
+            let most = most.entry(key).or_default();
+            *most = record.points.max(*most);
+        }
+        let mut entries: Vec<Entry> = self
+            .records
+            .into_iter()
+            .map(|((key, code), record)| Entry {
+                key,
+                code,
+                weight: scaled(record.points, most[&key]),
+            })
+            .collect();
+        entries.sort_by_key(|entry| (entry.key, std::cmp::Reverse(entry.weight), entry.code));
+        entries
     }
 }
 
@@ -85,7 +92,7 @@ mod tests {
     use super::*;
     use crate::board::Position;
     use crate::book::{Book, BookMove};
-    use crate::tools::pgn;
+    use crate::notation::pgn;
 
     const GAMES: &str = "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n\n\
         [Result \"0-1\"]\n\n1. e4 c5 0-1\n\n\
@@ -93,13 +100,13 @@ mod tests {
         [Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1\n\n";
 
     fn book(options: BuildOptions) -> Book {
-        let games: Vec<Game> = pgn::read(GAMES.as_bytes())
-            .expect("text")
-            .into_iter()
-            .map(|game| game.expect("legal"))
-            .collect();
+        let games = pgn::read(GAMES.as_bytes()).expect("text");
         assert_eq!(games.len(), 4);
-        let entries = build(games.iter(), options);
+        let mut builder = BookBuilder::default();
+        for game in games {
+            builder.add(&game.expect("legal"), options.max_ply);
+        }
+        let entries = builder.entries(options.min_games);
         let bytes = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
         Book::from_bytes(bytes).expect("a book")
     }

@@ -10,5 +10,5 @@ mod entry;
 mod polyglot;
 pub(crate) mod run;
 
-pub use build::{BuildOptions, build};
+pub use build::{BookBuilder, BuildOptions};
 pub use polyglot::{Book, BookMove};

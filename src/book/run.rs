@@ -1,21 +1,23 @@
 //! The commands of `zoothera book`.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Book, BuildOptions, build};
+use super::{Book, BookBuilder, BuildOptions};
 use crate::board::Position;
-use crate::tools::pgn::{self, Game};
+use crate::notation::pgn::{self, Games};
 use crate::util::atomic::write_atomically;
+use crate::util::quantity::counted;
 use crate::util::reason;
 
-/// Makes the book `out` of the games in `files` (`-` is standard input), and tells on `err` which were left out.
+/// Makes the book `out` of the games in `files` (`-` is standard input). Games with a mistake are skipped and named on
+/// `err`.
 ///
 /// # Errors
-/// When a file cannot be read, no move is left, or the book cannot be written; `out` is as it was then.
+/// When a file cannot be read, no move is left, or the book cannot be written; `out` is as it was then. After the book
+/// was written, when games were skipped or cut.
 pub fn make(
     files: &[PathBuf],
     out: &Path,
@@ -23,23 +25,34 @@ pub fn make(
     said: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let mut games: Vec<Game> = Vec::new();
+    let mut builder = BookBuilder::default();
+    let (mut used, mut broken) = (0, 0);
     for file in files {
         let name = file.display();
-        let read = pgn::read(open(file)?).with_context(|| format!("cannot read {name}"))?;
-        for game in read {
-            match game {
-                Ok(game) => games.push(game),
-                Err(error) => writeln!(err, "left out: {name}: {}", reason::chain(&error))?,
+        let unreadable = || format!("cannot read {name}");
+        let mut games = Games::new(pgn::open(file).with_context(unreadable)?);
+        while let Some(game) = games.next().with_context(unreadable)? {
+            let game = match game {
+                Ok(game) => game,
+                Err(error) => {
+                    broken += 1;
+                    writeln!(err, "skipped: {}: {}", name, reason::plain(&error.message))?;
+                    continue;
+                }
+            };
+            if let Some(cut) = &game.cut {
+                broken += 1;
+                writeln!(err, "cut: {name}: {}", reason::plain(cut))?;
             }
+            used += 1;
+            builder.add(&game, options.max_ply);
         }
     }
-    let entries = build(games.iter(), options);
+    let entries = builder.entries(options.min_games);
     if entries.is_empty() {
         bail!(
-            "no move was played in {} of the {} games; try a smaller --min-games",
-            options.min_games,
-            games.len()
+            "no move was played in {} of the {used} games; try a smaller --min-games",
+            options.min_games
         );
     }
     write_atomically(out, |file| {
@@ -49,20 +62,17 @@ pub fn make(
     let positions = entries.chunk_by(|a, b| a.key == b.key).count();
     writeln!(
         said,
-        "{}: {} moves of {positions} positions, from {} games",
+        "{}: {} moves of {positions} positions, from {used} games",
         out.display(),
-        entries.len(),
-        games.len()
+        entries.len()
     )?;
-    Ok(())
-}
-
-fn open(file: &Path) -> Result<Box<dyn Read>> {
-    if file == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
+    if broken > 0 {
+        bail!(
+            "{} skipped or cut; the book was written without them",
+            counted(broken, "game was", "games were")
+        );
     }
-    let opened = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
-    Ok(Box::new(BufReader::new(opened)))
+    Ok(())
 }
 
 /// Prints the moves that a book has for a position: weight, share, move.

@@ -18,6 +18,7 @@ use crate::book::{self, Book, BuildOptions};
 use crate::data::label::{Judge, LabelNet};
 use crate::data::ops;
 use crate::nnue::{Kernel, Network};
+use crate::notation::position_from_fen;
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
@@ -26,6 +27,8 @@ use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, pl
 #[cfg(feature = "tune")]
 use crate::tune;
 use crate::util::console::wants_colour;
+use crate::util::quantity::counted;
+use crate::util::text::printable;
 use crate::util::{reason, rng};
 use crate::{data, train, uci};
 
@@ -56,7 +59,8 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
-            let _ = writeln!(io::stderr(), "error: {}", reason::chain(&error));
+            let why = reason::chain(&error);
+            let _ = writeln!(io::stderr(), "error: {}", printable(&why));
             ExitCode::FAILURE
         }
     }
@@ -256,7 +260,7 @@ fn run_perft(args: &PerftArgs) -> Result<()> {
     let mut position = if args.chess960 && !fen.is_empty() {
         Position::from_fen(fen, CastlingMode::Chess960)?
     } else {
-        tools::position_from_fen(fen)?
+        position_from_fen(fen)?
     };
     let depth = args.depth.context("a depth is missing")?;
     perft::run(&mut position, depth, args.divide, out)?;
@@ -267,7 +271,7 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
     let out = &mut io::stdout();
     let network = tools::load_network(args.net.as_deref())?;
     let Some(file) = &args.file else {
-        let position = tools::position_from_fen(&args.fen.join(" "))?;
+        let position = position_from_fen(&args.fen.join(" "))?;
         return Ok(write!(out, "{}", eval::explain(&position, &network))?);
     };
     let kernel = args.kernel.unwrap_or_else(Kernel::active);
@@ -294,9 +298,7 @@ fn terminal_columns() -> Option<usize> {
 fn run_analyse(args: &AnalyseArgs) -> Result<()> {
     let mut problems = Vec::new();
     let subjects = subjects::read(&args.positions, &mut problems)?;
-    for problem in &problems {
-        writeln!(io::stderr(), "left out: {}", reason::plain(problem))?;
-    }
+    name_problems(&problems)?;
     let columns = terminal_columns();
     let options = AnalyseOptions {
         subjects,
@@ -314,7 +316,28 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
         tools::load_network(args.engine.net.as_deref())?,
         Box::new(io::stdout()),
         &mut io::stderr(),
-    )
+    )?;
+    fail_with_problems(&problems)
+}
+
+/// Names what was skipped in the files of positions and games.
+fn name_problems(problems: &[String]) -> Result<()> {
+    for problem in problems {
+        let problem = reason::plain(problem);
+        writeln!(io::stderr(), "skipped: {}", printable(&problem))?;
+    }
+    Ok(())
+}
+
+/// Fails if something was skipped.
+fn fail_with_problems(problems: &[String]) -> Result<()> {
+    if !problems.is_empty() {
+        bail!(
+            "{} of the input skipped or cut",
+            counted(problems.len(), "part was", "parts were")
+        );
+    }
+    Ok(())
 }
 
 fn run_play(args: PlayArgs) -> Result<()> {
@@ -328,7 +351,7 @@ fn run_play(args: PlayArgs) -> Result<()> {
         elo: args.elo,
         seed,
         colour,
-        start: tools::position_from_fen(args.fen.as_deref().unwrap_or(""))?,
+        start: position_from_fen(args.fen.as_deref().unwrap_or(""))?,
         pgn: args.pgn,
     };
     let network = tools::load_network(args.net.as_deref())?;
@@ -356,10 +379,8 @@ fn run_book(command: &BookCommand) -> Result<()> {
             for subject in subjects::read(position, &mut problems)? {
                 book::run::show(&book, &subject.position, out)?;
             }
-            for problem in &problems {
-                writeln!(err, "left out: {}", reason::plain(problem))?;
-            }
-            Ok(())
+            name_problems(&problems)?;
+            fail_with_problems(&problems)
         }
     }
 }

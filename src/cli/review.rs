@@ -7,11 +7,11 @@ use anyhow::Result;
 
 use super::{EngineArgs, ExplainArgs, LimitArgs, ReviewArgs};
 use crate::board::Color;
+use crate::notation::line::{position_from_fen, position_with_moves};
 use crate::review;
 use crate::review::picture::{BoardView, picture};
 use crate::review::run::{EngineOptions, ReviewOptions};
-use crate::tools::epd::test_position::parse_move;
-use crate::tools::{self, position_from_fen};
+use crate::tools;
 
 /// How long `review` thinks about a position unless told otherwise: a game of 40 moves takes less than a minute.
 const REVIEW_TIME: Duration = Duration::from_millis(400);
@@ -60,9 +60,12 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
 /// `zoothera explain`
 pub(super) fn explain(args: &ExplainArgs) -> Result<()> {
     let words = args.words.join(" ");
-    let (fen, m) = words.trim().rsplit_once(' ').unwrap_or(("", &words));
-    let position = position_from_fen(fen)?;
-    let m = parse_move(&position, m)?;
+    let (start, m) = words
+        .trim()
+        .rsplit_once(char::is_whitespace)
+        .unwrap_or(("", &words));
+    let position = position_with_moves(start)?;
+    let m = position.parse_move(m)?;
     let engine = engine_options(&args.limits, EXPLAIN_TIME, &args.engine, 1);
     let network = tools::load_network(args.engine.net.as_deref())?;
     review::explain::run(

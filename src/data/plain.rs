@@ -19,6 +19,7 @@ use anyhow::{Context, Result, bail};
 
 use super::entry::Entry;
 use crate::board::{CastlingMode, File, Move, Position, Role, Square};
+use crate::util::encoding::without_mark;
 
 /// Text of no move.
 const NONE: &str = "(none)";
@@ -39,7 +40,7 @@ pub fn for_each(
         if source.read_line(&mut line)? == 0 {
             break;
         }
-        let text = line.trim();
+        let text = without_mark(&line).trim();
         if text.is_empty() {
             continue;
         }

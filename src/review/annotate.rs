@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::eval::Eval;
 use super::report::{Better, PlayedMove, Review};
-use crate::tools::pgn::{Game, Remarks, Token};
+use crate::notation::pgn::{Game, Remarks, Token};
 
 /// Columns after which a line is broken between two moves.
 const COLUMNS: usize = 100;
@@ -243,10 +243,10 @@ fn without_eval(comment: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::notation::pgn;
     use crate::review::analyst::tests::analyst;
     use crate::review::opening::OpeningNames;
     use crate::review::study::{Detail, Wishes, review};
-    use crate::tools::pgn;
 
     fn annotated_game(pgn: &str) -> String {
         let games = pgn::read(pgn.as_bytes()).expect("a text");

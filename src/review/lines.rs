@@ -79,10 +79,10 @@ pub(super) fn clickable_lines(position: &Position, played: &PlayedMove) -> Marku
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::notation::pgn;
     use crate::review::analyst::tests::{analyst, position};
     use crate::review::opening::OpeningNames;
     use crate::review::study::{Detail, Wishes, review};
-    use crate::tools::pgn;
 
     /// The game's last move is a blunder: mate follows.
     const BLUNDERED: &str = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 *\n";

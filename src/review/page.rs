@@ -10,7 +10,7 @@ use super::phase::Phase;
 use super::picture::{BoardView, definitions, diagram, ends};
 use super::report::{PlaySummary, PlayedMove, Review, Side};
 use crate::board::{Color, Position};
-use crate::tools::pgn::Game;
+use crate::notation::pgn::Game;
 
 /// Look and behaviour of the page.
 const STYLE: &str = include_str!("page.css");

@@ -1,6 +1,6 @@
 //! Reviews the games of a file and writes what is asked for, each file whole or not at all.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::report::{PlaySummary, Review};
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
 use crate::nnue::Network;
+use crate::notation::pgn::{self, Broken, Game, Games};
 use crate::search::ThreadPool;
 use crate::search::limits::Limits;
 use crate::tools::open_tables;
-use crate::tools::pgn::{self, Game};
 use crate::util::atomic::AtomicFile;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{counted, short_time};
@@ -74,14 +74,15 @@ pub struct ReviewOptions {
 /// Reviews all games. After Ctrl-C what is done is written, the game in progress as far as it has come.
 ///
 /// # Errors
-/// When no game can be read or an output cannot be written. Broken games are named on `err`.
+/// When no game can be read or an output cannot be written; after all outputs were written, when games were cut or
+/// skipped.
 pub fn run(
     options: &ReviewOptions,
     network: Arc<Network>,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let games = read(&options.file, err)?;
+    let (games, broken) = read(&options.file, err)?;
     let mut outputs = Outputs::create(options, out)?;
     let mut analyst = options.engine.analyst(network, err)?;
     let openings = OpeningNames::load();
@@ -119,34 +120,54 @@ pub fn run(
             counted(all, "game", "games")
         )?;
     }
+    if broken > 0 {
+        bail!(
+            "{} cut or skipped because of mistakes",
+            counted(broken, "game was", "games were")
+        );
+    }
     Ok(())
 }
 
-/// The games of a file that are sound; the others are named on `err`.
-fn read(file: &Path, err: &mut dyn Write) -> Result<Vec<Game>> {
+/// The games of a file. Those with a mistake are kept as far as it, with the message as their last comment, and named
+/// on `err`; those without a move before it are skipped. The second value is the number of both.
+fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
     let name = file.display();
-    let read = if file == Path::new("-") {
-        pgn::read(io::stdin().lock())
-    } else {
-        let opened = std::fs::File::open(file).with_context(|| format!("cannot read {name}"))?;
-        pgn::read(opened)
-    };
+    let unreadable = || format!("cannot read {name}");
+    let mut read = Games::new(pgn::open(file).with_context(unreadable)?);
     let mut games = Vec::new();
     let mut broken = 0;
-    for game in read.with_context(|| format!("cannot read {name}"))? {
-        match game {
-            Ok(game) => games.push(game),
-            Err(error) => {
-                broken += 1;
-                writeln!(err, "left out: {name}: {}", reason::chain(&error))?;
+    while let Some(game) = read.next().with_context(unreadable)? {
+        let (game, why) = match game {
+            Ok(game) => {
+                let why = game.cut.clone();
+                (Some(game), why)
             }
+            Err(Broken { message, part }) => (
+                part.map(|part| *part).filter(|part| !part.moves.is_empty()),
+                Some(message),
+            ),
+        };
+        if let Some(why) = &why {
+            broken += 1;
+            let action = if game.is_some() { "cut" } else { "skipped" };
+            writeln!(err, "{action}: {name}: {}", reason::plain(why))?;
         }
+        games.extend(game.map(|game| with_last_comment(game, why)));
     }
     match (games.is_empty(), broken) {
         (true, 0) => bail!("{name} has no games"),
         (true, _) => bail!("{name} has no game that can be read"),
-        _ => Ok(games),
+        _ => Ok((games, broken)),
     }
+}
+
+/// The game with one more comment at its end.
+fn with_last_comment(mut game: Game, comment: Option<String>) -> Game {
+    if let Some(remarks) = game.remarks.last_mut() {
+        remarks.comments.extend(comment);
+    }
+    game
 }
 
 /// Where the annotated games go.

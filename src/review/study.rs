@@ -12,8 +12,8 @@ use super::report::{Better, Evaluation, PlayedMove, Review, SCHEMA};
 use super::summary::{sides, tenth};
 use super::why::{self, Facts};
 use crate::board::{CastlingMode, Color, Move, Position};
+use crate::notation::pgn::Game;
 use crate::search::report::Score;
-use crate::tools::pgn::Game;
 use crate::tools::variation::san_moves;
 
 /// How much is said of a game.
@@ -88,7 +88,7 @@ pub(crate) fn review(
         engine: format!("Zoothera {}", env!("CARGO_PKG_VERSION")),
         number: game.number,
         tags: game.tags.clone(),
-        result: game.result.clone(),
+        result: game.result.to_owned(),
         start: game.start.fen(),
         chess960: game.start.castling_mode() == CastlingMode::Chess960,
         opening: openings.name(positions.iter()),
@@ -273,9 +273,9 @@ fn only_move(position: &Position, m: Move, look: &Look, analyst: &mut Analyst) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::notation::pgn;
     use crate::review::analyst::tests::analyst;
     use crate::review::eval::Eval;
-    use crate::tools::pgn;
 
     fn reviewed(pgn: &str, nodes: u64, wishes: Wishes) -> Review {
         let games = pgn::read(pgn.as_bytes()).expect("a text");

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::epd::record::{EpdRecord, is_blank};
-use super::position_from_fen;
 use crate::board::Position;
 use crate::nnue::Network;
+use crate::notation::epd::{EpdRecord, is_blank};
+use crate::notation::position_from_fen;
 use crate::search::limits::Limits;
 use crate::search::report::Silent;
 use crate::search::{SearchOptions, ThreadPool};
+use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
 
 /// Depth in plies when none is asked for: the whole list takes a few seconds.
@@ -95,7 +96,7 @@ impl BenchOptions {
             return parse_positions(POSITIONS).context("bench.epd");
         };
         let read = || -> Result<Vec<Position>> {
-            let positions = parse_positions(&std::fs::read_to_string(path)?)?;
+            let positions = parse_positions(&read_text(path)?)?;
             ensure!(!positions.is_empty(), "no position in the file");
             Ok(positions)
         };

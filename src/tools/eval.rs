@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::epd::record::is_blank;
-use super::position_from_fen;
 use crate::board::{Bitboard, Color, Position, Role, Square};
 use crate::nnue::{AccumulatorStack, BoardView, Kernel, NetOutput, Network};
+use crate::notation::epd::is_blank;
+use crate::notation::position_from_fen;
 use crate::search::evaluation::scaled;
 use crate::search::wdl;
+use crate::util::encoding::read_text;
 use crate::util::reason;
 
 /// A position seen without one of its pieces. It may be illegal (a lifted piece can leave the wrong king in
@@ -147,8 +148,7 @@ pub fn raw(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = read_text(file).with_context(|| format!("cannot read {}", file.display()))?;
     let bucketed = network.architecture().buckets > 1;
     let mut stack = AccumulatorStack::with_kernel(network, kernel);
     let mut bad = 0;

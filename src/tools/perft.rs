@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use super::position_from_fen;
 use crate::board::Position;
 use crate::board::perft::{parse_suite, perft, perft_until};
+use crate::notation::position_from_fen;
+use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
 
 /// Counts one position; with `divide`, under each of its moves. The last line is `Nodes: N`.
@@ -56,8 +57,7 @@ pub fn divide(
 /// # Errors
 /// When the suite cannot be read, a count differs, or the sink fails.
 pub fn suite(path: &Path, max_depth: Option<u32>, out: &mut dyn Write) -> Result<()> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = parse_suite(&text).with_context(|| path.display().to_string())?;
     if lines.is_empty() {
         bail!("{} holds no position", path.display());

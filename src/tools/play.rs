@@ -256,10 +256,7 @@ fn understand(position: &Position, line: &str) -> Result<Request> {
         "fen" => Request::Fen,
         "help" | "?" => Request::Help,
         "quit" | "exit" => Request::Quit,
-        lower => Request::Move(match position.parse_uci(lower) {
-            Ok(m) => m,
-            Err(_) => position.parse_san(line)?,
-        }),
+        _ => Request::Move(position.parse_move(line)?),
     })
 }
 

@@ -1,13 +1,19 @@
 //! What is to be analysed: positions on the command line, and files of positions and games.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::epd::record::{EpdRecord, is_blank};
-use super::epd::test_position::parse_move;
-use super::{pgn, position_from_fen};
 use crate::board::Position;
+use crate::notation::epd::{EpdRecord, is_blank};
+use crate::notation::line::{begins_position, position_with_moves};
+use crate::notation::pgn::tags::begins_tag;
+use crate::notation::pgn::{self, Games};
+use crate::notation::position_from_fen;
+use crate::util::encoding::{Lines, read_text};
+use crate::util::text::printable;
 
 /// A position, and what to call it.
 pub struct Subject {
@@ -17,9 +23,10 @@ pub struct Subject {
     pub position: Position,
 }
 
-/// Understands the arguments: FENs with or without quotation marks, `startpos`, each with or without `moves` and moves
-/// after it (in coordinates or SAN), and files: the end of each game of a PGN, each position of an EPD. Nothing means
-/// the initial position. What is wrong in a file is named in `problems`, the rest of it counts.
+/// The positions that the arguments name: FENs with or without quotation marks, `startpos`, each with or without
+/// `moves` and moves after it, the moves of a game (`1. e4 e5`), and files: the end of each game of a PGN, each
+/// position of an EPD. Without arguments, the initial position. What is wrong in a file is named in `problems`; the
+/// rest of the file is used.
 ///
 /// # Errors
 /// When an argument is neither, a position or move is wrong, or no position is left.
@@ -53,12 +60,6 @@ pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subj
     Ok(subjects)
 }
 
-/// Whether a word can only be the beginning of a position: `startpos`, or something with slashes as a board has them.
-fn begins_position(word: &str) -> bool {
-    let first = word.split_whitespace().next().unwrap_or("");
-    first.eq_ignore_ascii_case("startpos") || first.contains('/')
-}
-
 /// Whether a word names a file; within a position (where a side to move may be called as a file is) only its extension
 /// can tell.
 fn is_file(word: &str, first: bool) -> bool {
@@ -81,37 +82,14 @@ fn finish(words: &mut Vec<&str>) -> Result<Option<Subject>> {
     Ok(Some(Subject { title, position }))
 }
 
-/// `startpos` or a FEN, and the moves after the word `moves`.
-fn position_with_moves(text: &str) -> Result<Position> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let end = words
-        .iter()
-        .position(|word| word.eq_ignore_ascii_case("moves"))
-        .unwrap_or(words.len());
-    let mut start = words[..end].join(" ");
-    if start.eq_ignore_ascii_case("startpos") {
-        start.clear();
-    } else if words[0].eq_ignore_ascii_case("startpos") {
-        bail!("'{}' after startpos: the word 'moves' is missing", words[1]);
-    }
-    let mut position = position_from_fen(&start)?;
-    for word in words.iter().skip(end + 1) {
-        let m = parse_move(&position, word)?;
-        position.do_move(m);
-    }
-    Ok(position)
-}
-
 /// The positions of a file; a PGN is known by its name or its first tag.
 fn read_file(name: &str, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
-    let bytes = std::fs::read(name).with_context(|| format!("cannot read {name}"))?;
-    let named = Path::new(name)
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"));
-    let subjects = if named || bytes.trim_ascii_start().starts_with(b"[") {
-        read_games(name, &bytes, problems)?
+    let path = Path::new(name);
+    let subjects = if is_pgn(path).with_context(|| format!("cannot read {name}"))? {
+        read_games(path, problems)?
     } else {
-        read_positions(name, &String::from_utf8_lossy(&bytes), problems)
+        let text = read_text(path).with_context(|| format!("cannot read {name}"))?;
+        read_positions(name, &text, problems)
     };
     if subjects.is_empty() && problems.is_empty() {
         problems.push(format!("{name} is empty"));
@@ -119,15 +97,38 @@ fn read_file(name: &str, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
     Ok(subjects)
 }
 
-fn read_games(name: &str, bytes: &[u8], problems: &mut Vec<String>) -> Result<Vec<Subject>> {
+/// Whether a file is a PGN: by its name, or because it begins with a tag.
+fn is_pgn(path: &Path) -> io::Result<bool> {
+    if path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"))
+    {
+        return Ok(true);
+    }
+    let mut lines = Lines::new(File::open(path)?);
+    while let Some(line) = lines.next()? {
+        if !line.trim().is_empty() {
+            return Ok(begins_tag(&line));
+        }
+    }
+    Ok(false)
+}
+
+fn read_games(path: &Path, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
+    let name = path.display();
+    let unreadable = || format!("cannot read {name}");
+    let mut games = Games::new(pgn::open(path).with_context(unreadable)?);
     let mut subjects = Vec::new();
-    for game in pgn::read(bytes).with_context(|| format!("cannot read {name}"))? {
+    while let Some(game) = games.next().with_context(unreadable)? {
         match game {
-            Ok(game) => subjects.push(Subject {
-                title: game.title(),
-                position: game.end(),
-            }),
-            Err(error) => problems.push(format!("{name}: {error:#}")),
+            Ok(game) => {
+                problems.extend(game.cut.iter().map(|cut| format!("{name}: {cut}")));
+                subjects.push(Subject {
+                    title: game.title(),
+                    position: game.end(),
+                });
+            }
+            Err(broken) => problems.push(format!("{name}: {broken}")),
         }
     }
     Ok(subjects)
@@ -139,7 +140,7 @@ fn read_positions(name: &str, text: &str, problems: &mut Vec<String>) -> Vec<Sub
         let place = format!("{name}:{}", i + 1);
         let subject = EpdRecord::parse(line).and_then(|record| {
             Ok(Subject {
-                title: record.text("id").unwrap_or(&place).to_owned(),
+                title: printable(record.text("id").unwrap_or(&place)).into_owned(),
                 position: position_from_fen(&record.fen)?,
             })
         });
@@ -181,6 +182,8 @@ mod tests {
         let expected = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
         assert_eq!(after(&["startpos", "moves", "e2e4", "e7e5"]), expected);
         assert_eq!(after(&["startpos moves e4 e5"]), expected);
+        assert_eq!(after(&["1. e4 e5"]), expected);
+        assert_eq!(after(&["1.", "e4", "e5"]), expected);
         assert_eq!(
             after(&[BARE, "moves", "Kd2"]),
             "8/8/4k3/8/8/8/3K4/8 b - - 1 1"
@@ -195,6 +198,7 @@ mod tests {
                 .map(|e| format!("{e:#}"))
                 .unwrap_or_default()
         };
+        assert!(error(&["1.", "e4", "e5", "2.", "Ke3"]).contains("'Ke3' is not legal"));
         assert!(error(&["startpos", "e2e4"]).contains("'moves' is missing"));
         assert!(error(&["startpos", "moves", "e2e5"]).contains("e2e5"));
         assert!(error(&["rubbish"]).contains("'rubbish' is neither a position nor a file"));

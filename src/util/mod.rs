@@ -3,6 +3,7 @@
 pub(crate) mod atomic;
 pub(crate) mod console;
 pub(crate) mod disk;
+pub(crate) mod encoding;
 pub(crate) mod interrupt;
 pub(crate) mod memory;
 pub(crate) mod prefetch;

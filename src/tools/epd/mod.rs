@@ -1,6 +1,5 @@
 //! Runs test suites: best-move and avoid-move positions, and scored ones in the manner of STS.
 
-pub mod record;
 pub mod test_position;
 
 use std::io::Write;
@@ -15,9 +14,11 @@ use serde::Serialize;
 use super::open_tables;
 use crate::board::Move;
 use crate::nnue::Network;
+use crate::notation::epd::is_blank;
 use crate::search::limits::Limits;
-use crate::search::report::{Line, Outcome, Progress, Reporter};
+use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{SearchOptions, ThreadPool};
+use crate::util::encoding::read_text;
 use crate::util::reason;
 use test_position::TestPosition;
 
@@ -56,6 +57,7 @@ pub struct SuiteSummary {
 #[derive(Clone, Copy, Default)]
 struct Settled {
     best: Option<Move>,
+    score: Option<Score>,
     depth: i32,
     time: Duration,
 }
@@ -68,9 +70,13 @@ impl Reporter for Watcher {
     fn line(&self, line: &Line, progress: &Progress) {
         let mut settled = self.0.lock();
         let best = line.pv.first().copied();
+        if line.multipv == 1 {
+            settled.score = Some(line.score);
+        }
         if line.multipv == 1 && best.is_some() && best != settled.best {
             *settled = Settled {
                 best,
+                score: settled.score,
                 depth: line.depth,
                 time: progress.time,
             };
@@ -80,10 +86,14 @@ impl Reporter for Watcher {
     fn done(&self, outcome: &Outcome) {
         // The vote of several threads may choose a move that no line announced.
         let mut settled = self.0.lock();
+        if let Some(line) = &outcome.line {
+            settled.score = Some(line.score);
+        }
         if outcome.best != settled.best {
             let depth = outcome.line.as_ref().map_or(0, |line| line.depth);
             *settled = Settled {
                 best: outcome.best,
+                score: settled.score,
                 depth,
                 time: outcome.progress.time,
             };
@@ -150,20 +160,15 @@ fn read_suite(
     err: &mut dyn Write,
 ) -> Result<Vec<TestPosition>> {
     let mut positions = Vec::new();
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
+    let text = match read_text(path) {
+        Ok(text) => text,
         Err(error) => {
             writeln!(err, "{}: {}", path.display(), reason::of(&error))?;
             summary.malformed += 1;
             return Ok(positions);
         }
     };
-    let text = String::from_utf8_lossy(&bytes);
-    for (i, line) in text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !record::is_blank(line))
-    {
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
         let place = format!("{}:{}", path.display(), i + 1);
         match TestPosition::parse(line) {
             Ok(tested) => {
@@ -186,7 +191,7 @@ fn count(tested: &TestPosition, settled: Settled, summary: &mut SuiteSummary) {
     summary.positions += 1;
     summary.max_points += tested.max_points();
     if let Some(m) = settled.best {
-        summary.solved += usize::from(tested.is_solved_by(m));
+        summary.solved += usize::from(tested.is_solved_by(m, settled.score));
         summary.points += tested.points_of(m);
     }
 }
@@ -220,7 +225,9 @@ impl SuiteLine {
             fen: tested.position.fen(),
             found: settled.best.map(|m| tested.position.san(m)),
             wanted: tested.goal(),
-            solved: settled.best.is_some_and(|m| tested.is_solved_by(m)),
+            solved: settled
+                .best
+                .is_some_and(|m| tested.is_solved_by(m, settled.score)),
             points: settled.best.map_or(0, |m| tested.points_of(m)),
             max_points: tested.max_points(),
             depth: settled.depth,
@@ -231,7 +238,9 @@ impl SuiteLine {
 
 /// The line of a finished position.
 fn describe(tested: &TestPosition, settled: Settled, index: usize) -> String {
-    let solved = settled.best.is_some_and(|m| tested.is_solved_by(m));
+    let solved = settled
+        .best
+        .is_some_and(|m| tested.is_solved_by(m, settled.score));
     let found = settled
         .best
         .map_or("(none)".to_owned(), |m| tested.position.san(m));

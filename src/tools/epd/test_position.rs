@@ -2,9 +2,12 @@
 
 use anyhow::{Result, bail};
 
-use super::record::EpdRecord;
 use crate::board::{Move, Position};
-use crate::tools::position_from_fen;
+use crate::notation::epd::EpdRecord;
+use crate::notation::moves::without_number;
+use crate::notation::position_from_fen;
+use crate::search::Score;
+use crate::util::text::{excerpt, printable};
 
 /// A position with what a good engine should play.
 pub struct TestPosition {
@@ -14,6 +17,8 @@ pub struct TestPosition {
     pub id: Option<String>,
     /// Moves that solve it (`bm`).
     pub best: Vec<Move>,
+    /// Moves to a mate that solves it (`bm #5`; negative where the side to move is mated), instead of a move.
+    pub mate: Option<i32>,
     /// Moves that fail it (`am`).
     pub avoid: Vec<Move>,
     /// What moves are worth (`c0 "f5=10, Be5+=2"`); empty if the suite does not say.
@@ -30,31 +35,43 @@ impl TestPosition {
         let mut warnings = Vec::new();
         let best = named_moves(&position, &record, "bm", &mut warnings);
         let avoid = named_moves(&position, &record, "am", &mut warnings);
+        let mate = record
+            .operands("bm")
+            .and_then(|operands| operands.iter().find_map(|text| parse_mate(text)));
         let points = scored_moves(&position, record.text("c0").unwrap_or(""), &mut warnings);
-        if best.is_empty() && avoid.is_empty() && points.is_empty() {
+        if best.is_empty() && mate.is_none() && avoid.is_empty() && points.is_empty() {
             match warnings.first() {
                 Some(warning) => bail!("{warning}"),
                 None => bail!("neither bm nor am nor scored moves"),
             }
         }
-        let id = record.text("id").map(str::to_owned);
+        let id = record.text("id").map(|id| printable(id).into_owned());
         Ok(Self {
             position,
             id,
             best,
+            mate,
             avoid,
             points,
             warnings,
         })
     }
 
-    /// Whether playing `m` solves the task.
-    pub fn is_solved_by(&self, m: Move) -> bool {
+    /// Whether playing `m` with this score solves the task. A mate solves it if the right side mates, in as many moves
+    /// as wanted or fewer.
+    pub fn is_solved_by(&self, m: Move, score: Option<Score>) -> bool {
         if self.avoid.contains(&m) {
             return false;
         }
+        if self.best.contains(&m) {
+            return true;
+        }
+        if let Some(wanted) = self.mate {
+            return matches!(score, Some(Score::Mate(found))
+                if found.signum() == wanted.signum() && found.abs() <= wanted.abs());
+        }
         if !self.best.is_empty() {
-            return self.best.contains(&m);
+            return false;
         }
         self.points.is_empty() || self.points_of(m) == self.max_points()
     }
@@ -84,7 +101,11 @@ impl TestPosition {
                 format!("{opcode} {}", names.join(" "))
             }
         };
-        let goals = [list("bm", &self.best), list("am", &self.avoid)];
+        let mate = self
+            .mate
+            .map(|moves| format!("bm #{moves}"))
+            .unwrap_or_default();
+        let goals = [list("bm", &self.best), mate, list("am", &self.avoid)];
         goals
             .iter()
             .filter(|goal| !goal.is_empty())
@@ -94,15 +115,7 @@ impl TestPosition {
     }
 }
 
-/// A move in SAN or in coordinates; suites decorate both.
-pub(crate) fn parse_move(position: &Position, text: &str) -> Result<Move> {
-    let plain = text.trim().trim_end_matches(['+', '#', '!', '?', ',']);
-    position
-        .parse_san(plain)
-        .or_else(|error| position.parse_uci(plain).map_err(|_| error))
-}
-
-/// The moves of `bm` or `am`.
+/// The moves of `bm` or `am`; numbers of moves and distances to mate are none.
 fn named_moves(
     position: &Position,
     record: &EpdRecord,
@@ -110,12 +123,20 @@ fn named_moves(
     warnings: &mut Vec<String>,
 ) -> Vec<Move> {
     let operands = record.operands(opcode).unwrap_or_default();
+    let is_move = |text: &&String| !without_number(text).is_empty() && parse_mate(text).is_none();
     let parse = |text: &String| {
-        parse_move(position, text)
-            .map_err(|error| warnings.push(format!("{opcode} {text}: {error:#}")))
-            .ok()
+        let parsed = position.parse_move(text);
+        let warn =
+            |error: anyhow::Error| warnings.push(format!("{opcode} {}: {error:#}", excerpt(text)));
+        parsed.map_err(warn).ok()
     };
-    operands.iter().filter_map(parse).collect()
+    operands.iter().filter(is_move).filter_map(parse).collect()
+}
+
+/// The moves of a mate to be found: `#5`, or `#-6` for the side that is mated.
+fn parse_mate(text: &str) -> Option<i32> {
+    let moves = text.strip_prefix('#')?.trim_end_matches([',', '+']);
+    moves.parse().ok().filter(|moves| *moves != 0)
 }
 
 /// The moves of `f5=10, Be5+=2`. Any other comment says nothing about points.
@@ -134,9 +155,9 @@ fn scored_moves(
         .collect();
     let mut scored = Vec::new();
     for (name, points) in entries.unwrap_or_default() {
-        match parse_move(position, name) {
+        match position.parse_move(name) {
             Ok(m) => scored.push((m, points)),
-            Err(error) => warnings.push(format!("c0 {name}: {error:#}")),
+            Err(error) => warnings.push(format!("c0 {}: {error:#}", excerpt(name))),
         }
     }
     scored
@@ -153,7 +174,7 @@ mod tests {
         let task = TestPosition::parse(line).expect("a task");
         let m = |uci| task.position.parse_uci(uci).expect("a legal move");
         assert_eq!(task.id.as_deref(), Some("Undermine.001"));
-        assert!(task.is_solved_by(m("f4f5")) && !task.is_solved_by(m("d4e5")));
+        assert!(task.is_solved_by(m("f4f5"), None) && !task.is_solved_by(m("d4e5"), None));
         assert_eq!((task.points_of(m("d4e5")), task.max_points()), (2, 10));
         assert_eq!(task.points_of(m("h2h3")), 0);
         assert_eq!(task.goal(), "bm f5");
@@ -165,8 +186,51 @@ mod tests {
         let task = TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";")
             .expect("a task");
         let m = |uci| task.position.parse_uci(uci).expect("a legal move");
-        assert!(!task.is_solved_by(m("e1e2")) && task.is_solved_by(m("e1d2")));
+        assert!(!task.is_solved_by(m("e1e2"), None) && task.is_solved_by(m("e1d2"), None));
         assert_eq!(task.max_points(), 0);
+    }
+
+    #[test]
+    fn best_moves_are_read_in_every_spelling() {
+        for (line, moves) in [
+            ("4k3/8/8/8/8/8/8/4K2R w K - bm 0-0;", &["O-O"][..]),
+            ("4k3/P7/8/8/8/8/8/4K3 w - - bm a8Q;", &["a8=Q+"]),
+            (
+                "4k3/P7/8/8/8/8/8/4K3 w - - bm 1. a8/Q+!, a7a8r;",
+                &["a8=Q+", "a8=R+"],
+            ),
+            ("4k3/8/8/8/8/5N2/8/4K3 w - - - bm nd4 ♘e5;", &["Nd4", "Ne5"]),
+        ] {
+            let task = TestPosition::parse(line).expect(line);
+            let best: Vec<String> = task.best.iter().map(|&m| task.position.san(m)).collect();
+            assert_eq!(best, moves, "{line}");
+            assert!(task.warnings.is_empty(), "{:?}", task.warnings);
+        }
+    }
+
+    #[test]
+    fn mates_are_goals() {
+        let task = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - bm #2;").expect("a task");
+        let m = task.position.parse_uci("g5g7").expect("a legal move");
+        let solved = |score| task.is_solved_by(m, Some(score));
+        assert!(solved(Score::Mate(2)) && solved(Score::Mate(1)));
+        assert!(
+            !solved(Score::Mate(3)) && !solved(Score::Mate(-1)) && !solved(Score::Centipawns(9999))
+        );
+        assert_eq!(task.goal(), "bm #2");
+        let task = TestPosition::parse("7k/8/5K2/8/8/8/8/6Q1 b - - bm #-6;").expect("a task");
+        let m = task.position.parse_uci("h8h7").expect("a legal move");
+        assert!(
+            task.is_solved_by(m, Some(Score::Mate(-5)))
+                && !task.is_solved_by(m, Some(Score::Mate(5)))
+        );
+    }
+
+    #[test]
+    fn names_cannot_change_a_terminal() {
+        let task =
+            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Ke2; id \"\u{1b}[2Jx\u{202e}y\";");
+        assert_eq!(task.expect("a task").id.as_deref(), Some(" [2Jxy"));
     }
 
     #[test]

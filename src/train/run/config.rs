@@ -2,7 +2,6 @@
 //!
 //! What the command line says goes before what the file says, and that before the default.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
+use crate::util::encoding::read_text;
 
 /// How the learning rate falls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -224,8 +224,7 @@ impl Overrides {
     /// # Errors
     /// When the file cannot be read or holds something that is no setting; the message names the line.
     pub fn from_file(path: &Path) -> Result<Self> {
-        let text =
-            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
         toml::from_str(&text).with_context(|| format!("{} is no configuration", path.display()))
     }
 }

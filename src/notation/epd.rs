@@ -13,13 +13,18 @@ pub struct EpdRecord {
 }
 
 impl EpdRecord {
-    /// Takes a line apart. Fails when there are not four fields.
+    /// Takes a line apart.
+    ///
+    /// # Errors
+    /// When there are not four fields.
     pub fn parse(line: &str) -> Result<Self> {
-        let (fields, rest) = take_words(line, 4);
-        if fields.len() < 4 {
+        let (fields, rest) = take_words(line.trim_start_matches('\u{feff}'), 4);
+        let Ok(fields) = <[&str; 4]>::try_from(fields) else {
             bail!("fewer than the four fields of a position");
-        }
-        let (counters, rest) = take_counters(rest);
+        };
+        // Some files have a dash too many.
+        let (counters, rest) = take_counters(without_dashes(rest));
+        let rest = without_dashes(rest);
         let operations = parse_operations(rest);
         let counter = |opcode: &str, position: usize, default: u32| {
             let named = operations.iter().find(|(name, _)| name == opcode);
@@ -51,26 +56,42 @@ pub fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// The first `count` words and what follows them.
+/// The first `count` words and what follows them. A semicolon ends a word and is left.
 fn take_words(text: &str, count: usize) -> (Vec<&str>, &str) {
     let mut words = Vec::with_capacity(count);
     let mut rest = text.trim_start();
     while words.len() < count && !rest.is_empty() {
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_whitespace() || c == ';')
+            .unwrap_or(rest.len());
+        if end == 0 {
+            break;
+        }
         words.push(&rest[..end]);
         rest = rest[end..].trim_start();
     }
     (words, rest)
 }
 
+/// The text after dashes and empty operations.
+fn without_dashes(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let after = rest.strip_prefix(['-', ';']).unwrap_or(rest);
+        // A dash in front of something else is part of it.
+        if after.len() == rest.len()
+            || !(after.is_empty() || after.starts_with([' ', '\t', ';', '-']))
+        {
+            return rest.trim_start_matches(';').trim_start();
+        }
+        rest = after.trim_start();
+    }
+}
+
 /// The two counters of a full FEN, if both are there.
 fn take_counters(text: &str) -> (Option<[u32; 2]>, &str) {
     let (words, rest) = take_words(text, 2);
-    let number = |i: usize| {
-        words
-            .get(i)
-            .and_then(|word: &&str| word.trim_end_matches(';').parse().ok())
-    };
+    let number = |i: usize| words.get(i).and_then(|word: &&str| word.parse().ok());
     match (number(0), number(1)) {
         (Some(halfmoves), Some(fullmoves)) => (Some([halfmoves, fullmoves]), rest),
         _ => (None, text),
@@ -130,6 +151,33 @@ mod tests {
         assert_eq!(fen(" 3 17; id \"x\";"), Some(format!("{POSITION} 3 17")));
         assert_eq!(fen(" hmvc 60; fmvn 9;"), Some(format!("{POSITION} 60 9")));
         assert_eq!(fen(""), Some(format!("{POSITION} 0 1")));
+    }
+
+    #[test]
+    fn suites_with_dashes_and_semicolons_after_the_fields_are_read() {
+        for tail in [
+            " bm Ke2;",
+            " - bm Ke2;",
+            "; bm Ke2;",
+            " ; bm Ke2;",
+            " - - bm Ke2;",
+            ";bm Ke2",
+            " - ; bm Ke2",
+        ] {
+            let record = EpdRecord::parse(&format!("{POSITION}{tail}")).expect(tail);
+            assert_eq!(
+                (record.fen.as_str(), record.text("bm")),
+                (format!("{POSITION} 0 1").as_str(), Some("Ke2"))
+            );
+        }
+        let record = EpdRecord::parse(&format!("{POSITION}; ce -20; acd 3;")).expect("a record");
+        assert_eq!(
+            (record.text("ce"), record.text("acd")),
+            (Some("-20"), Some("3"))
+        );
+        let record =
+            EpdRecord::parse(&format!("\u{feff}{POSITION} - 3 17 ; bm Ke2;")).expect("a record");
+        assert_eq!(record.fen, format!("{POSITION} 3 17"));
     }
 
     #[test]

@@ -1,0 +1,138 @@
+//! A position as a text: a FEN or the initial position, and the moves after it.
+
+use anyhow::{Result, bail};
+
+use super::moves::without_number;
+use crate::board::{CastlingMode, Position};
+use crate::util::text::excerpt;
+
+/// The position of a FEN of four to six fields; an empty text is the initial position.
+///
+/// Tools have no `UCI_Chess960` option, so the castling rights tell the variant: those of a king or rook away from
+/// its classical square can only mean Chess960.
+///
+/// # Errors
+/// When the text is no FEN; the message names what is wrong with it.
+pub fn position_from_fen(fen: &str) -> Result<Position> {
+    if fen.trim().is_empty() || fen.trim() == "startpos" {
+        return Ok(Position::startpos());
+    }
+    Position::from_fen(fen, CastlingMode::Standard)
+}
+
+/// Whether a text begins a position: `startpos`, a board (which has slashes), or the first move of a game (`1. e4`).
+pub fn begins_position(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("");
+    first.eq_ignore_ascii_case("startpos") || first.contains('/') || begins_game(first)
+}
+
+fn begins_game(word: &str) -> bool {
+    word.strip_prefix("1.")
+        .is_some_and(|move_text| !move_text.starts_with('.'))
+}
+
+/// The position after `startpos` or a FEN and the moves behind the word `moves`, or after the moves of a game from
+/// the initial position (`1. e4 e5 2. Nf3`). The moves may have numbers.
+///
+/// # Errors
+/// When the FEN or a move is wrong; the message names it.
+pub fn position_with_moves(text: &str) -> Result<Position> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let first = *words.first().unwrap_or(&"");
+    if begins_game(first) {
+        return after_moves(Position::startpos(), &words);
+    }
+    let is_moves = |word: &&str| word.eq_ignore_ascii_case("moves");
+    let end = words.iter().position(is_moves).unwrap_or(words.len());
+    let start = if first.eq_ignore_ascii_case("startpos") {
+        if end > 1 {
+            bail!(
+                "'{}' after startpos: the word 'moves' is missing",
+                excerpt(words[1])
+            );
+        }
+        Position::startpos()
+    } else {
+        position_from_fen(&words[..end].join(" "))?
+    };
+    after_moves(start, words.get(end + 1..).unwrap_or_default())
+}
+
+/// The position after moves, between which numbers may stand.
+fn after_moves(mut position: Position, words: &[&str]) -> Result<Position> {
+    for word in words {
+        if !word.is_empty() && without_number(word).is_empty() {
+            continue;
+        }
+        let m = position.parse_move(word)?;
+        position.do_move(m);
+    }
+    Ok(position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_castling_field_tells_the_variant() {
+        let mode = |fen| position_from_fen(fen).expect(fen).castling_mode();
+        for (fen, wanted) in [
+            (
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                CastlingMode::Standard,
+            ),
+            ("8/8/4k3/8/8/8/8/4K3 w - - 0 1", CastlingMode::Standard),
+            (
+                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4",
+                CastlingMode::Chess960,
+            ),
+        ] {
+            assert_eq!(mode(fen), wanted, "{fen}");
+        }
+    }
+
+    #[test]
+    fn no_fen_is_the_initial_position() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        assert_eq!(
+            position_from_fen("").map(|p| p.fen()).ok().as_deref(),
+            Some(start)
+        );
+        assert!(position_from_fen("rubbish").is_err());
+    }
+
+    #[test]
+    fn moves_are_read_in_every_spelling_with_and_without_numbers() {
+        let expected = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
+        for text in [
+            "startpos moves e2e4 e7e5 g1f3 b8c6",
+            "startpos moves e4 e5 Nf3 Nc6",
+            "startpos MOVES e2-e4 e7-e5 nf3 ♞c6!",
+            "startpos moves 1. e4 e5 2. Nf3 Nc6",
+            "1. e4 e5 2. Nf3 Nc6",
+            "1.e4 e5 2.nf3 2...nc6",
+        ] {
+            assert_eq!(
+                position_with_moves(text).expect(text).fen(),
+                expected,
+                "{text}"
+            );
+        }
+        let castled = position_with_moves("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1 moves 0-0 0–0–0")
+            .expect("legal");
+        assert_eq!(castled.fen(), "2kr3r/8/8/8/8/8/8/R4RK1 w - - 2 2");
+    }
+
+    #[test]
+    fn wrong_words_are_named() {
+        let error = |text| format!("{:#}", position_with_moves(text).err().expect(text));
+        assert!(
+            error("startpos e2e4").contains("'e2e4' after startpos: the word 'moves' is missing")
+        );
+        assert!(error("startpos moves e2e5").contains("'e2e5' is not legal"));
+        assert!(error("startpos moves e4 Sf6").contains("'Sf6' is not a move"));
+        assert!(error("1. e4 e5 2. Ke3").contains("'Ke3' is not legal"));
+        assert!(error("8/8/8/8 w moves e4").contains("bad FEN"));
+    }
+}

@@ -1,0 +1,15 @@
+//! Chess as text: moves as people write them, positions with moves, EPD, and games in PGN.
+//!
+//! * [`spelling`]: the syntax of a written move
+//! * [`moves`]: the legal move that a text means, for every reader of moves but UCI
+//! * [`line`](mod@line): a position, and the moves after it
+//! * [`epd`]: the syntax of EPD
+//! * [`pgn`]: games with their tags, comments and variations
+
+pub mod epd;
+pub mod line;
+pub mod moves;
+pub mod pgn;
+pub mod spelling;
+
+pub(crate) use line::position_from_fen;

@@ -1,0 +1,331 @@
+//! The legal move that a text means: one reader for PGN, EPD, books, the command line and games at the terminal. UCI
+//! has its own, which is strict.
+
+use anyhow::{Result, anyhow};
+use shakmaty::san::SanPlus;
+use shakmaty::{CastlingSide, Chess, Position as _, Role, Square};
+use thiserror::Error;
+
+use super::spelling::{PieceMove, Spelling};
+use crate::board::{Move, Position, from_shakmaty};
+use crate::util::text::excerpt;
+
+/// Why a text is no legal move of a position.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum MoveError {
+    /// No spelling of a move.
+    #[error(
+        "'{0}' is not a move (expected one such as Nf3, exd5, e8=Q, O-O or g1f3; the pieces are K, Q, R, B and N)"
+    )]
+    Unreadable(String),
+    /// The side to move passes.
+    #[error("'{0}' is a null move")]
+    Null(String),
+    /// A move that the position does not have; why.
+    #[error("'{0}' is not legal: {1}")]
+    Illegal(String, String),
+    /// More than one legal move; which.
+    #[error("'{0}' is ambiguous: {1}")]
+    Ambiguous(String, String),
+}
+
+impl Position {
+    /// The legal move that a person means: SAN, coordinates, and the usual variants of both, with or without move
+    /// number and blanks.
+    ///
+    /// # Errors
+    /// When the text is no move, or not exactly one legal move; the message names it.
+    pub fn parse_move(&self, text: &str) -> Result<Move> {
+        let written: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let m = find(&self.to_chess(), without_number(&written))?;
+        from_shakmaty(m).ok_or_else(|| anyhow!("'{}' is no chess move", excerpt(text)))
+    }
+}
+
+/// A move without the number before it: `1.e4`, `1...e5`, `12Nf3`.
+pub fn without_number(word: &str) -> &str {
+    if Spelling::parse(word).is_some() {
+        return word;
+    }
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.trim_start_matches(['.', '…'])
+}
+
+/// The legal move that a word means.
+///
+/// # Errors
+/// When it is no move, or not exactly one legal move.
+pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
+    let proper = Spelling::parse(word);
+    match proper {
+        Some(Spelling::Null) => return Err(MoveError::Null(excerpt(word))),
+        Some(spelling) => match matches(chess, spelling)[..] {
+            [m] => return Ok(m),
+            [] => {}
+            ref several => return Err(ambiguous(chess, word, several)),
+        },
+        None => {}
+    }
+    let mut found: Vec<shakmaty::Move> = Vec::new();
+    let mut is_move = proper.is_some();
+    for spelling in Spelling::parse_careless(word) {
+        is_move = true;
+        for m in matches(chess, spelling) {
+            if !found.contains(&m) {
+                found.push(m);
+            }
+        }
+    }
+    match found[..] {
+        [m] => Ok(m),
+        [] if is_move => Err(MoveError::Illegal(
+            excerpt(word),
+            why_illegal(chess, proper),
+        )),
+        [] => Err(MoveError::Unreadable(excerpt(word))),
+        ref several => Err(ambiguous(chess, word, several)),
+    }
+}
+
+fn ambiguous(chess: &Chess, word: &str, found: &[shakmaty::Move]) -> MoveError {
+    let names: Vec<String> = found
+        .iter()
+        .map(|&m| SanPlus::from_move(chess.clone(), m).to_string())
+        .collect();
+    MoveError::Ambiguous(excerpt(word), format!("it could be {}", names.join(" or ")))
+}
+
+/// The legal moves with this spelling.
+fn matches(chess: &Chess, spelling: Spelling) -> Vec<shakmaty::Move> {
+    let piece = match spelling {
+        Spelling::Null => return Vec::new(),
+        Spelling::Castle(side) => return chess.castling_moves(side).into_iter().collect(),
+        Spelling::Piece(piece) => piece,
+    };
+    let origin = piece
+        .file
+        .zip(piece.rank)
+        .map(|(file, rank)| Square::from_coords(file, rank));
+    let Some(role) = piece.role.or_else(|| chess.board().role_at(origin?)) else {
+        return Vec::new();
+    };
+    let mut found: Vec<shakmaty::Move> = chess
+        .san_candidates(role, piece.to)
+        .into_iter()
+        .filter(|m| fits(m, role, &piece))
+        .collect();
+    if let (Role::King, Some(from), true) = (role, origin, found.is_empty()) {
+        found.extend(castling_by_squares(chess, from, piece.to));
+    }
+    found
+}
+
+fn fits(m: &shakmaty::Move, role: Role, piece: &PieceMove) -> bool {
+    let Some(from) = m.from() else { return false };
+    // A pawn without a file goes straight on, and a capture that is written must be one. One that is not written may
+    // be one.
+    let file = piece
+        .file
+        .or((role == Role::Pawn).then_some(piece.to.file()));
+    file.is_none_or(|file| file == from.file())
+        && piece.rank.is_none_or(|rank| rank == from.rank())
+        && m.promotion() == piece.promotion
+        && (m.is_capture() || !piece.capture)
+}
+
+/// Castling as the king's own move (`e1g1`), or as king takes rook (`e1h1`).
+fn castling_by_squares(chess: &Chess, from: Square, to: Square) -> Option<shakmaty::Move> {
+    let sides = [CastlingSide::KingSide, CastlingSide::QueenSide];
+    let moves = sides
+        .into_iter()
+        .flat_map(|side| chess.castling_moves(side));
+    let goes = |m: &shakmaty::Move| {
+        let goal = m.castling_side().map(|side| side.king_to(chess.turn()));
+        m.from() == Some(from) && (goal == Some(to) || m.to() == to)
+    };
+    moves.into_iter().find(goes)
+}
+
+/// Why no legal move has this spelling.
+fn why_illegal(chess: &Chess, spelling: Option<Spelling>) -> String {
+    let color = chess.turn();
+    let name = color.fold_wb("White", "Black");
+    match spelling {
+        Some(Spelling::Castle(_)) => format!("{name} cannot castle there"),
+        Some(Spelling::Piece(piece)) => why_no_piece(chess, name, &piece),
+        _ => format!("{name} has no such move"),
+    }
+}
+
+fn why_no_piece(chess: &Chess, name: &str, piece: &PieceMove) -> String {
+    let to = piece.to;
+    if let Some((file, rank)) = piece.file.zip(piece.rank) {
+        let from = Square::from_coords(file, rank);
+        if chess.board().color_at(from) != Some(chess.turn()) {
+            return format!("{name} has no piece on {from}");
+        }
+    }
+    let queening = PieceMove {
+        promotion: Some(Role::Queen),
+        ..*piece
+    };
+    if piece.promotion.is_none() && !matches(chess, Spelling::Piece(queening)).is_empty() {
+        return format!(
+            "the new piece is missing, as in {}=Q",
+            Spelling::Piece(*piece)
+        );
+    }
+    let role = match piece.role {
+        Some(Role::Pawn) => "pawn",
+        Some(Role::Knight) => "knight",
+        Some(Role::Bishop) => "bishop",
+        Some(Role::Rook) => "rook",
+        Some(Role::Queen) => "queen",
+        Some(Role::King) => "king",
+        None => "piece there",
+    };
+    let action = if piece.capture { "capture on" } else { "go to" };
+    format!("{name} has no {role} that can {action} {to}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::position_from_fen;
+
+    fn position(fen: &str) -> Position {
+        position_from_fen(fen).expect(fen)
+    }
+
+    /// What a text means, in SAN, or the reason why it means nothing.
+    fn meaning(fen: &str, text: &str) -> String {
+        let position = position(fen);
+        match position.parse_move(text) {
+            Ok(m) => position.san(m),
+            Err(error) => format!("{error:#}"),
+        }
+    }
+
+    const CASTLING: &str = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+    const PROMOTION: &str = "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1";
+    const EN_PASSANT: &str = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1";
+    /// A pawn and a bishop that can capture on c3, and only the bishop can reach a5 and d2.
+    const PAWN_AND_BISHOP: &str = "4k3/8/8/8/1b6/1pp5/1P1P4/4K3 w - - 0 1";
+    const BOTH_CAPTURE: &str = "4k3/8/8/8/8/2p5/1P1B4/4K3 w - - 0 1";
+
+    #[test]
+    fn harmless_spellings_are_read() {
+        for (fen, text, san) in [
+            ("", "Nf3", "Nf3"),
+            ("", "g1f3", "Nf3"),
+            ("", "Ng1-f3", "Nf3"),
+            ("", "nf3", "Nf3"),
+            ("", "♘f3", "Nf3"),
+            ("", "e2-e4", "e4"),
+            ("", "E2E4", "e4"),
+            ("", "e4!", "e4"),
+            ("", "1. e4", "e4"),
+            ("", "1.e4", "e4"),
+            ("", "1\u{a0}e4", "e4"),
+            (CASTLING, "0-0", "O-O"),
+            (CASTLING, "O–O", "O-O"),
+            (CASTLING, "o-o-o", "O-O-O"),
+            (CASTLING, "e1g1", "O-O"),
+            (CASTLING, "e1h1", "O-O"),
+            (CASTLING, "Ke1-c1", "O-O-O"),
+            (CASTLING, "Rxh8", "Rxh8+"),
+            (CASTLING, "Rh8", "Rxh8+"),
+            (PROMOTION, "e8Q", "e8=Q+"),
+            (PROMOTION, "e8q", "e8=Q+"),
+            (PROMOTION, "e8/Q", "e8=Q+"),
+            (PROMOTION, "e8 (Q)", "e8=Q+"),
+            (PROMOTION, "e7e8n", "e8=N"),
+            (PROMOTION, "ed8Q", "exd8=Q+"),
+            (PROMOTION, "e7xd8=Q", "exd8=Q+"),
+            (EN_PASSANT, "exd6e.p.", "exd6"),
+            (EN_PASSANT, "e:d6 e.p.", "exd6"),
+            (EN_PASSANT, "ed6", "exd6"),
+            (BOTH_CAPTURE, "bxc3", "bxc3"),
+            (BOTH_CAPTURE, "bc3", "bxc3"),
+            (BOTH_CAPTURE, "Bxc3", "Bxc3"),
+            (BOTH_CAPTURE, "bf4", "Bf4"),
+            (BOTH_CAPTURE, "b3", "b3"),
+        ] {
+            assert_eq!(meaning(fen, text), san, "{text}");
+        }
+    }
+
+    #[test]
+    fn small_letters_need_a_single_legal_reading() {
+        let both = "4k3/8/8/8/1P6/8/4B3/4K3 w - - 0 1";
+        assert!(
+            meaning(both, "bb5").contains("could be b5 or Bb5+"),
+            "{}",
+            meaning(both, "bb5")
+        );
+        assert_eq!(meaning("4k3/8/8/8/8/8/4B3/4K3 w - - 0 1", "bb5"), "Bb5+");
+        let knights = "4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1";
+        assert_eq!(
+            meaning(knights, "nd2"),
+            "'nd2' is ambiguous: it could be Nbd2 or Nfd2"
+        );
+        assert_eq!(meaning(knights, "nbd2"), "Nbd2");
+        assert_eq!(meaning(PAWN_AND_BISHOP, "dxc3"), "dxc3");
+    }
+
+    #[test]
+    fn errors_name_the_word_and_what_was_expected() {
+        for (fen, text, part) in [
+            ("", "Sf3", "'Sf3' is not a move (expected one such as Nf3"),
+            ("", "ed", "'ed' is not a move"),
+            ("", "", "'' is not a move"),
+            (
+                "",
+                "Nf6",
+                "'Nf6' is not legal: White has no knight that can go to f6",
+            ),
+            ("", "e7e5", "White has no piece on e7"),
+            ("", "Nxf3", "White has no knight that can capture on f3"),
+            ("", "exd5", "White has no pawn that can capture on d5"),
+            ("", "O-O", "White cannot castle there"),
+            ("", "--", "'--' is a null move"),
+            (PROMOTION, "e8", "the new piece is missing, as in e8=Q"),
+            (EN_PASSANT, "xd6", "'xd6' is not legal"),
+            (BOTH_CAPTURE, "xc3", "'xc3' is not legal"),
+        ] {
+            let error = meaning(fen, text);
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn castling_of_chess960_is_read_in_every_form() {
+        let fen = "bqnbrkr1/pppppppp/5n2/8/8/5N2/PPPPPPPP/BQ1BRKR1 b GEge - 0 2";
+        for text in ["O-O", "0-0", "f8g8", "Kf8-g8"] {
+            assert_eq!(meaning(fen, text), "O-O", "{text}");
+        }
+    }
+
+    #[test]
+    fn every_legal_move_is_read_from_san_and_coordinates() {
+        for fen in [
+            "",
+            CASTLING,
+            PROMOTION,
+            EN_PASSANT,
+            BOTH_CAPTURE,
+            PAWN_AND_BISHOP,
+        ] {
+            let position = position(fen);
+            for &m in &position.legal_moves() {
+                for text in [
+                    position.san(m),
+                    position.uci(m, false),
+                    position.uci(m, true),
+                ] {
+                    assert_eq!(position.parse_move(&text).ok(), Some(m), "{text}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Games in PGN: tags, start and main line of each, checked against the rules, and what is written beside the moves.
+//!
+//! A game never becomes another one in silence: what is neither a move, a number, a comment, a glyph, a variation nor
+//! a result makes it a broken game, and its number, move and word are named.
+//!
+//! * [`tags`]: tags, variants and results
+//! * [`movetext`]: the parts of a movetext
+//! * `reading`: a game that is being read
+// CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide".
+
+pub mod movetext;
+mod reading;
+pub mod tags;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::board::{Move, Position};
+use crate::util::encoding::Lines;
+use reading::{Reading, Taken};
+use tags::{Tags, begins_tag, is_tag, take_tag};
+
+/// Bytes of a game. A longer one is taken for a file without end.
+const LONGEST_GAME: usize = 64 << 20;
+
+/// What a file says beside a move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Numbers of glyphs: 1 is `!`, 2 is `?`.
+    pub nags: Vec<u8>,
+    /// Comments in their order, without braces.
+    pub comments: Vec<String>,
+    /// Lines that begin in place of the move, unchecked.
+    pub variations: Vec<Vec<Token>>,
+}
+
+/// A part of a variation, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A move, legal or not.
+    Move(String),
+    /// The number of a glyph.
+    Nag(u8),
+    /// A comment without braces.
+    Comment(String),
+    /// A line in place of the move before.
+    Variation(Vec<Token>),
+}
+
+/// A game: what its file says of it, and its main line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Game {
+    /// Number in the file, from 1.
+    pub number: usize,
+    /// The tags in their order.
+    pub tags: Tags,
+    /// Where the game begins: the `FEN` tag, or the initial position.
+    pub start: Position,
+    /// The moves of the main line, all legal.
+    pub moves: Vec<Move>,
+    /// What stands before the first move, then what stands after each move: one more than moves.
+    pub remarks: Vec<Remarks>,
+    /// `1-0`, `0-1`, `1/2-1/2`, or `*` where it is unknown.
+    pub result: &'static str,
+    /// Why the moves end before the game does, if they do.
+    pub cut: Option<String>,
+}
+
+impl Game {
+    fn new(tags: Tags, start: Position) -> Self {
+        Self {
+            number: 0,
+            tags,
+            start,
+            moves: Vec::new(),
+            remarks: vec![Remarks::default()],
+            result: "*",
+            cut: None,
+        }
+    }
+
+    /// The value of a tag.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let found = self.tags.iter().find(|(tag, _)| tag == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The position after the last move, with the game behind it.
+    pub fn end(&self) -> Position {
+        let mut position = self.start.clone();
+        for &m in &self.moves {
+            position.do_move(m);
+        }
+        position
+    }
+
+    /// `game 3: Carlsen - Caruana, 2018`, from the tags.
+    pub fn title(&self) -> String {
+        let known = |name: &str| {
+            let value = self.tag(name).unwrap_or("");
+            (!value.is_empty() && !value.starts_with('?')).then(|| value.to_owned())
+        };
+        let mut title = format!("game {}", self.number);
+        if let (Some(white), Some(black)) = (known("White"), known("Black")) {
+            title += &format!(": {white} - {black}");
+        }
+        if let Some(date) = known("Date") {
+            title += &format!(", {}", date.trim_end_matches(".??"));
+        }
+        title
+    }
+}
+
+/// A game with a mistake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Broken {
+    /// The number of the game, and what is wrong where.
+    pub message: String,
+    /// The game before the mistake; `None` if it has no beginning.
+    pub part: Option<Box<Game>>,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Opens a file of games; `-` is standard input.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    Ok(Box::new(File::open(path)?))
+}
+
+/// All games of a file.
+///
+/// # Errors
+/// As [`Games::next`].
+pub fn read(input: impl Read) -> io::Result<Vec<Result<Game, Broken>>> {
+    let mut games = Games::new(input);
+    let mut all = Vec::new();
+    while let Some(game) = games.next()? {
+        all.push(game);
+    }
+    Ok(all)
+}
+
+/// Reads the games of a file one after the other.
+pub struct Games<'a> {
+    lines: Lines<'a>,
+    /// The line that showed that the last game had ended, and its number.
+    held: Option<(String, usize)>,
+    /// Whether a blank line precedes the next one.
+    blank: bool,
+    number: usize,
+    initial: Position,
+}
+
+impl<'a> Games<'a> {
+    /// The games of `input`.
+    pub fn new(input: impl Read + 'a) -> Self {
+        Self {
+            lines: Lines::new(input),
+            held: None,
+            blank: false,
+            number: 0,
+            initial: Position::startpos(),
+        }
+    }
+
+    /// The next game; a broken one is named and does not hide the others. `None` at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no PGN because a line or a game has no end.
+    pub fn next(&mut self) -> io::Result<Option<Result<Game, Broken>>> {
+        let mut draft = Draft::default();
+        loop {
+            let next = self.lines.number() + 1;
+            let (line, number) = match self.held.take() {
+                Some((line, number)) => (Cow::Owned(line), number),
+                None => match self.lines.next()? {
+                    Some(line) => (line, next),
+                    None => break,
+                },
+            };
+            draft.bytes += line.len();
+            if draft.bytes > LONGEST_GAME {
+                let number = self.number + 1;
+                let why =
+                    format!("game {number} is longer than 64 MiB or has no end: not a PGN file");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
+            let rest = draft.line(&line, number, self.blank, &self.initial);
+            self.blank = rest > 0 || line.trim().is_empty();
+            if rest > 0 {
+                self.held = Some((line[line.len() - rest..].to_owned(), number));
+                break;
+            }
+        }
+        self.number += 1;
+        Ok(draft.finish(self.number, &self.initial))
+    }
+}
+
+/// The tags of a game, and its movetext once that has begun.
+#[derive(Default)]
+struct Draft {
+    tags: Tags,
+    /// A blank line follows the tags.
+    apart: bool,
+    /// Comments before and between the tags.
+    before: Vec<String>,
+    reading: Option<Reading>,
+    bytes: usize,
+}
+
+impl Draft {
+    /// Reads a line. Returns how many bytes at its end belong to the next game.
+    fn line(&mut self, line: &str, number: usize, after_blank: bool, initial: &Position) -> usize {
+        let mut text = line;
+        if self.reading.as_ref().is_some_and(Reading::in_comment) {
+            // A comment that is never closed must not swallow the games after it.
+            if after_blank && is_tag(line) {
+                return line.len();
+            }
+        } else if line.trim().is_empty() {
+            self.blank_line();
+            return 0;
+        } else if line.starts_with('%') {
+            // A line for other programs.
+            return 0;
+        } else if line.trim_start().starts_with('[') {
+            if !self.takes_tags(line) {
+                return line.len();
+            }
+            text = self.take_tags(line);
+        }
+        if text.trim().is_empty() && self.reading.is_none() {
+            return 0;
+        }
+        let (tags, before) = (&mut self.tags, &mut self.before);
+        let begin = || Reading::new(std::mem::take(tags), std::mem::take(before), initial);
+        match self
+            .reading
+            .get_or_insert_with(begin)
+            .line(text, number, after_blank)
+        {
+            Taken::All => 0,
+            Taken::NextGame(rest) => rest,
+        }
+    }
+
+    fn blank_line(&mut self) {
+        match &mut self.reading {
+            Some(reading) => reading.blank_line(),
+            None => self.apart = !self.tags.is_empty(),
+        }
+    }
+
+    /// Whether a line that begins with a bracket belongs to this game. Tags end a movetext, and a second section of
+    /// tags begins a game unless it adds to the first one.
+    fn takes_tags(&mut self, line: &str) -> bool {
+        if !begins_tag(line) {
+            return true;
+        }
+        let Some(((name, _), _)) = take_tag(line) else {
+            return true;
+        };
+        let tags = match &self.reading {
+            Some(reading) => match reading.tags_before_moves() {
+                Some(tags) => tags,
+                None => return false,
+            },
+            None => &self.tags,
+        };
+        let is_known = |name: &str| tags.iter().any(|(known, _)| known == name);
+        let begins =
+            is_known(&name) || (name == "Event" && (is_known("White") || is_known("Black")));
+        if begins && (self.apart || self.reading.is_some()) {
+            return false;
+        }
+        if let Some(reading) = self.reading.take() {
+            (self.tags, self.before) = reading.give_back();
+        }
+        true
+    }
+
+    /// Takes the tags at the front of a line; what follows them is movetext.
+    fn take_tags<'t>(&mut self, line: &'t str) -> &'t str {
+        let mut rest = line;
+        while self.reading.is_none()
+            && let Some((tag, after)) = take_tag(rest)
+        {
+            self.tags.push(tag);
+            self.apart = false;
+            rest = after;
+        }
+        rest
+    }
+
+    fn finish(self, number: usize, initial: &Position) -> Option<Result<Game, Broken>> {
+        let reading = match self.reading {
+            Some(reading) if reading.is_empty() => return None,
+            Some(reading) => reading,
+            None if self.tags.is_empty() => return None,
+            None => Reading::new(self.tags, self.before, initial),
+        };
+        Some(reading.finish(number))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,346 @@
+//! The parts of a movetext: every character of it belongs to one.
+
+use super::tags::parse_result;
+use crate::notation::spelling::Spelling;
+
+/// A part of a movetext.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// A move, or a word that is nothing else.
+    Word(&'a str),
+    /// A move number, and whether dots follow it.
+    Number(u32, bool),
+    /// Dots without a number before them, a sign of check or "e.p." without a move before it.
+    Nothing,
+    /// A comment that ends on this line, without braces.
+    Comment(&'a str),
+    /// The first line of a comment that goes on.
+    CommentBegins(&'a str),
+    /// The number of a glyph, as it is written after the dollar sign.
+    Nag(&'a str),
+    /// A glyph that is written as a sign.
+    Glyph(u8),
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+    /// The end of a game.
+    Result(&'static str),
+}
+
+/// Signs that stand for glyphs, apart from a move or after it.
+// CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 10, and the additions of
+// ChessBase (146 for "N").
+const GLYPHS: [(&str, u8); 32] = [
+    ("‼", 3),
+    ("⁇", 4),
+    ("⁉", 5),
+    ("⁈", 6),
+    ("□", 7),
+    ("=", 10),
+    ("∞", 13),
+    ("+=", 14),
+    ("+/=", 14),
+    ("⩲", 14),
+    ("=+", 15),
+    ("=/+", 15),
+    ("⩱", 15),
+    ("+/-", 16),
+    ("±", 16),
+    ("-/+", 17),
+    ("∓", 17),
+    ("+-", 18),
+    ("+−", 18),
+    ("+–", 18),
+    ("-+", 19),
+    ("−+", 19),
+    ("–+", 19),
+    ("⨀", 22),
+    ("○", 26),
+    ("⟳", 32),
+    ("→", 40),
+    ("⇆", 132),
+    ("N", 146),
+    ("TN", 146),
+    ("Δ", 140),
+    ("⌓", 142),
+];
+
+/// Words that say nothing beside the move before them.
+const NOTHING: [&str; 10] = ["+", "++", "#", "†", "‡", "ch", "mate", "e.p.", "e.p", "ep"];
+
+/// Takes the next part off the front of `text`; `None` at its end.
+pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
+    *text = text.trim_start_matches(is_space);
+    let first = text.chars().next()?;
+    let after = &text[first.len_utf8()..];
+    match first {
+        '{' => Some(take_comment(text, after)),
+        ';' => {
+            *text = "";
+            Some(Part::Comment(after))
+        }
+        '(' | ')' => {
+            *text = after;
+            Some(if first == '(' {
+                Part::Open
+            } else {
+                Part::Close
+            })
+        }
+        '$' => {
+            let end = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            *text = &after[end..];
+            Some(Part::Nag(&after[..end]))
+        }
+        '!' | '?' => {
+            let end = text.len() - text.trim_start_matches(['!', '?']).len();
+            let (signs, rest) = text.split_at(end);
+            *text = rest;
+            Some(Part::Glyph(judgement(signs)))
+        }
+        '.' | '…' => {
+            *text = text.trim_start_matches(['.', '…']);
+            Some(Part::Nothing)
+        }
+        '}' => {
+            *text = after;
+            Some(Part::Word("}"))
+        }
+        _ => Some(take_word(text)),
+    }
+}
+
+/// A comment, after its opening brace.
+fn take_comment<'a>(text: &mut &'a str, after: &'a str) -> Part<'a> {
+    match after.split_once('}') {
+        Some((comment, rest)) => {
+            *text = rest;
+            Part::Comment(comment)
+        }
+        None => {
+            *text = "";
+            Part::CommentBegins(after)
+        }
+    }
+}
+
+/// The glyph of `!`, `?`, and both together.
+pub fn judgement(signs: &str) -> u8 {
+    match signs.as_bytes() {
+        [b'!'] => 1,
+        [b'?'] => 2,
+        [b'!', b'!', ..] => 3,
+        [b'?', b'?', ..] => 4,
+        [b'!', ..] => 5,
+        _ => 6,
+    }
+}
+
+fn is_space(c: char) -> bool {
+    // The zero-width space and the byte order mark are no white space to Unicode.
+    c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
+}
+
+/// A word, which may turn out to be a number, a result or a sign.
+fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
+    let (word, rest) = text.split_at(word_length(text));
+    if word.starts_with(|c: char| c.is_ascii_digit()) && Spelling::parse(word).is_none() {
+        return take_number(text, word, rest);
+    }
+    if let Some(length) = move_before_sign(word) {
+        let (word, rest) = text.split_at(length);
+        *text = rest;
+        return Part::Word(word);
+    }
+    *text = rest;
+    if let Some(result) = parse_result(word) {
+        return Part::Result(result);
+    }
+    // Almost all words are moves in ASCII that begin with a letter.
+    if word.len() > 3 && word.is_ascii() && !word.starts_with(['+', '-', '=']) {
+        return if NOTHING.contains(&word) {
+            Part::Nothing
+        } else {
+            Part::Word(word)
+        };
+    }
+    if NOTHING.contains(&word) {
+        return Part::Nothing;
+    }
+    let glyph = GLYPHS.iter().find(|(sign, _)| *sign == word);
+    glyph.map_or(Part::Word(word), |(_, number)| Part::Glyph(*number))
+}
+
+/// The bytes of the move in a word that ends with the sign of a glyph: `Bc4+-`.
+fn move_before_sign(word: &str) -> Option<usize> {
+    let last = word.chars().next_back()?;
+    if last.is_alphanumeric()
+        || matches!(last, '+' | '#' | '!' | '?')
+        || Spelling::parse(word).is_some()
+    {
+        return None;
+    }
+    let moves = GLYPHS
+        .iter()
+        .filter_map(|(sign, _)| word.strip_suffix(sign));
+    moves
+        .filter(|m| Spelling::parse(m).is_some())
+        .map(str::len)
+        .min()
+}
+
+/// The bytes of the word at the front of a text that is not empty.
+fn word_length(text: &str) -> usize {
+    let ends = |c: char| is_space(c) || matches!(c, '{' | '}' | '(' | ')' | ';' | '$');
+    let mut length = text.find(ends).unwrap_or(text.len()).max(1);
+    if text.starts_with('*') {
+        return 1;
+    }
+    // The result may follow the last move without a blank.
+    if let Some(star) = text[..length].find('*') {
+        let is_capture = Spelling::parse(&text[..length]).is_some();
+        length = if is_capture { length } else { star };
+    }
+    // A new piece in parentheses is part of the move: e8(Q)+.
+    let after = &text[length..];
+    let is_promotion = text[..length].ends_with(['1', '8', '='])
+        && after
+            .strip_prefix('(')
+            .and_then(|inner| inner.split_once(')'))
+            .is_some_and(|(piece, _)| {
+                matches!(
+                    piece,
+                    "Q" | "R"
+                        | "B"
+                        | "N"
+                        | "q"
+                        | "r"
+                        | "b"
+                        | "n"
+                        | "♕"
+                        | "♖"
+                        | "♗"
+                        | "♘"
+                        | "♛"
+                        | "♜"
+                        | "♝"
+                        | "♞"
+                )
+            });
+    let is_en_passant = after.starts_with("(ep)") || after.starts_with("(e.p.)");
+    if is_promotion || is_en_passant {
+        let close = after.find(')').map_or(0, |close| close + 1);
+        let tail = &after[close..];
+        return length + close + tail.find(ends).unwrap_or(tail.len());
+    }
+    length
+}
+
+/// A word that begins with a digit: a result, or a number with what follows it left in the text.
+fn take_number<'a>(text: &mut &'a str, word: &'a str, rest: &'a str) -> Part<'a> {
+    if let Some(result) = parse_result(word) {
+        *text = rest;
+        return Part::Result(result);
+    }
+    let digits = word.len() - word.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let number = word[..digits].parse().unwrap_or(u32::MAX);
+    let after = &word[digits..];
+    let move_text = after.trim_start_matches(['.', '…']);
+    let dots = move_text.len() < after.len();
+    if !dots && !after.is_empty() && Spelling::parse(after).is_none() {
+        *text = rest;
+        return Part::Word(word);
+    }
+    *text = &text[word.len() - move_text.len()..];
+    Part::Number(number, dots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(mut text: &str) -> Vec<Part<'_>> {
+        std::iter::from_fn(|| take_part(&mut text)).collect()
+    }
+
+    #[test]
+    fn every_kind_of_part_is_told_from_the_others() {
+        use Part::{Close, Comment, Glyph, Nag, Nothing, Number, Open, Result, Word};
+        let text = "1. e4!? $14$1 {good} (1.d4 d5) 1...e5 ... 2 Nf3 +- e8(Q)+ exd6 e.p. 1-0 ; end";
+        let expected = [
+            Number(1, true),
+            Word("e4!?"),
+            Nag("14"),
+            Nag("1"),
+            Comment("good"),
+            Open,
+            Number(1, true),
+            Word("d4"),
+            Word("d5"),
+            Close,
+            Number(1, true),
+            Word("e5"),
+            Nothing,
+            Number(2, false),
+            Word("Nf3"),
+            Glyph(18),
+            Word("e8(Q)+"),
+            Word("exd6"),
+            Nothing,
+            Result("1-0"),
+            Comment(" end"),
+        ];
+        assert_eq!(parts(text), expected);
+    }
+
+    #[test]
+    fn castling_with_zeros_is_no_result_and_no_number() {
+        use Part::{Number, Result, Word};
+        assert_eq!(
+            parts("4.0-0 0-0-0+ 0–0 00"),
+            [
+                Number(4, true),
+                Word("0-0"),
+                Word("0-0-0+"),
+                Word("0–0"),
+                Word("00"),
+            ]
+        );
+        assert_eq!(
+            parts("0-1 0:1 1/2 ½-½ * Nf3*"),
+            [
+                Result("0-1"),
+                Result("0-1"),
+                Result("1/2-1/2"),
+                Result("1/2-1/2"),
+                Result("*"),
+                Word("Nf3"),
+                Result("*"),
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_words_stay_whole() {
+        use Part::{Glyph, Open, Word};
+        assert_eq!(
+            parts("hello 2nd [x] <y> } (=)"),
+            [
+                Word("hello"),
+                Word("2nd"),
+                Word("[x]"),
+                Word("<y>"),
+                Word("}"),
+                Open,
+                Glyph(10),
+                Part::Close,
+            ]
+        );
+        assert_eq!(parts("{ open"), [Part::CommentBegins(" open")]);
+        assert_eq!(
+            parts("\u{a0}e4\u{202f}e5\u{200b}"),
+            [Word("e4"), Word("e5")]
+        );
+    }
+}

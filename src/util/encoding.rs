@@ -1,0 +1,274 @@
+//! Text files as people have them: UTF-8 with or without a byte order mark, UTF-16, Windows-1252.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+/// Bytes of a line. Longer lines are taken for a file without end.
+const LONGEST_LINE: u64 = 64 << 20;
+/// Bytes of a file that is read as a whole. Longer ones are taken for a file without end.
+const LONGEST_FILE: u64 = 4 << 30;
+
+/// Characters of the bytes 0x80 to 0x9f in Windows-1252.
+// CITE: https://encoding.spec.whatwg.org/index-windows-1252.txt
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The text without the byte order mark before it.
+pub fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// UTF-8 if the bytes are valid, Windows-1252 otherwise.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => bytes.iter().map(|&byte| windows_1252(byte)).collect(),
+    }
+}
+
+fn windows_1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9f => WINDOWS_1252[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    }
+}
+
+/// The text of a file, without byte order mark.
+///
+/// # Errors
+/// When the file cannot be read, or is no text: it contains the byte 0, or a line or the whole has no end.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut lines = Lines::new(File::open(path)?);
+    let mut text = String::new();
+    while let Some(line) = lines.next()? {
+        if line.contains('\0') {
+            return Err(invalid("not a text file: it contains zero bytes"));
+        }
+        text += &line;
+        text.push('\n');
+        if text.len() as u64 > LONGEST_FILE {
+            return Err(invalid("it is longer than 4 GiB or has no end"));
+        }
+    }
+    Ok(text)
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// The lines of a text, decoded, without their ends. Line feeds, carriage returns, and both together end a line.
+pub struct Lines<'a> {
+    input: Box<dyn BufRead + 'a>,
+    /// Bytes up to a line feed.
+    raw: Vec<u8>,
+    /// Where in `raw` the next line begins; `None` if nothing of it is left.
+    next: Option<usize>,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of `input`. Its first bytes show whether it is UTF-16.
+    pub fn new(input: impl Read + 'a) -> Self {
+        Self {
+            input: utf8_of(input),
+            raw: Vec::new(),
+            next: None,
+            number: 0,
+        }
+    }
+
+    /// The number of the last line, from 1.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The next line.
+    ///
+    /// # Errors
+    /// When reading fails, or a line is longer than any line of a text.
+    pub fn next(&mut self) -> io::Result<Option<Cow<'_, str>>> {
+        let start = match self.next {
+            Some(start) => start,
+            None => {
+                if !self.fill()? {
+                    return Ok(None);
+                }
+                0
+            }
+        };
+        let rest = &self.raw[start..];
+        let end = rest.iter().position(|&byte| byte == b'\r');
+        self.next = end.map(|end| start + end + 1);
+        self.number += 1;
+        let line = &rest[..end.unwrap_or(rest.len())];
+        Ok(Some(match decoded(line) {
+            Cow::Borrowed(text) => Cow::Borrowed(without_mark(text)),
+            text => text,
+        }))
+    }
+
+    /// Reads to the next line feed; `false` at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        self.raw.clear();
+        let mut input = (&mut self.input).take(LONGEST_LINE);
+        let read = input.read_until(b'\n', &mut self.raw)?;
+        let ended = self.raw.pop_if(|byte| *byte == b'\n').is_some();
+        if !ended && read as u64 == LONGEST_LINE {
+            let number = self.number + 1;
+            let why = format!("line {number} is longer than 64 MiB or has no end: not a text file");
+            return Err(invalid(&why));
+        }
+        while self.raw.pop_if(|byte| *byte == b'\r').is_some() {}
+        Ok(read > 0)
+    }
+}
+
+/// The input as UTF-8 if it is UTF-16, and as it is otherwise.
+fn utf8_of<'a>(mut input: impl Read + 'a) -> Box<dyn BufRead + 'a> {
+    let mut head = Vec::new();
+    // An error here comes again at the next read.
+    let _ = input.by_ref().take(2).read_to_end(&mut head);
+    // By the mark, or because the first character is ASCII.
+    let little = match head[..] {
+        [0xff, 0xfe] => Some(true),
+        [0xfe, 0xff] => Some(false),
+        [low, 0] if low != 0 => Some(true),
+        [0, low] if low != 0 => Some(false),
+        _ => None,
+    };
+    let input = Cursor::new(head).chain(input);
+    match little {
+        Some(little) => Box::new(BufReader::new(Utf16Reader::new(
+            BufReader::new(input),
+            little,
+        ))),
+        None => Box::new(BufReader::with_capacity(1 << 16, input)),
+    }
+}
+
+/// Reads UTF-16 as UTF-8; units that are no characters become U+FFFD.
+struct Utf16Reader<R> {
+    input: R,
+    little: bool,
+    /// The first unit of a pair whose second one is still to be read.
+    high: Option<u16>,
+    ready: Cursor<Vec<u8>>,
+}
+
+impl<R: BufRead> Utf16Reader<R> {
+    fn new(input: R, little: bool) -> Self {
+        let ready = Cursor::new(Vec::new());
+        Self {
+            input,
+            little,
+            high: None,
+            ready,
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        const CHUNK: u64 = 1 << 13;
+        let mut bytes = Vec::new();
+        (&mut self.input).take(CHUNK).read_to_end(&mut bytes)?;
+        let last = (bytes.len() as u64) < CHUNK;
+        let unit = |pair: &[u8]| {
+            let pair = [pair[0], *pair.get(1).unwrap_or(&0)];
+            if self.little {
+                u16::from_le_bytes(pair)
+            } else {
+                u16::from_be_bytes(pair)
+            }
+        };
+        let mut units: Vec<u16> = self
+            .high
+            .take()
+            .into_iter()
+            .chain(bytes.chunks(2).map(unit))
+            .collect();
+        if !last {
+            self.high = units.pop_if(|unit| (0xd800..0xdc00).contains(unit));
+        }
+        let text: String = char::decode_utf16(units)
+            .map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+        self.ready = Cursor::new(text.into_bytes());
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for Utf16Reader<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.ready.position() == self.ready.get_ref().len() as u64 {
+            self.fill()?;
+        }
+        self.ready.read(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(bytes: &[u8]) -> Vec<String> {
+        let mut lines = Lines::new(bytes);
+        std::iter::from_fn(|| lines.next().expect("a text").map(Cow::into_owned)).collect()
+    }
+
+    fn utf16(text: &str, little: bool) -> Vec<u8> {
+        let bytes = |unit: u16| {
+            if little {
+                unit.to_le_bytes()
+            } else {
+                unit.to_be_bytes()
+            }
+        };
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn every_kind_of_line_end_ends_a_line() {
+        assert_eq!(
+            lines(b"a\nb\r\nc\rd\r\r\n\ne"),
+            ["a", "b", "c", "d", "", "e"]
+        );
+        assert_eq!(lines(b""), [""; 0]);
+        assert_eq!(lines(b"\n"), [""]);
+    }
+
+    #[test]
+    fn byte_order_marks_are_skipped() {
+        assert_eq!(lines("\u{feff}a\n\u{feff}b".as_bytes()), ["a", "b"]);
+    }
+
+    #[test]
+    fn lines_that_are_not_utf8_are_windows_1252() {
+        assert_eq!(
+            lines(b"M\xfcller \x96 \x80\nM\xc3\xbcller"),
+            ["Müller – €", "Müller"]
+        );
+    }
+
+    #[test]
+    fn utf16_is_recognised_with_and_without_mark() {
+        let text = "[White \"Ünï 🦊\"]\n".repeat(3000);
+        let expected: Vec<&str> = text.lines().collect();
+        for little in [true, false] {
+            assert_eq!(lines(&utf16(&text, little)), expected);
+            assert_eq!(lines(&utf16(&format!("\u{feff}{text}"), little)), expected);
+        }
+        let odd = [&utf16("\u{feff}ab", true)[..], &[0x41]].concat();
+        assert_eq!(lines(&odd), ["abA"]);
+    }
+
+    #[test]
+    fn endless_lines_are_errors() {
+        let mut lines = Lines::new(io::repeat(0));
+        let error = lines.next().expect_err("no end").to_string();
+        assert!(error.contains("line 1 is longer than 64 MiB"), "{error}");
+    }
+}

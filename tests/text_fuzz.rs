@@ -1,0 +1,336 @@
+//! Random and mutated texts: games in PGN, EPD, and positions of UCI. Nothing panics, and no game becomes another one.
+
+mod seed;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use zoothera::board::{CastlingMode, Position};
+use zoothera::notation::epd::EpdRecord;
+use zoothera::notation::line::position_with_moves;
+use zoothera::notation::pgn::{self, Game, Token};
+use zoothera::uci::command::Command;
+use zoothera::util::rng::SplitMix64;
+
+/// Pieces of text that land in the middle of others.
+const BITS: &[&str] = &[
+    " ",
+    "\n",
+    "\n\n",
+    "\r",
+    "{",
+    "}",
+    "(",
+    ")",
+    ";",
+    "%",
+    "$",
+    "$7",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    "*",
+    "1-0",
+    "1/2",
+    "½",
+    "0-0",
+    "O-O-O",
+    "--",
+    "Z0",
+    "0000",
+    "1.",
+    "1",
+    "...",
+    "…",
+    "!?",
+    "+",
+    "#",
+    "e4",
+    "Nf3",
+    "nf3",
+    "e7e8q",
+    "a8(Q)",
+    "e.p.",
+    "=",
+    "-",
+    "–",
+    ":",
+    "x",
+    "♘",
+    "\u{a0}",
+    "\u{200b}",
+    "\u{feff}",
+    "\u{202e}",
+    "\u{1b}[2J",
+    "\0",
+    "é",
+    "[Event \"x\"]\n",
+    "\n\n[White \"y\"]\n\n",
+    "[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n",
+    "[Result \"1-0\"]\n",
+    "[#]",
+    "bm",
+    "#-6",
+    "-",
+    "moves",
+    "fen",
+    "startpos",
+    "KQkq",
+    "w",
+    "8",
+    "/",
+    "99999999999",
+];
+
+/// The texts of `tests/corpus` with these extensions.
+fn corpus(extension: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .expect("the corpus")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no seeds for {extension}");
+    paths
+        .iter()
+        .map(|path| fs::read(path).expect("a seed"))
+        .collect()
+}
+
+/// The lines of the texts with this extension.
+fn corpus_lines(extension: &str) -> Vec<Vec<u8>> {
+    let lines = |text: Vec<u8>| -> Vec<Vec<u8>> {
+        text.split(|&b| b == b'\n').map(<[u8]>::to_vec).collect()
+    };
+    corpus(extension).into_iter().flat_map(lines).collect()
+}
+
+fn mutated(seeds: &[Vec<u8>], rng: &mut SplitMix64) -> Vec<u8> {
+    let mut text = seeds[rng.below(seeds.len())].clone();
+    for _ in 0..rng.below(6) {
+        let at = rng.below(text.len() + 1);
+        match rng.below(7) {
+            0 => text.insert(at, rng.next_u64() as u8),
+            1 => text.truncate(at),
+            2 if at < text.len() => text[at] = rng.next_u64() as u8,
+            3 if at < text.len() => drop(text.remove(at)),
+            4 => {
+                let other = &seeds[rng.below(seeds.len())];
+                let from = rng.below(other.len() + 1);
+                text.splice(at..at, other[from..].iter().copied().take(200));
+            }
+            5 if at < text.len() => drop(text.drain(at..(at + rng.below(20)).min(text.len()))),
+            _ => drop(text.splice(at..at, BITS[rng.below(BITS.len())].bytes())),
+        }
+    }
+    text
+}
+
+/// Writes a game in one way: all of it is read again as the same game.
+fn canonical(game: &Game) -> String {
+    let mut text = String::new();
+    for (name, value) in &game.tags {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = writeln!(text, "[{name} \"{value}\"]");
+    }
+    text.push('\n');
+    let mut position = game.start.clone();
+    write_remarks(&game.remarks[0], &mut text);
+    for (&m, remarks) in game.moves.iter().zip(&game.remarks[1..]) {
+        let dots = position.turn().fold_wb(".", "...");
+        let _ = write!(text, "{}{dots} {} ", position.fullmoves(), position.san(m));
+        write_remarks(remarks, &mut text);
+        position.do_move(m);
+    }
+    text + game.result + "\n"
+}
+
+fn write_remarks(remarks: &pgn::Remarks, text: &mut String) {
+    for nag in &remarks.nags {
+        let _ = write!(text, "${nag} ");
+    }
+    for comment in &remarks.comments {
+        write_comment(comment, text);
+    }
+    for line in &remarks.variations {
+        write_variation(line, text);
+    }
+}
+
+fn write_comment(comment: &str, text: &mut String) {
+    let _ = if comment.contains('}') {
+        writeln!(text, ";{comment}")
+    } else {
+        write!(text, "{{{comment}}} ")
+    };
+}
+
+fn write_variation(line: &[Token], text: &mut String) {
+    text.push('(');
+    for token in line {
+        match token {
+            Token::Move(word) => drop(write!(text, "{word} ")),
+            Token::Nag(nag) => drop(write!(text, "${nag} ")),
+            Token::Comment(comment) => write_comment(comment, text),
+            Token::Variation(inner) => write_variation(inner, text),
+        }
+    }
+    text.push_str(") ");
+}
+
+/// Reads a text; every game in it is the same after it was written and read again.
+fn check_games(bytes: &[u8]) {
+    let Ok(games) = pgn::read(bytes) else { return };
+    for game in games {
+        let game = match game {
+            Ok(game) => game,
+            Err(broken) => {
+                assert!(broken.message.starts_with("game "), "{broken}");
+                let Some(part) = broken.part else { continue };
+                *part
+            }
+        };
+        let text = canonical(&game);
+        let mut again = pgn::read(text.as_bytes()).expect("a text");
+        assert_eq!(again.len(), 1, "{text}");
+        let mut again = again
+            .remove(0)
+            .unwrap_or_else(|broken| panic!("{broken}\n{text}"));
+        again.number = game.number;
+        again.cut.clone_from(&game.cut);
+        assert_eq!(again, game, "{text}\nof {}", String::from_utf8_lossy(bytes));
+    }
+}
+
+/// The words of a random game from the initial position, each move with its number.
+fn random_game(rng: &mut SplitMix64) -> Vec<String> {
+    let mut position = Position::startpos();
+    let mut words = Vec::new();
+    for _ in 0..1 + rng.below(40) {
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            break;
+        }
+        let m = moves[rng.below(moves.len())];
+        let dots = position.turn().fold_wb(".", "...");
+        words.push(format!("{}{dots}{}", position.fullmoves(), position.san(m)));
+        position.do_move(m);
+    }
+    words
+}
+
+/// A word that is neither a move nor anything else in a movetext.
+fn unknown_word(rng: &mut SplitMix64) -> String {
+    const WORDS: &[&str] = &[
+        "Sf3", "Lc4", "Dxd5", "Tad1", "hello", "ed", "exd", "e9", "i4", "7163", "1x0", "[x]", "<",
+        "_",
+    ];
+    const LETTERS: &[u8] = b"STDLwzjyvu";
+    if rng.below(2) == 0 {
+        return WORDS[rng.below(WORDS.len())].to_owned();
+    }
+    (0..2 + rng.below(6))
+        .map(|_| char::from(LETTERS[rng.below(10)]))
+        .collect()
+}
+
+fn check_injection(rng: &mut SplitMix64) {
+    let mut words = random_game(rng);
+    let at = rng.below(words.len() + 1);
+    let word = unknown_word(rng);
+    words.insert(at, word.clone());
+    let text = words.join([" ", "\n", " {x} "][rng.below(3)]) + " *\n";
+    let games = pgn::read(text.as_bytes()).expect("a text");
+    assert_eq!(games.len(), 1, "{text}");
+    let broken = games[0]
+        .as_ref()
+        .err()
+        .unwrap_or_else(|| panic!("'{word}' was dropped:\n{text}"));
+    assert!(
+        broken.message.contains(&format!("'{word}'")),
+        "{broken}\n{text}"
+    );
+    assert_eq!(
+        broken.part.as_ref().map(|part| part.moves.len()),
+        Some(at),
+        "{text}"
+    );
+}
+
+fn check_epd(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(record) = EpdRecord::parse(&text) else {
+        return;
+    };
+    let Ok(position) = Position::from_fen(&record.fen, CastlingMode::Standard) else {
+        return;
+    };
+    for opcode in ["bm", "am"] {
+        for operand in record.operands(opcode).unwrap_or_default() {
+            if let Ok(m) = position.parse_move(operand) {
+                assert!(position.legal_moves().contains(&m), "{text}");
+            }
+        }
+    }
+}
+
+fn check_uci(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = position_with_moves(
+        text.trim_start_matches("position fen")
+            .trim_start_matches("position"),
+    );
+    let Ok(Command::Position(command)) = Command::from_str(&text) else {
+        return;
+    };
+    let start = match &command.fen {
+        None => Ok(Position::startpos()),
+        Some(fen) => Position::from_fen(fen, CastlingMode::Standard),
+    };
+    let Ok(mut position) = start else { return };
+    for word in &command.moves {
+        let Ok(m) = position.parse_uci(word) else {
+            break;
+        };
+        position.do_move(m);
+        let fen = position.fen();
+        let again = Position::from_fen(&fen, CastlingMode::Standard).expect(&fen);
+        assert_eq!(again.fen(), fen);
+    }
+}
+
+/// So many inputs of all kinds.
+fn fuzz(inputs: usize, usual: u64) {
+    let mut rng = SplitMix64::new(seed::seed(usual));
+    let (games, suites, positions) = (corpus("pgn"), corpus_lines("epd"), corpus_lines("uci"));
+    for i in 0..inputs {
+        match i % 4 {
+            0 => check_games(&mutated(&games, &mut rng)),
+            1 => check_injection(&mut rng),
+            2 => check_epd(&mutated(&suites, &mut rng)),
+            _ => check_uci(&mutated(&positions, &mut rng)),
+        }
+    }
+}
+
+#[test]
+fn corpus_is_read_without_a_panic() {
+    corpus("pgn").iter().for_each(|text| check_games(text));
+    corpus_lines("epd").iter().for_each(|line| check_epd(line));
+    corpus_lines("uci").iter().for_each(|line| check_uci(line));
+}
+
+#[test]
+fn random_texts_never_become_other_games() {
+    fuzz(40_000, 0x7E87);
+}
+
+#[test]
+#[ignore = "a million texts take minutes; make check-slow"]
+fn a_million_random_texts_never_become_other_games() {
+    fuzz(1_000_000, 0xB16);
+}
