@@ -28,6 +28,19 @@ fn zoothera(arguments: &[&str]) -> Command {
     command
 }
 
+/// What a run printed that was told of the mistake in [`GAMES`]: it must have done the rest, and failed in the end.
+fn named_a_mistake(output: Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "stdout:\n{out}\nstderr:\n{err}"
+    );
+    assert!(err.contains("error: 1 game was cut or skipped"), "{err}");
+    (out, err)
+}
+
 /// What a run printed; it must have succeeded.
 fn succeeded(output: Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -38,6 +51,10 @@ fn succeeded(output: Output) -> (String, String) {
 
 fn run(arguments: &[&str]) -> (String, String) {
     succeeded(zoothera(arguments).output().expect("the engine starts"))
+}
+
+fn run_with_a_mistake(arguments: &[&str]) -> (String, String) {
+    named_a_mistake(zoothera(arguments).output().expect("the engine starts"))
 }
 
 fn name(path: &Path) -> &str {
@@ -53,12 +70,15 @@ fn games_from_standard_input_become_annotated_games() {
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(GAMES.as_bytes()).expect("it is read");
     drop(stdin);
-    let (out, err) = succeeded(child.wait_with_output().expect("it ends"));
+    let (out, err) = named_a_mistake(child.wait_with_output().expect("it ends"));
     assert!(
         err.contains("game 2: move 2. (ply 3) 'Nf6' is not legal"),
         "{err}"
     );
-    assert_eq!(out.matches("[Result ").count(), 3, "{out}");
+    assert_eq!(out.matches("[Result ").count(), 4, "{out}");
+    // The broken game is reviewed as far as the mistake, which its last comment names.
+    let comment = "game 2: move 2. (ply 3) 'Nf6' is not legal: White has no knight that can go to f6 (line 7) }\n*";
+    assert!(out.contains(comment), "{out}");
     assert!(out.matches("[%eval ").count() >= 13, "{out}");
     assert!(out.contains("[%clk 0:01:00] <i>&"), "{out}");
     assert!(out.contains("Nf6 $4"), "{out}");
@@ -82,8 +102,8 @@ fn every_output_at_once_and_no_file_is_left_beside() {
         "full",
     ];
     let outputs = ["--pgn", name(&pgn), "--html", name(&html), "--json"];
-    let (out, _) = run(&[&common[..], &outputs[..]].concat());
-    assert_eq!(out.lines().count(), 3);
+    let (out, _) = run_with_a_mistake(&[&common[..], &outputs[..]].concat());
+    assert_eq!(out.lines().count(), 4);
     assert_eq!(folder.names(), ["games.pgn", "out.html", "out.pgn"]);
     let page = fs::read_to_string(&html).expect("the page");
     assert!(
@@ -154,7 +174,7 @@ fn the_json_is_what_the_schema_says() {
         serde_json::from_str(&fs::read_to_string(path).expect("the schema")).expect("JSON");
     let folder = Folder::new("schema");
     let games = folder.file("games.pgn", GAMES.as_bytes());
-    let (out, _) = run(&[
+    let (out, _) = run_with_a_mistake(&[
         "review",
         name(&games),
         "--nodes",
@@ -179,7 +199,8 @@ fn the_json_is_what_the_schema_says() {
 fn mistakes_are_told_before_the_first_search() {
     let folder = Folder::new("mistakes");
     let games = folder.file("games.pgn", GAMES.as_bytes());
-    let broken = folder.file("broken.pgn", b"1. e4 e5 2. Nf6 *\n");
+    let broken = folder.file("broken.pgn", b"1. Nf6 *\n");
+    let word = folder.file("word.pgn", b"hello\n");
     let fails = |arguments: &[&str], reason: &str| {
         let output = zoothera(arguments).output().expect("the engine starts");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -187,6 +208,10 @@ fn mistakes_are_told_before_the_first_search() {
     };
     fails(&["review", "no-such.pgn"], "no-such.pgn");
     fails(&["review", name(&broken)], "has no game that can be read");
+    fails(
+        &["review", name(&word)],
+        "game 1: move 1. (ply 1) 'hello' is not a move",
+    );
     fails(
         &["review", name(&games), "--html", "no/such/folder/x.html"],
         "no/such/folder",
@@ -221,8 +246,8 @@ fn an_interrupted_review_writes_what_is_done() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(killed.is_ok_and(|status| status.success()));
-    let (_, err) = succeeded(child.wait_with_output().expect("it ends"));
-    assert!(err.contains("interrupted: 1 of 3 games"), "{err}");
+    let (_, err) = named_a_mistake(child.wait_with_output().expect("it ends"));
+    assert!(err.contains("interrupted: 1 of 4 games"), "{err}");
     let text = fs::read_to_string(&pgn).expect("the file");
     assert_eq!(text.matches("[Result ").count(), 1, "{text}");
     assert!(text.contains("4. Qxf7# { [%eval #0] } 1-0"), "{text}");

@@ -62,9 +62,10 @@ pub fn make(
     let positions = entries.chunk_by(|a, b| a.key == b.key).count();
     writeln!(
         said,
-        "{}: {} moves of {positions} positions, from {used} games",
+        "{}: {} moves of {positions} positions, from {}",
         out.display(),
-        entries.len()
+        entries.len(),
+        counted(used, "game", "games")
     )?;
     if broken > 0 {
         bail!(

@@ -332,10 +332,12 @@ fn name_problems(problems: &[String]) -> Result<()> {
 /// Fails if something was skipped.
 fn fail_with_problems(problems: &[String]) -> Result<()> {
     if !problems.is_empty() {
-        bail!(
-            "{} of the input skipped or cut",
-            counted(problems.len(), "part was", "parts were")
+        let count = counted(
+            problems.len(),
+            "game or position was",
+            "games or positions were",
         );
+        bail!("{count} skipped or cut");
     }
     Ok(())
 }

@@ -130,9 +130,9 @@ mod tests {
         assert!(
             error("startpos e2e4").contains("'e2e4' after startpos: the word 'moves' is missing")
         );
-        assert!(error("startpos moves e2e5").contains("'e2e5' is not legal"));
+        assert!(error("startpos moves e2e5").contains("'e2e5' is not a legal move"));
         assert!(error("startpos moves e4 Sf6").contains("'Sf6' is not a move"));
-        assert!(error("1. e4 e5 2. Ke3").contains("'Ke3' is not legal"));
+        assert!(error("1. e4 e5 2. Ke3").contains("'Ke3' is not a legal move"));
         assert!(error("8/8/8/8 w moves e4").contains("bad FEN"));
     }
 }

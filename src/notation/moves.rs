@@ -22,7 +22,7 @@ pub enum MoveError {
     #[error("'{0}' is a null move")]
     Null(String),
     /// A move that the position does not have; why.
-    #[error("'{0}' is not legal: {1}")]
+    #[error("'{0}' is not a legal move in this position: {1}")]
     Illegal(String, String),
     /// More than one legal move; which.
     #[error("'{0}' is ambiguous: {1}")]
@@ -67,9 +67,9 @@ pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
         None => {}
     }
     let mut found: Vec<shakmaty::Move> = Vec::new();
-    let mut is_move = proper.is_some();
+    let mut meant = proper;
     for spelling in Spelling::parse_careless(word) {
-        is_move = true;
+        meant = meant.or(Some(spelling));
         for m in matches(chess, spelling) {
             if !found.contains(&m) {
                 found.push(m);
@@ -78,10 +78,9 @@ pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
     }
     match found[..] {
         [m] => Ok(m),
-        [] if is_move => Err(MoveError::Illegal(
-            excerpt(word),
-            why_illegal(chess, proper),
-        )),
+        [] if let Some(meant) = meant => {
+            Err(MoveError::Illegal(excerpt(word), why_illegal(chess, meant)))
+        }
         [] => Err(MoveError::Unreadable(excerpt(word))),
         ref several => Err(ambiguous(chess, word, several)),
     }
@@ -147,13 +146,13 @@ fn castling_by_squares(chess: &Chess, from: Square, to: Square) -> Option<shakma
 }
 
 /// Why no legal move has this spelling.
-fn why_illegal(chess: &Chess, spelling: Option<Spelling>) -> String {
+fn why_illegal(chess: &Chess, spelling: Spelling) -> String {
     let color = chess.turn();
     let name = color.fold_wb("White", "Black");
     match spelling {
-        Some(Spelling::Castle(_)) => format!("{name} cannot castle there"),
-        Some(Spelling::Piece(piece)) => why_no_piece(chess, name, &piece),
-        _ => format!("{name} has no such move"),
+        Spelling::Castle(_) => format!("{name} cannot castle there"),
+        Spelling::Piece(piece) => why_no_piece(chess, name, &piece),
+        Spelling::Null => format!("{name} has no such move"),
     }
 }
 
@@ -175,14 +174,16 @@ fn why_no_piece(chess: &Chess, name: &str, piece: &PieceMove) -> String {
             Spelling::Piece(*piece)
         );
     }
+    if piece.role == Some(Role::King) {
+        return format!("{name}'s king cannot go to {to}");
+    }
     let role = match piece.role {
         Some(Role::Pawn) => "pawn",
         Some(Role::Knight) => "knight",
         Some(Role::Bishop) => "bishop",
         Some(Role::Rook) => "rook",
         Some(Role::Queen) => "queen",
-        Some(Role::King) => "king",
-        None => "piece there",
+        Some(Role::King) | None => "piece there",
     };
     let action = if piece.capture { "capture on" } else { "go to" };
     format!("{name} has no {role} that can {action} {to}")
@@ -282,16 +283,26 @@ mod tests {
             (
                 "",
                 "Nf6",
-                "'Nf6' is not legal: White has no knight that can go to f6",
+                "'Nf6' is not a legal move in this position: White has no knight that can go to f6",
             ),
             ("", "e7e5", "White has no piece on e7"),
+            (
+                "",
+                "nf6",
+                "'nf6' is not a legal move in this position: White has no knight that can go to f6",
+            ),
+            (
+                "",
+                "Ke3",
+                "'Ke3' is not a legal move in this position: White's king cannot go to e3",
+            ),
             ("", "Nxf3", "White has no knight that can capture on f3"),
             ("", "exd5", "White has no pawn that can capture on d5"),
             ("", "O-O", "White cannot castle there"),
             ("", "--", "'--' is a null move"),
             (PROMOTION, "e8", "the new piece is missing, as in e8=Q"),
-            (EN_PASSANT, "xd6", "'xd6' is not legal"),
-            (BOTH_CAPTURE, "xc3", "'xc3' is not legal"),
+            (EN_PASSANT, "xd6", "'xd6' is not a legal move"),
+            (BOTH_CAPTURE, "xc3", "'xc3' is not a legal move"),
         ] {
             let error = meaning(fen, text);
             assert!(error.contains(part), "{text}: {error}");

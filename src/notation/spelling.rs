@@ -139,6 +139,10 @@ fn plain(word: &str) -> Cow<'_, str> {
 
 /// The word without its end that names no square, and whether that end is the sign of a capture (`ed5:`).
 fn without_suffix(word: &str) -> (&str, bool) {
+    // No suffix ends with a digit: almost all moves end here.
+    if word.ends_with(|c: char| c.is_ascii_digit()) {
+        return (word, false);
+    }
     let mut body = word;
     let mut capture = false;
     loop {

@@ -131,7 +131,11 @@ impl TerminalGame {
                         return Ok(ending);
                     }
                 }
-                Err(error) => writeln!(out, "{}. {HELP}", reason::chain(&error))?,
+                Err(error) => writeln!(
+                    out,
+                    "{}. Type help to see what can be typed.",
+                    reason::chain(&error)
+                )?,
             }
         }
     }

@@ -198,7 +198,7 @@ mod tests {
                 .map(|e| format!("{e:#}"))
                 .unwrap_or_default()
         };
-        assert!(error(&["1.", "e4", "e5", "2.", "Ke3"]).contains("'Ke3' is not legal"));
+        assert!(error(&["1.", "e4", "e5", "2.", "Ke3"]).contains("'Ke3' is not a legal move"));
         assert!(error(&["startpos", "e2e4"]).contains("'moves' is missing"));
         assert!(error(&["startpos", "moves", "e2e5"]).contains("e2e5"));
         assert!(error(&["rubbish"]).contains("'rubbish' is neither a position nor a file"));

@@ -97,6 +97,14 @@ fn analyse_takes_positions_games_and_files() {
     };
     let after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
     assert_eq!(fens(&json(&["startpos", "moves", "e2e4"])), [after]);
+    for spelled in [
+        "startpos moves e2-e4!",
+        "startpos moves 1. E2E4",
+        "1. e4",
+        "1.e4",
+    ] {
+        assert_eq!(fens(&json(&[spelled])), [after], "{spelled}");
+    }
     let several = json(&[MATE_IN_ONE, "startpos moves e4"]);
     assert_eq!(fens(&several), [MATE_IN_ONE, after]);
     assert_eq!(
@@ -108,7 +116,8 @@ fn analyse_takes_positions_games_and_files() {
         "games.pgn",
         "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n\n1. e4 Ke3 *\n",
     );
-    let run = zoothera(&["analyse", "--depth", "2", &games]).ok();
+    let run = zoothera(&["analyse", "--depth", "2", &games])
+        .fails_with("1 game or position was skipped or cut");
     assert!(
         run.out.contains("game 1: A - B") && run.out.contains(after),
         "{}",
@@ -245,4 +254,97 @@ fn epd_scores_a_suite_and_survives_bad_lines() {
     let empty = file("empty.epd", "# nothing\n");
     zoothera(&["epd", &empty]).fails_with("no position could be read");
     zoothera(&["epd", "no-such-suite.epd"]).fails_with("no position could be read");
+}
+
+#[test]
+fn byte_order_marks_are_skipped_in_every_text_file() {
+    let marked = |name: &str, text: &str| file(name, &format!("\u{feff}{text}"));
+    let suite = marked("marked.epd", &format!("{MATE_IN_ONE} bm Rd8#;\n"));
+    let run = zoothera(&["epd", &suite, "--depth", "2", "--hash", "4"]).ok();
+    assert_eq!(run.last_line(), "Solved 1 of 1 (100.0 %)");
+    assert_eq!(run.err, "");
+    zoothera(&["analyse", &suite, "--depth", "1", "--hash", "4"]).ok();
+    let raw = zoothera(&["eval", "--raw", "--file", &suite]);
+    assert!(!raw.err.contains("bad FEN '\u{feff}"), "{}", raw.err);
+    let fens = marked("marked.fen", &format!("{MATE_IN_ONE}\n"));
+    assert_eq!(
+        zoothera(&["eval", "--raw", "--file", &fens])
+            .ok()
+            .out
+            .lines()
+            .count(),
+        1
+    );
+    let perft = marked("marked-perft.epd", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D1 5\n");
+    zoothera(&["perft", "--suite", &perft]).ok();
+    let plain = marked(
+        "marked.plain",
+        "fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nmove e2e4\nscore 23\nply 0\nresult 1\ne\n",
+    );
+    zoothera(&["data", "info", &plain]).ok();
+    let book = marked("marked-book.epd", "8/8/4k3/8/8/8/4P3/4K3 w - -\n");
+    zoothera(&["bench", "16", "1", "1", &book, "depth"]).ok();
+    let config = marked("marked.toml", "milions = 1\n");
+    let run = zoothera(&[
+        "train",
+        "--config",
+        &config,
+        "no-such.tree",
+        "--out",
+        "no-such.nnue",
+    ]);
+    assert!(run.err.contains("milions"), "{}", run.err);
+}
+
+#[test]
+fn suites_are_read_as_people_write_them() {
+    let suite = file(
+        "people.epd",
+        "r1bqk1r1/1p1p1n2/p1n2pN1/2p1b2Q/2P1Pp2/1PN5/PB4PP/R4RK1 w q - - bm Rxf4; id \"ERET 001\";\n\
+         4k2r/8/8/8/8/8/8/4K2R w Kk - ; bm 0-0 h1-h8;\n\
+         7k/8/5K2/6Q1/8/8/8/8 w - -; bm #2;\n\
+         7k/8/5K2/8/8/8/8/Q7 b - - bm #-3;\n\
+         7k/P7/8/8/8/8/8/K7 w - - bm a8Q; id \"\u{1b}[2J\";\n",
+    );
+    let run = zoothera(&["epd", &suite, "--depth", "9", "--hash", "4"]).ok();
+    assert_eq!(run.err, "");
+    assert!(
+        run.last_line().contains(" of 5 (") && !run.last_line().contains("unreadable"),
+        "{}",
+        run.out
+    );
+    assert!(!run.out.contains('\u{1b}'), "{}", run.out);
+    let solved = |number: &str| {
+        run.out
+            .lines()
+            .any(|line| line.trim_start().starts_with(number) && line.contains(" ok "))
+    };
+    assert!(
+        ["1 ", "2 ", "3 ", "5 "].into_iter().all(solved),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn escapes_in_files_and_names_are_not_printed() {
+    let games = file(
+        "escapes.pgn",
+        "[White \"\u{1b}]52;c;x\u{7}\"]\n[Black \"\u{202e}b\"]\n\n1. e4 e5 \u{1b}[2J *\n\n1. e4 *\n",
+    );
+    for command in [
+        &["analyse", &games, "--depth", "1"][..],
+        &["review", &games, "--nodes", "100"],
+        &["analyse", "\u{1b}[2Jx"],
+    ] {
+        let run = zoothera(command);
+        let foreign = |c: char| matches!(c, '\u{1b}' | '\u{7}' | '\u{202e}');
+        assert!(
+            !run.out.contains(foreign) && !run.err.contains(foreign),
+            "{}\n{}",
+            run.out,
+            run.err
+        );
+        assert!(run.err.contains("[2J"), "{}", run.err);
+    }
 }

@@ -100,3 +100,27 @@ fn what_cannot_be_played_is_said() {
     play(&["--fen", "rubbish"], "").fails_with("rubbish");
     play(&["--elo", "5"], "").fails_with("500");
 }
+
+#[test]
+fn moves_are_read_in_every_spelling() {
+    let typed = "1. e4\n0-0\ne2-e9\nnf3!\nsf3\nmoves\nquit\n";
+    let run = play(&["--elo", "800", "--seed", "42"], typed).ok();
+    for reason in [
+        "'0-0' is not a legal move in this position: White cannot castle there",
+        "'e2-e9' is not a move",
+        "'sf3' is not a move",
+    ] {
+        assert!(run.out.contains(reason), "{reason} is not in:\n{}", run.out);
+    }
+    assert!(
+        run.out.contains("1. e4 ") && run.out.contains(" 2. Nf3 "),
+        "{}",
+        run.out
+    );
+    let castled = play(
+        &["--fen", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "--elo", "800"],
+        "o\u{2013}o\nmoves\nquit\n",
+    )
+    .ok();
+    assert!(castled.out.contains("1. O-O"), "{}", castled.out);
+}

@@ -145,6 +145,13 @@ fn is_space(c: char) -> bool {
 /// A word, which may turn out to be a number, a result or a sign.
 fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     let (word, rest) = text.split_at(word_length(text));
+    // Almost all words are moves that begin with a letter and end with a rank, as nothing else does.
+    if word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.ends_with(|c: char| c.is_ascii_digit())
+    {
+        *text = rest;
+        return Part::Word(word);
+    }
     if word.starts_with(|c: char| c.is_ascii_digit()) && Spelling::parse(word).is_none() {
         return take_number(text, word, rest);
     }
@@ -156,14 +163,6 @@ fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     *text = rest;
     if let Some(result) = parse_result(word) {
         return Part::Result(result);
-    }
-    // Almost all words are moves in ASCII that begin with a letter.
-    if word.len() > 3 && word.is_ascii() && !word.starts_with(['+', '-', '=']) {
-        return if NOTHING.contains(&word) {
-            Part::Nothing
-        } else {
-            Part::Word(word)
-        };
     }
     if NOTHING.contains(&word) {
         return Part::Nothing;

@@ -275,10 +275,18 @@ impl Reading {
     }
 
     fn message(&self, word: &str, error: &MoveError, line: usize) -> String {
-        let text = error.to_string();
-        let quoted = format!("'{}'", excerpt(word));
-        let why = text.strip_prefix(&quoted).unwrap_or(&text);
-        format!("{}{why} (line {line})", self.place(word))
+        let why = match error {
+            MoveError::Illegal(_, why) => format!("is not legal: {why}"),
+            error => {
+                let text = error.to_string();
+                let quoted = format!("'{}'", excerpt(word));
+                text.strip_prefix(&quoted)
+                    .unwrap_or(&text)
+                    .trim()
+                    .to_owned()
+            }
+        };
+        format!("{} {why} (line {line})", self.place(word))
     }
 
     fn stop_at(&mut self, why: String) {
