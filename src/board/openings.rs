@@ -126,7 +126,7 @@ fn fen_of(line: &str) -> String {
         .map(|word| word.trim_end_matches(';'))
         .filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()))
         .collect();
-    let mut fen = words[..fields].join(" ");
+    let mut fen = words[..fields].join(" ").trim_end_matches(';').to_owned();
     if let [halfmoves, fullmoves] = counters[..] {
         fen = format!("{fen} {halfmoves} {fullmoves}");
     }
@@ -203,9 +203,10 @@ mod tests {
     #[test]
     fn books_in_fen_and_epd() {
         let text = "# a comment\n\n4k3/8/8/8/8/8/8/4K2R w K -\n4k3/8/8/8/8/8/8/4K2R w K - 3 9\n\
-                    4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n";
+                    4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n\
+                    4k3/8/8/8/8/8/8/4K2R w K -; ce 20;\n";
         let book = Book::parse(text, CastlingMode::Standard).expect("a book");
-        assert_eq!(book.lines.len(), 3);
+        assert_eq!(book.lines.len(), 4);
         assert_eq!(book.lines[1], "4k3/8/8/8/8/8/8/4K2R w K - 3 9");
         assert!(!book.pick(&mut SplitMix64::new(1)).in_check());
         assert!(Book::parse("rubbish", CastlingMode::Standard).is_err());

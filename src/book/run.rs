@@ -31,7 +31,7 @@ pub fn make(
         let name = file.display();
         let unreadable = || format!("cannot read {name}");
         let mut games = Games::new(pgn::open(file).with_context(unreadable)?);
-        while let Some(game) = games.next().with_context(unreadable)? {
+        while let Some(game) = games.next_game().with_context(unreadable)? {
             let game = match game {
                 Ok(game) => game,
                 Err(error) => {

@@ -1,6 +1,7 @@
 //! Runs what the command line asks, and turns errors into a message and an exit code.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, Stderr, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ use crate::tools::net::Compression;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects};
 #[cfg(feature = "tune")]
 use crate::tune;
-use crate::util::console::wants_colour;
+use crate::util::console::{Printable, wants_colour};
 use crate::util::quantity::counted;
 use crate::util::text::printable;
 use crate::util::{reason, rng};
@@ -59,11 +60,15 @@ pub fn run() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
-            let why = reason::chain(&error);
-            let _ = writeln!(io::stderr(), "error: {}", printable(&why));
+            let _ = writeln!(messages(), "error: {}", reason::chain(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Where messages go; they may quote foreign text.
+pub(super) fn messages() -> Printable<Stderr> {
+    Printable(io::stderr())
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -98,10 +103,11 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
 fn refuse(error: &clap::Error) -> ! {
     let text = error.render();
     let coloured = |colour: bool| {
-        let text = if colour {
-            text.ansi().to_string()
-        } else {
-            text.to_string()
+        let plain = text.to_string();
+        // Foreign escapes cannot be told from those of the colours.
+        let text = match printable(&plain) {
+            Cow::Borrowed(_) if colour => text.ansi().to_string(),
+            printable => printable.into_owned(),
         };
         reason::plain(&text)
     };
@@ -136,7 +142,7 @@ fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
 }
 
 fn run_command(command: Command) -> Result<()> {
-    let (out, err) = (&mut io::stdout(), &mut io::stderr());
+    let (out, err) = (&mut io::stdout(), &mut messages());
     match command {
         Command::Bench(args) => {
             bench::run(
@@ -283,7 +289,7 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
         network,
         kernel,
         &mut io::BufWriter::new(out),
-        &mut io::stderr(),
+        &mut messages(),
     )
 }
 
@@ -315,7 +321,7 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
         options,
         tools::load_network(args.engine.net.as_deref())?,
         Box::new(io::stdout()),
-        &mut io::stderr(),
+        &mut messages(),
     )?;
     fail_with_problems(&problems)
 }
@@ -323,8 +329,7 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
 /// Names what was skipped in the files of positions and games.
 fn name_problems(problems: &[String]) -> Result<()> {
     for problem in problems {
-        let problem = reason::plain(problem);
-        writeln!(io::stderr(), "skipped: {}", printable(&problem))?;
+        writeln!(messages(), "skipped: {}", reason::plain(problem))?;
     }
     Ok(())
 }
@@ -361,7 +366,7 @@ fn run_play(args: PlayArgs) -> Result<()> {
 }
 
 fn run_book(command: &BookCommand) -> Result<()> {
-    let (out, err) = (&mut io::stdout(), &mut io::stderr());
+    let (out, err) = (&mut io::stdout(), &mut messages());
     match command {
         BookCommand::Build {
             files,
@@ -397,7 +402,7 @@ fn run_epd(args: EpdArgs) -> Result<()> {
         json: args.json,
         files: args.files,
     };
-    epd::run(&options, network, &mut io::stdout(), &mut io::stderr())?;
+    epd::run(&options, network, &mut io::stdout(), &mut messages())?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::dispatch::messages;
 use super::{EngineArgs, ExplainArgs, LimitArgs, ReviewArgs};
 use crate::board::Color;
 use crate::notation::line::{position_from_fen, position_with_moves};
@@ -54,7 +55,7 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
         html: args.html,
         json: args.json,
     };
-    review::run::run(&options, network, out, &mut io::stderr())
+    review::run::run(&options, network, out, &mut messages())
 }
 
 /// `zoothera explain`
@@ -75,6 +76,6 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<()> {
         args.json,
         network,
         &mut io::stdout(),
-        &mut io::stderr(),
+        &mut messages(),
     )
 }

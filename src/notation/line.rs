@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn wrong_words_are_named() {
-        let error = |text| format!("{:#}", position_with_moves(text).err().expect(text));
+        let error = |text| format!("{:#}", position_with_moves(text).expect_err(text));
         assert!(
             error("startpos e2e4").contains("'e2e4' after startpos: the word 'moves' is missing")
         );

@@ -137,7 +137,7 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
     let mut read = Games::new(pgn::open(file).with_context(unreadable)?);
     let mut games = Vec::new();
     let mut broken = 0;
-    while let Some(game) = read.next().with_context(unreadable)? {
+    while let Some(game) = read.next_game().with_context(unreadable)? {
         let (game, why) = match game {
             Ok(game) => {
                 let why = game.cut.clone();

@@ -106,7 +106,7 @@ fn is_pgn(path: &Path) -> io::Result<bool> {
         return Ok(true);
     }
     let mut lines = Lines::new(File::open(path)?);
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         if !line.trim().is_empty() {
             return Ok(begins_tag(&line));
         }
@@ -119,7 +119,7 @@ fn read_games(path: &Path, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
     let unreadable = || format!("cannot read {name}");
     let mut games = Games::new(pgn::open(path).with_context(unreadable)?);
     let mut subjects = Vec::new();
-    while let Some(game) = games.next().with_context(unreadable)? {
+    while let Some(game) = games.next_game().with_context(unreadable)? {
         match game {
             Ok(game) => {
                 problems.extend(game.cut.iter().map(|cut| format!("{name}: {cut}")));

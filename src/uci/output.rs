@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 use parking_lot::Mutex;
 
+use crate::util::text::printable;
 use crate::util::threads;
 
 /// Something for the writer thread.
@@ -113,7 +114,7 @@ impl Output {
 }
 
 fn one_line(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
+    printable(text).replace('\n', " ")
 }
 
 /// Takes items out of the queue and writes them.

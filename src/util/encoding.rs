@@ -44,7 +44,7 @@ fn windows_1252(byte: u8) -> char {
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut lines = Lines::new(File::open(path)?);
     let mut text = String::new();
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         if line.contains('\0') {
             return Err(invalid("not a text file: it contains zero bytes"));
         }
@@ -91,7 +91,7 @@ impl<'a> Lines<'a> {
     ///
     /// # Errors
     /// When reading fails, or a line is longer than any line of a text.
-    pub fn next(&mut self) -> io::Result<Option<Cow<'_, str>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<Cow<'_, str>>> {
         let start = match self.next {
             Some(start) => start,
             None => {
@@ -216,7 +216,7 @@ mod tests {
 
     fn lines(bytes: &[u8]) -> Vec<String> {
         let mut lines = Lines::new(bytes);
-        std::iter::from_fn(|| lines.next().expect("a text").map(Cow::into_owned)).collect()
+        std::iter::from_fn(|| lines.next_line().expect("a text").map(Cow::into_owned)).collect()
     }
 
     fn utf16(text: &str, little: bool) -> Vec<u8> {
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn endless_lines_are_errors() {
         let mut lines = Lines::new(io::repeat(0));
-        let error = lines.next().expect_err("no end").to_string();
+        let error = lines.next_line().expect_err("no end").to_string();
         assert!(error.contains("line 1 is longer than 64 MiB"), "{error}");
     }
 }

@@ -143,11 +143,11 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 /// All games of a file.
 ///
 /// # Errors
-/// As [`Games::next`].
+/// As [`Games::next_game`].
 pub fn read(input: impl Read) -> io::Result<Vec<Result<Game, Broken>>> {
     let mut games = Games::new(input);
     let mut all = Vec::new();
-    while let Some(game) = games.next()? {
+    while let Some(game) = games.next_game()? {
         all.push(game);
     }
     Ok(all)
@@ -180,13 +180,13 @@ impl<'a> Games<'a> {
     ///
     /// # Errors
     /// When the file cannot be read, or is no PGN because a line or a game has no end.
-    pub fn next(&mut self) -> io::Result<Option<Result<Game, Broken>>> {
+    pub fn next_game(&mut self) -> io::Result<Option<Result<Game, Broken>>> {
         let mut draft = Draft::default();
         loop {
             let next = self.lines.number() + 1;
             let (line, number) = match self.held.take() {
                 Some((line, number)) => (Cow::Owned(line), number),
-                None => match self.lines.next()? {
+                None => match self.lines.next_line()? {
                     Some(line) => (line, next),
                     None => break,
                 },

@@ -17,7 +17,7 @@ pub struct TestPosition {
     pub id: Option<String>,
     /// Moves that solve it (`bm`).
     pub best: Vec<Move>,
-    /// Moves to a mate that solves it (`bm #5`; negative where the side to move is mated), instead of a move.
+    /// Moves to a mate that solves it (`bm #5`, `dm 5`; negative where the side to move is mated), instead of a move.
     pub mate: Option<i32>,
     /// Moves that fail it (`am`).
     pub avoid: Vec<Move>,
@@ -37,7 +37,8 @@ impl TestPosition {
         let avoid = named_moves(&position, &record, "am", &mut warnings);
         let mate = record
             .operands("bm")
-            .and_then(|operands| operands.iter().find_map(|text| parse_mate(text)));
+            .and_then(|operands| operands.iter().find_map(|text| parse_mate(text)))
+            .or_else(|| record.text("dm")?.parse().ok().filter(|moves| *moves > 0));
         let points = scored_moves(&position, record.text("c0").unwrap_or(""), &mut warnings);
         if best.is_empty() && mate.is_none() && avoid.is_empty() && points.is_empty() {
             match warnings.first() {
@@ -218,6 +219,8 @@ mod tests {
             !solved(Score::Mate(3)) && !solved(Score::Mate(-1)) && !solved(Score::Centipawns(9999))
         );
         assert_eq!(task.goal(), "bm #2");
+        let direct = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - dm 2;").expect("a task");
+        assert_eq!(direct.mate, Some(2));
         let task = TestPosition::parse("7k/8/5K2/8/8/8/8/6Q1 b - - bm #-6;").expect("a task");
         let m = task.position.parse_uci("h8h7").expect("a legal move");
         assert!(
