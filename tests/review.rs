@@ -14,12 +14,12 @@ use std::time::Duration;
 use folder::Folder;
 use serde_json::Value;
 
-/// A short game with clocks and odd names, a broken one, one from a position, one in Chess960.
+/// A short game with clocks and odd names, one from a position, one in Chess960, a broken one.
 const GAMES: &str = "[White \"A <b>&\"]\n[Black \"B </script>\"]\n[Result \"1-0\"]\n\n\
     1. e4 {[%clk 0:01:00] <i>&} e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n\n\
-    [White \"C\"]\n\n1. e4 e5 2. Nf6 *\n\n\
     [FEN \"6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 30\"]\n[SetUp \"1\"]\n\n30. h3 h6 31. Rd8+ Kh7 1/2-1/2\n\n\
-    [Variant \"Chess960\"]\n[FEN \"bqnbrkr1/pppppppp/5n2/8/8/5N2/PPPPPPPP/BQ1BRKRN w GEge - 0 2\"]\n\n2. e3 O-O *\n";
+    [Variant \"Chess960\"]\n[FEN \"bqnbrkr1/pppppppp/5n2/8/8/5N2/PPPPPPPP/BQ1BRKRN w GEge - 0 2\"]\n\n2. e3 O-O *\n\n\
+    [White \"C\"]\n\n1. e4 e5 2. Nf6 *\n";
 
 fn zoothera(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
@@ -72,12 +72,13 @@ fn games_from_standard_input_become_annotated_games() {
     drop(stdin);
     let (out, err) = named_a_mistake(child.wait_with_output().expect("it ends"));
     assert!(
-        err.contains("game 2: move 2. (ply 3) 'Nf6' is not legal"),
+        err.contains("game 4: move 2. (ply 3) 'Nf6' is not legal"),
         "{err}"
     );
     assert_eq!(out.matches("[Result ").count(), 4, "{out}");
     // The broken game is reviewed as far as the mistake, which its last comment names.
-    let comment = "game 2: move 2. (ply 3) 'Nf6' is not legal: White has no knight that can go to f6 (line 7) }\n*";
+    let comment =
+        "game 4: move 2. (ply 3) 'Nf6' is not legal: White has no knight that can go to f6";
     assert!(out.contains(comment), "{out}");
     assert!(out.matches("[%eval ").count() >= 13, "{out}");
     assert!(out.contains("[%clk 0:01:00] <i>&"), "{out}");
@@ -110,7 +111,7 @@ fn every_output_at_once_and_no_file_is_left_beside() {
         page.contains("A &lt;b&gt;&amp;") && !page.contains("A <b>"),
         "names are escaped"
     );
-    assert_eq!(page.matches("</script>").count(), 3 + 1, "only ours end");
+    assert_eq!(page.matches("</script>").count(), 4 + 1, "only ours end");
     assert!(
         !page.contains("http://")
             || page.matches("http://").count()
@@ -339,7 +340,7 @@ fn the_page_works_in_a_browser() {
     let folder = Folder::new("page");
     let games = folder.file("games.pgn", GAMES.as_bytes());
     let html = folder.path("out.html");
-    run(&[
+    run_with_a_mistake(&[
         "review",
         name(&games),
         "--nodes",
