@@ -1,14 +1,19 @@
 //! Small things without a chess idea in them.
 
 pub(crate) mod atomic;
+pub(crate) mod claim;
 pub(crate) mod console;
 pub(crate) mod disk;
 pub(crate) mod encoding;
+pub(crate) mod identity;
+pub(crate) mod input;
 pub(crate) mod interrupt;
+pub(crate) mod kind;
 pub(crate) mod memory;
 pub(crate) mod prefetch;
 pub(crate) mod progress;
 pub(crate) mod quantity;
+pub(crate) mod quiet;
 pub(crate) mod reason;
 pub mod rng;
 pub(crate) mod text;

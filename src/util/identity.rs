@@ -1,0 +1,172 @@
+//! File identity: one file can have several names (relative paths, symbolic links, hard links), or be a redirected
+//! standard stream.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+/// Name of standard input among inputs, and of standard output among outputs.
+const STANDARD: &str = "-";
+
+/// Identity of a file. Two names with equal identities are names of one file.
+#[cfg(unix)]
+type FileId = (u64, u64);
+#[cfg(windows)]
+type FileId = same_file::Handle;
+#[cfg(not(any(unix, windows)))]
+type FileId = std::path::PathBuf;
+
+/// Returns an error if an output is also an input, or if two outputs are one file. `-` stands for the standard streams.
+///
+/// # Errors
+/// Names both paths and says what to do.
+pub fn check_distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
+    let read: Vec<_> = inputs
+        .iter()
+        .filter_map(|path| Some((path, id_of_input(path)?)))
+        .collect();
+    let mut written: Vec<(&Path, FileId)> = Vec::new();
+    for &output in outputs {
+        let Some(id) = id_of_output(output) else {
+            continue;
+        };
+        if let Some((input, _)) = read.iter().find(|(_, other)| *other == id) {
+            bail!(
+                "{} is also an input ({}) and would be overwritten: give the output another name",
+                shown(output, "standard output"),
+                shown(input, "standard input")
+            );
+        }
+        if let Some((other, _)) = written.iter().find(|(_, other)| *other == id) {
+            bail!(
+                "{} and {} are the same file: give each output its own name",
+                shown(other, "standard output"),
+                shown(output, "standard output")
+            );
+        }
+        written.push((output, id));
+    }
+    Ok(())
+}
+
+/// Whether `path` still names the open `file`. True where the system has no identities of open files.
+pub fn names(path: &Path, file: &File) -> bool {
+    #[cfg(unix)]
+    return std::fs::symlink_metadata(path)
+        .is_ok_and(|found| file.metadata().is_ok_and(|open| id(&found) == id(&open)));
+    #[cfg(windows)]
+    return file.try_clone().is_ok_and(|open| {
+        let open = same_file::Handle::from_file(open);
+        open.is_ok_and(|open| id_of(path).is_some_and(|found| found == open))
+    });
+    #[cfg(not(any(unix, windows)))]
+    return path.exists() && file.metadata().is_ok();
+}
+
+fn shown(path: &Path, standard: &str) -> String {
+    if path == Path::new(STANDARD) {
+        return standard.to_owned();
+    }
+    path.display().to_string()
+}
+
+fn id_of_input(path: &Path) -> Option<FileId> {
+    if path == Path::new(STANDARD) {
+        return id_of_stream(io::stdin());
+    }
+    id_of(path)
+}
+
+/// Identity of an output. Terminals, pipes and devices may be written to and read at once.
+fn id_of_output(path: &Path) -> Option<FileId> {
+    if path == Path::new(STANDARD) {
+        return id_of_stream(io::stdout());
+    }
+    id_of(path)
+}
+
+#[cfg(unix)]
+fn id(found: &std::fs::Metadata) -> FileId {
+    use std::os::unix::fs::MetadataExt;
+    (found.dev(), found.ino())
+}
+
+#[cfg(unix)]
+fn id_of(path: &Path) -> Option<FileId> {
+    let found = std::fs::metadata(path).ok()?;
+    found.is_file().then(|| id(&found))
+}
+
+#[cfg(windows)]
+fn id_of(path: &Path) -> Option<FileId> {
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file
+        .then(|| same_file::Handle::from_path(path).ok())
+        .flatten()
+}
+
+#[cfg(not(any(unix, windows)))]
+fn id_of(path: &Path) -> Option<FileId> {
+    path.canonicalize().ok()
+}
+
+/// Identity of the regular file that a standard stream was redirected to.
+#[cfg(unix)]
+fn id_of_stream(stream: impl std::os::fd::AsFd) -> Option<FileId> {
+    let file = File::from(stream.as_fd().try_clone_to_owned().ok()?);
+    let found = file.metadata().ok()?;
+    found.is_file().then(|| id(&found))
+}
+
+#[cfg(not(unix))]
+fn id_of_stream<T>(_stream: T) -> Option<FileId> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn identity_sees_through_paths_and_links() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a"), "a").expect("room");
+        fs::write(path("b"), "a").expect("room");
+        fs::create_dir(path("c")).expect("room");
+        let mut names = vec![path("a"), path("./a"), path("c/../a")];
+        if cfg!(any(unix, windows)) {
+            fs::hard_link(path("a"), path("hard")).expect("the disk has hard links");
+            names.push(path("hard"));
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("a", path("soft")).expect("the disk has symbolic links");
+            names.push(path("soft"));
+        }
+        for name in &names {
+            let error = check_distinct(&[name], &[&path("b"), &path("a")]);
+            let error = error.expect_err("it is an input").to_string();
+            assert!(error.contains("is also an input"), "{error}");
+            assert!(check_distinct(&[&path("b"), name, &path("a")], &[]).is_err());
+        }
+        assert!(check_distinct(&[&path("b"), &path("new")], &[&path("a"), &path("new")]).is_ok());
+    }
+
+    #[test]
+    fn names_notices_that_another_file_took_the_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        let file = File::create(&path).expect("room");
+        assert!(names(&path, &file));
+        if cfg!(unix) {
+            fs::rename(&path, folder.path().join("b")).expect("room");
+            assert!(!names(&path, &file));
+            File::create(&path).expect("room");
+            assert!(!names(&path, &file));
+        }
+    }
+}

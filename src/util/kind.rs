@@ -1,0 +1,90 @@
+//! What an output may replace: a file of its own kind, but not the user's other files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+/// Bytes of a file that tell its kind.
+pub const HEAD: u64 = 4096;
+
+/// A kind of file.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// With its article, as in "a network".
+    pub name: &'static str,
+    /// Whether a file of this kind can begin with these bytes: the first [`HEAD`], or the whole file if it is shorter.
+    pub is: fn(&[u8]) -> bool,
+}
+
+impl Kind {
+    /// Refuses to replace a file of another kind. Empty files have none.
+    ///
+    /// # Errors
+    /// Names the file and says what to do.
+    pub fn check(&self, path: &Path) -> Result<()> {
+        // What is not a regular file is refused where it is opened for writing.
+        if !path.metadata().is_ok_and(|found| found.is_file()) {
+            return Ok(());
+        }
+        let mut head = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        read.with_context(|| {
+            let name = self.name;
+            let path = path.display();
+            format!("cannot replace {path}: cannot read whether it is {name}")
+        })?;
+        if !head.is_empty() && !(self.is)(&head) {
+            bail!(
+                "{} exists and is not {}: give another name, or remove the file first",
+                path.display(),
+                self.name
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Text as far as its first bytes show: no control characters but those of lines and escapes.
+pub fn is_text(head: &[u8]) -> bool {
+    let control = |byte: &u8| *byte < 32 && !b"\t\n\r\x0c\x1b".contains(byte);
+    !head.iter().any(control)
+}
+
+/// The text behind a byte order mark and blanks.
+pub fn text_start(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind = Kind {
+        name: "a list",
+        is: |head| head.starts_with(b"- "),
+    };
+
+    #[test]
+    fn only_files_of_the_kind_and_empty_ones_may_be_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        assert!(KIND.check(&path).is_ok(), "it does not exist");
+        for (content, allowed) in [("", true), ("- one", true), ("thesis", false)] {
+            std::fs::write(&path, content).expect("room");
+            assert_eq!(KIND.check(&path).is_ok(), allowed, "{content}");
+        }
+        let error = KIND.check(&path).expect_err("another kind").to_string();
+        assert!(error.contains("exists and is not a list"), "{error}");
+    }
+
+    #[test]
+    fn text_has_no_control_characters() {
+        assert!(is_text("[Event \"Zürich\"]\r\n".as_bytes()));
+        assert!(!is_text(b"NNUE\0"));
+        assert_eq!(text_start(b"\xef\xbb\xbf \n[Event"), b"[Event");
+    }
+}

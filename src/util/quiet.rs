@@ -1,0 +1,42 @@
+//! Panics that are caught and reported as errors, without the panic's own message on standard error.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether this thread expects panics.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `work` and returns `None` if it panics. Nothing is printed then: for libraries that panic on damaged input.
+pub fn catch_quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                others(panic);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(before);
+    done.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_becomes_none_and_only_inside_is_quiet() {
+        assert_eq!(catch_quietly(|| 3), Some(3));
+        assert!(!QUIET.get());
+        let empty: [u8; 0] = [];
+        let index = std::hint::black_box(1);
+        assert_eq!(catch_quietly(|| empty[index..].len()), None);
+        assert!(!QUIET.get());
+    }
+}
