@@ -5,7 +5,7 @@ mod folder;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use engine::engine;
 use folder::{Folder, entries, pauses};
@@ -14,12 +14,18 @@ use zoothera::data::entry::NO_SCORE;
 use zoothera::data::{Entry, plain};
 use zoothera::nnue::{AccumulatorStack, Network};
 
-fn start(kind: &str, out: &Path, arguments: &str) -> Child {
-    engine()
+fn command(kind: &str, out: &Path, arguments: &str) -> Command {
+    let mut command = engine();
+    command
         .args(["datagen", kind, "--out"])
         .arg(out)
         .args(arguments.split(' '))
-        .stderr(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn start(kind: &str, out: &Path, arguments: &str) -> Child {
+    command(kind, out, arguments)
         .spawn()
         .expect("the binary starts")
 }
@@ -320,4 +326,73 @@ fn many_kills_lose_nothing() {
         generate(kind, &whole, arguments);
         generate_with_kills(kind, (&killed, &whole), arguments, 30);
     }
+}
+
+#[test]
+fn edited_state_and_flipped_bit_are_refused_by_name() {
+    let folder = Folder::new("damage");
+    let out = folder.path("a.tree");
+    let arguments = "--positions 300 --nodes 200 --one-in 4 --hash 1 --threads 1";
+    generate("sample", &out, arguments);
+    let state = folder.path("a.tree.state");
+    let (data, sound) = (
+        fs::read(&out).expect("a file"),
+        fs::read_to_string(&state).expect("a state"),
+    );
+    let longer = arguments.replace("300", "600") + " --resume";
+    let mut edited: serde_json::Value = serde_json::from_str(&sound).expect("JSON");
+    edited["games"] = (edited["games"].as_u64().expect("a number") - 1).into();
+    fs::write(&state, edited.to_string()).expect("room");
+    let error = refused("sample", &out, &longer);
+    assert!(
+        error.contains("a.tree.state was edited or damaged"),
+        "{error}"
+    );
+    fs::write(&state, &sound).expect("room");
+    for at in [0, data.len() / 2, data.len() - 1] {
+        let mut flipped = data.clone();
+        flipped[at] ^= 16;
+        fs::write(&out, &flipped).expect("room");
+        let error = refused("sample", &out, &longer);
+        assert!(
+            error.contains("a.tree: it was changed or damaged"),
+            "{error}"
+        );
+        assert!(fs::read(&out).expect("a file") == flipped);
+    }
+    fs::write(&out, &data).expect("room");
+    generate("sample", &out, &longer);
+    assert!(fs::read(&out).expect("a file").starts_with(&data));
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_generation_can_be_resumed() {
+    let folder = Folder::new("requests");
+    let [out, whole] = ["a.tree", "whole.tree"].map(|name| folder.path(name));
+    let arguments = "--positions 3000 --nodes 300 --one-in 4 --hash 1 --threads 2 --resume";
+    for name in ["INT", "TERM", "HUP"] {
+        let mut command = command("sample", &out, &arguments.replace("3000", "100000000"));
+        let mut child = engine::hear_hangups(&mut command)
+            .spawn()
+            .expect("it starts");
+        let before = recorded_positions(&out);
+        while recorded_positions(&out) == before {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            assert!(child.try_wait().expect("our child").is_none(), "it ended");
+        }
+        engine::signal(&child, name);
+        let output = child.wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(
+            err.contains("interrupted after ") && err.contains("--resume"),
+            "{err}"
+        );
+        assert_eq!(folder.names(), ["a.tree", "a.tree.state"]);
+    }
+    let longer = arguments.replace("3000", &(recorded_positions(&out) + 500).to_string());
+    generate("sample", &out, &longer);
+    generate("sample", &whole, &longer);
+    assert!(fs::read(&out).expect("a file") == fs::read(&whole).expect("a file"));
 }

@@ -24,9 +24,18 @@ use shakmaty::Square;
 use super::entry::{Entry, MoveKind};
 use super::packed::{MAX_PIECES, PackedBoard};
 use crate::board::{Move, Role};
+use crate::util::kind::{Kind, is_text};
 
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 40;
+/// Files of this format begin with a record.
+pub const KIND: Kind = Kind {
+    name: "a .bin of positions",
+    is: |head| match head.first_chunk() {
+        Some(record) => decode(record).is_some(),
+        None => !is_text(head),
+    },
+};
 /// Squares in the stream: those without a king.
 const SQUARES: usize = 62;
 /// Nibble of a king, white's; black's is one more.

@@ -9,10 +9,9 @@
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use sfbinpack::chess::castling_rights::CastlingRights;
 use sfbinpack::chess::color::Color;
 use sfbinpack::chess::coords::Square as SfSquare;
@@ -26,6 +25,8 @@ use shakmaty::Square;
 use super::entry::{Entry, MoveKind};
 use super::packed::PackedBoard;
 use crate::board::{Move, Role};
+use crate::util::kind::Kind;
+use crate::util::quiet::catch_quietly;
 
 /// Castling rights in the order of our bits.
 const RIGHTS: [CastlingRights; 4] = [
@@ -45,6 +46,11 @@ const CLASSICAL: [(Square, Square, u8); 4] = [
 const MAX_PLY: u16 = (1 << 14) - 1;
 /// What a block begins with, before its length in four bytes.
 const MAGIC: &[u8; 4] = b"BINP";
+/// Files of this format begin with a block.
+pub const KIND: Kind = Kind {
+    name: "a .binpack of positions",
+    is: |head| head.starts_with(MAGIC),
+};
 /// Larger blocks than this are no blocks: generators cut at a mebibyte.
 const MAX_BLOCK: usize = 100 << 20;
 
@@ -87,8 +93,8 @@ pub fn for_each(
 fn decode_block(block: &[u8], visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<()> {
     let mut reader = ChunkReader::default();
     while reader.has_next(block) {
-        let entry = catch_unwind(AssertUnwindSafe(|| to_entry(&reader.next(block))))
-            .map_err(|_| anyhow!("it is damaged: the decoder gave up"))?;
+        let entry = catch_quietly(|| to_entry(&reader.next(block)))
+            .context("it is damaged: the decoder gave up")?;
         visit(&entry)?;
     }
     Ok(())
@@ -188,8 +194,8 @@ impl<W: Write> BinpackWriter<W> {
         let Some(entry) = from_entry(entry)? else {
             return Ok(());
         };
-        catch_unwind(AssertUnwindSafe(|| self.encoder.write_entry(&entry)))
-            .map_err(|_| anyhow!("the move of a position is impossible there"))??;
+        catch_quietly(|| self.encoder.write_entry(&entry))
+            .context("the move of a position is impossible there")??;
         self.drain()
     }
 

@@ -13,14 +13,22 @@
 // CITE: Stockfish's tools branch and nodchip's learner (2020).
 
 use std::fmt::Write as _;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read as _, Write};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::entry::Entry;
 use crate::board::{CastlingMode, File, Move, Position, Role, Square};
 use crate::util::encoding::without_mark;
+use crate::util::kind::{Kind, text_start};
 
+/// Files of this format begin with a FEN.
+pub const KIND: Kind = Kind {
+    name: "a .plain of positions",
+    is: |head| text_start(head).starts_with(b"fen "),
+};
+/// Bytes of a line at most; the longest FEN takes a hundred.
+const LONGEST_LINE: u64 = 1 << 12;
 /// Text of no move.
 const NONE: &str = "(none)";
 
@@ -37,9 +45,14 @@ pub fn for_each(
     let mut open = 0;
     for number in 1_u64.. {
         line.clear();
-        if source.read_line(&mut line)? == 0 {
+        if source.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
             break;
         }
+        ensure!(
+            (line.len() as u64) < LONGEST_LINE,
+            "line {number}: it is longer than {} KiB; this is no .plain of positions",
+            LONGEST_LINE >> 10
+        );
         let text = without_mark(&line).trim();
         if text.is_empty() {
             continue;

@@ -15,6 +15,7 @@ use super::filter::Filter;
 use super::record::Record;
 use super::tree::Trail;
 use super::{bin, binpack, plain, tree};
+use crate::util::kind::Kind;
 
 /// Bytes that are read from the disk at once.
 const BUFFER: usize = 1 << 20;
@@ -48,6 +49,16 @@ impl Format {
                 "{}: the extension tells no format; it must be .bin, .binpack, .plain, .txt or .tree",
                 path.display()
             ),
+        }
+    }
+
+    /// What a file of this format may replace.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Bin => bin::KIND,
+            Self::Binpack => binpack::KIND,
+            Self::Plain => plain::KIND,
+            Self::Tree => tree::KIND,
         }
     }
 }

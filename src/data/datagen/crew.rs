@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use crossbeam::channel::{Sender, bounded};
 
-use super::store::Store;
+use super::store::{Store, state_path};
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::Format;
 use crate::data::writer::EntryWriter;
 use crate::search::solo::STACK_BYTES;
 use crate::util::cores;
+use crate::util::identity::check_distinct;
+use crate::util::interrupt::Interrupt;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::rng::SplitMix64;
@@ -40,6 +42,17 @@ pub struct OutputArgs {
     /// Transposition table of each thread in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub hash: u32,
+}
+
+impl OutputArgs {
+    /// Refuses an output that is one of these inputs.
+    ///
+    /// # Errors
+    /// Names both.
+    pub fn check_inputs<'a>(&self, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+        let inputs: Vec<&Path> = inputs.into_iter().collect();
+        check_distinct(&[&self.out, &state_path(&self.out)], &inputs)
+    }
 }
 
 /// Plays games, each by its number alone.
@@ -209,7 +222,15 @@ fn write_games(
             short_time(left),
         )
     };
+    let interrupt = Interrupt::noticed();
     while store.state().positions < wanted {
+        if interrupt.is_heard() {
+            store.finish()?;
+            bail!(
+                "interrupted after {} of {wanted} positions; the same command with --resume continues the file",
+                store.state().positions
+            );
+        }
         let game = receive()?;
         early.insert(game.number, game);
         while let Some(game) = early.remove(&store.state().games) {

@@ -96,6 +96,10 @@ impl SampleArgs {
 /// # Errors
 /// When the file, the book or the disk is at fault; the error says which.
 pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<()> {
+    let nets = args.net.as_deref().into_iter();
+    let nets = nets.chain(args.label.iter().map(LabelNet::file));
+    args.output
+        .check_inputs(nets.chain(args.openings.book.as_deref()))?;
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;

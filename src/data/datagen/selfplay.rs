@@ -63,6 +63,8 @@ impl SelfplayArgs {
 /// # Errors
 /// When the file, the book or the disk is at fault; the error says which.
 pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
+    let inputs = [args.net.as_deref(), args.openings.book.as_deref()];
+    args.output.check_inputs(inputs.into_iter().flatten())?;
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;

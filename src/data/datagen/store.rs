@@ -1,16 +1,25 @@
 //! The file that games are appended to, and beside it a small one that says how far it is whole.
 //!
 //! A game is appended first, then the state is replaced by renaming. Whatever happens between the two, continuing
-//! cuts the file back to what the state says, and the game is played again, with the same outcome.
+//! cuts the file back to what the state says, and the game is played again, with the same outcome. The state has a
+//! checksum of itself and one of all the data: what was edited or damaged since is not continued.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::util::atomic::AtomicFile;
+use crate::util::claim;
+use crate::util::input::read_bytes;
+
+/// A state is a few hundred bytes; what is larger is none.
+const LARGEST_STATE: u64 = 1 << 20;
+/// Bytes that are checked at once.
+const BUFFER: usize = 1 << 20;
 
 /// What the file holds when it is whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +32,54 @@ pub struct State {
     pub positions: u64,
     /// Bytes of the file.
     pub bytes: u64,
+    /// CRC-32 of these bytes; absent from states of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_crc: Option<u32>,
+}
+
+/// A state as it is in its file.
+#[derive(Serialize, Deserialize)]
+struct SealedState {
+    #[serde(flatten)]
+    state: State,
+    /// CRC-32 of the state as JSON without blanks; absent from states of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state_crc: Option<u32>,
+}
+
+impl State {
+    fn crc(&self) -> Result<u32> {
+        Ok(crc32fast::hash(&serde_json::to_vec(self)?))
+    }
+
+    /// Reads the state of the data file `data`.
+    fn read(path: &Path, data: &Path) -> Result<Self> {
+        let name = path.display();
+        let bytes = read_bytes(path, LARGEST_STATE)
+            .with_context(|| format!("{name} tells where to continue, but cannot be read"))?;
+        let sealed: SealedState =
+            serde_json::from_slice(&bytes).with_context(|| format!("{name} is no state"))?;
+        let state = sealed.state;
+        match sealed.state_crc {
+            Some(crc) => ensure!(
+                crc == state.crc()?,
+                "{name} was edited or damaged: its checksum is wrong. Put the original back, or begin a new file; the \
+                 positions that are there can still be read"
+            ),
+            None => {
+                ensure!(
+                    state.data_crc.is_none(),
+                    "{name} was edited: it has a checksum of the data, but none of itself"
+                );
+                eprintln!(
+                    "warning: {name} was written by an earlier version and has no checksums: {} is continued \
+                     without a check of what is there",
+                    data.display()
+                );
+            }
+        }
+        Ok(state)
+    }
 }
 
 /// An open file of games.
@@ -30,14 +87,16 @@ pub struct Store {
     path: PathBuf,
     file: File,
     state: State,
+    /// Of all bytes of the file.
+    crc: Hasher,
 }
 
 impl Store {
     /// Opens a file for games: a new one, or with `resume` one that is there.
     ///
     /// # Errors
-    /// When the file exists and is not to be continued, was made with other settings, or is in use; when the disk
-    /// refuses.
+    /// Fails on an I/O error, if the file exists and is not to be continued, was made with other settings, is in use,
+    /// or is not as its state says.
     pub fn open(path: &Path, settings: String, resume: bool) -> Result<Self> {
         let store = Self::try_open(path, settings, resume);
         store.with_context(|| path.display().to_string())
@@ -51,31 +110,18 @@ impl Store {
                 "the file is there already: --resume continues it; to begin anew remove it and its .state"
             );
         }
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)?;
-        // Where the system has no locks, there is no check.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        let mut file = open_data(path)?;
+        if claim::is_locked_elsewhere(&file) {
             bail!("another process writes to the file");
         }
         let length = file.metadata()?.len();
-        let state = match fs::read(&state_path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .with_context(|| format!("{} is no state", state_path.display()))?,
-            Err(_) if length == 0 => State {
+        let state = if length == 0 && !state_path.exists() {
+            State {
                 settings: settings.clone(),
                 ..State::default()
-            },
-            Err(error) => {
-                return Err(error).with_context(|| {
-                    format!(
-                        "{} tells where to continue, but cannot be read",
-                        state_path.display()
-                    )
-                });
             }
+        } else {
+            State::read(&state_path, path)?
         };
         ensure!(
             state.settings == settings,
@@ -87,10 +133,20 @@ impl Store {
             "it has {length} bytes, fewer than the {} that were written; it can be read, but not continued",
             state.bytes
         );
+        let crc = crc_of(&mut file, state.bytes)?;
+        let found = crc.clone().finalize();
+        ensure!(
+            state.data_crc.is_none_or(|stored| stored == found),
+            "it was changed or damaged since it was written: the checksum of its {} bytes is {found:08x}, not {:08x}. \
+             It is not continued; put the original back, or begin a new file",
+            state.bytes,
+            state.data_crc.unwrap_or_default()
+        );
         let mut store = Self {
             path: path.to_path_buf(),
             file,
             state,
+            crc,
         };
         store.file.set_len(store.state.bytes)?;
         store.file.seek(SeekFrom::End(0))?;
@@ -106,10 +162,11 @@ impl Store {
     /// Appends a game.
     ///
     /// # Errors
-    /// When the disk refuses; the file can be continued all the same.
+    /// Fails on an I/O error; the file can be continued all the same.
     pub fn append(&mut self, bytes: &[u8], positions: u64) -> Result<()> {
         let written = self.file.write_all(bytes);
         written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.crc.update(bytes);
         self.state.games += 1;
         self.state.positions += positions;
         self.state.bytes += bytes.len() as u64;
@@ -119,7 +176,7 @@ impl Store {
     /// Makes sure that everything has reached the disk.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// Fails on an I/O error.
     pub fn finish(&mut self) -> Result<()> {
         let synced = self.file.sync_all();
         synced.with_context(|| format!("cannot write {}", self.path.display()))
@@ -127,12 +184,52 @@ impl Store {
 
     /// Replaces the state on the disk at one stroke. Not synced, because sampling ends a hundred games a second: this
     /// holds against a killed process; after a power failure the file can be read but perhaps not continued.
-    fn save(&self) -> Result<()> {
+    fn save(&mut self) -> Result<()> {
+        self.state.data_crc = Some(self.crc.clone().finalize());
+        let sealed = SealedState {
+            state_crc: Some(self.state.crc()?),
+            state: self.state.clone(),
+        };
         let path = state_path(&self.path);
         let mut file = AtomicFile::create(&path)?;
-        let written = file.write_all(&serde_json::to_vec_pretty(&self.state)?);
+        let written = file.write_all(&serde_json::to_vec_pretty(&sealed)?);
         written.with_context(|| format!("cannot write {}", path.display()))?;
         file.commit_without_sync()
+    }
+}
+
+/// Opens the data for reading and writing, or creates it.
+fn open_data(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match fs::metadata(path) {
+        Ok(found) => {
+            // To open a pipe would wait for its other end.
+            ensure!(found.is_file(), "it is no regular file");
+            let readonly = found.permissions().readonly();
+            ensure!(
+                !readonly,
+                "it is read-only; make it writable or give another name"
+            );
+        }
+        Err(_) => {
+            options.create_new(true);
+        }
+    }
+    Ok(options.open(path)?)
+}
+
+/// CRC-32 of the first `bytes` bytes of a file.
+fn crc_of(file: &mut File, bytes: u64) -> Result<Hasher> {
+    let mut crc = Hasher::new();
+    file.rewind()?;
+    let mut source = BufReader::with_capacity(BUFFER, file).take(bytes);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        match source.read(&mut buffer)? {
+            0 => return Ok(crc),
+            count => crc.update(&buffer[..count]),
+        }
     }
 }
 
@@ -146,6 +243,94 @@ pub fn state_path(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Opens a store of the test's settings to continue it.
+    fn resume(path: &Path) -> Result<Store> {
+        Store::open(path, "seed 1".to_owned(), true)
+    }
+
+    fn refusal(path: &Path) -> String {
+        format!("{:#}", resume(path).err().expect("it is refused"))
+    }
+
+    /// A finished store of two games in a folder.
+    fn two_games(folder: &Path) -> PathBuf {
+        let path = folder.join("a.tree");
+        let mut store = resume(&path).expect("a new file");
+        store.append(b"one", 3).expect("room");
+        store.append(b"two", 4).expect("room");
+        path
+    }
+
+    #[test]
+    fn edited_state_is_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = two_games(folder.path());
+        let sound = fs::read_to_string(state_path(&path)).expect("a state");
+        let crc = sound.find("\"state_crc\"").expect("a checksum");
+        let comma = sound[..crc].rfind(',').expect("it is the last field");
+        for edited in [
+            sound.replace("\"games\": 2", "\"games\": 1"),
+            sound.replace("\"positions\": 7", "\"positions\": 8"),
+            sound.replace("\"bytes\": 6", "\"bytes\": 3"),
+            // Without its own checksum, but with that of the data.
+            format!("{}\n}}", &sound[..comma]),
+        ] {
+            assert_ne!(edited, sound);
+            fs::write(state_path(&path), &edited).expect("room");
+            let error = refusal(&path);
+            assert!(error.contains("a.tree.state was edited"), "{error}");
+        }
+        fs::write(state_path(&path), &sound).expect("room");
+        assert_eq!(resume(&path).expect("as it was").state().games, 2);
+        assert_eq!(fs::read(&path).expect("a file"), b"onetwo");
+    }
+
+    #[test]
+    fn flipped_bit_in_the_data_is_refused_wherever_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = two_games(folder.path());
+        for at in 0..6 {
+            let mut bytes = b"onetwo".to_vec();
+            bytes[at] ^= 1;
+            fs::write(&path, &bytes).expect("room");
+            let error = refusal(&path);
+            assert!(
+                error.contains("a.tree: it was changed or damaged"),
+                "{error}"
+            );
+            assert_eq!(fs::read(&path).expect("a file"), bytes, "it was touched");
+        }
+        fs::write(&path, b"onetwo").expect("room");
+        assert_eq!(resume(&path).expect("as it was").state().positions, 7);
+    }
+
+    #[test]
+    fn state_without_checksums_is_continued_and_gets_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.tree");
+        fs::write(&path, b"one").expect("room");
+        let old = r#"{"settings": "seed 1", "games": 1, "positions": 3, "bytes": 3}"#;
+        fs::write(state_path(&path), old).expect("room");
+        drop(resume(&path).expect("an old one"));
+        let state = fs::read_to_string(state_path(&path)).expect("a state");
+        assert!(
+            state.contains("state_crc") && state.contains("data_crc"),
+            "{state}"
+        );
+        fs::write(&path, b"onf").expect("room");
+        assert!(refusal(&path).contains("changed or damaged"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipe_as_output_is_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.tree");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("there is a mkfifo").success());
+        assert!(refusal(&path).contains("no regular file"));
+    }
 
     #[test]
     fn what_was_not_acknowledged_is_cut_off() {

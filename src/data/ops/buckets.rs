@@ -1,7 +1,7 @@
 //! Temporary files that share out what does not fit into memory: each can be read back whole.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -13,36 +13,35 @@ const MOST: u64 = 256;
 /// Bytes of such a buffer.
 const BUFFER: usize = 1 << 17;
 
-/// Temporary files in a folder beside the output; they go with this value.
+/// Temporary files without a name, in the folder of the output. The system removes them with the process, however that
+/// ends.
 pub struct Buckets {
     folder: PathBuf,
-    files: Vec<BufWriter<File>>,
+    /// `None` once a bucket was taken.
+    files: Vec<Option<BufWriter<File>>>,
 }
 
 impl Buckets {
     /// Opens `count` empty buckets beside `out`.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// Fails on an I/O error.
     pub fn new(out: &Path, count: usize) -> Result<Self> {
-        // No other process uses this name.
-        let mut folder = out.as_os_str().to_owned();
-        folder.push(format!(".{}.buckets", std::process::id()));
-        let folder = PathBuf::from(folder);
-        let mut buckets = Self {
-            files: Vec::with_capacity(count),
-            folder,
+        let folder = match out.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
         };
-        let folder = &buckets.folder;
-        fs::create_dir_all(folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
-        for index in 0..count {
-            let path = path(folder, index);
-            let file = File::create(&path);
-            let file = file.with_context(|| format!("cannot create {}", path.display()))?;
-            buckets.files.push(BufWriter::with_capacity(BUFFER, file));
-        }
-        Ok(buckets)
+        let open = |_| {
+            let file = tempfile::tempfile_in(folder);
+            let file = file.with_context(|| {
+                format!("cannot create temporary files in {}", folder.display())
+            })?;
+            Ok(Some(BufWriter::with_capacity(BUFFER, file)))
+        };
+        Ok(Self {
+            files: (0..count).map(open).collect::<Result<_>>()?,
+            folder: folder.to_path_buf(),
+        })
     }
 
     /// How many there are.
@@ -53,34 +52,29 @@ impl Buckets {
     /// Appends to a bucket.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// Fails on an I/O error, and if the bucket was taken.
     pub fn put(&mut self, index: usize, bytes: &[u8]) -> Result<()> {
-        let put = self.files[index].write_all(bytes);
-        put.with_context(|| format!("cannot write to {}", self.folder.display()))
+        let bucket = self.files[index].as_mut().context("the bucket was taken")?;
+        let put = bucket.write_all(bytes);
+        put.with_context(|| format!("cannot write temporary files in {}", self.folder.display()))
     }
 
-    /// Everything that was put into a bucket.
+    /// Takes everything that was put into a bucket; its file is removed, because the disk may need the room for the
+    /// output.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// As [`Self::put`].
     pub fn take(&mut self, index: usize) -> Result<Vec<u8>> {
-        let path = path(&self.folder, index);
-        let taken = self.files[index].flush().and_then(|()| fs::read(&path));
-        let taken = taken.with_context(|| format!("cannot read {}", path.display()))?;
-        // The disk may need the room for the output.
-        let _ = fs::remove_file(&path);
-        Ok(taken)
+        let bucket = self.files[index].take().context("the bucket was taken")?;
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = bucket.into_inner()?;
+            file.rewind()?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        read().with_context(|| format!("cannot read temporary files in {}", self.folder.display()))
     }
-}
-
-impl Drop for Buckets {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn path(folder: &Path, index: usize) -> PathBuf {
-    folder.join(format!("{index}"))
 }
 
 /// How many buckets are needed so that one, with `bytes_each` for every entry, takes about half of `memory_mib`.
@@ -102,4 +96,30 @@ pub fn needed(inputs: &[PathBuf], bytes_each: u64, memory_mib: u32) -> Result<us
     }
     let half = u64::from(memory_mib) << 19;
     Ok((entries.saturating_mul(bytes_each) / half + 1).min(MOST) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_have_no_names_and_return_what_was_put_in() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut buckets = Buckets::new(&folder.path().join("out.bin"), 3).expect("room");
+        for (index, bytes) in [(0, b"ab"), (2, b"cd"), (0, b"ef")] {
+            buckets.put(index, bytes).expect("room");
+        }
+        // Windows removes them at the end; Unix has removed their names.
+        if cfg!(unix) {
+            let names = fs::read_dir(folder.path()).expect("the folder").count();
+            assert_eq!(names, 0);
+        }
+        let taken: Vec<_> = (0..3)
+            .map(|index| buckets.take(index).expect("it"))
+            .collect();
+        assert_eq!(taken, [b"abef".to_vec(), vec![], b"cd".to_vec()]);
+        assert!(buckets.take(0).is_err());
+        drop(buckets);
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+    }
 }

@@ -21,6 +21,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::entry::Entry;
 use super::reader::{self, Place};
+use crate::util::identity::check_distinct;
+use crate::util::interrupt::Interrupt;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 
@@ -36,13 +38,20 @@ impl Paths {
     /// The files to read and the one to write.
     ///
     /// # Errors
-    /// When there are fewer than two names.
+    /// Fails with fewer than two names, and if the last one is that of an input too.
     pub fn split(&self) -> Result<(&[PathBuf], &Path)> {
         let (out, inputs) = self.files.split_last().context("no file is named")?;
         ensure!(!inputs.is_empty(), "no file to write is named");
+        let read: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        check_distinct(&[out], &read)?;
         Ok((inputs, out))
     }
 }
+
+/// Entries between two looks at the clock, and at requests to end.
+const STRIDE: u64 = 1 << 14;
+/// What is said after a request to end.
+const STOPPED: &str = "interrupted; no output was written, and files that were there are unchanged";
 
 /// Visits the entries of all files in order, and shows how many there have been and how long the rest will take. Blocks
 /// are numbered through all files.
@@ -51,8 +60,7 @@ fn for_each(
     what: &str,
     mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
 ) -> Result<u64> {
-    /// Entries between two looks at the clock.
-    const STRIDE: u64 = 1 << 14;
+    let interrupt = Interrupt::noticed();
     let sizes = inputs.iter().filter_map(|path| path.metadata().ok());
     let total: u64 = sizes.map(|metadata| metadata.len()).sum();
     let mut progress = ProgressLine::new();
@@ -73,6 +81,7 @@ fn for_each(
         reader::for_each_placed(path, &bytes, |entry, mut place| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
+                ensure!(!interrupt.is_heard(), STOPPED);
                 progress.tick(|seconds| line(count, seconds));
             }
             if let Some(place) = &mut place {

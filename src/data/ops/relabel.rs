@@ -3,6 +3,7 @@
 //! Positions outlive their teachers: many games of an old one, judged by a better one, cost a small part of new games.
 
 use std::ops::Range;
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -13,6 +14,7 @@ use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::pieces::Pieces;
 use crate::data::reader::Place;
 use crate::data::tree::{PackedMove, Stem, Trail};
+use crate::util::identity::check_distinct;
 use crate::util::{cores, threads};
 
 /// Positions that are labelled at once.
@@ -41,6 +43,8 @@ pub struct RelabelArgs {
 /// When a file is at fault, or a position has not one king on each side; the error names it.
 pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
+    let nets: Vec<&Path> = args.label.iter().map(LabelNet::file).collect();
+    check_distinct(&[out], &nets)?;
     let mut output = OutputFile::create(out)?;
     let threads = match args.threads {
         _ if !threads::EXIST => 1,

@@ -1,12 +1,13 @@
 //! `zoothera data split IN... --into A.bin=98 --into B.bin=2`: whole games, by chance, to learn from and to validate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result, ensure};
 
 use super::for_each;
 use super::output::OutputFile;
+use crate::util::identity::check_distinct;
 use crate::util::rng::SplitMix64;
 
 /// Arguments of `data split`.
@@ -57,6 +58,9 @@ impl FromStr for Part {
 pub fn run(args: &SplitArgs) -> Result<()> {
     let total: usize = args.into.iter().map(|part| part.weight as usize).sum();
     ensure!(total > 0, "all parts have weight 0");
+    let read: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    let written: Vec<&Path> = args.into.iter().map(|part| part.path.as_path()).collect();
+    check_distinct(&written, &read)?;
     let outputs: Result<Vec<_>> = args
         .into
         .iter()

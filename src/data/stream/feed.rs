@@ -92,7 +92,7 @@ impl Feed {
             self.next += 1;
             return self.loader.load(self.next - 1);
         }
-        while self.asked < self.next + AHEAD {
+        while self.asked < self.next.saturating_add(AHEAD) {
             self.requests.send(self.asked).ok().context(GONE)?;
             self.asked += 1;
         }

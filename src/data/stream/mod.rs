@@ -112,6 +112,27 @@ impl Stream {
         self.window.bookmark()
     }
 
+    /// Opens the files as [`Stream::open_at`], at a bookmark behind `shown` records.
+    ///
+    /// # Errors
+    /// As [`Stream::open_at`], and if the bookmark is of another place.
+    pub fn open_behind(options: &Options, place: &Bookmark, shown: u64) -> Result<Self> {
+        let check = |found: u64| {
+            ensure!(
+                found == shown,
+                "the place in the stream of positions is damaged: it is behind {found} of them, not {shown}"
+            );
+            Ok(())
+        };
+        // Checked before a window is filled, which may take long.
+        if !place.is_in_first_filling() {
+            check(place.shown_before(window_records(options)? as u64))?;
+        }
+        let stream = Self::open_at(options, place)?;
+        check(stream.bookmark().shown_before(stream.window_len()))?;
+        Ok(stream)
+    }
+
     /// How many records the window holds.
     pub fn window_len(&self) -> u64 {
         self.window.len()

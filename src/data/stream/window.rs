@@ -63,6 +63,21 @@ impl Inlet {
         Ok(true)
     }
 
+    /// Skips records of the first chunk.
+    fn skip(&mut self, records: u64) -> Result<()> {
+        if records == 0 {
+            return Ok(());
+        }
+        self.records = self.feed.take()?;
+        let there = self.records.len() as u64;
+        ensure!(
+            records < there,
+            "{DAMAGED}: it skips {records} of the {there} positions of a part"
+        );
+        self.taken = records as usize;
+        Ok(())
+    }
+
     #[inline]
     fn next(&mut self) -> Result<Record> {
         if self.taken == self.records.len() {
@@ -72,6 +87,9 @@ impl Inlet {
         Ok(self.records[self.taken - 1])
     }
 }
+
+/// What a bookmark is that no run has written.
+const DAMAGED: &str = "the place in the stream of positions is damaged";
 
 /// Why nothing is shown.
 const NOTHING: &str = "no position is left to learn from";
@@ -133,18 +151,17 @@ impl Window {
         if bookmark.fingerprint != feed.plan().fingerprint() {
             bail!("the files or the settings are not those of the run that is to be continued");
         }
-        if bookmark.chunk == 0 && bookmark.skip == 0 {
+        if bookmark.is_in_first_filling() {
             let mut window = Self::fill(feed, seed, records)?;
             window.go_to(bookmark)?;
             return Ok(window);
         }
-        let mut slots = table(records)?;
-        let mut inlet = Inlet::new(feed);
-        for _ in 0..bookmark.skip {
-            inlet.next()?;
-        }
         let len = records as u64;
         let before = bookmark.number_before()?;
+        bookmark.check(len, feed.epoch_chunks())?;
+        let mut slots = table(records)?;
+        let mut inlet = Inlet::new(feed);
+        inlet.skip(bookmark.skip)?;
         let order = Order::new(len, seed, before);
         for place in 0..len {
             slots[order.at(place) as usize] = inlet.next()?;
@@ -268,6 +285,34 @@ impl Inlet {
 }
 
 impl Bookmark {
+    /// Records shown since the stream began, with windows of `len`.
+    pub fn shown_before(&self, len: u64) -> u64 {
+        self.window.saturating_mul(len).saturating_add(self.shown)
+    }
+
+    /// Whether the window began with the files: the first one, or the only one of small files.
+    pub fn is_in_first_filling(&self) -> bool {
+        self.chunk == 0 && self.skip == 0
+    }
+
+    /// Checks that a run with windows of `len` records and epochs of so many chunks can have come here.
+    fn check(&self, len: u64, epoch_chunks: u64) -> Result<()> {
+        ensure!(
+            self.shown <= len,
+            "{DAMAGED}: it has shown {} of the {len} positions of a window",
+            self.shown
+        );
+        // Every epoch has a record at least, and one chunk more may have been begun.
+        let read = u128::from(self.window) * u128::from(len) + 1;
+        ensure!(
+            u128::from(self.chunk) <= read * u128::from(epoch_chunks),
+            "{DAMAGED}: window {} cannot begin with part {}",
+            self.window,
+            self.chunk
+        );
+        Ok(())
+    }
+
     /// The window before.
     fn number_before(&self) -> Result<u64> {
         let before = self.window.checked_sub(1);

@@ -22,9 +22,15 @@ use super::packed_position::{PackedMove, PackedPosition};
 use super::stem::{STEM_BYTES, Stem};
 use crate::data::bin::fill;
 use crate::data::entry::Entry;
+use crate::util::kind::Kind;
 
 /// What a block begins with.
 const MAGIC: &[u8; 4] = b"ZTR1";
+/// Files of this format begin with a block.
+pub const KIND: Kind = Kind {
+    name: "a .tree of positions",
+    is: |head| head.starts_with(MAGIC),
+};
 /// Bytes of a header.
 pub const HEADER_BYTES: usize = 20;
 /// Most bytes of a payload.

@@ -17,7 +17,7 @@ mod stem;
 #[cfg(test)]
 mod tests;
 
-pub use block::{Decoder, HEADER_BYTES, Header, MOST_PAYLOAD, Trail, for_each};
+pub use block::{Decoder, HEADER_BYTES, Header, KIND, MOST_PAYLOAD, Trail, for_each};
 pub use encode::{Encoder, TreeWriter};
 pub use packed_position::PackedMove;
 pub use stem::Stem;
