@@ -11,6 +11,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use engine::engine;
+#[cfg(unix)]
+use engine::{hear_hangups, signal};
 use folder::pauses;
 use zoothera::board::Position;
 use zoothera::data::Entry;
@@ -272,7 +274,7 @@ fn what_cannot_be_written_is_told_at_once() {
         let command = format!("absent.bin --out {out} --millions 0.01");
         folder.run(&command).fails_with(reason);
     };
-    early("none/net.nnue", "none/net.nnue.tmp");
+    early("none/net.nnue", "cannot write none/net.nnue");
     early("inner", "inner: it is no regular file");
     early("a.nnue", "a.svg: it is no regular file");
     early("net.tsv", "another file of the run");
@@ -280,7 +282,7 @@ fn what_cannot_be_written_is_told_at_once() {
     early("net.nnue --init other.nnue", "cannot read other.nnue");
     folder
         .run("some.bin --out some.bin")
-        .fails_with("some.bin is one of the files to learn from");
+        .fails_with("some.bin is also an input (some.bin)");
     early("net.nnue", "absent.bin");
     assert_eq!(names(&folder), before);
 }
@@ -299,33 +301,165 @@ fn a_run_that_fails_renames_nothing() {
     assert!((names(&folder), folder.bytes("net.checkpoint")) == before);
 }
 
-#[cfg(unix)]
 #[test]
-fn a_checkpoint_comes_early_and_at_ctrl_c() {
-    let folder = Folder::new("ctrl-c");
-    let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0";
-    let run = format!("{settings} --millions 0.6 --out net.nnue --resume");
-    let mut child = folder.train(&run);
-    let child = child.stderr(Stdio::piped()).spawn().expect("it runs");
-    // After the first of 600 batches.
-    let mut waits = 0;
+fn files_of_another_kind_are_not_replaced() {
+    let folder = Folder::new("kinds");
+    for name in [
+        "t.nnue",
+        "t.tsv",
+        "t.svg",
+        "t.checkpoint",
+        "t.checkpoint.old",
+    ] {
+        fs::write(folder.path(name), "the user's own").expect("a file");
+        folder
+            .run("some.bin --millions 0.001 --out t.nnue")
+            .fails_with(&format!("{name} exists and is not "));
+        assert_eq!(folder.bytes(name), b"the user's own");
+        fs::remove_file(folder.path(name)).expect("it is there");
+    }
+    // What a run itself has written is replaced by the next one.
+    for _ in 0..3 {
+        folder.run("some.bin --millions 0.001 --out t.nnue").ok();
+    }
+}
+
+/// Starts a run with standard error in a pipe, and waits for its first checkpoint.
+fn start(folder: &Folder, mut command: Command) -> std::process::Child {
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it runs");
     while !folder.path("net.checkpoint").exists() {
         sleep(Duration::from_millis(20));
-        waits += 1;
-        assert!(waits < 3000, "no early checkpoint");
+        let ended = child.try_wait().expect("it is our child");
+        assert!(ended.is_none(), "it ended without a checkpoint");
     }
-    let first = folder.bytes("net.checkpoint");
-    let pid = child.id().to_string();
-    let signal = Command::new("kill").args(["-INT", &pid]).status();
-    assert!(signal.expect("there is a kill").success());
-    let ended = Run::of(&child.wait_with_output().expect("it ends"));
-    ended.fails_with("stopped by Ctrl-C after");
-    assert!(folder.bytes("net.checkpoint") != first);
-    folder.run(&run).ok();
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn checkpoint_comes_early_and_at_each_request_to_end() {
+    let folder = Folder::new("requests");
+    let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0";
+    let run = format!("{settings} --millions 0.6 --out net.nnue --resume");
+    // A closed terminal sends more than one signal.
+    for signals in [&["INT"][..], &["TERM"], &["HUP"], &["TERM", "HUP", "HUP"]] {
+        let mut command = folder.train(&run);
+        hear_hangups(&mut command);
+        // After the first of 600 batches.
+        let child = start(&folder, command);
+        let first = folder.bytes("net.checkpoint");
+        signals.iter().for_each(|name| signal(&child, name));
+        let ended = Run::of(&child.wait_with_output().expect("it ends"));
+        ended.fails_with("stopped by Ctrl-C or a signal after");
+        assert!(folder.bytes("net.checkpoint") != first, "{signals:?}");
+        if signals.len() > 1 {
+            folder.run(&run).ok();
+        } else {
+            fs::remove_file(folder.path("net.checkpoint")).expect("it is there");
+        }
+    }
     folder
         .run(&run.replace("--out net.nnue --resume", "--out whole.nnue"))
         .ok();
     assert!(folder.bytes("net.nnue") == folder.bytes("whole.nnue"));
+}
+
+#[cfg(unix)]
+#[test]
+fn run_under_nohup_ignores_hangups() {
+    let folder = Folder::new("nohup");
+    let run = "some.bin --batch 1000 --threads 2 --every 0.2 --millions 0.1 --out net.nnue";
+    let train = folder.train(run);
+    let mut command = Command::new("sh");
+    command
+        .current_dir(&folder.0)
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .arg(train.get_program())
+        .args(train.get_args());
+    let child = start(&folder, command);
+    signal(&child, "HUP");
+    Run::of(&child.wait_with_output().expect("it ends")).ok();
+}
+
+#[test]
+fn second_run_with_the_same_output_is_refused_and_a_killed_one_blocks_nobody() {
+    let folder = Folder::new("lock");
+    let settings = "some.bin --batch 1000 --threads 1 --out net.nnue --resume";
+    let mut first = start(
+        &folder,
+        folder.train(&format!("{settings} --millions 1000")),
+    );
+    let before = names(&folder);
+    for other in [settings, "some.bin --out ./net.nnue"] {
+        folder.run(other).fails_with("another run writes to ");
+    }
+    assert!(
+        first.try_wait().expect("our child").is_none(),
+        "it was disturbed"
+    );
+    first.kill().expect("it runs");
+    first.wait().expect("it ends");
+    assert!(before.contains(&".net.checkpoint.zoothera.lock".to_owned()));
+    folder
+        .run("some.bin --batch 1000 --threads 1 --millions 0.01 --out net.nnue")
+        .ok();
+    let left = names(&folder);
+    assert!(
+        !left.iter().any(|name| name.contains("zoothera")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn checkpoint_with_an_impossible_place_is_refused() {
+    let folder = Folder::new("place");
+    let run = "some.bin --batch 1000 --threads 1 --millions 0.01 --out net.nnue";
+    folder.run(run).ok();
+    let sound = folder.bytes("net.checkpoint");
+    for (name, value) in [
+        ("skip", u64::MAX),
+        ("skip", 1 << 40),
+        ("chunk", u64::MAX),
+        ("chunk", 1),
+        ("window", u64::MAX),
+        ("window", 1),
+        ("shown", u64::MAX),
+        ("shown", 0),
+        ("fingerprint", 1),
+    ] {
+        let damaged = with_state(&sound, |state| state["bookmark"][name] = value.into());
+        fs::write(folder.path("net.checkpoint"), damaged).expect("a file");
+        folder
+            .run(&format!("{run} --resume"))
+            .fails_with("cannot go on from net.checkpoint");
+    }
+    let damaged = with_state(&sound, |state| state["shown"] = u64::MAX.into());
+    fs::write(folder.path("net.checkpoint"), damaged).expect("a file");
+    folder
+        .run(&format!("{run} --resume"))
+        .fails_with("net.checkpoint is damaged");
+    let longer = [&sound[..], &[0; 100_000]].concat();
+    fs::write(folder.path("net.checkpoint"), longer).expect("a file");
+    folder
+        .run(&format!("{run} --resume"))
+        .fails_with("something behind its end");
+    fs::write(folder.path("net.checkpoint"), &sound).expect("a file");
+    folder.run(&format!("{run} --resume")).ok();
+}
+
+/// A checkpoint with another state, and the checksum that fits.
+fn with_state(checkpoint: &[u8], edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    use sha2::Digest;
+    let length = u32::from_le_bytes(checkpoint[12..16].try_into().expect("four bytes")) as usize;
+    let (state, rest) = checkpoint[16..checkpoint.len() - 32].split_at(length);
+    let mut state = serde_json::from_slice(state).expect("JSON");
+    edit(&mut state);
+    let state = serde_json::to_vec(&state).expect("JSON");
+    let length = (state.len() as u32).to_le_bytes();
+    let mut bytes = [&checkpoint[..12], &length, &state, rest].concat();
+    let hash = sha2::Sha256::digest(&bytes);
+    bytes.extend_from_slice(&hash);
+    bytes
 }
 
 #[test]

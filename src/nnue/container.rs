@@ -6,9 +6,19 @@ use super::error::NetError;
 use super::leb128;
 use super::reader::ByteReader;
 use super::version::{HEADER_SIZE, KNOWN_VERSIONS};
+use crate::util::kind::Kind;
 
 /// The longest description that we read, in bytes.
 const MAX_DESCRIPTION: usize = 1 << 20;
+
+/// What a network may replace.
+pub const KIND: Kind = Kind {
+    name: "a network",
+    is: |head| {
+        let version = head.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        version.is_some_and(|version| KNOWN_VERSIONS.contains(&version))
+    },
+};
 
 /// Bytes of a whole uncompressed file with a description of `description` bytes.
 pub(super) fn file_size(shape: &Shape, description: usize) -> usize {

@@ -51,6 +51,7 @@ mod view;
 
 pub use accumulator::AccumulatorStack;
 pub use architecture::{Activation, Architecture, Chain, LayerShape, Shape, VERSION_OWN};
+pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
 pub use features::relations::Relations;
 pub use features::{FeatureSet, Features};

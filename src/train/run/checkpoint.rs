@@ -32,9 +32,15 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::transformer::block;
 use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
-use crate::util::atomic::write_atomically;
+use crate::util::atomic::AtomicFile;
+use crate::util::kind::Kind;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
+/// What a checkpoint may replace.
+pub const KIND: Kind = Kind {
+    name: "the checkpoint of a training run",
+    is: |head| head.starts_with(MAGIC),
+};
 const VERSION: u32 = 2;
 /// The version before averages, which is read as well.
 const FIRST_VERSION: u32 = 1;
@@ -119,34 +125,47 @@ pub struct Contents<'a> {
 /// # Errors
 /// When the disk fails.
 pub fn write(path: &Path, contents: Contents) -> Result<()> {
-    let state = serde_json::to_vec(contents.state).context("cannot write the state down")?;
-    write_atomically(path, |file| {
-        let mut out = Hashing::new(&mut *file);
-        out.write_all(MAGIC)?;
-        out.write_all(&VERSION.to_le_bytes())?;
-        out.write_all(&(state.len() as u32).to_le_bytes())?;
-        out.write_all(&state)?;
-        out.write_all(&contents.moments.steps.to_le_bytes())?;
-        let (model, moments) = (contents.model, contents.moments);
-        for table in [&model.transformer, &moments.first.0, &moments.second.0] {
-            put_floats(&mut out, table)?;
+    begin(path, contents)?.commit()
+}
+
+/// Writes a checkpoint whole, but does not give it its name yet: that is for [`AtomicFile::commit`].
+///
+/// # Errors
+/// When the disk fails.
+pub fn begin(path: &Path, contents: Contents) -> Result<AtomicFile> {
+    let mut file = AtomicFile::create_over(path, &KIND)?;
+    let written = write_to(&mut file, contents);
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(file)
+}
+
+fn write_to(file: &mut AtomicFile, contents: Contents) -> io::Result<()> {
+    let state = serde_json::to_vec(contents.state)?;
+    let mut out = Hashing::new(&mut *file);
+    out.write_all(MAGIC)?;
+    out.write_all(&VERSION.to_le_bytes())?;
+    out.write_all(&(state.len() as u32).to_le_bytes())?;
+    out.write_all(&state)?;
+    out.write_all(&contents.moments.steps.to_le_bytes())?;
+    let (model, moments) = (contents.model, contents.moments);
+    for table in [&model.transformer, &moments.first.0, &moments.second.0] {
+        put_floats(&mut out, table)?;
+    }
+    for dense in [&model.dense, &moments.first.1, &moments.second.1] {
+        for tensor in dense.tensors() {
+            put_floats(&mut out, tensor)?;
         }
-        for dense in [&model.dense, &moments.first.1, &moments.second.1] {
-            for tensor in dense.tensors() {
-                put_floats(&mut out, tensor)?;
-            }
+    }
+    if let Some(average) = contents.average {
+        put_floats(&mut out, &average.model.transformer)?;
+        for tensor in average.model.dense.tensors() {
+            put_floats(&mut out, tensor)?;
         }
-        if let Some(average) = contents.average {
-            put_floats(&mut out, &average.model.transformer)?;
-            for tensor in average.model.dense.tensors() {
-                put_floats(&mut out, tensor)?;
-            }
-        }
-        out.write_all(&(contents.records.len() as u32).to_le_bytes())?;
-        out.write_all(bytemuck::cast_slice(contents.records))?;
-        let hash = out.hash.finalize();
-        file.write_all(&hash)
-    })
+    }
+    out.write_all(&(contents.records.len() as u32).to_le_bytes())?;
+    out.write_all(bytemuck::cast_slice(contents.records))?;
+    let hash = out.hash.finalize();
+    file.write_all(&hash)
 }
 
 /// Bytes of a checkpoint of a run on such a net, with the mean of its weights or without, but for its state and its
@@ -234,6 +253,9 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     file.inner.read_exact(&mut stored)?;
     if stored != computed[..] {
         bail!("its checksum is wrong");
+    }
+    if file.inner.read(&mut [0])? > 0 {
+        bail!("there is something behind its end");
     }
     let parameters = Parameters {
         model,
@@ -406,12 +428,31 @@ mod tests {
 
         let mut bytes = std::fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        std::fs::write(&path, &bytes).unwrap();
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap();
+        file.write_all(&[0]).unwrap();
+        let error = format!("{:#}", read(&path).err().unwrap());
+        assert!(error.contains("behind its end"), "{error}");
+        file.set_len(size).unwrap();
+        let middle = size / 2;
+        flip_bit(&path, middle);
         let error = format!("{:#}", read(&path).err().unwrap());
         assert!(error.contains("checksum"), "{error}");
-        std::fs::write(&path, &bytes[..middle]).unwrap();
+        file.set_len(middle).unwrap();
         assert!(read(&path).is_err());
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    fn flip_bit(path: &Path, at: u64) {
+        use std::io::{Seek, SeekFrom};
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options.read(true).write(true).open(path).unwrap();
+        let mut byte = [0];
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.read_exact(&mut byte).unwrap();
+        file.seek(SeekFrom::Start(at)).unwrap();
+        file.write_all(&[byte[0] ^ 1]).unwrap();
     }
 }

@@ -6,28 +6,26 @@ use anyhow::{Result, ensure};
 
 use super::checkpoint;
 use super::config::Config;
-use super::outputs::beside;
-use crate::data::stream::Source;
+use super::outputs::{LOG, PICTURE, beside, old_checkpoint};
+use crate::nnue;
 use crate::util::atomic::AtomicFile;
 use crate::util::disk::free_bytes;
+use crate::util::identity::check_distinct;
 
-/// Checks that net, checkpoint, log and picture of a run can be written, that they are none of the files that it reads,
-/// and that the disk has room for them. Nothing is left behind, nothing of what is there is changed.
+/// Checks that net, checkpoint, log and picture of a run can be written, that none of them is an input, that they
+/// replace no other files of the user, and that the disk has room for them. Nothing is left behind or changed.
 ///
 /// # Errors
 /// What is wrong, by the name of the file.
-pub fn check_outputs(config: &Config, sources: &[Source], resume: bool) -> Result<()> {
+pub fn check_outputs(config: &Config, inputs: &[&Path], resume: bool) -> Result<()> {
     let outputs = outputs(&config.out)?;
-    for output in &outputs {
-        let read = sources.iter().any(|source| same(&source.path, output));
-        ensure!(
-            !read,
-            "{} is one of the files to learn from, and would be overwritten: give another --out",
-            output.display()
-        );
+    check_distinct(&outputs.each_ref().map(PathBuf::as_path), inputs)?;
+    let kinds = [nnue::KIND, checkpoint::KIND, LOG, PICTURE];
+    for (output, kind) in outputs.iter().zip(&kinds) {
         // It leaves nothing behind when it is dropped.
-        AtomicFile::create(output)?;
+        AtomicFile::create_over(output, kind)?;
     }
+    checkpoint::KIND.check(&old_checkpoint(&outputs[1]))?;
     let folder = config.out.parent().unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -51,12 +49,6 @@ fn outputs(out: &Path) -> Result<[PathBuf; 4]> {
     );
     let [checkpoint, log, picture] = others;
     Ok([out.to_path_buf(), checkpoint, log, picture])
-}
-
-/// Whether both names are of one file that is there.
-fn same(a: &Path, b: &Path) -> bool {
-    a.canonicalize()
-        .is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
 /// Bytes of a checkpoint and a net, about.

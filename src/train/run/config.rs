@@ -306,6 +306,16 @@ impl Config {
                 bail!("{name} is {value}, but must be more than 0");
             }
         }
+        let at_most = [
+            ("batch", self.batch as f64, f64::from(1 << 24)),
+            ("threads", self.threads as f64, 1024.0),
+            ("millions", self.millions, 1e9),
+        ];
+        for (name, value, most) in at_most {
+            if value > most {
+                bail!("{name} is {value}, but must be {most} at most");
+            }
+        }
         for (name, value) in [("lambda", self.lambda), ("lambda-end", self.lambda_end)] {
             if value > 1.0 || value.is_nan() || (name == "lambda" && value < 0.0) {
                 bail!("{name} is {value}, but must be from 0 to 1");
@@ -406,6 +416,9 @@ mod tests {
         assert!(error.to_string().contains("milions"), "{error}");
         for (name, text) in [
             ("batch", "batch = 0"),
+            ("batch", "batch = 9223372036854775807"),
+            ("threads", "threads = 9223372036854775807"),
+            ("millions", "millions = 1e300"),
             ("lambda", "lambda = 1.5"),
             ("holdout", "holdout = 1.0"),
             ("rate", "rate = nan"),

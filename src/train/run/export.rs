@@ -9,6 +9,7 @@ use super::schedule::{self, Elapsed};
 use super::{checkpoint, plot};
 use crate::train::integer::{ExportReport, export};
 use crate::train::model::rounding::Rounding;
+use crate::util::identity::check_distinct;
 
 /// Arguments of `train export`.
 #[derive(clap::Args, Clone, Debug)]
@@ -34,6 +35,9 @@ pub struct ExportArgs {
 /// # Errors
 /// When the checkpoint is none, or the net cannot be written.
 pub fn run(args: &ExportArgs) -> Result<()> {
+    let mut outputs = vec![args.out.as_path()];
+    outputs.extend(args.plot.as_deref());
+    check_distinct(&outputs, &[&args.checkpoint])?;
     let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
     let scale = args.output_scale.unwrap_or(state.config.output_scale);
     let mut model = if args.last {

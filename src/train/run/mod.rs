@@ -13,7 +13,7 @@ mod schedule;
 mod session;
 mod start;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -29,6 +29,7 @@ use super::model::shapes::of_width;
 use super::step::trainer_bytes;
 use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
+use crate::util::claim::Lock;
 
 /// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs or products of
 /// halves, with HalfKAv2_hm features, or with eight stacks of layers.
@@ -89,7 +90,20 @@ pub fn run(args: TrainArgs) -> Result<()> {
     config.check()?;
     let architecture = config.architecture()?;
     let train = of_width!(train, architecture);
-    checks::check_outputs(&config, &sources, args.resume)?;
+    let checkpoint = beside(&config.out, "checkpoint");
+    let lock = Lock::of(&checkpoint);
+    let lock = lock.with_context(|| format!("cannot write {}", config.out.display()))?;
+    let Some(_lock) = lock else {
+        bail!(
+            "another run writes to {} and {}: wait for its end, or give another --out",
+            config.out.display(),
+            checkpoint.display()
+        );
+    };
+    let mut inputs: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
+    inputs.extend(args.init.as_deref());
+    inputs.extend(args.config.as_deref());
+    checks::check_outputs(&config, &inputs, args.resume)?;
     let start = start::start(&config, args.resume, args.init.as_deref())?;
     train(start, options(sources, &config)?)
 }
@@ -148,7 +162,7 @@ fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
     let started = Instant::now();
     let checkpoint = beside(&state.config.out, "checkpoint");
     let stream = match &state.bookmark {
-        Some(bookmark) => Stream::open_at(options, bookmark)
+        Some(bookmark) => Stream::open_behind(options, bookmark, state.shown)
             .with_context(|| format!("cannot go on from {}", checkpoint.display()))?,
         None => Stream::open(options)?,
     };

@@ -7,8 +7,27 @@ use anyhow::{Context, Result};
 
 use super::checkpoint::Validation;
 use super::picture;
-use crate::nnue::Network;
-use crate::util::atomic::write_atomically;
+use crate::nnue::{self, Network};
+use crate::util::atomic::write_over;
+use crate::util::kind::Kind;
+
+/// First line of a log.
+const LOG_HEADER: &str = "positions\ttrain\theld_out\trate\tlambda\tseconds\n";
+/// What every picture's title says behind the name of the net.
+const PICTURE_TITLE: &str = "loss by positions shown";
+/// What a log may replace.
+pub const LOG: Kind = Kind {
+    name: "the log of a training run",
+    is: |head| head.starts_with(LOG_HEADER.as_bytes()),
+};
+/// What a picture may replace.
+pub const PICTURE: Kind = Kind {
+    name: "the plot of a training run",
+    is: |head| {
+        let head = String::from_utf8_lossy(head);
+        head.starts_with("<svg ") && head.contains(PICTURE_TITLE)
+    },
+};
 
 /// The file beside the net that has this extension.
 pub fn beside(out: &Path, extension: &str) -> PathBuf {
@@ -20,40 +39,39 @@ pub fn millions(positions: u64) -> f64 {
     positions as f64 / 1e6
 }
 
-/// A new run does not throw away what an older one has left: its checkpoint gets another name.
+/// Gives the checkpoint of an older run another name, so that a new run does not replace it.
 ///
 /// # Errors
-/// When it cannot be renamed.
+/// Fails if it cannot be renamed, or another file of the user has that name.
 pub fn keep_old(checkpoint: &Path) -> Result<()> {
     if !checkpoint.exists() {
         return Ok(());
     }
-    let old = beside(checkpoint, "checkpoint.old");
+    let old = old_checkpoint(checkpoint);
+    super::checkpoint::KIND.check(&old)?;
     eprintln!(
         "{} is there from another run (--resume would have gone on from it): kept as {}",
         checkpoint.display(),
         old.display()
     );
-    rename(checkpoint, &old)
+    std::fs::rename(checkpoint, &old)
+        .with_context(|| format!("cannot rename {}", checkpoint.display()))
 }
 
-/// Gives a file another name.
-///
-/// # Errors
-/// When the system refuses.
-pub fn rename(from: &Path, to: &Path) -> Result<()> {
-    std::fs::rename(from, to).with_context(|| format!("cannot rename {}", from.display()))
+/// Where the checkpoint of an older run goes.
+pub fn old_checkpoint(checkpoint: &Path) -> PathBuf {
+    beside(checkpoint, "checkpoint.old")
 }
 
 /// Writes the net.
 pub fn write_net(path: &Path, net: &Network) -> Result<()> {
     let bytes = net.to_bytes();
-    write_atomically(path, |file| file.write_all(&bytes))
+    write_over(path, &nnue::KIND, |file| file.write_all(&bytes))
 }
 
 /// Writes log and picture beside the net.
 pub fn write_curves(out: &Path, history: &[Validation]) -> Result<()> {
-    write_atomically(&beside(out, "tsv"), |file| {
+    write_over(&beside(out, "tsv"), &LOG, |file| {
         file.write_all(log_of(history).as_bytes())
     })?;
     write_picture(&beside(out, "svg"), out, history)
@@ -62,19 +80,18 @@ pub fn write_curves(out: &Path, history: &[Validation]) -> Result<()> {
 /// Writes the loss curves of the run that made `net`.
 pub fn write_picture(path: &Path, net: &Path, history: &[Validation]) -> Result<()> {
     let picture = picture::svg(&picture_title(net), history);
-    write_atomically(path, |file| file.write_all(picture.as_bytes()))
+    write_over(path, &PICTURE, |file| file.write_all(picture.as_bytes()))
 }
 
 /// Names the net, but not the folder where it happens to lie.
 fn picture_title(net: &Path) -> String {
     let name = net.file_name().unwrap_or_default();
-    format!("{}: loss by positions shown", name.display())
+    format!("{}: {PICTURE_TITLE}", name.display())
 }
 
 /// The log: a line per validation.
 fn log_of(history: &[Validation]) -> String {
-    let header = "positions\ttrain\theld_out\trate\tlambda\tseconds\n".to_owned();
-    history.iter().fold(header, |log, report| {
+    history.iter().fold(LOG_HEADER.to_owned(), |log, report| {
         log + &format!(
             "{}\t{:.8}\t{:.8}\t{:.8}\t{:.4}\t{:.1}\n",
             report.shown, report.train, report.held_out, report.rate, report.lambda, report.seconds

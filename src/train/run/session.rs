@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
 use super::display::{RunDisplay, Status};
-use super::outputs::{beside, keep_old, millions, rename, write_curves, write_net};
+use super::outputs::{beside, keep_old, millions, write_curves, write_net};
 use super::plot;
 use super::schedule::{self, Elapsed};
 use crate::data::Record;
@@ -17,6 +17,7 @@ use crate::train::integer::{ExportReport, export};
 use crate::train::samples::batches::{Batch, Batches};
 use crate::train::step::Trainer;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::util::atomic::resolve;
 use crate::util::interrupt::Interrupt;
 
 /// Positions that an export is checked on.
@@ -76,12 +77,12 @@ impl<const L1: usize> Session<L1> {
         })
     }
 
-    /// Shows batch after batch until the end. If no more can be read, or at Ctrl-C, what was learnt is kept.
+    /// Shows batch after batch until the end. If no more can be read, or at a request to end, what was learnt is kept.
     ///
     /// # Errors
     /// When it could not come to the end, and why.
     pub fn learn(&mut self) -> Result<()> {
-        let interrupt = Interrupt::listen(|| ());
+        let interrupt = Interrupt::noticed();
         while self.elapsed().done < 1.0 {
             if interrupt.is_heard() {
                 return self.stop();
@@ -126,7 +127,7 @@ impl<const L1: usize> Session<L1> {
             self.keep()?;
         }
         bail!(
-            "stopped by Ctrl-C after {:.1} M positions; the same command with --resume goes on from {}",
+            "stopped by Ctrl-C or a signal after {:.1} M positions; the same command with --resume goes on from {}",
             millions(self.state.shown),
             self.checkpoint().display()
         )
@@ -196,7 +197,8 @@ impl<const L1: usize> Session<L1> {
 
     /// Writes the checkpoint.
     fn keep(&mut self) -> Result<()> {
-        let path = self.checkpoint();
+        // What a link names is renamed, not the link.
+        let path = resolve(&self.checkpoint())?;
         let contents = Contents {
             state: &self.state,
             model: &self.trainer.model,
@@ -208,10 +210,9 @@ impl<const L1: usize> Session<L1> {
             return checkpoint::write(&path, contents);
         }
         // Whole before anything makes way for it.
-        let new = beside(&path, "checkpoint.new");
-        checkpoint::write(&new, contents)?;
+        let new = checkpoint::begin(&path, contents)?;
         keep_old(&path)?;
-        rename(&new, &path)?;
+        new.commit()?;
         self.kept = true;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::checkpoint::{self, Parameters, RunState};
 use super::config::Config;
@@ -150,6 +150,13 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
             path.display()
         );
     }
+    let most = 1e6 * config.millions + config.batch as f64;
+    ensure!(
+        state.shown as f64 <= most,
+        "{} is damaged: it has shown {} positions, more than such a run shows",
+        path.display(),
+        state.shown
+    );
     state.config = config.clone();
     Ok((state, parameters))
 }
