@@ -9,7 +9,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use folder::Folder;
 use serde_json::Value;
@@ -224,38 +223,6 @@ fn mistakes_are_told_before_the_first_search() {
     fails(&["review"], "GAMES");
     fails(&["review", "--svg", "8/8 w"], "bad FEN");
     fails(&["explain", "startpos", "e5"], "e5");
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_review_writes_what_is_done() {
-    let folder = Folder::new("interrupted");
-    let games = folder.file("games.pgn", GAMES.as_bytes());
-    let pgn = folder.path("out.pgn");
-    let child = zoothera(&[
-        "review",
-        name(&games),
-        "--movetime",
-        "1500",
-        "--pgn",
-        name(&pgn),
-    ])
-    .spawn()
-    .expect("the engine starts");
-    std::thread::sleep(Duration::from_secs(4));
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(killed.is_ok_and(|status| status.success()));
-    let (_, err) = named_a_mistake(child.wait_with_output().expect("it ends"));
-    assert!(err.contains("interrupted: 1 of 4 games"), "{err}");
-    let text = fs::read_to_string(&pgn).expect("the file");
-    assert_eq!(text.matches("[Result ").count(), 1, "{text}");
-    assert!(text.contains("4. Qxf7# { [%eval #0] } 1-0"), "{text}");
-    assert!(
-        !text.contains("1. e4 { [%eval"),
-        "the first moves were not reached:\n{text}"
-    );
 }
 
 #[test]

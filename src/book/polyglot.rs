@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::entry::{ENTRY_BYTES, Entry};
 use crate::board::{Move, Position};
+use crate::util::kind::Kind;
 use crate::util::rng::SplitMix64;
 
 /// A larger file is refused rather than read: the largest books have some hundred MB.
@@ -28,6 +29,16 @@ pub struct BookMove {
     /// played.
     pub weight: u16,
 }
+
+/// What a book may replace: whole entries in the order of their keys, which are hardly ever text.
+pub const KIND: Kind = Kind {
+    name: "a Polyglot book",
+    is: |head| {
+        let (entries, rest) = head.as_chunks::<ENTRY_BYTES>();
+        let key = |entry: &[u8; ENTRY_BYTES]| entry.first_chunk().copied().map(u64::from_be_bytes);
+        rest.is_empty() && entries.is_sorted_by_key(key) && head.contains(&0)
+    },
+};
 
 impl Book {
     /// Reads a book.

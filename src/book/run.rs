@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::polyglot::KIND;
 use super::{Book, BookBuilder, BuildOptions};
 use crate::board::Position;
 use crate::notation::pgn::{self, Games};
-use crate::util::atomic::write_atomically;
+use crate::util::atomic::{AtomicFile, write_over};
+use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::reason;
 
@@ -25,6 +27,10 @@ pub fn make(
     said: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
+    let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    check_distinct(&[out], &inputs)?;
+    // Whether the book can be written is asked before the games are read, which takes longer.
+    drop(AtomicFile::create_over(out, &KIND)?);
     let mut builder = BookBuilder::default();
     let (mut used, mut broken) = (0, 0);
     for file in files {
@@ -55,7 +61,7 @@ pub fn make(
             options.min_games
         );
     }
-    write_atomically(out, |file| {
+    write_over(out, &KIND, |file| {
         let mut bytes = entries.iter().map(|entry| entry.to_bytes());
         bytes.try_for_each(|bytes| file.write_all(&bytes))
     })?;

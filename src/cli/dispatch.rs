@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Stderr, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, pl
 #[cfg(feature = "tune")]
 use crate::tune;
 use crate::util::console::{Printable, wants_colour};
+use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::text::printable;
 use crate::util::{reason, rng};
@@ -175,6 +177,8 @@ fn run_command(command: Command) -> Result<()> {
                     (_, true) => Compression::None,
                     _ => Compression::AsRead,
                 };
+                let inputs: Vec<&Path> = net.as_deref().into_iter().collect();
+                check_distinct(&[&file], &inputs)?;
                 let network = tools::load_network(net.as_deref())?;
                 Ok(writeln!(
                     out,
@@ -184,8 +188,7 @@ fn run_command(command: Command) -> Result<()> {
             }
         },
         Command::NetMaterial { file, no_squares } => {
-            std::fs::write(&file, train::material_net(!no_squares))
-                .with_context(|| format!("cannot write {}", file.display()))
+            net::write(&file, &train::material_net(!no_squares))
         }
         Command::Train(args) => train::run::run(*args),
         Command::Data { command } => run_data(&command),
@@ -280,6 +283,7 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
         let position = position_from_fen(&args.fen.join(" "))?;
         return Ok(write!(out, "{}", eval::explain(&position, &network))?);
     };
+    check_distinct(&[Path::new("-")], &[file])?;
     let kernel = args.kernel.unwrap_or_else(Kernel::active);
     if !kernel.is_available() {
         bail!("this processor cannot run the kernel {kernel}");
@@ -393,6 +397,8 @@ fn run_book(command: &BookCommand) -> Result<()> {
 }
 
 fn run_epd(args: EpdArgs) -> Result<()> {
+    let suites: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    check_distinct(&[Path::new("-")], &suites)?;
     let network = tools::load_network(args.engine.net.as_deref())?;
     let options = EpdOptions {
         limits: args.limits.limits(EPD_TIME),

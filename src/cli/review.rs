@@ -49,6 +49,7 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
     let options = ReviewOptions {
         engine: engine_options(&args.limits, REVIEW_TIME, &args.engine, args.lines),
         file: args.file.unwrap_or_default(),
+        net: args.engine.net,
         side: args.side.map(|side| Color::from_white(side == "white")),
         detail: args.detail,
         pgn: args.pgn,

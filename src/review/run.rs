@@ -19,6 +19,8 @@ use crate::search::ThreadPool;
 use crate::search::limits::Limits;
 use crate::tools::open_tables;
 use crate::util::atomic::AtomicFile;
+use crate::util::identity::check_distinct;
+use crate::util::kind::{Kind, is_text, text_start};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{counted, short_time};
 use crate::util::reason;
@@ -59,6 +61,8 @@ pub struct ReviewOptions {
     pub file: PathBuf,
     /// The searches.
     pub engine: EngineOptions,
+    /// Network that searches, if it is not the embedded one.
+    pub net: Option<PathBuf>,
     /// Whose moves are judged; both sides' if absent.
     pub side: Option<Color>,
     /// How much is said.
@@ -71,17 +75,19 @@ pub struct ReviewOptions {
     pub json: bool,
 }
 
-/// Reviews all games. After Ctrl-C what is done is written, the game in progress as far as it has come.
+/// Reviews all games. After a request to end, the games that are done and the one in progress, as far as it has come,
+/// are kept beside the outputs, which stay as they were.
 ///
 /// # Errors
-/// When no game can be read or an output cannot be written; after all outputs were written, when games were cut or
-/// skipped.
+/// Fails if no game can be read, an output is an input too or cannot be written, and after a request to end. Fails after
+/// all outputs were written if games were cut or skipped.
 pub fn run(
     options: &ReviewOptions,
     network: Arc<Network>,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<()> {
+    check_outputs(options)?;
     let (games, broken) = read(&options.file, err)?;
     let mut outputs = Outputs::create(options, out)?;
     let mut analyst = options.engine.analyst(network, err)?;
@@ -112,14 +118,14 @@ pub fn run(
     }
     let (done, all) = (outputs.reviewed, games.len());
     progress.finish(done);
-    outputs.finish()?;
-    if done < all {
-        writeln!(
-            err,
-            "interrupted: {done} of {} written, the last of them perhaps only in part",
+    if analyst.is_interrupted() {
+        let parts = outputs.keep_parts()?;
+        bail!(
+            "interrupted: {done} of {} reviewed, the last of them perhaps only in part{parts}",
             counted(all, "game", "games")
-        )?;
+        );
     }
+    outputs.finish()?;
     if broken > 0 {
         bail!(
             "{} cut or skipped because of mistakes",
@@ -127,6 +133,20 @@ pub fn run(
         );
     }
     Ok(())
+}
+
+/// Checks that no output is an input.
+fn check_outputs(options: &ReviewOptions) -> Result<()> {
+    let standard = Path::new("-");
+    let to_standard = options.json || (options.pgn.is_none() && options.html.is_none());
+    let outputs = [options.pgn.as_deref(), options.html.as_deref()];
+    let mut outputs: Vec<&Path> = outputs.into_iter().flatten().collect();
+    if to_standard && !outputs.contains(&standard) {
+        outputs.push(standard);
+    }
+    let mut inputs = vec![options.file.as_path()];
+    inputs.extend(options.net.as_deref());
+    check_distinct(&outputs, &inputs)
 }
 
 /// The games of a file. Those with a mistake are kept as far as it, with the message as their last comment, and named
@@ -169,6 +189,22 @@ fn with_last_comment(mut game: Game, comment: Option<String>) -> Game {
     }
     game
 }
+/// What annotated games may replace.
+const PGN: Kind = Kind {
+    name: "a PGN file",
+    is: |head| {
+        let begins = |byte: &u8| b"[;%{(".contains(byte) || byte.is_ascii_digit();
+        is_text(head) && text_start(head).first().is_none_or(begins)
+    },
+};
+/// What a page may replace.
+const PAGE: Kind = Kind {
+    name: "an HTML page",
+    is: |head| {
+        let start = text_start(head).to_ascii_lowercase();
+        start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
+    },
+};
 
 /// Where the annotated games go.
 enum PgnOutput {
@@ -197,7 +233,7 @@ impl<'a> Outputs<'a> {
         let nothing = options.pgn.is_none() && options.html.is_none() && !options.json;
         let pgn = match options.pgn.as_deref() {
             Some(path) if path == standard => PgnOutput::Standard,
-            Some(path) => PgnOutput::File(AtomicFile::create(path)?),
+            Some(path) => PgnOutput::File(AtomicFile::create_over(path, &PGN)?),
             None if nothing => PgnOutput::Standard,
             None => PgnOutput::Nowhere,
         };
@@ -209,7 +245,7 @@ impl<'a> Outputs<'a> {
             html: options
                 .html
                 .as_deref()
-                .map(AtomicFile::create)
+                .map(|path| AtomicFile::create_over(path, &PAGE))
                 .transpose()?,
             shown: Vec::new(),
             summary: !options.json && !matches!(pgn, PgnOutput::Standard),
@@ -242,16 +278,39 @@ impl<'a> Outputs<'a> {
     }
 
     fn finish(self) -> Result<()> {
+        self.into_files()?
+            .into_iter()
+            .try_for_each(AtomicFile::commit)
+    }
+
+    /// Keeps what there is under other names than the outputs', and says where.
+    fn keep_parts(self) -> Result<String> {
+        if self.reviewed == 0 {
+            return Ok(String::new());
+        }
+        let parts = self.into_files()?.into_iter().map(AtomicFile::keep_part);
+        let parts: Vec<String> = parts
+            .map(|part| Ok(part?.display().to_string()))
+            .collect::<Result<_>>()?;
+        if parts.is_empty() {
+            return Ok(String::new());
+        }
+        Ok(format!("; kept in {}", parts.join(" and ")))
+    }
+
+    /// The files, whole.
+    fn into_files(self) -> Result<Vec<AtomicFile>> {
+        let mut files = Vec::new();
         if let Some(mut file) = self.html {
             let page = page(&self.shown);
             file.write_all(page.as_bytes())
                 .context("cannot write the page")?;
-            file.commit()?;
+            files.push(file);
         }
         if let PgnOutput::File(file) = self.pgn {
-            file.commit()?;
+            files.push(file);
         }
-        Ok(())
+        Ok(files)
     }
 }
 

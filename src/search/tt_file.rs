@@ -19,11 +19,20 @@ use serde::{Deserialize, Serialize};
 
 use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
 use crate::util::atomic::AtomicFile;
+use crate::util::kind::Kind;
 
 /// Grows with every change of the layout or the meaning of entries and keys.
 const VERSION: u32 = 1;
 /// Identifier in the first line.
 const FORMAT: &str = "zoothera-hash";
+/// What a table may replace.
+pub const KIND: Kind = Kind {
+    name: "a transposition table",
+    is: |head| {
+        let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        serde_json::from_slice(line).is_ok_and(|found: Heading| found.format == FORMAT)
+    },
+};
 /// Longest valid first line.
 const LONGEST_HEADING: u64 = 1024;
 const CLUSTER_BYTES: usize = size_of::<ClusterWords>();
@@ -54,9 +63,9 @@ pub struct SavedTable {
 /// Writes `table`, which belongs to the net with this SHA-256, whole or not at all.
 ///
 /// # Errors
-/// When the disk refuses, or `path` is no regular file; what was there before stays.
+/// Fails on an I/O error, and if `path` is another file than a table; the old file stays then.
 pub fn save(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
-    let mut file = AtomicFile::create(path)?;
+    let mut file = AtomicFile::create_over(path, &KIND)?;
     let written = write(table, net, &mut file);
     written.with_context(|| format!("cannot write {}", path.display()))?;
     file.commit()?;
@@ -337,6 +346,13 @@ mod tests {
         assert!(refusal(NET).contains("format 9"));
         std::fs::write(&path, "no table at all\n").expect("room");
         assert!(refusal(NET).contains("holds no transposition table"));
+        let refused = format!("{:#}", save(&first, NET, &path).expect_err("it is refused"));
+        assert!(
+            refused.contains("is not a transposition table"),
+            "{refused}"
+        );
+        let text = std::fs::read_to_string(&path).expect("it is there");
+        assert_eq!(text, "no table at all\n");
         let error = load(&first, NET, folder.path()).expect_err("a folder");
         assert!(format!("{error:#}").contains("no regular file"));
     }

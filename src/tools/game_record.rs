@@ -1,15 +1,22 @@
 //! A game against a person, as PGN.
 
-use std::fs;
-use std::io::{ErrorKind, Write as _};
-use std::path::Path;
+use std::env;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use chrono::{DateTime, Utc};
 
 use crate::board::{Color, Move, Position};
-use crate::util::atomic::write_atomically;
+use crate::util::atomic::{AtomicFile, write_atomically};
+use crate::util::kind::{Kind, is_text};
 
+/// What a game is added to.
+pub const GAMES: Kind = Kind {
+    name: "a text file of games",
+    is: is_text,
+};
 /// Columns of the move text.
 const WIDTH: usize = 80;
 
@@ -82,19 +89,59 @@ impl GameRecord<'_> {
     /// Adds the game to the end of a file, which has all of it or is as it was.
     ///
     /// # Errors
-    /// When the file cannot be read or written; the error names it.
+    /// Fails if the file cannot be read or written, or is not one of games; the error names it.
     pub fn append_to(&self, path: &Path) -> Result<()> {
-        let mut before = match fs::read(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            read => read.with_context(|| format!("cannot read {}", path.display()))?,
-        };
-        if !before.is_empty() {
-            before.extend_from_slice(b"\n");
-        }
-        write_atomically(path, |file| {
-            file.write_all(&before)?;
+        let mut file = AtomicFile::create_over(path, &GAMES)?;
+        let mut append = || -> io::Result<()> {
+            // Read after the file is ours, so that no game of another process is lost.
+            match File::open(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                old => {
+                    if io::copy(&mut old?, &mut file)? > 0 {
+                        file.write_all(b"\n")?;
+                    }
+                }
+            }
             file.write_all(self.pgn().as_bytes())
-        })
+        };
+        append().with_context(|| format!("cannot write {}", path.display()))?;
+        file.commit()
+    }
+
+    /// Adds the game to the end of a file. If that cannot be done, saves it in a new file of the folder, of the current
+    /// one or of the system's folder for temporary files, or else returns its text in the error.
+    ///
+    /// # Errors
+    /// Says why the file cannot be written, and where the game is.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let Err(error) = self.append_to(path) else {
+            return Ok(());
+        };
+        let folder = path.parent().map(Path::to_path_buf);
+        let folders = [folder, Some(PathBuf::new()), Some(env::temp_dir())];
+        let mut folders = folders.into_iter().flatten();
+        match folders.find_map(|folder| self.write_new(&folder).ok()) {
+            Some(saved) => Err(error.context(format!("the game was saved to {}", saved.display()))),
+            None => Err(error.context(format!("the game could not be saved:\n\n{}", self.pgn()))),
+        }
+    }
+
+    /// Writes the game to a new file in a folder, named by its time, and returns its name.
+    fn write_new(&self, folder: &Path) -> Result<PathBuf> {
+        let name = self.began.format("zoothera-%Y%m%d-%H%M%S").to_string();
+        for number in 1..100 {
+            let tail = if number == 1 {
+                ".pgn".to_owned()
+            } else {
+                format!("-{number}.pgn")
+            };
+            let path = folder.join(format!("{name}{tail}"));
+            if path.symlink_metadata().is_err() {
+                write_atomically(&path, |file| file.write_all(self.pgn().as_bytes()))?;
+                return Ok(path);
+            }
+        }
+        bail!("no name is free in {}", folder.display())
     }
 
     /// The game in PGN.

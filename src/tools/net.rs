@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::nnue::{NetInfo, Network, Relations, hex_sha256};
-use crate::util::atomic::write_atomically;
+use crate::nnue::{KIND, NetInfo, Network, Relations, hex_sha256};
+use crate::util::atomic::write_over;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
 const NAME_DIGITS: usize = 12;
@@ -131,7 +131,7 @@ pub fn export(network: &Network, compression: Compression, path: &Path) -> Resul
         Compression::None => false,
     };
     let bytes = network.to_bytes_as(compressed);
-    write_atomically(path, |file| file.write_all(&bytes))?;
+    write(path, &bytes)?;
     let form = if compressed {
         "compressed (LEB128)"
     } else {
@@ -144,6 +144,14 @@ pub fn export(network: &Network, compression: Compression, path: &Path) -> Resul
         network.architecture(),
         bytes.len()
     ))
+}
+
+/// Writes the bytes of a network, all of them or nothing.
+///
+/// # Errors
+/// Fails on an I/O error, and if the file exists and is not a network; the old file stays then.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_over(path, &KIND, |file| file.write_all(bytes))
 }
 
 /// Writes `network` as it was read to the file of this name; an empty one stands for a name that tells the hash.
@@ -212,6 +220,22 @@ mod tests {
         let nowhere = Path::new("no such folder/x.nnue");
         assert!(export(&network, Compression::AsRead, nowhere).is_err());
         assert!(export(&network, Compression::AsRead, Path::new("..")).is_err());
+    }
+
+    #[test]
+    fn other_files_are_not_replaced_by_a_network() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("games.pgn");
+        std::fs::write(&path, "[Event \"?\"]\n").expect("room");
+        let network = Network::embedded();
+        let refused = export(&network, Compression::AsRead, &path);
+        let error = format!("{:#}", refused.expect_err("games are no network"));
+        assert!(
+            error.contains("games.pgn exists and is not a network"),
+            "{error}"
+        );
+        let text = std::fs::read_to_string(&path).expect("the games");
+        assert_eq!(text, "[Event \"?\"]\n");
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! A game at the terminal against a level of the engine, or its full strength.
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use chrono::Utc;
+use chrono::{DateTime, Utc};
+use parking_lot::Mutex;
 
-use super::game_record::{Ending, GameRecord, movetext};
+use super::game_record::{Ending, GAMES, GameRecord, movetext};
 use crate::board::{Color, Move, Position, Square};
 use crate::level::Level;
 use crate::nnue::Network;
 use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
+use crate::util::atomic::AtomicFile;
+use crate::util::interrupt::Interrupt;
 use crate::util::reason;
 
 /// Nodes of a move at full strength, and of a hint.
@@ -57,40 +60,90 @@ enum Request {
 /// Plays a game with whoever types at `input`; the end of the input is as `quit`.
 ///
 /// # Errors
-/// When `out` fails, or the game cannot be saved.
+/// Fails if `out` does, if the file of games cannot be written before the game, and if the game is saved elsewhere.
 pub fn run(
     options: PlayOptions,
     network: Arc<Network>,
     input: impl BufRead,
     out: &mut impl Write,
 ) -> Result<()> {
+    let began = Utc::now();
     let mut game = TerminalGame {
         pool: ThreadPool::new(network, 1, HASH_MB),
         position: options.start.clone(),
         start: options.start.clone(),
-        moves: Vec::new(),
+        moves: Arc::new(Mutex::new(Some(Vec::new()))),
         flipped: options.colour.is_black(),
         level: options.elo.map(|elo| Level::of(elo, options.seed)),
         colour: options.colour,
         score: 0,
     };
-    let began = Utc::now();
-    let ending = game.play(input, out)?;
-    let record = GameRecord {
-        start: &game.start,
-        moves: &game.moves,
+    if let Some(path) = &options.pgn {
+        // What cannot be written is told before the game rather than after it.
+        drop(AtomicFile::create_over(path, &GAMES)?);
+    }
+    let options = Arc::new(options);
+    save_at_request_to_end(&options, &game.moves, began);
+    let played = game.play(input, out);
+    // Whoever has taken the moves saves them.
+    let Some(moves) = game.moves.lock().take() else {
+        return played.map(drop);
+    };
+    let ending = *played.as_ref().unwrap_or(&Ending::Unfinished);
+    let record = record(&options, &moves, began, ending);
+    let told = writeln!(out, "{}", record.summary());
+    if let Some(path) = &options.pgn {
+        record.save(path)?;
+        told?;
+        writeln!(out, "Saved to {}", path.display())?;
+    }
+    played.map(drop)
+}
+
+/// The moves of a game in progress; `None` once they are being saved.
+type SharedMoves = Arc<Mutex<Option<Vec<Move>>>>;
+
+/// Saves the unfinished game when the process is asked to end, and ends it.
+fn save_at_request_to_end(options: &Arc<PlayOptions>, moves: &SharedMoves, began: DateTime<Utc>) {
+    let (options, moves) = (options.clone(), moves.clone());
+    let Some(path) = options.pgn.clone() else {
+        return;
+    };
+    Interrupt::listen(move || {
+        // Held to the end of the process, which does not come before the game is saved.
+        let mut held = moves.lock();
+        let Some(moves) = held.take() else {
+            return;
+        };
+        let record = record(&options, &moves, began, Ending::Unfinished);
+        let mut err = io::stderr();
+        let _ = match record.save(&path) {
+            Ok(()) => writeln!(
+                err,
+                "\ninterrupted: the game was saved to {}",
+                path.display()
+            ),
+            Err(error) => writeln!(err, "\ninterrupted: {}", reason::chain(&error)),
+        };
+        std::process::exit(130);
+    });
+}
+
+fn record<'a>(
+    options: &'a PlayOptions,
+    moves: &'a [Move],
+    began: DateTime<Utc>,
+    ending: Ending,
+) -> GameRecord<'a> {
+    GameRecord {
+        start: &options.start,
+        moves,
         person: options.colour,
         elo: options.elo,
         seed: options.seed,
         began,
         ending,
-    };
-    writeln!(out, "{}", record.summary())?;
-    if let Some(path) = &options.pgn {
-        record.append_to(path)?;
-        writeln!(out, "Saved to {}", path.display())?;
     }
-    Ok(())
 }
 
 /// A game in progress.
@@ -98,7 +151,7 @@ struct TerminalGame {
     pool: ThreadPool,
     start: Position,
     position: Position,
-    moves: Vec<Move>,
+    moves: SharedMoves,
     flipped: bool,
     level: Option<Level>,
     colour: Color,
@@ -150,7 +203,7 @@ impl TerminalGame {
                 let san = best.map(|m| self.position.san(m)).unwrap_or_default();
                 writeln!(out, "Try {san}")?;
             }
-            Request::Draw if self.score <= DRAWN && !self.moves.is_empty() => {
+            Request::Draw if self.score <= DRAWN && !self.moves().is_empty() => {
                 return Ok(Some(Ending::Agreed));
             }
             Request::Draw => writeln!(out, "No draw: I want to play on")?,
@@ -160,7 +213,7 @@ impl TerminalGame {
                 self.flipped = !self.flipped;
                 self.show(out)?;
             }
-            Request::Moves => writeln!(out, "{}", movetext(&self.start, &self.moves))?,
+            Request::Moves => writeln!(out, "{}", movetext(&self.start, &self.moves()))?,
             Request::Fen => writeln!(out, "{}", self.position.fen())?,
             Request::Help => writeln!(out, "{HELP}")?,
             Request::Quit => return Ok(Some(Ending::Unfinished)),
@@ -182,7 +235,13 @@ impl TerminalGame {
 
     fn make(&mut self, m: Move) {
         self.position.do_move(m);
-        self.moves.push(m);
+        if let Some(moves) = &mut *self.moves.lock() {
+            moves.push(m);
+        }
+    }
+
+    fn moves(&self) -> Vec<Move> {
+        self.moves.lock().clone().unwrap_or_default()
     }
 
     /// The engine's move.
@@ -217,13 +276,13 @@ impl TerminalGame {
 
     /// Takes the person's last move back, and the answer to it.
     fn take_back(&mut self, out: &mut impl Write) -> Result<()> {
-        if self.moves.len() < 2 {
+        if self.moves().len() < 2 {
             writeln!(out, "There is no move of yours to take back")?;
             return Ok(());
         }
         for _ in 0..2 {
             self.position.undo_move();
-            self.moves.pop();
+            self.moves.lock().as_mut().map(Vec::pop);
         }
         self.show(out)
     }

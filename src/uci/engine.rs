@@ -1,6 +1,6 @@
 //! The engine thread: takes commands in order and never waits for a search, except to start the next one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use super::command::{Command, Extra, PositionCommand};
 use super::evalfile::{self, EMBEDDED_NAME};
 use super::extra;
 use super::go::{self, GoCommand};
+use super::log;
 use super::mailbox::{Mailbox, Message};
 use super::options::{self, Id, OPTIONS, OptionValue};
 use super::output::Output;
@@ -525,9 +526,8 @@ fn open_log(value: &OptionValue) -> Result<Option<File>, String> {
     if name.is_empty() {
         return Ok(None);
     }
-    let file = OpenOptions::new().create(true).append(true).open(name);
-    file.map(Some).map_err(|error| {
-        let reason = reason::of(&error);
+    log::open(Path::new(name)).map(Some).map_err(|error| {
+        let reason = reason::chain(&error);
         format!("setoption Debug Log File: '{}': {reason}", excerpt(name))
     })
 }

@@ -13,6 +13,7 @@ mod evalfile;
 mod extra;
 pub mod go;
 mod level;
+mod log;
 pub mod mailbox;
 pub mod options;
 pub mod output;

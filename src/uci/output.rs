@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 use parking_lot::Mutex;
 
+use super::log;
 use crate::util::text::printable;
 use crate::util::threads;
 
@@ -141,7 +142,7 @@ impl Writer {
     fn write(&mut self, item: Item) -> bool {
         match item {
             Item::Out(mut text) => {
-                note(&mut self.log, self.start, "<<", &text);
+                note(&mut self.log, self.start, log::OUTPUT, &text);
                 text.push('\n');
                 let written = self.sink.write_all(text.as_bytes());
                 if written.and_then(|()| self.sink.flush()).is_err() {
@@ -149,7 +150,7 @@ impl Writer {
                     return false;
                 }
             }
-            Item::In(text) => note(&mut self.log, self.start, ">>", &text),
+            Item::In(text) => note(&mut self.log, self.start, log::INPUT, &text),
             Item::Log(file) => self.log = file,
             Item::Flush(done) => {
                 let _ = done.send(());

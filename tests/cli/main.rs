@@ -7,6 +7,7 @@ mod engine;
 mod farms;
 mod manners;
 mod nets;
+mod outputs;
 mod play;
 mod run;
 

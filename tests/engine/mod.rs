@@ -25,6 +25,28 @@ pub fn native() -> Command {
     Command::new(env!("CARGO_BIN_EXE_zoothera"))
 }
 
+/// Has the command end at SIGHUP even if the tests were started with `nohup`.
+#[cfg(unix)]
+pub fn hear_hangups(command: &mut Command) -> &mut Command {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            Ok(())
+        })
+    }
+}
+
+/// Sends a signal to a process.
+#[cfg(unix)]
+pub fn signal(child: &std::process::Child, name: &str) {
+    let sent = Command::new("kill")
+        .args([&format!("-{name}"), &child.id().to_string()])
+        .status();
+    assert!(sent.expect("there is a kill").success());
+}
+
 /// What stands between directories in a list of the engine's system: Wine makes it Windows.
 pub fn list_separator() -> char {
     let line = std::env::var(VARIABLE).unwrap_or_default();

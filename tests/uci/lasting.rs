@@ -277,3 +277,55 @@ fn a_seed_decides_and_a_bad_book_leaves_the_good_one() {
             .any(|line| line.starts_with("info string Book: "))
     );
 }
+
+#[test]
+fn files_of_another_kind_are_not_replaced() {
+    let folder = folder();
+    let path = folder.path().join("games.pgn");
+    let games = "[Event \"?\"]\n\n1. e4 *\n";
+    std::fs::write(&path, games).expect("room");
+    let mut engine = Driver::start();
+    let shown = path.display();
+    engine.send(&format!("setoption name Hash File value {shown}"));
+    for command in [
+        "setoption name Save Hash".to_owned(),
+        format!("export_net {shown}"),
+        format!("setoption name Debug Log File value {shown}"),
+    ] {
+        engine.send(&command);
+        let lines = engine.ready();
+        let errors = errors(&lines);
+        let refused = |line: &&String| line.contains("games.pgn exists and is not a");
+        assert!(errors.iter().any(refused), "{command}: {lines:?}");
+        assert_eq!(std::fs::read_to_string(&path).expect("it"), games);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it").count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn debug_log_on_a_pipe_is_refused_at_once() {
+    let folder = folder();
+    let path = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("there is a mkfifo").success());
+    let mut engine = Driver::start();
+    let shown = path.display();
+    engine.send(&format!("setoption name Debug Log File value {shown}"));
+    let lines = engine.ready();
+    assert!(
+        lines.iter().any(|line| line.contains("no regular file")),
+        "{lines:?}"
+    );
+    engine.go("go depth 1");
+}
+
+#[cfg(unix)]
+#[test]
+fn sigterm_ends_a_search_and_the_engine() {
+    let mut engine = Driver::start();
+    engine.send("go infinite");
+    engine.until("info");
+    engine.signal("TERM");
+    engine.rest();
+}

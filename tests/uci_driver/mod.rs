@@ -107,6 +107,12 @@ impl Driver {
         seen
     }
 
+    /// Sends a signal to the engine.
+    #[cfg(unix)]
+    pub fn signal(&self, name: &str) {
+        engine::signal(&self.child, name);
+    }
+
     /// Everything until the engine closes its output.
     pub fn rest(&mut self) -> Vec<String> {
         let deadline = Instant::now() + PATIENCE;

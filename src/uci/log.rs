@@ -1,0 +1,83 @@
+//! The file of the option `Debug Log File`.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::util::kind::Kind;
+
+/// Marks of lines of input and output, after the time.
+pub const INPUT: &str = ">>";
+pub const OUTPUT: &str = "<<";
+/// A log begins with a line of a log.
+const KIND: Kind = Kind {
+    name: "a debug log",
+    is: begins_as_log,
+};
+
+/// Opens a log for appending.
+///
+/// # Errors
+/// Fails if it cannot be created or written, is a device, a pipe or a folder, or is a file that is not a log.
+pub fn open(path: &Path) -> Result<File> {
+    match path.metadata() {
+        // To open a pipe would wait for its other end.
+        Ok(found) if !found.is_file() => bail!("it is no regular file"),
+        Ok(found) if found.permissions().readonly() => bail!("it is read-only"),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    KIND.check(path)?;
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.context("it cannot be opened")
+}
+
+/// Whether the first line is one of a log: seconds, direction, text.
+fn begins_as_log(head: &[u8]) -> bool {
+    let mut words = head.splitn(3, |&byte| byte == b' ');
+    let [Some(seconds), Some(direction)] = [words.next(), words.next()] else {
+        return false;
+    };
+    let is_number = seconds
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    is_number && [INPUT, OUTPUT].contains(&String::from_utf8_lossy(direction).as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_logs_are_appended_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        for (text, is_log) in [
+            ("", true),
+            ("0.000123 >> uci\n", true),
+            ("12.000123 << readyok\n", true),
+            ("[Event \"?\"]\n", false),
+            ("0.5\n", false),
+        ] {
+            fs::write(&path, text).expect("room");
+            assert_eq!(open(&path).is_ok(), is_log, "{text}");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        }
+        assert!(open(&folder.path().join("new")).is_ok());
+        assert!(open(folder.path()).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipe_is_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("there is a mkfifo").success());
+        let error = open(&path).expect_err("a pipe").to_string();
+        assert!(error.contains("no regular file"), "{error}");
+    }
+}

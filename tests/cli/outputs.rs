@@ -1,0 +1,489 @@
+//! Outputs: what they may replace, and what is left when a run is interrupted, killed, or the disk is full.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::run::{Run, zoothera};
+
+/// A folder of a test.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder for the test"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().expect("a plain name").to_owned()
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), text).expect("room");
+        self.name(name)
+    }
+
+    /// Names and contents of all files.
+    fn contents(&self) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(self.0.path()).expect("the folder");
+        let mut all: Vec<_> = entries
+            .map(|entry| {
+                let path = entry.expect("an entry").path();
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                (name.into_owned(), fs::read(&path).unwrap_or_default())
+            })
+            .collect();
+        all.sort();
+        all
+    }
+}
+
+const GAMES: &str =
+    "[Event \"first\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n";
+const POSITIONS: &str =
+    "fen 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nmove e2e4\nscore 50\nply 0\nresult 1\ne\n";
+
+/// The file under other names.
+fn aliases(folder: &Folder, name: &str) -> Vec<String> {
+    let file = folder.name(name);
+    let extension = Path::new(name).extension().unwrap_or_default();
+    let extension = extension.to_string_lossy();
+    let mut names = vec![file.clone(), folder.name(&format!("./{name}"))];
+    fs::hard_link(&file, folder.path(&format!("hard.{extension}"))).expect("hard links");
+    names.push(folder.name(&format!("hard.{extension}")));
+    #[cfg(unix)]
+    {
+        let link = folder.path(&format!("soft.{extension}"));
+        std::os::unix::fs::symlink(name, link).expect("symbolic links");
+        names.push(folder.name(&format!("soft.{extension}")));
+    }
+    names
+}
+
+/// Each command line, in which `IN` is the file and `OUT` another name of it, must be refused and change nothing.
+fn refuses_input_as_output(name: &str, text: &[u8], lines: &[&str]) {
+    let folder = Folder::new();
+    fs::write(folder.path(name), text).expect("room");
+    let input = folder.name(name);
+    let aliases = aliases(&folder, name);
+    let before = folder.contents();
+    for line in lines {
+        for output in &aliases {
+            let part = |part: &str| match part {
+                "IN" => input.clone(),
+                "OUT" => output.clone(),
+                "OTHER" => folder.name("other.bin"),
+                part => part.to_owned(),
+            };
+            let word = |word: &str| word.split('=').map(part).collect::<Vec<_>>().join("=");
+            let words: Vec<String> = line.split(' ').map(word).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            zoothera(&words).fails_with("is also an input");
+            assert!(folder.contents() == before, "{line}: {output}");
+        }
+    }
+}
+
+#[test]
+fn games_are_not_replaced_by_what_is_made_of_them() {
+    let lines = [
+        "review IN --nodes 100 --pgn OUT",
+        "review IN --nodes 100 --html OUT",
+        "book build IN --out OUT --min-games 1",
+    ];
+    refuses_input_as_output("games.pgn", GAMES.as_bytes(), &lines);
+}
+
+#[test]
+fn positions_are_not_replaced_by_what_is_made_of_them() {
+    let lines = [
+        "data convert IN OUT",
+        "data filter IN OUT",
+        "data shuffle IN OUT",
+        "data dedupe IN OUT",
+        "data split IN --into=OUT=1 --into=OTHER=1",
+    ];
+    refuses_input_as_output("a.plain", POSITIONS.as_bytes(), &lines);
+}
+
+#[test]
+fn nets_and_checkpoints_are_not_replaced_by_what_is_made_of_them() {
+    let net = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue"));
+    let lines = [
+        "net export OUT --net IN --compress",
+        "train OTHER --init IN --out OUT",
+        "review games.pgn --net IN --html OUT",
+    ];
+    refuses_input_as_output("a.nnue", &net.expect("the default net"), &lines);
+    let lines = [
+        "train export IN --out OUT",
+        "train export IN --out x.nnue --plot OUT",
+    ];
+    refuses_input_as_output("a.checkpoint", b"ZOOTRAIN", &lines);
+    refuses_input_as_output("a.toml", b"", &["train OTHER --config IN --out OUT"]);
+}
+
+#[test]
+fn two_outputs_of_one_name_are_refused() {
+    let folder = Folder::new();
+    let input = folder.file("a.plain", POSITIONS);
+    let [one, same] = ["b.bin", "./b.bin"].map(|name| format!("{}=1", folder.name(name)));
+    let into = ["data", "split", &input, "--into", &one, "--into", &same];
+    zoothera(&into).fails_with("b.bin is being written already");
+    assert_eq!(folder.contents().len(), 1);
+}
+
+#[test]
+fn files_of_another_kind_are_not_replaced() {
+    let folder = Folder::new();
+    let games = folder.file("games.pgn", GAMES);
+    let mine = folder.file("mine", "my thesis\n");
+    let text = folder.file("notes.txt", "my thesis\n");
+    let positions = folder.file("a.plain", POSITIONS);
+    let before = folder.contents();
+    for line in [
+        vec!["review", &games, "--nodes", "1", "--html", &mine],
+        vec!["review", &games, "--nodes", "1", "--pgn", &mine],
+        vec!["book", "build", &games, "--min-games", "1", "--out", &mine],
+        vec!["net", "export", &mine],
+        vec!["net-material", &mine],
+        vec!["analyse", "--nodes", "1", "--hash-file", &mine],
+        vec!["data", "convert", &positions, &text],
+    ] {
+        zoothera(&line).fails_with("exists and is not a");
+        assert!(folder.contents() == before, "{line:?}");
+    }
+}
+
+#[test]
+fn endless_and_odd_settings_are_refused() {
+    let folder = Folder::new();
+    for (setting, reason) in [
+        (
+            "batch = 9223372036854775807",
+            "batch is 9223372036854775807",
+        ),
+        ("threads = 9223372036854775807", "threads is"),
+    ] {
+        let config = folder.file("a.toml", &format!("files = ['a.bin']\n{setting}\n"));
+        zoothera(&["train", "--config", &config]).fails_with(reason);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        zoothera(&["train", "--config", "/dev/zero"]).fails_with("or endless");
+        let link = folder.path("zero.plain");
+        std::os::unix::fs::symlink("/dev/zero", &link).expect("symbolic links");
+        let out = folder.name("out.bin");
+        zoothera(&["data", "convert", &folder.name("zero.plain"), &out])
+            .fails_with("line 1: it is longer than 4 KiB");
+        assert!(!Path::new(&out).exists());
+    }
+}
+
+#[test]
+fn damaged_binpack_is_an_error_without_a_panic_message() {
+    let folder = Folder::new();
+    let from = folder.file("a.plain", &POSITIONS.repeat(50));
+    let [packed, out] = ["a.binpack", "out.bin"].map(|name| folder.name(name));
+    zoothera(&["data", "convert", &from, &packed]).ok();
+    let sound = fs::read(&packed).expect("a file");
+    let mut failures = 0;
+    for at in 8..60.min(sound.len()) {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 0x55;
+        fs::write(&packed, bytes).expect("room");
+        let run = zoothera(&["data", "convert", &packed, &out]);
+        assert!(!run.err.contains("panicked"), "{at}: {}", run.err);
+        failures += usize::from(run.code != Some(0));
+    }
+    assert!(failures > 0, "no damage was found");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{File, OpenOptions, Permissions};
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+    use crate::engine::{engine, hear_hangups, signal};
+
+    fn pipe(path: &Path) {
+        let made = Command::new("mkfifo").arg(path).status();
+        assert!(made.expect("there is a mkfifo").success());
+    }
+
+    fn start(arguments: &[&str]) -> Child {
+        let mut command = engine();
+        hear_hangups(&mut command)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().expect("the engine starts")
+    }
+
+    fn end(child: Child) -> Run {
+        Run::of(child.wait_with_output().expect("the engine ends"))
+    }
+
+    /// A run under a limit of the shell's, by which files cannot become longer than 512 or 1,024 bytes times `blocks`.
+    fn with_full_disk(blocks: u32, arguments: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        command.args(["-c", &limits]);
+        let program = engine();
+        command.arg(program.get_program()).args(program.get_args());
+        command.args(arguments);
+        command
+    }
+
+    #[test]
+    fn standard_input_from_a_file_is_an_input() {
+        let folder = Folder::new();
+        let games = folder.file("games.pgn", GAMES);
+        let mut command = engine();
+        command.args(["review", "-", "--nodes", "100", "--pgn", &games]);
+        command.stdin(File::open(&games).expect("it is there"));
+        Run::of(command.output().expect("it runs")).fails_with("is also an input (standard input)");
+        let mut command = engine();
+        command.args(["review", &games, "--nodes", "100", "--json"]);
+        let appending = OpenOptions::new().append(true).open(&games);
+        command
+            .stdin(Stdio::null())
+            .stdout(appending.expect("ours"));
+        Run::of(command.output().expect("it runs")).fails_with("standard output is also an input");
+        assert_eq!(folder.contents(), [("games.pgn".into(), GAMES.into())]);
+    }
+
+    #[test]
+    fn links_modes_and_the_users_own_files_survive() {
+        let folder = Folder::new();
+        let positions = folder.file("a.plain", POSITIONS);
+        folder.file("thesis.txt", "precious");
+        for name in ["out.bin.tmp", ".out.bin.tmp"] {
+            symlink("thesis.txt", folder.path(name)).expect("symbolic links");
+        }
+        let out = folder.name("out.bin");
+        zoothera(&["data", "convert", &positions, &out]).ok();
+        fs::set_permissions(&out, Permissions::from_mode(0o600)).expect("ours");
+        zoothera(&["data", "convert", &positions, &positions, &out]).ok();
+        let mode = fs::metadata(&out).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::metadata(&out).expect("a file").len(), 80);
+        fs::set_permissions(&out, Permissions::from_mode(0o444)).expect("ours");
+        zoothera(&["data", "convert", &positions, &out]).fails_with("it is read-only");
+        assert_eq!(fs::metadata(&out).expect("a file").len(), 80);
+        let thesis = fs::read_to_string(folder.path("thesis.txt"));
+        assert_eq!(thesis.expect("a file"), "precious");
+        let names: Vec<String> = folder
+            .contents()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        let wanted = [
+            ".out.bin.tmp",
+            "a.plain",
+            "out.bin",
+            "out.bin.tmp",
+            "thesis.txt",
+        ];
+        assert_eq!(names, wanted);
+    }
+
+    #[test]
+    fn pipes_are_refused_as_outputs_at_once() {
+        let folder = Folder::new();
+        let games = folder.file("games.pgn", GAMES);
+        for (name, arguments) in [
+            (
+                "a.bin",
+                vec!["datagen", "sample", "--positions", "10", "--out"],
+            ),
+            ("a.hash", vec!["analyse", "--nodes", "1", "--hash-file"]),
+            ("a.nnue", vec!["net-material"]),
+            ("a.pgn", vec!["play", "--pgn"]),
+            ("a.html", vec!["review", &games, "--nodes", "1", "--html"]),
+        ] {
+            pipe(&folder.path(name));
+            let out = folder.name(name);
+            let arguments: Vec<&str> = arguments.into_iter().chain([out.as_str()]).collect();
+            zoothera(&arguments).fails_with("it is no regular file");
+        }
+    }
+
+    #[test]
+    fn interrupted_review_leaves_its_outputs_and_keeps_the_part() {
+        for name in ["INT", "TERM", "HUP"] {
+            let folder = Folder::new();
+            let games = folder.file("games.pgn", &GAMES.repeat(3000));
+            let old = "[Event \"old\"]\n\n*\n";
+            let out = folder.file("out.pgn", old);
+            let nodes = ["--nodes", "2000", "--json", "--pgn", &out];
+            let mut child = start(&[&["review", &games], &nodes[..]].concat());
+            let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+            let mut line = String::new();
+            lines.read_line(&mut line).expect("the first game");
+            signal(&child, name);
+            lines.read_to_string(&mut line).expect("the rest");
+            let run = end(child).fails_with("interrupted: ");
+            assert!(run.err.contains(" of 3000 games reviewed"), "{}", run.err);
+            assert!(run.err.contains("out.pgn.part"), "{}", run.err);
+            assert_eq!(fs::read_to_string(&out).expect("a file"), old);
+            let part = fs::read_to_string(folder.path("out.pgn.part")).expect("a part");
+            assert!(part.contains("4. Qxf7#"), "{part}");
+            assert_eq!(fs::read_to_string(&games).expect("it"), GAMES.repeat(3000));
+            assert_eq!(folder.contents().len(), 3);
+        }
+    }
+
+    #[test]
+    fn interrupted_conversion_leaves_its_output() {
+        for name in ["INT", "TERM", "HUP"] {
+            let folder = Folder::new();
+            pipe(&folder.path("in.plain"));
+            let out = folder.file("out.bin", "");
+            let child = start(&["data", "convert", &folder.name("in.plain"), &out]);
+            // Opened when the other end is, after the signals are handled.
+            let mut input = OpenOptions::new()
+                .write(true)
+                .open(folder.path("in.plain"))
+                .expect("the engine opens it");
+            signal(&child, name);
+            let some = POSITIONS.repeat(1000);
+            while input.write_all(some.as_bytes()).is_ok() {}
+            end(child).fails_with("interrupted; no output was written");
+            let names: Vec<String> = folder.contents_but("in.plain");
+            assert_eq!(names, ["out.bin"]);
+            assert_eq!(fs::metadata(&out).expect("a file").len(), 0);
+        }
+    }
+
+    impl Folder {
+        /// The names but for one, which cannot be read.
+        fn contents_but(&self, other: &str) -> Vec<String> {
+            let entries = fs::read_dir(self.0.path()).expect("the folder");
+            let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+            let names = entries.map(|entry| name(entry).to_string_lossy().into_owned());
+            let mut names: Vec<String> = names.filter(|name| name != other).collect();
+            names.sort();
+            names
+        }
+    }
+
+    #[test]
+    fn killed_shuffle_leaves_nothing_that_the_next_one_does_not_remove() {
+        let folder = Folder::new();
+        let positions = folder.file("a.plain", POSITIONS);
+        let out = folder.name("out.bin");
+        for command in ["shuffle", "dedupe"] {
+            pipe(&folder.path("in.plain"));
+            let mut child = start(&["data", command, &folder.name("in.plain"), &out]);
+            let mut input = OpenOptions::new()
+                .write(true)
+                .open(folder.path("in.plain"))
+                .expect("the engine opens it");
+            let some = POSITIONS.repeat(5000);
+            input.write_all(some.as_bytes()).expect("the engine reads");
+            child.kill().expect("it runs");
+            child.wait().expect("it ends");
+            fs::remove_file(folder.path("in.plain")).expect("it is there");
+            let left = [".out.bin.zoothera.tmp", "a.plain"];
+            assert_eq!(folder.contents_but("out.bin"), left);
+            zoothera(&["data", command, &positions, &out]).ok();
+            assert_eq!(folder.contents_but("out.bin"), ["a.plain"]);
+        }
+    }
+
+    #[test]
+    fn full_disk_leaves_the_old_net() {
+        let folder = Folder::new();
+        let net = folder.name("a.nnue");
+        zoothera(&["net-material", &net]).ok();
+        let before = folder.contents();
+        for arguments in [vec!["net-material", &net], vec!["net", "export", &net]] {
+            let run = with_full_disk(8, &arguments).output().expect("it runs");
+            Run::of(run).fails_with("cannot write");
+            assert!(folder.contents() == before, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn game_is_printed_when_no_disk_takes_it() {
+        let folder = Folder::new();
+        let mut command =
+            with_full_disk(0, &["play", "--elo", "600", "--pgn", &folder.name("a.pgn")]);
+        command
+            .current_dir(folder.0.path())
+            .env("TMPDIR", folder.0.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the engine starts");
+        let mut input = child.stdin.take().expect("a pipe");
+        input.write_all(b"d4\nresign\n").expect("the engine reads");
+        drop(input);
+        let run = end(child).fails_with("the game could not be saved");
+        assert!(run.err.contains("1. d4 "), "{}", run.err);
+        assert_eq!(folder.contents(), []);
+    }
+
+    /// Starts a game and waits for the answer to the first move.
+    fn game(pgn: &str) -> (Child, BufReader<std::process::ChildStdout>) {
+        let mut child = start(&["play", "--elo", "600", "--pgn", pgn]);
+        let input = child.stdin.as_mut().expect("a pipe");
+        input.write_all(b"d4\n").expect("the engine reads");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        while !line.starts_with("1... ") {
+            line.clear();
+            assert!(lines.read_line(&mut line).expect("lines") > 0, "it ended");
+        }
+        (child, lines)
+    }
+
+    #[test]
+    fn game_is_saved_elsewhere_when_its_file_is_locked() {
+        let folder = Folder::new();
+        let pgn = folder.file("games.pgn", GAMES);
+        let (mut child, mut lines) = game(&pgn);
+        let locked = OpenOptions::new().append(true).open(&pgn).expect("ours");
+        locked.try_lock().expect("nobody else has it");
+        let input = child.stdin.as_mut().expect("a pipe");
+        input.write_all(b"resign\n").expect("the engine reads");
+        let mut rest = String::new();
+        lines.read_to_string(&mut rest).expect("the rest");
+        let run = end(child).fails_with("another process writes to it");
+        assert!(run.err.contains("the game was saved to"), "{}", run.err);
+        assert_eq!(fs::read_to_string(&pgn).expect("a file"), GAMES);
+        let saved = folder.contents_but("games.pgn");
+        assert_eq!(saved.len(), 1, "{saved:?}");
+        let text = fs::read_to_string(folder.path(&saved[0])).expect("a game");
+        assert!(text.contains("\n1. d4 ") && text.contains("0-1"), "{text}");
+        // Locked from the beginning, it is refused before a game.
+        zoothera(&["play", "--pgn", &pgn]).fails_with("another process writes to it");
+    }
+
+    #[test]
+    fn game_is_saved_when_the_process_is_asked_to_end() {
+        for name in ["INT", "TERM", "HUP"] {
+            let folder = Folder::new();
+            let pgn = folder.file("games.pgn", GAMES);
+            let (child, _lines) = game(&pgn);
+            signal(&child, name);
+            let run = end(child);
+            assert_eq!(run.code, Some(130), "{}", run.err);
+            assert!(run.err.contains("the game was saved to"), "{}", run.err);
+            let text = fs::read_to_string(&pgn).expect("the games");
+            assert!(
+                text.starts_with(GAMES) && text.contains("\n1. d4 "),
+                "{text}"
+            );
+            assert_eq!(folder.contents().len(), 1);
+        }
+    }
+}
