@@ -93,4 +93,4 @@ pub use options::SearchOptions;
 pub use pool::{Controller, ThreadPool};
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
 pub use solo::Solo;
-pub use tt_file::{KIND as HASH_FILE, SavedTable};
+pub use tt_file::SavedTable;

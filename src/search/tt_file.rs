@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 /// Identifier in the first line.
 const FORMAT: &str = "zoothera-hash";
 /// What a table may replace.
-pub const KIND: Kind = Kind {
+const KIND: Kind = Kind {
     name: "a transposition table",
     is: |head| {
         let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();

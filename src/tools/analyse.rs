@@ -17,7 +17,7 @@ use crate::board::{CastlingMode, Move, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
-use crate::search::{Controller, HASH_FILE, SearchOptions, ThreadPool};
+use crate::search::{Controller, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
@@ -104,7 +104,7 @@ pub fn run(
 /// Fills the table from `file`, if there is one, and tells so on `err`. Whether the file can be written is asked now
 /// rather than after hours.
 fn open_hash(pool: &mut ThreadPool, file: &Path, err: &mut dyn Write) -> Result<()> {
-    drop(AtomicFile::create_over(file, &HASH_FILE).context("--hash-file")?);
+    drop(AtomicFile::create(file).context("--hash-file")?);
     if file.exists() {
         let loaded = pool.load_hash(file).context("--hash-file")?;
         let megabytes = loaded.megabytes;
