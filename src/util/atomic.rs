@@ -73,7 +73,7 @@ impl AtomicFile {
     pub fn commit(mut self) -> Result<()> {
         let synced = self.flush().and_then(|()| self.file.get_ref().sync_all());
         synced.with_context(|| format!("cannot write {}", self.path.display()))?;
-        let folder = self.target.parent().map(Path::to_path_buf);
+        let folder = self.target.parent().map(|folder| folder.join("."));
         self.commit_without_sync()?;
         // So that the new name outlasts a power failure too. Not every system can do it.
         if cfg!(unix)

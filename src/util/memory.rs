@@ -94,7 +94,8 @@ impl<T> Drop for Zeroed<T> {
 /// Tells Linux that the inner pages of a live range may become large pages: fewer TLB misses in the transposition
 /// table. Advice only: nothing depends on the answer.
 fn advise_huge_pages(address: usize, bytes: usize) {
-    #[cfg(target_os = "linux")]
+    // Miri has no such call.
+    #[cfg(all(target_os = "linux", not(miri)))]
     {
         let start = address.next_multiple_of(HUGE_PAGE);
         let end = (address + bytes) / HUGE_PAGE * HUGE_PAGE;
@@ -106,7 +107,7 @@ fn advise_huge_pages(address: usize, bytes: usize) {
             }
         }
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(any(not(target_os = "linux"), miri))]
     let _ = (address, bytes);
 }
 

@@ -426,8 +426,6 @@ mod tests {
         let result = parameters.into_result();
         assert_eq!(result.dense.l1_bias[3], model.dense.l1_bias[3] / 2.0);
 
-        let mut bytes = std::fs::read(&path).unwrap();
-        let middle = bytes.len() / 2;
         let mut file = std::fs::OpenOptions::new()
             .append(true)
             .open(&path)
