@@ -45,8 +45,9 @@ endif
 test: ## Run all tests but the slow ones
 	$(call run-tests)
 
-check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net from nothing
+check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net from nothing; Miri, ThreadSanitizer
 	$(call run-tests,-- --ignored)
+	.ci/sanitize
 
 check-tune: ## Lint and test the engine with the feature 'tune'
 	$(CARGO) clippy --locked --all-targets --features tune -- -D warnings

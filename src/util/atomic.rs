@@ -139,7 +139,10 @@ impl AtomicFile {
 /// # Errors
 /// Fails if the link leads nowhere.
 pub fn resolve(path: &Path) -> Result<PathBuf> {
-    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    // The names of standard streams are links too, but lead to no path.
+    let is_device = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    if !is_link || is_device {
         return Ok(path.to_path_buf());
     }
     fs::canonicalize(path).with_context(|| {
