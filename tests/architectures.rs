@@ -7,8 +7,8 @@ use shakmaty::{Color, Role, Square};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{
-    AccumulatorStack, Activation, Architecture, Chain, Fault, Features, Kernel, NetError,
-    NetOutput, Network, Relations, Shape, VERSION_OWN,
+    AccumulatorStack, Activation, Architecture, Fault, Features, Kernel, NetError, NetOutput,
+    Network, Shape, ThreatInputs, Topology, VERSION_OWN,
 };
 use zoothera::util::rng::SplitMix64;
 
@@ -201,9 +201,9 @@ impl<'a> Reference<'a> {
             Activation::WidePairwise => unreachable!("only nets with relations have it"),
         };
         let y = stack[0].sums(&input);
-        let (z, skip) = match self.shape.chain {
-            Chain::Plain => (relu(&y), 0),
-            Chain::Skip { squares } => {
+        let (z, skip) = match self.shape.topology {
+            Topology::Plain => (relu(&y), 0),
+            Topology::Skip { squares } => {
                 let squared = y[..15].iter().map(|y| ((y * y) >> 19).min(127));
                 let z = if squares {
                     squared.chain(relu(&y[..15])).collect()
@@ -212,7 +212,7 @@ impl<'a> Reference<'a> {
                 };
                 (z, y[15] * 9600 / 8128)
             }
-            Chain::Joined => unreachable!("only nets with relations have it"),
+            Topology::Sfnnv16 => unreachable!("only nets with relations have it"),
         };
         let h2 = relu(&stack[1].sums(&z));
         stack[2].sums(&h2)[0] + skip
@@ -372,18 +372,18 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
 }
 
 /// The published architectures that see nothing but pieces on squares; `threats.rs` has the others.
-fn without_relations() -> impl Iterator<Item = Architecture> {
-    Architecture::published().filter(|known| known.relations == Relations::None)
+fn without_threat_inputs() -> impl Iterator<Item = Architecture> {
+    Architecture::published().filter(|known| known.threat_inputs == ThreatInputs::None)
 }
 
 #[test]
 fn ordinary_networks_of_every_architecture() {
-    without_relations().for_each(|architecture| check_games(architecture, &synthetic::A));
+    without_threat_inputs().for_each(|architecture| check_games(architecture, &synthetic::A));
 }
 
 #[test]
 fn wild_networks_of_the_smaller_architectures() {
-    without_relations()
+    without_threat_inputs()
         .filter(|architecture| architecture.l1 <= 1024)
         .for_each(|architecture| check_games(architecture, &synthetic::B));
 }

@@ -14,7 +14,7 @@ use zoothera::board::openings::random_walk;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::data::entry::NO_SCORE;
 use zoothera::data::reader::Format;
-use zoothera::data::tree::{Encoder, PackedMove, Stem};
+use zoothera::data::tree::{Encoder, PackedMove, Root};
 use zoothera::data::{Entry, bin, plain};
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
@@ -197,7 +197,7 @@ fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
     let (mut bytes, mut all) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let start = random_walk(&Position::startpos(), 4, &mut rng).expect("a position");
-        let mut encoder = Encoder::new(Stem::of(&start));
+        let mut encoder = Encoder::new(Root::of(&start));
         let white = rng.below(3) as i8 - 1;
         for sample in 0..50 {
             let plies = sample / 5 + rng.below(6);

@@ -10,7 +10,7 @@ use zoothera::board::openings::random_walk;
 use zoothera::board::{Move, Position};
 use zoothera::data::reader::Format;
 use zoothera::data::stream::{Options, Source, Stream};
-use zoothera::data::tree::{Encoder, PackedMove, Stem};
+use zoothera::data::tree::{Encoder, PackedMove, Root};
 use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, Record};
 use zoothera::util::rng::SplitMix64;
@@ -68,9 +68,9 @@ fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
     let mut rng = SplitMix64::new(first.into());
     let mut number = first;
     while number < first + count {
-        let mut stem = Stem::of(&Position::startpos());
-        stem.ply = (number / 32_000 * 100) as u16;
-        let mut encoder = Encoder::new(stem);
+        let mut root = Root::of(&Position::startpos());
+        root.ply = (number / 32_000 * 100) as u16;
+        let mut encoder = Encoder::new(root);
         let end = (number + 160)
             .min(first + count)
             .min((number / 32_000 + 1) * 32_000);

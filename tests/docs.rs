@@ -369,8 +369,8 @@ fn commands_chapter_has_the_help_of_every_command() {
 
 /// The options of the engine's commands in shell blocks: the command's words, and the options behind them.
 fn engine_calls(commands: &str) -> Vec<(Vec<String>, Vec<String>)> {
-    let joined = commands.replace("\\\n", " ");
-    let lines = joined
+    let sfnnv16 = commands.replace("\\\n", " ");
+    let lines = sfnnv16
         .lines()
         .map(|line| line.split(" #").next().unwrap_or_default());
     let calls = lines.filter_map(|line| {

@@ -13,20 +13,20 @@ use oracle::{Board, table};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{
-    AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, Relations,
+    AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, ThreatInputs,
 };
 use zoothera::util::rng::SplitMix64;
 
-/// The architecture with these relations.
-fn architecture(relations: Relations) -> Architecture {
-    let found = Architecture::published().find(|known| known.relations == relations);
+/// The architecture with these threat inputs.
+fn architecture(threat_inputs: ThreatInputs) -> Architecture {
+    let found = Architecture::published().find(|known| known.threat_inputs == threat_inputs);
     found.expect("a published architecture")
 }
 
-/// A synthetic network: its relations, recipe, the beginning of its SHA-256, the name of its table, and two rows of
+/// A synthetic network: its threat inputs, recipe, the beginning of its SHA-256, the name of its table, and two rows of
 /// the table, for a checkout without it: piece-square and positional part.
 struct Synthetic {
-    relations: Relations,
+    threat_inputs: ThreatInputs,
     recipe: &'static Recipe,
     sha256: &'static str,
     table: &'static str,
@@ -39,28 +39,28 @@ const CROWDED: &str = "2B1Q1B1/3rnK2/QnqNqnr1/1QnRnQb1/RNqnQ1q1/1kNQ1N2/b1Rn4/8 
 
 const SYNTHETIC: [Synthetic; 4] = [
     Synthetic {
-        relations: Relations::Threats,
+        threat_inputs: ThreatInputs::Threats,
         recipe: &synthetic::A,
         sha256: "7cb516b153c7",
         table: "oracle_synth_sfnnv10_A.tsv",
         known: [(KIWIPETE, -20164, -29540), (CROWDED, 99257, -17626)],
     },
     Synthetic {
-        relations: Relations::Threats,
+        threat_inputs: ThreatInputs::Threats,
         recipe: &synthetic::B,
         sha256: "54edad09d814",
         table: "oracle_synth_sfnnv10_B.tsv",
         known: [(KIWIPETE, 45810563, 290487), (CROWDED, 83116676, 180056)],
     },
     Synthetic {
-        relations: Relations::ThreatsAndPawnPairs,
+        threat_inputs: ThreatInputs::ThreatsAndPawnPairs,
         recipe: &synthetic::A,
         sha256: "f8843690c239",
         table: "oracle_synth_sfnnv16_A.tsv",
         known: [(KIWIPETE, 94934, 2704), (CROWDED, -153526, -15258)],
     },
     Synthetic {
-        relations: Relations::ThreatsAndPawnPairs,
+        threat_inputs: ThreatInputs::ThreatsAndPawnPairs,
         recipe: &synthetic::B,
         sha256: "fb0cec0b40bc",
         table: "oracle_synth_sfnnv16_B.tsv",
@@ -196,7 +196,7 @@ fn check_game(
 
 /// Everything about one synthetic network.
 fn check_synthetic(net: &Synthetic) {
-    let file = synthetic::network(architecture(net.relations), net.recipe, true);
+    let file = synthetic::network(architecture(net.threat_inputs), net.recipe, true);
     let network = Arc::new(Network::from_bytes(&file).expect("a good network"));
     assert!(
         network.to_bytes() == file,
@@ -251,8 +251,8 @@ fn generations_between_the_releases_are_refused_by_hash() {
 
 #[test]
 fn broken_files_are_refused_or_evaluated() {
-    for relations in [Relations::Threats, Relations::ThreatsAndPawnPairs] {
-        let mut file = synthetic::network(architecture(relations), &synthetic::A, true);
+    for threat_inputs in [ThreatInputs::Threats, ThreatInputs::ThreatsAndPawnPairs] {
+        let mut file = synthetic::network(architecture(threat_inputs), &synthetic::A, true);
         let mut rng = SplitMix64::new(31);
         let near_end = file.len() - 300_000;
         let lengths = (0..200).chain((0..40).map(|i| near_end + i * 7001));
@@ -298,7 +298,7 @@ fn broken_files_are_refused_or_evaluated() {
 #[test]
 fn a_net_in_full_is_the_same_net() {
     let compressed = synthetic::network(
-        architecture(Relations::ThreatsAndPawnPairs),
+        architecture(ThreatInputs::ThreatsAndPawnPairs),
         &synthetic::B,
         true,
     );

@@ -5,7 +5,7 @@
 
 pub(crate) mod attacks;
 mod dirty;
-mod dirty_attacks;
+mod dirty_threats;
 mod generate;
 mod legality;
 mod make;
@@ -16,16 +16,16 @@ pub mod perft;
 mod position;
 mod repetition;
 mod see;
-mod telling;
 #[cfg(test)]
 mod tests;
+mod threat_delta;
 pub(crate) mod zobrist;
 
 pub use dirty::{DirtyPiece, DirtyPieces};
-pub(crate) use dirty_attacks::{AttackChange, AttackKinds, DirtyAttacks};
+pub(crate) use dirty_threats::{AttackChange, AttackKinds, DirtyThreats};
 pub use legality::CheckInfo;
 pub use moves::{Move, MoveList};
 pub(crate) use notation::from_shakmaty;
 pub use position::Position;
 pub use shakmaty::{Bitboard, CastlingMode, Color, File, Piece, Role, Square};
-pub(crate) use telling::AroundMove;
+pub(crate) use threat_delta::MoveBoards;

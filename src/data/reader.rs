@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use super::entry::Entry;
 use super::filter::Filter;
 use super::record::Record;
-use super::tree::Trail;
+use super::tree::SamplePath;
 use super::{bin, binpack, plain, tree};
 use crate::util::kind::Kind;
 
@@ -89,7 +89,7 @@ pub struct Place<'a> {
     /// Number of the block.
     pub block: u64,
     /// The way to the position in its game.
-    pub trail: Trail<'a>,
+    pub sample_path: SamplePath<'a>,
 }
 
 /// As [`for_each_counted`], telling where a `.tree` holds the entry.
@@ -108,8 +108,8 @@ pub fn for_each_placed(
         Format::Bin => bin::for_each(source, |entry| visit(entry, None)),
         Format::Binpack => binpack::for_each(source, |entry| visit(entry, None)),
         Format::Plain => plain::for_each(source, |entry| visit(entry, None)),
-        Format::Tree => tree::for_each(source, |entry, &trail, block| {
-            visit(entry, Some(Place { block, trail }))
+        Format::Tree => tree::for_each(source, |entry, &sample_path, block| {
+            visit(entry, Some(Place { block, sample_path }))
         }),
     };
     let left = left.with_context(|| path.display().to_string())?;

@@ -47,9 +47,9 @@ impl Network {
             range("transformer biases", self.transformer().biases()),
             range("transformer weights", self.transformer().weights()),
         ];
-        let relations = self.transformer().relations();
-        if !relations.is_empty() {
-            ranges.push(range("relation weights", &relations));
+        let threat_inputs = self.transformer().threat_inputs();
+        if !threat_inputs.is_empty() {
+            ranges.push(range("relation weights", &threat_inputs));
         }
         if !self.transformer().psqt().is_empty() {
             ranges.push(range("piece-square values", self.transformer().psqt()));

@@ -20,8 +20,8 @@
 //! * [`architecture`]: the description of a net that all other modules use; [`features`]: its inputs
 //! * [`container`] (over `reader`, `version`, `leb128`; failures in `error`): reads a header and finds its
 //!   architecture. A net is parsed, never transmuted
-//! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for relations) and [`layers`]; `memory` for
-//!   large arrays, `synthetic` for nets of random numbers in tests
+//! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for threat inputs) and [`layers`]; `memory`
+//!   for large arrays, `synthetic` for nets of random numbers in tests
 //! * [`accumulator`]: the first layer, updated incrementally through a game, from a board behind `view`
 //! * [`simd`]: the arithmetic, with the best kernel of the processor; the scalar kernel is the specification of all
 //!   others; `output`: the result of an evaluation
@@ -50,10 +50,10 @@ mod version;
 mod view;
 
 pub use accumulator::AccumulatorStack;
-pub use architecture::{Activation, Architecture, Chain, LayerShape, Shape, VERSION_OWN};
+pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology, VERSION_OWN};
 pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
-pub use features::relations::Relations;
+pub use features::threat_inputs::ThreatInputs;
 pub use features::{FeatureSet, Features};
 pub use info::NetInfo;
 pub(crate) use info::hex_sha256;

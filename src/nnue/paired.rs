@@ -1,4 +1,4 @@
-//! Rows of relations as the kernels read them: two columns of a byte each in a word, so that adding a row costs no
+//! Rows of threat inputs as the kernels read them: two columns of a byte each in a word, so that adding a row costs no
 //! widening.
 //!
 //! Of every 64 columns, word `i` is 256 times column `32 + i` plus column `i` raised by 128, which makes it 0 to 255. A
@@ -34,8 +34,8 @@ pub const fn lower_column(at: usize) -> usize {
 #[inline(always)]
 pub fn excess(changes: &Changes<'_>) -> i16 {
     let (added, removed) = (
-        changes.relations_added.len() as i16,
-        changes.relations_removed.len() as i16,
+        changes.threat_inputs_added.len() as i16,
+        changes.threat_inputs_removed.len() as i16,
     );
     added.wrapping_sub(removed).wrapping_mul(RAISED.into())
 }

@@ -64,13 +64,13 @@ impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
     }
 }
 
-/// The parameters of a net that has relations between pieces beside pieces on squares.
+/// The parameters of a net that has threat inputs in addition to pieces on squares.
 #[derive(Clone, Copy)]
 pub struct AllRows<'a, const L1: usize, const P: usize> {
     /// Those of pieces on squares.
     pub pieces: Rows<'a, i16, L1, P>,
-    /// Those of relations.
-    pub relations: Rows<'a, Paired, L1, P>,
+    /// Those of threat inputs.
+    pub threat_inputs: Rows<'a, Paired, L1, P>,
 }
 
 impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
@@ -83,12 +83,12 @@ impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
             pairs.for_each(|(sum, &value)| *sum = sum.wrapping_add(value));
         };
         let pieces = |&feature: &u16| self.pieces.psqt(feature.into());
-        let relations = |&feature: &u32| self.relations.psqt(feature);
+        let threat_inputs = |&feature: &u32| self.threat_inputs.psqt(feature);
         changes.added.iter().map(pieces).for_each(&mut add);
         changes
-            .relations_added
+            .threat_inputs_added
             .iter()
-            .map(relations)
+            .map(threat_inputs)
             .for_each(&mut add);
         let mut subtract = |values: &[i32]| {
             let pairs = psqt.iter_mut().zip(values);
@@ -96,9 +96,9 @@ impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
         };
         changes.removed.iter().map(pieces).for_each(&mut subtract);
         changes
-            .relations_removed
+            .threat_inputs_removed
             .iter()
-            .map(relations)
+            .map(threat_inputs)
             .for_each(&mut subtract);
         psqt
     }
@@ -111,8 +111,8 @@ pub struct Changes<'a> {
     pub added: &'a [u16],
     /// Those that went.
     pub removed: &'a [u16],
-    /// Relations that came.
-    pub relations_added: &'a [u32],
+    /// Threat inputs that came.
+    pub threat_inputs_added: &'a [u32],
     /// Those that went.
-    pub relations_removed: &'a [u32],
+    pub threat_inputs_removed: &'a [u32],
 }

@@ -4,7 +4,7 @@
 //! In a stack of dense layers for an architecture without squares, the weights for them are zero.
 
 use super::architecture::blocks::BlockKind;
-use super::architecture::{Architecture, Chain, Shape};
+use super::architecture::{Architecture, Shape, Topology};
 use super::layers::{Dense, Head};
 use super::network::Network;
 use super::paired;
@@ -15,8 +15,8 @@ use crate::util::rng::SplitMix64;
 pub struct Recipe {
     seed: u64,
     transformer: [(i32, i32); 2],
-    /// Weights of relations between pieces.
-    relations: (i32, i32),
+    /// Weights of threat inputs.
+    threat_inputs: (i32, i32),
     psqt: (i32, i32),
     /// Biases and weights of the three dense layers.
     layers: [[(i32, i32); 2]; 3],
@@ -26,7 +26,7 @@ pub struct Recipe {
 pub const A: Recipe = Recipe {
     seed: 1,
     transformer: [(-40, 140), (-24, 24)],
-    relations: (-12, 12),
+    threat_inputs: (-12, 12),
     psqt: (-20_000, 20_000),
     layers: [
         [(-3000, 3000), (-20, 20)],
@@ -39,7 +39,7 @@ pub const A: Recipe = Recipe {
 pub const B: Recipe = Recipe {
     seed: 2,
     transformer: [(-32768, 32767), (-32768, 32767)],
-    relations: (-128, 127),
+    threat_inputs: (-128, 127),
     psqt: (-10_000_000, 10_000_000),
     layers: [
         [(-200_000, 200_000), (-128, 127)],
@@ -88,7 +88,7 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
         match transformer.block_mut(&block) {
             Numbers::Paired(numbers) => {
                 let mut weights = vec![0; numbers.len()];
-                draws.fill(&mut weights, recipe.relations);
+                draws.fill(&mut weights, recipe.threat_inputs);
                 paired::pair(&weights, numbers);
             }
             Numbers::I16(numbers) if block.kind == BlockKind::Biases => draws.fill(numbers, biases),
@@ -111,7 +111,7 @@ fn layer(shape: &Shape, i: usize, draws: &mut Draws, (biases, weights): Ranges) 
     let mut numbers = (vec![0_i32; layer.outputs], vec![0_i8; layer.weights()]);
     draws.fill(&mut numbers.0, biases);
     draws.fill(&mut numbers.1, weights);
-    if i == 1 && shape.chain == (Chain::Skip { squares: false }) {
+    if i == 1 && shape.topology == (Topology::Skip { squares: false }) {
         for row in numbers.1.chunks_exact_mut(layer.row()) {
             row[layer.inputs..].fill(0);
         }

@@ -4,7 +4,7 @@
 use shakmaty::{Color, Piece, Role};
 
 use super::BoardView;
-use super::architecture::Chain;
+use super::architecture::Topology;
 use super::layers::Dense;
 use super::network::Network;
 use super::simd::scalar;
@@ -34,8 +34,8 @@ impl Network {
     pub(crate) fn trace(&self, board: &impl BoardView) -> Trace {
         let (inputs, psqt) = (self.inputs(board), self.psqt(board));
         let head = &self.heads()[self.architecture().bucket(board.count())];
-        if self.architecture().chain == Chain::Joined {
-            let (seen, output) = scalar::joined_layers(head, &inputs);
+        if self.architecture().topology == Topology::Sfnnv16 {
+            let (seen, output) = scalar::sfnnv16_layers(head, &inputs);
             return Trace {
                 inputs,
                 hidden: [seen[..64].to_vec(), seen.to_vec()],
@@ -44,7 +44,7 @@ impl Network {
             };
         }
         let sums = sums(&head.first, &inputs);
-        let (second, skipping) = handed_on(self.architecture().chain, &sums);
+        let (second, skipping) = handed_on(self.architecture().topology, &sums);
         let last = activated(&self::sums(&head.second, &second));
         let output = self::sums(&head.output, &last)[0].wrapping_add(skipping);
         Trace {
@@ -55,23 +55,23 @@ impl Network {
         }
     }
 
-    /// Half the difference of both sides' piece-square values of pieces on squares and relations, wrapping.
+    /// Half the difference of both sides' piece-square values of pieces on squares and threat inputs, wrapping.
     fn psqt(&self, board: &impl BoardView) -> i32 {
         let shape = self.architecture();
         let (width, column) = (shape.psqt, shape.bucket(board.count()));
         if width == 0 {
             return 0;
         }
-        let relations = shape.relations.set();
+        let threat_inputs = shape.threat_inputs.set();
         let of_side = |side: Color| {
             let mut sum = 0_i32;
             let mut add = |row: usize| {
                 sum = sum.wrapping_add(self.transformer().psqt()[row * width + column])
             };
             self.for_each_feature(board, side, |feature| {
-                add(relations.count() + usize::from(feature));
+                add(threat_inputs.count() + usize::from(feature));
             });
-            relations.active(board, side, |relation| add(relation as usize));
+            threat_inputs.active(board, side, |threat_input| add(threat_input as usize));
             sum
         };
         of_side(board.turn()).wrapping_sub(of_side(!board.turn())) / 2
@@ -118,10 +118,12 @@ impl Network {
             pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
         });
         self.architecture()
-            .relations
+            .threat_inputs
             .set()
-            .active(board, perspective, |relation| {
-                let pairs = sums.iter_mut().zip(self.transformer().relation(relation));
+            .active(board, perspective, |threat_input| {
+                let pairs = sums
+                    .iter_mut()
+                    .zip(self.transformer().threat_input(threat_input));
                 pairs.for_each(|(sum, weight)| *sum = sum.wrapping_add(weight.into()));
             });
         sums
@@ -136,10 +138,10 @@ pub(crate) fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
 }
 
 /// What the first layer hands to the second one, and what skips it; of a chain that is not joined.
-pub(crate) fn handed_on(chain: Chain, sums: &[i32]) -> (Vec<u8>, i32) {
-    match chain {
-        Chain::Plain | Chain::Joined => (activated(sums), 0),
-        Chain::Skip { squares } => {
+pub(crate) fn handed_on(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
+    match topology {
+        Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
+        Topology::Skip { squares } => {
             let mut all = [0; 16];
             all.copy_from_slice(sums);
             let (activated, skipping) = scalar::skip_activation(&all, squares);

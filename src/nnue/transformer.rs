@@ -15,9 +15,9 @@ pub struct Transformer {
     biases: Aligned,
     /// i16, of pieces on squares.
     weights: Aligned,
-    /// [`Paired`], of relations between pieces.
-    relations: Aligned,
-    /// Those of relations first, as in the files.
+    /// [`Paired`], of threat inputs.
+    threat_inputs: Aligned,
+    /// Those of threat inputs first, as in the files.
     psqt: Aligned,
     sizes: Sizes,
     blocks: Vec<Block>,
@@ -30,7 +30,7 @@ struct Sizes {
     l1: usize,
     buckets: usize,
     pieces: usize,
-    relations: usize,
+    threat_inputs: usize,
 }
 
 impl Sizes {
@@ -39,7 +39,7 @@ impl Sizes {
             l1: shape.l1,
             buckets: shape.psqt,
             pieces: shape.features.set().count(),
-            relations: shape.relations.set().count(),
+            threat_inputs: shape.threat_inputs.set().count(),
         }
     }
 
@@ -47,7 +47,7 @@ impl Sizes {
     fn width(&self, kind: BlockKind) -> usize {
         match kind {
             BlockKind::Psqt => self.buckets,
-            BlockKind::Biases | BlockKind::Weights | BlockKind::Relations => self.l1,
+            BlockKind::Biases | BlockKind::Weights | BlockKind::ThreatInputs => self.l1,
         }
     }
 }
@@ -68,13 +68,13 @@ impl Transformer {
             l1,
             buckets,
             pieces,
-            relations,
+            threat_inputs,
         } = sizes;
         Self {
             biases: Aligned::zeroed(2 * l1),
             weights: Aligned::zeroed(2 * l1 * pieces),
-            relations: Aligned::zeroed(l1 * relations),
-            psqt: Aligned::zeroed(4 * buckets * (relations + pieces)),
+            threat_inputs: Aligned::zeroed(l1 * threat_inputs),
+            psqt: Aligned::zeroed(4 * buckets * (threat_inputs + pieces)),
             sizes,
             blocks: blocks(shape),
             compressed: false,
@@ -88,7 +88,7 @@ impl Transformer {
         let mut source = |block: &Block| {
             let count = block.range(sizes.width(block.kind)).len();
             match block.kind {
-                BlockKind::Relations => reader.take(count),
+                BlockKind::ThreatInputs => reader.take(count),
                 _ if compressed => leb128::block(reader, block.name, count),
                 BlockKind::Biases | BlockKind::Weights => reader.take(2 * count),
                 BlockKind::Psqt => reader.take(4 * count),
@@ -133,7 +133,7 @@ impl Transformer {
             let range = block.range(self.sizes.width(block.kind));
             let words = |table: &Aligned| table.as_slice::<i16>()[range.clone()].to_vec();
             match block.kind {
-                BlockKind::Relations => {
+                BlockKind::ThreatInputs => {
                     let weights = paired::unpair(&self.paired()[range]);
                     out.extend_from_slice(bytemuck::cast_slice(&weights));
                 }
@@ -171,23 +171,23 @@ impl Transformer {
         &self.weights.as_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// All the weights of relations, row after row, as they are in the file: a copy.
-    pub fn relations(&self) -> Vec<i8> {
+    /// All the weights of threat inputs, row after row, as they are in the file: a copy.
+    pub fn threat_inputs(&self) -> Vec<i8> {
         paired::unpair(self.paired())
     }
 
-    /// The weights of one relation.
-    pub fn relation(&self, index: u32) -> Vec<i8> {
+    /// The weights of one threat input.
+    pub fn threat_input(&self, index: u32) -> Vec<i8> {
         paired::unpair(&self.paired()[index as usize * self.sizes.l1..][..self.sizes.l1])
     }
 
     fn paired(&self) -> &[Paired] {
-        &self.relations.as_slice()[..self.sizes.l1 * self.sizes.relations]
+        &self.threat_inputs.as_slice()[..self.sizes.l1 * self.sizes.threat_inputs]
     }
 
-    /// The piece-square values, one per bucket for every feature, those of relations first.
+    /// The piece-square values, one per bucket for every feature, those of threat inputs first.
     pub fn psqt(&self) -> &[i32] {
-        let rows = self.sizes.relations + self.sizes.pieces;
+        let rows = self.sizes.threat_inputs + self.sizes.pieces;
         &self.psqt.as_slice()[..self.sizes.buckets * rows]
     }
 
@@ -203,7 +203,7 @@ impl Transformer {
 
     /// The same, to be filled.
     pub(crate) fn psqt_mut(&mut self) -> &mut [i32] {
-        let rows = self.sizes.relations + self.sizes.pieces;
+        let rows = self.sizes.threat_inputs + self.sizes.pieces;
         &mut self.psqt.as_mut_slice()[..self.sizes.buckets * rows]
     }
 
@@ -213,7 +213,9 @@ impl Transformer {
         match block.kind {
             BlockKind::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
             BlockKind::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
-            BlockKind::Relations => Numbers::Paired(&mut self.relations.as_mut_slice()[range]),
+            BlockKind::ThreatInputs => {
+                Numbers::Paired(&mut self.threat_inputs.as_mut_slice()[range])
+            }
             BlockKind::Psqt => Numbers::I32(&mut self.psqt.as_mut_slice()[range]),
         }
     }
@@ -231,16 +233,16 @@ impl Transformer {
         debug_assert_eq!((L1, P), (self.sizes.l1, self.sizes.buckets));
         Rows {
             neurons: self.weights().as_chunks().0,
-            psqt: &self.psqt()[P * self.sizes.relations..],
+            psqt: &self.psqt()[P * self.sizes.threat_inputs..],
         }
     }
 
-    /// The rows of pieces on squares and those of relations; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares and those of threat inputs; `L1` and `P` must be the sizes of this layer.
     #[inline]
     pub fn all_rows<const L1: usize, const P: usize>(&self) -> AllRows<'_, L1, P> {
         AllRows {
             pieces: self.rows(),
-            relations: Rows {
+            threat_inputs: Rows {
                 neurons: self.paired().as_chunks().0,
                 psqt: self.psqt(),
             },

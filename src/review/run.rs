@@ -79,8 +79,8 @@ pub struct ReviewOptions {
 /// are kept beside the outputs, which stay as they were.
 ///
 /// # Errors
-/// Fails if no game can be read, an output is an input too or cannot be written, and after a request to end. Fails after
-/// all outputs were written if games were cut or skipped.
+/// Fails if no game can be read, an output is also an input or cannot be written, and after a request to end. If games
+/// were cut or skipped, fails after all outputs were written.
 pub fn run(
     options: &ReviewOptions,
     network: Arc<Network>,

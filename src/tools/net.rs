@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::nnue::{KIND, NetInfo, Network, Relations, hex_sha256};
+use crate::nnue::{KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
@@ -27,8 +27,8 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
         let kings = features.kings;
         writeln!(out, "King buckets  {kings}, by a mirrored table")?;
     }
-    if shape.relations != Relations::None {
-        let (name, count) = (shape.relations, shape.relations.set().count());
+    if shape.threat_inputs != ThreatInputs::None {
+        let (name, count) = (shape.threat_inputs, shape.threat_inputs.set().count());
         writeln!(out, "Relations     {name}, {count} per side")?;
     }
     writeln!(out, "Accumulator   {} per side", shape.l1)?;

@@ -1,19 +1,19 @@
 //! Making training data: games of the engine against itself, on all cores.
 //!
 //! * [`sample`]: positions from inside the search, labelled with the network's static evaluation: many and cheap
-//!   ([`basket`] gathers, labels and encodes them)
+//!   ([`sample_buffer`] gathers, labels and encodes them)
 //! * [`selfplay`]: whole games, every position with the score of its search
 //! * [`openings`], [`game`]: where games begin, how they are played, and when they are over
-//! * [`crew`], [`store`]: threads whose games are written in the order of their numbers, and the file that can be
+//! * [`workers`], [`store`]: threads whose games are written in the order of their numbers, and the file that can be
 //!   continued after any kind of end
 //!
 //! Every game draws its random numbers from the seed and its own number, and starts with nothing remembered: the data
 //! depend on the seed and the settings, not on the number of threads nor on interruptions.
 
-pub mod basket;
-pub mod crew;
 pub mod game;
 pub mod openings;
 pub mod sample;
+pub mod sample_buffer;
 pub mod selfplay;
 pub mod store;
+pub mod workers;

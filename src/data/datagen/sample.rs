@@ -11,10 +11,10 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use parking_lot::Mutex;
 
-use super::basket::{Basket, Sieve};
-use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
+use super::sample_buffer::{SampleBuffer, SampleFilter};
+use super::workers::{self, OutputArgs, PlayedGame, Player, rng_of};
 use crate::board::Position;
 use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::reader::Format;
@@ -63,8 +63,8 @@ pub struct SampleArgs {
 }
 
 impl SampleArgs {
-    fn sieve(&self) -> Sieve {
-        Sieve {
+    fn filter(&self) -> SampleFilter {
+        SampleFilter {
             max_score: self.max_score.into(),
             thin_beyond: self.thin_beyond.into(),
             thin: self.thin as usize,
@@ -103,14 +103,14 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Resul
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
-    crew::run(&args.output, &args.settings(network, judges), || {
+    workers::run(&args.output, &args.settings(network, judges), || {
         SamplePlayer {
             args,
             openings: &openings,
             limits: &limits,
             solo: Solo::new(network.clone(), args.output.hash as usize),
-            basket: Arc::new(Mutex::new(Basket::new(
-                args.sieve(),
+            buffer: Arc::new(Mutex::new(SampleBuffer::new(
+                args.filter(),
                 format,
                 Labeller::new(judges),
             ))),
@@ -125,7 +125,7 @@ struct SamplePlayer<'a> {
     limits: &'a Limits,
     solo: Solo,
     /// Shared with the sampler of the game that is being played; nobody else ever holds it.
-    basket: Arc<Mutex<Basket>>,
+    buffer: Arc<Mutex<SampleBuffer>>,
 }
 
 impl Player for SamplePlayer<'_> {
@@ -133,20 +133,20 @@ impl Player for SamplePlayer<'_> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
-        self.basket
+        self.buffer
             .lock()
             .begin(&start, SplitMix64::new(rng.next_u64()));
         self.solo.set_sampler(Some(Box::new(Picker {
             rng,
             one_in: self.args.one_in as usize,
-            basket: self.basket.clone(),
+            buffer: self.buffer.clone(),
         })));
         let result = game::play(start, &self.args.rules, stop, |position| {
-            self.basket.lock().follow(position);
+            self.buffer.lock().follow(position);
             self.solo.search(position, self.limits)
         });
         self.solo.set_sampler(None);
-        let finish = |white| self.basket.lock().finish(white);
+        let finish = |white| self.buffer.lock().finish(white);
         result.map(finish).transpose()
     }
 }
@@ -155,13 +155,13 @@ impl Player for SamplePlayer<'_> {
 struct Picker {
     rng: SplitMix64,
     one_in: usize,
-    basket: Arc<Mutex<Basket>>,
+    buffer: Arc<Mutex<SampleBuffer>>,
 }
 
 impl Sampler for Picker {
     fn evaluated(&mut self, position: &Position, value: Value) {
         if self.rng.below(self.one_in) == 0 {
-            self.basket.lock().put(position, value);
+            self.buffer.lock().put(position, value);
         }
     }
 }

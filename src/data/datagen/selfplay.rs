@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::crew::{self, OutputArgs, PlayedGame, Player, rng_of};
 use super::game::{self, MoveArgs, RuleArgs};
 use super::openings::{EvenOpenings, OpeningArgs};
+use super::workers::{self, OutputArgs, PlayedGame, Player, rng_of};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::filter::{FilterArgs, remainder};
@@ -69,7 +69,7 @@ pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
     check_holds_unrelated(format)?;
-    crew::run(&args.output, &args.settings(network), || SelfplayPlayer {
+    workers::run(&args.output, &args.settings(network), || SelfplayPlayer {
         args,
         openings: &openings,
         limits: &limits,

@@ -13,7 +13,7 @@ use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::pieces::Pieces;
 use crate::data::reader::Place;
-use crate::data::tree::{PackedMove, Stem, Trail};
+use crate::data::tree::{PackedMove, Root, SamplePath};
 use crate::util::identity::check_distinct;
 use crate::util::{cores, threads};
 
@@ -81,7 +81,7 @@ struct Batch {
 /// A [`Place`] whose path lies in the batch.
 struct OwnPlace {
     block: u64,
-    stem: Stem,
+    root: Root,
     path: Range<usize>,
 }
 
@@ -89,12 +89,12 @@ impl Batch {
     fn push(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
         self.pieces.push(Pieces::of_entry(entry)?);
         self.entries.push(*entry);
-        self.places.push(place.map(|Place { block, trail }| {
+        self.places.push(place.map(|Place { block, sample_path }| {
             let first = self.paths.len();
-            self.paths.extend_from_slice(trail.path);
+            self.paths.extend_from_slice(sample_path.path);
             OwnPlace {
                 block,
-                stem: *trail.stem,
+                root: *sample_path.root,
                 path: first..self.paths.len(),
             }
         }));
@@ -127,8 +127,8 @@ impl Batch {
         for (entry, place) in self.entries.iter().zip(&self.places) {
             let place = place.as_ref().map(|place| Place {
                 block: place.block,
-                trail: Trail {
-                    stem: &place.stem,
+                sample_path: SamplePath {
+                    root: &place.root,
                     path: &self.paths[place.path.clone()],
                 },
             });

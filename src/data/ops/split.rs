@@ -74,7 +74,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
         let begins = match place {
             Some(place) => {
                 let last = block.replace(place.block);
-                last != Some(place.block) && !(last.is_some() && place.trail.stem.goes_on)
+                last != Some(place.block) && !(last.is_some() && place.sample_path.root.goes_on)
             }
             None => next_ply != Some(entry.ply),
         };

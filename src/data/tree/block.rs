@@ -6,7 +6,7 @@
 //!        8..12  samples
 //!       12..16  CRC-32 of the payload
 //!       16..20  CRC-32 of the bytes before
-//!       20..    the payload: a stem (32 bytes) and the samples' bits
+//!       20..    the payload: a root (32 bytes) and the samples' bits
 //! ```
 //!
 //! Numbers are little endian. A block needs no other, and its header is recognised wherever one begins to read: so
@@ -19,7 +19,7 @@ use anyhow::{Context, Result, ensure};
 use super::bits::{BitReader, PADDING};
 use super::code::{SampleHead, take_move};
 use super::packed_position::{PackedMove, PackedPosition};
-use super::stem::{STEM_BYTES, Stem};
+use super::root::{ROOT_BYTES, Root};
 use crate::data::bin::fill;
 use crate::data::entry::Entry;
 use crate::util::kind::Kind;
@@ -40,9 +40,9 @@ const MOST_STEPS: usize = 1 << 14;
 
 /// Where a sample was met.
 #[derive(Clone, Copy, Debug)]
-pub struct Trail<'a> {
+pub struct SamplePath<'a> {
     /// The root of its block.
-    pub stem: &'a Stem,
+    pub root: &'a Root,
     /// The moves from there, of the game and of the search.
     pub path: &'a [PackedMove],
 }
@@ -69,7 +69,7 @@ impl Header {
             checksum: number(12),
         };
         let whole = &bytes[..4] == MAGIC
-            && (STEM_BYTES..=MOST_PAYLOAD).contains(&header.payload)
+            && (ROOT_BYTES..=MOST_PAYLOAD).contains(&header.payload)
             && number(16) == crc32fast::hash(&bytes[..16]);
         whole.then_some(header)
     }
@@ -79,8 +79,8 @@ impl Header {
 ///
 /// # Errors
 /// When the sink fails.
-pub fn write(stem: &Stem, samples: u32, bits: &[u8], sink: &mut impl Write) -> Result<()> {
-    let payload = [&stem.encode(), bits].concat();
+pub fn write(root: &Root, samples: u32, bits: &[u8], sink: &mut impl Write) -> Result<()> {
+    let payload = [&root.encode(), bits].concat();
     ensure!(
         payload.len() <= MOST_PAYLOAD,
         "a block became too large; this is a bug, please report it"
@@ -112,7 +112,7 @@ impl Decoder {
         &mut self,
         header: &Header,
         payload: &[u8],
-        visit: impl FnMut(&Entry, &Trail) -> Result<()>,
+        visit: impl FnMut(&Entry, &SamplePath) -> Result<()>,
     ) -> Result<()> {
         self.payload.clear();
         self.payload.extend_from_slice(payload);
@@ -123,20 +123,20 @@ impl Decoder {
     fn decode_own(
         &mut self,
         header: &Header,
-        mut visit: impl FnMut(&Entry, &Trail) -> Result<()>,
+        mut visit: impl FnMut(&Entry, &SamplePath) -> Result<()>,
     ) -> Result<()> {
         ensure!(
             crc32fast::hash(&self.payload) == header.checksum,
             "its checksum does not agree with its bytes"
         );
         self.payload.extend([0; PADDING]);
-        let (stem, bits) = self.payload.split_first_chunk().context("it has no root")?;
-        let stem = Stem::decode(stem)?;
-        let rooks = stem.rooks();
+        let (root, bits) = self.payload.split_first_chunk().context("it has no root")?;
+        let root = Root::decode(root)?;
+        let rooks = root.rooks();
         let mut bits = BitReader::new(bits);
         let (positions, path) = (&mut self.positions, &mut self.path);
         positions.clear();
-        positions.push(stem.position());
+        positions.push(root.position());
         path.clear();
         let mut score = 0;
         for _ in 0..header.samples {
@@ -164,9 +164,9 @@ impl Decoder {
                 score
             };
             let own_score = i16::try_from(own_score).context("an impossible score")?;
-            let ply = stem.ply.saturating_add(path.len() as u16);
-            let entry = position.entry(ply, own_score, stem.result);
-            visit(&entry, &Trail { stem: &stem, path })?;
+            let ply = root.ply.saturating_add(path.len() as u16);
+            let entry = position.entry(ply, own_score, root.result);
+            visit(&entry, &SamplePath { root: &root, path })?;
         }
         ensure!(bits.is_at_end(), "there is something after its last sample");
         Ok(())
@@ -180,7 +180,7 @@ impl Decoder {
 /// When reading fails, a block is damaged, or `visit` says so.
 pub fn for_each(
     mut source: impl Read,
-    mut visit: impl FnMut(&Entry, &Trail, u64) -> Result<()>,
+    mut visit: impl FnMut(&Entry, &SamplePath, u64) -> Result<()>,
 ) -> Result<usize> {
     let mut decoder = Decoder::default();
     let mut at = 0_u64;
@@ -202,7 +202,9 @@ pub fn for_each(
         if length < header.payload {
             return Ok(HEADER_BYTES + length);
         }
-        let decoded = decoder.decode_own(&header, |entry, trail| visit(entry, trail, index));
+        let decoded = decoder.decode_own(&header, |entry, sample_path| {
+            visit(entry, sample_path, index)
+        });
         decoded.with_context(place)?;
         at += (HEADER_BYTES + header.payload) as u64;
     }

@@ -8,15 +8,15 @@ use super::bits::BitWriter;
 use super::block::{self, MOST_PAYLOAD};
 use super::code::{SampleHead, put_move};
 use super::packed_position::{CastlingRooks, PackedMove, PackedPosition};
-use super::stem::{STEM_BYTES, Stem};
+use super::root::{ROOT_BYTES, Root};
 use crate::data::reader::Place;
 
 /// Bytes of bits after which a block is closed. A long game's next sample begins another one.
-const FULL: usize = MOST_PAYLOAD - STEM_BYTES - (1 << 15);
+const FULL: usize = MOST_PAYLOAD - ROOT_BYTES - (1 << 15);
 
 /// The samples of one game in the making.
 pub struct Encoder {
-    stem: Stem,
+    root: Root,
     rooks: CastlingRooks,
     /// The root, and the position after each move of `path`.
     positions: Vec<PackedPosition>,
@@ -26,17 +26,17 @@ pub struct Encoder {
     /// Of the block in the making.
     samples: u32,
     bits: BitWriter,
-    /// Of those before it: payloads without stems.
+    /// Of those before it: payloads without roots.
     closed: Vec<(u32, Vec<u8>)>,
 }
 
 impl Encoder {
     /// A game without samples.
-    pub fn new(stem: Stem) -> Self {
+    pub fn new(root: Root) -> Self {
         Self {
-            rooks: stem.rooks(),
-            positions: vec![stem.position()],
-            stem,
+            rooks: root.rooks(),
+            positions: vec![root.position()],
+            root,
             path: Vec::new(),
             last_score: 0,
             samples: 0,
@@ -55,7 +55,7 @@ impl Encoder {
         }
         let common = std::iter::zip(path, &self.path).take_while(|(a, b)| a == b);
         let common = common.count();
-        let black = (self.stem.black_to_move as usize + path.len()) % 2 == 1;
+        let black = (self.root.black_to_move as usize + path.len()) % 2 == 1;
         let score = if black {
             -i32::from(score)
         } else {
@@ -110,10 +110,10 @@ impl Encoder {
         if self.samples > 0 {
             self.close();
         }
-        self.stem.result = result;
+        self.root.result = result;
         for (samples, bits) in &self.closed {
-            block::write(&self.stem, *samples, bits, sink)?;
-            self.stem.goes_on = true;
+            block::write(&self.root, *samples, bits, sink)?;
+            self.root.goes_on = true;
         }
         Ok(())
     }
@@ -150,16 +150,16 @@ impl<W: Write> TreeWriter<W> {
     pub fn write(&mut self, place: Place, score: i16) -> Result<()> {
         if self.last != Some(place.block) {
             self.close()?;
-            let mut stem = *place.trail.stem;
-            stem.goes_on &= place.block.checked_sub(1) == self.last;
+            let mut root = *place.sample_path.root;
+            root.goes_on &= place.block.checked_sub(1) == self.last;
             self.last = Some(place.block);
             self.open = Some(Open {
-                encoder: Encoder::new(stem),
-                result: stem.result,
+                encoder: Encoder::new(root),
+                result: root.result,
             });
         }
         let open = self.open.as_mut().context("no block is open")?;
-        open.encoder.sample(place.trail.path, score)
+        open.encoder.sample(place.sample_path.path, score)
     }
 
     fn close(&mut self) -> Result<()> {

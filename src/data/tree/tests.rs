@@ -14,7 +14,7 @@ struct Forest {
 
 impl Forest {
     fn grow(start: &Position, plies: usize, result: i8, rng: &mut SplitMix64) -> Self {
-        let mut encoder = Encoder::new(Stem::of(start));
+        let mut encoder = Encoder::new(Root::of(start));
         let mut wanted = Vec::new();
         let mut position = start.clone();
         for _ in 0..plies {
@@ -100,7 +100,7 @@ fn samples_come_back_as_the_board_has_them() {
 #[test]
 fn long_games_are_several_blocks() {
     let mut rng = SplitMix64::new(2);
-    let mut encoder = Encoder::new(Stem::of(&Position::startpos()));
+    let mut encoder = Encoder::new(Root::of(&Position::startpos()));
     let path = ["e2e4", "e7e5", "e1e2", "e8e7"].map(|uci| {
         let square = |at: usize| uci[at..at + 2].parse::<crate::board::Square>().expect(uci);
         Move::new(square(0), square(2)).expect(uci).bits()
@@ -113,10 +113,10 @@ fn long_games_are_several_blocks() {
     let mut bytes = Vec::new();
     encoder.finish(1, &mut bytes).expect("a vector");
     let (mut blocks, mut at) = (0, 0);
-    let left = for_each(bytes.as_slice(), |entry, trail, block| {
+    let left = for_each(bytes.as_slice(), |entry, sample_path, block| {
         assert_eq!(entry.score, scores[at]);
-        assert_eq!(trail.path, &path[..at % 5]);
-        assert_eq!(trail.stem.goes_on, block > 0);
+        assert_eq!(sample_path.path, &path[..at % 5]);
+        assert_eq!(sample_path.root.goes_on, block > 0);
         (blocks, at) = (block + 1, at + 1);
         Ok(())
     });
@@ -160,18 +160,18 @@ fn rubbish_behind_a_checksum_never_panics() {
     let mut rng = SplitMix64::new(4);
     let mut sound = 0;
     for start in starts(&mut rng) {
-        let stem = Stem::of(&start).encode();
+        let root = Root::of(&start).encode();
         for round in 0..3000 {
-            let mut bytes = stem;
+            let mut bytes = root;
             if round % 2 == 1 {
                 bytes[rng.below(32)] = rng.next_u64() as u8;
             }
-            let Ok(stem) = Stem::decode(&bytes) else {
+            let Ok(root) = Root::decode(&bytes) else {
                 continue;
             };
             let bits: Vec<u8> = (0..60).map(|_| rng.next_u64() as u8).collect();
             let mut block = Vec::new();
-            block::write(&stem, 20, &bits, &mut block).expect("a vector");
+            block::write(&root, 20, &bits, &mut block).expect("a vector");
             let _ = for_each(block.as_slice(), |entry, _, _| {
                 sound += 1;
                 assert!(entry.board.king(false).is_some() && entry.board.king(true).is_some());

@@ -11,7 +11,7 @@ use shakmaty::{Bitboard, Color, Piece, Role, Square};
 use super::update::Update;
 use crate::nnue::BoardView;
 use crate::nnue::features::chosen::ChosenFeatures;
-use crate::nnue::features::relations::RelationList;
+use crate::nnue::features::threat_inputs::ThreatInputList;
 use crate::nnue::features::{IndexList, MAX_ACTIVE};
 use crate::nnue::rows::{Accumulator, AllRows, Changes};
 use crate::nnue::simd::Kernels;
@@ -62,13 +62,13 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
 }
 
 /// One slot per perspective and king square (or view of it, where squares share one). What is kept are pieces on
-/// squares alone: relations are added to copies.
+/// squares alone: threat inputs are added to copies.
 pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
     /// What [`Self::move_king`] makes.
     moved: Box<Accumulator<L1, P>>,
     features: F,
-    relations: PhantomData<R>,
+    threat_inputs: PhantomData<R>,
 }
 
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
@@ -82,7 +82,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
             slots: vec![slot; 2 * 64].into_boxed_slice(),
             moved: Box::new(Accumulator::zeroed()),
             features,
-            relations: PhantomData,
+            threat_inputs: PhantomData,
         }
     }
 
@@ -105,20 +105,20 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         kernels.update(&rows.pieces, &slot.sums, sums, added, removed);
         slot.sums.clone_from(sums);
         if R::SET.is_any() {
-            let mut active = RelationList::new();
-            R::SET.active(board, perspective, |relation| active.push(relation));
+            let mut active = ThreatInputList::new();
+            R::SET.active(board, perspective, |threat_input| active.push(threat_input));
             let changes = Changes {
                 added: &[],
                 removed: &[],
-                relations_added: &active,
-                relations_removed: &[],
+                threat_inputs_added: &active,
+                threat_inputs_removed: &[],
             };
             R::update(kernels, rows, &slot.sums, sums, &changes);
         }
     }
 
     /// The sums `from` of one board, where the own king stood on the first square, turned into those of the other
-    /// board, where it stands on the second one, but for relations.
+    /// board, where it stands on the second one, but for threat inputs.
     #[inline(never)]
     pub fn move_king(
         &mut self,

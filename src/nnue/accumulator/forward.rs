@@ -1,6 +1,6 @@
 //! The kernels behind the accumulators by the names that the list of compiled sizes has for them.
 
-use crate::nnue::architecture::{Activation, Chain, Shape};
+use crate::nnue::architecture::{Activation, Shape, Topology};
 use crate::nnue::layers::Head;
 use crate::nnue::simd::Kernels;
 
@@ -48,13 +48,13 @@ passes! {
         kernels.clipped::<L1, 32>(head, own, other, squared)
     };
     Pairwise<L1>: (kernels, shape) => |head, own, other| {
-        let squares = shape.chain == (Chain::Skip { squares: true });
+        let squares = shape.topology == (Topology::Skip { squares: true });
         kernels.pairwise::<L1>(head, own, other, squares)
     };
     WidePairwise<L1>: (kernels, _shape) => |head, own, other| {
         kernels.wide_pairwise::<L1>(head, own, other)
     };
-    Joined<L1>: (kernels, _shape) => |head, own, other| {
-        kernels.joined::<L1>(head, own, other)
+    Sfnnv16<L1>: (kernels, _shape) => |head, own, other| {
+        kernels.sfnnv16::<L1>(head, own, other)
     };
 }

@@ -50,7 +50,7 @@ impl AccumulatorStack {
     fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
         Self {
             kernels,
-            plies: Plies::new(network.architecture().relations.set().kinds()),
+            plies: Plies::new(network.architecture().threat_inputs.set().kinds()),
             sums: SizedStack::new(&network),
             network,
         }

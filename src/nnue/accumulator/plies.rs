@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
 use super::cache::Pieces;
 use crate::board::{
-    AroundMove, AttackKinds, DirtyAttacks, DirtyPiece, DirtyPieces, Move, Position,
+    AttackKinds, DirtyPiece, DirtyPieces, DirtyThreats, Move, MoveBoards, Position,
 };
 
 /// Plies that a new stack has room for; a longer line only costs an allocation.
@@ -30,12 +30,12 @@ impl Ply {
 
 /// The attacks that a ply's move changed.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct ThreatDelta {
     /// Listed when they are needed.
-    pub attacks: DirtyAttacks,
+    pub attacks: DirtyThreats,
     is_listed: bool,
     /// What they are listed from.
-    around: AroundMove,
+    around: MoveBoards,
     is_known: bool,
 }
 
@@ -43,8 +43,8 @@ pub(super) struct Told {
 pub(super) struct Plies {
     pub stack: Vec<Ply>,
     pub top: usize,
-    /// For nets that have relations between pieces: one for each ply.
-    pub told: Vec<Told>,
+    /// For nets that have threat inputs: one for each ply.
+    pub deltas: Vec<ThreatDelta>,
     /// The attacks to be told of.
     kinds: AttackKinds,
     /// Whether there are any: asked at every move.
@@ -57,7 +57,7 @@ impl Plies {
         Self {
             stack: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
             top: 0,
-            told: Vec::new(),
+            deltas: Vec::new(),
             kinds,
             sees_attacks: kinds != AttackKinds::NONE,
         }
@@ -67,7 +67,7 @@ impl Plies {
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
         if self.sees_attacks {
-            self.make_telling(position, m);
+            self.make_recording(position, m);
         } else {
             position.do_move_to(m, self.next());
         }
@@ -75,39 +75,39 @@ impl Plies {
 
     /// Apart, so that the other nets do not pay for it at every move.
     #[inline(never)]
-    fn make_telling(&mut self, position: &mut Position, m: Move) {
-        self.told_of(self.top + 1);
+    fn make_recording(&mut self, position: &mut Position, m: Move) {
+        self.threat_delta_of(self.top + 1);
         self.next();
-        let (ply, told) = (&mut self.stack[self.top], &mut self.told[self.top]);
-        told.is_known = true;
-        told.is_listed = false;
-        position.do_move_telling(m, &mut ply.dirty, &mut told.around);
+        let (ply, deltas) = (&mut self.stack[self.top], &mut self.deltas[self.top]);
+        deltas.is_known = true;
+        deltas.is_listed = false;
+        position.do_move_recording(m, &mut ply.dirty, &mut deltas.around);
     }
 
     /// Lists the attacks that a ply's move changed, which must be known.
     #[inline]
     pub fn list_attacks(&mut self, ply: usize) {
-        let told = &mut self.told[ply];
-        debug_assert!(told.is_known, "nobody told of the attacks");
-        if !told.is_listed {
-            told.is_listed = true;
-            told.around.list(&mut told.attacks);
+        let deltas = &mut self.deltas[ply];
+        debug_assert!(deltas.is_known, "nobody told of the attacks");
+        if !deltas.is_listed {
+            deltas.is_listed = true;
+            deltas.around.list(&mut deltas.attacks);
         }
     }
 
     /// The room for the attacks of a ply.
     #[inline]
-    fn told_of(&mut self, ply: usize) -> &mut Told {
-        if ply >= self.told.len() {
-            let nothing = Told {
-                attacks: DirtyAttacks::new(self.kinds),
+    fn threat_delta_of(&mut self, ply: usize) -> &mut ThreatDelta {
+        if ply >= self.deltas.len() {
+            let nothing = ThreatDelta {
+                attacks: DirtyThreats::new(self.kinds),
                 is_listed: false,
-                around: AroundMove::nothing(),
+                around: MoveBoards::nothing(),
                 is_known: false,
             };
-            self.told.resize(self.stack.len().max(ply + 1), nothing);
+            self.deltas.resize(self.stack.len().max(ply + 1), nothing);
         }
-        &mut self.told[ply]
+        &mut self.deltas[ply]
     }
 
     pub fn reset(&mut self) {
@@ -118,7 +118,7 @@ impl Plies {
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
         if self.sees_attacks {
-            self.told_of(self.top + 1).is_known = false;
+            self.threat_delta_of(self.top + 1).is_known = false;
         }
         *self.next() = *dirty;
     }
@@ -204,7 +204,7 @@ impl Plies {
             let moved = here.dirty.king_moved() == Some(perspective);
             if ply == 0
                 || moved && !goes_on(&here.dirty[0])
-                || self.sees_attacks && !self.told[ply].is_known
+                || self.sees_attacks && !self.deltas[ply].is_known
             {
                 return Base::Lowest(ply);
             }

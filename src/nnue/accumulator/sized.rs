@@ -7,7 +7,7 @@ use super::update::Update;
 use crate::nnue::BoardView;
 use crate::nnue::architecture::{Compiled, compiled};
 use crate::nnue::features::chosen::{self, ChosenFeatures};
-use crate::nnue::features::relations;
+use crate::nnue::features::threat_inputs;
 use crate::nnue::network::Network;
 use crate::nnue::output::NetOutput;
 use crate::nnue::simd::Kernels;
@@ -20,10 +20,10 @@ macro_rules! declare {
     ) => {
         declare! { $($own: $features, None, $l1, $psqt, $pass;)+ $($published)+ }
     };
-    ($($name:ident: $features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
+    ($($name:ident: $features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
         /// The sums of a network's plies; each variant has its sizes in its type.
         pub(super) enum SizedStack {
-            $($name(Stack<chosen::$features, relations::types::$relations, $l1, $psqt>),)+
+            $($name(Stack<chosen::$features, threat_inputs::types::$threat_inputs, $l1, $psqt>),)+
         }
 
         impl SizedStack {

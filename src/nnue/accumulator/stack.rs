@@ -8,7 +8,7 @@ use super::update::Update;
 use crate::board::{DirtyPiece, DirtyPieces};
 use crate::nnue::BoardView;
 use crate::nnue::features::chosen::ChosenFeatures;
-use crate::nnue::features::relations::{RelationChanges, pawns};
+use crate::nnue::features::threat_inputs::{ThreatInputChanges, pawns};
 use crate::nnue::features::{IndexList, MAX_CHANGED};
 use crate::nnue::network::Network;
 use crate::nnue::rows::{Accumulator, AllRows};
@@ -19,8 +19,8 @@ pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
     accumulators: Vec<[Accumulator<L1, P>; 2]>,
     features: F,
     cache: RefreshCache<F, R, L1, P>,
-    /// Room for the relations that a ply changes, for each perspective.
-    changes: [RelationChanges; 2],
+    /// Room for the threat inputs that a ply changes, for each perspective.
+    changes: [ThreatInputChanges; 2],
 }
 
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, L1, P> {
@@ -30,7 +30,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             features,
             accumulators: vec![[Accumulator::zeroed(), Accumulator::zeroed()]; INITIAL_PLIES],
             cache: RefreshCache::new(features, network.transformer()),
-            changes: [RelationChanges::none(), RelationChanges::none()],
+            changes: [ThreatInputChanges::none(), ThreatInputChanges::none()],
         }
     }
 
@@ -51,7 +51,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         }
         let rows = &network.transformer().all_rows();
         if R::SET.is_any() {
-            self.bring_up_relations(plies, rows, kernels, board);
+            self.bring_up_threat_inputs(plies, rows, kernels, board);
         } else {
             self.bring_up(plies, rows, kernels, board);
         }
@@ -93,7 +93,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         })
     }
 
-    /// Computes both perspectives at the top, for a net without relations.
+    /// Computes both perspectives at the top, for a net without threat inputs.
     #[inline(always)]
     fn bring_up(
         &mut self,
@@ -135,10 +135,10 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         }
     }
 
-    /// Computes both perspectives at the top, for a net with relations.
+    /// Computes both perspectives at the top, for a net with threat inputs.
     // Apart, so that the other nets do not pay for it.
     #[inline(never)]
-    fn bring_up_relations(
+    fn bring_up_threat_inputs(
         &mut self,
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
@@ -149,20 +149,20 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             stays_in_its_half(king)
         });
         if bases[0] == bases[1] {
-            self.follow_relations(plies, rows, kernels, board, (Color::ALL, bases[0]));
+            self.update_threat_inputs(plies, rows, kernels, board, (Color::ALL, bases[0]));
             return;
         }
         for (perspective, base) in Color::ALL.into_iter().zip(bases) {
-            self.follow_relations(plies, rows, kernels, board, ([perspective], base));
+            self.update_threat_inputs(plies, rows, kernels, board, ([perspective], base));
         }
     }
 
-    /// Follows the changes from `base` to the top for a net with relations. None of them is lost where the own king
-    /// moves within its half of the board: all pieces change their features, but relations only turn with the half.
+    /// Follows the changes from `base` to the top for a net with threat inputs. None of them is lost where the own king
+    /// moves within its half of the board: all pieces change their features, but threat inputs only turn with the half.
     ///
     /// Every ply on the way is stored: its other children will start from it.
     #[inline(always)]
-    fn follow_relations<const N: usize>(
+    fn update_threat_inputs<const N: usize>(
         &mut self,
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
@@ -179,15 +179,15 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         for ply in base + 1..=plies.top {
             plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
-            let told = (dirty, &*plies.told[ply].attacks);
+            let deltas = (dirty, &*plies.deltas[ply].attacks);
             let views: [_; N] = std::array::from_fn(|n| (perspectives[n], kings[n]));
             // Rows of both perspectives are asked for before the first one is needed: memory is what takes the time.
-            R::SET.changes(told, &mut pawns, views, &mut self.changes);
-            let relations = &self.changes;
-            relations
+            R::SET.changes(deltas, &mut pawns, views, &mut self.changes);
+            let threat_inputs = &self.changes;
+            threat_inputs
                 .iter()
                 .take(N)
-                .for_each(|changes| changes.prefetch(&rows.relations));
+                .for_each(|changes| changes.prefetch(&rows.threat_inputs));
             let mut on_squares = [const { ChangedFeatures::none() }; N];
             for (lists, (color, king)) in on_squares.iter_mut().zip(views) {
                 lists.write(self.features, dirty, king, color);
@@ -205,7 +205,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                     let cache = &mut self.cache;
                     let moved =
                         cache.move_king(rows, kernels, from, boards, (perspective, squares));
-                    R::update(kernels, rows, moved, to, &relations[n].beside(&[], &[]));
+                    R::update(kernels, rows, moved, to, &threat_inputs[n].beside(&[], &[]));
                 } else {
                     let ChangedFeatures { added, removed } = &on_squares[n];
                     R::update(
@@ -213,7 +213,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                         rows,
                         from,
                         to,
-                        &relations[n].beside(added, removed),
+                        &threat_inputs[n].beside(added, removed),
                     );
                 }
             }

@@ -1,11 +1,11 @@
-//! How the changes of a ply are applied: by the kernel that a net with or without relations between pieces needs.
+//! How the changes of a ply are applied: by the kernel that a net with or without threat inputs needs.
 
-use crate::nnue::features::relations::{StaticRelations, types};
+use crate::nnue::features::threat_inputs::{StaticThreatInputs, types};
 use crate::nnue::rows::{Accumulator, AllRows, Changes};
 use crate::nnue::simd::Kernels;
 
-/// Relations with the kernel that updates sums of them.
-pub(super) trait Update: StaticRelations {
+/// Threat inputs with the kernel that updates sums of them.
+pub(super) trait Update: StaticThreatInputs {
     /// Writes `from` after some changes to `to`.
     fn update<const L1: usize, const P: usize>(
         kernels: Kernels,
@@ -29,8 +29,8 @@ impl Update for types::None {
     }
 }
 
-/// Implements [`Update`] for nets with relations.
-macro_rules! with_relations {
+/// Implements [`Update`] for nets with threat inputs.
+macro_rules! with_threat_inputs {
     ($($name:ident)+) => {
         $(impl Update for types::$name {
             #[inline(always)]
@@ -47,4 +47,4 @@ macro_rules! with_relations {
     };
 }
 
-with_relations! { Threats ThreatsAndPawnPairs }
+with_threat_inputs! { Threats ThreatsAndPawnPairs }

@@ -1,7 +1,7 @@
 //! The blocks of parameters of the first layer, in the order of the file.
 
 use super::Shape;
-use crate::nnue::features::relations::Relations;
+use crate::nnue::features::threat_inputs::ThreatInputs;
 
 /// What the numbers of a block are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,9 +10,9 @@ pub(crate) enum BlockKind {
     Biases,
     /// i16, a row for each piece on a square.
     Weights,
-    /// i8, a row for each relation; never compressed.
-    Relations,
-    /// i32, a row for each relation, then a row for each piece on a square.
+    /// i8, a row for each threat input; never compressed.
+    ThreatInputs,
+    /// i32, a row for each threat input, then a row for each piece on a square.
     Psqt,
 }
 
@@ -29,8 +29,8 @@ pub(crate) struct Block {
 
 /// The blocks of a shape.
 pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
-    let relations = shape.relations.set();
-    let (threats, all) = (relations.threat_count(), relations.count());
+    let threat_inputs = shape.threat_inputs.set();
+    let (threats, all) = (threat_inputs.threat_count(), threat_inputs.count());
     let pieces = shape.features.set().count();
     let block = |name, kind, from, to| Block {
         name,
@@ -40,19 +40,19 @@ pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
     let biases = block("biases", BlockKind::Biases, 0, 1);
     let weights = block("weights", BlockKind::Weights, 0, pieces);
     let psqt = |name, from, to| block(name, BlockKind::Psqt, from, to);
-    let mut blocks = match shape.relations {
-        Relations::None => vec![biases, weights, psqt("piece-square values", 0, pieces)],
-        Relations::Threats => vec![
+    let mut blocks = match shape.threat_inputs {
+        ThreatInputs::None => vec![biases, weights, psqt("piece-square values", 0, pieces)],
+        ThreatInputs::Threats => vec![
             biases,
-            block("threat weights", BlockKind::Relations, 0, threats),
+            block("threat weights", BlockKind::ThreatInputs, 0, threats),
             weights,
             psqt("piece-square values", 0, all + pieces),
         ],
-        Relations::ThreatsAndPawnPairs => vec![
+        ThreatInputs::ThreatsAndPawnPairs => vec![
             biases,
-            block("threat weights", BlockKind::Relations, 0, threats),
+            block("threat weights", BlockKind::ThreatInputs, 0, threats),
             psqt("threat piece-square values", 0, threats),
-            block("pawn pair weights", BlockKind::Relations, threats, all),
+            block("pawn pair weights", BlockKind::ThreatInputs, threats, all),
             psqt("pawn pair piece-square values", threats, all),
             weights,
             psqt("piece-square values", all, all + pieces),

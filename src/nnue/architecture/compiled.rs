@@ -1,16 +1,16 @@
 //! The sizes that this binary has code for: one list, from which the accumulators, the check of a file and the trainer
 //! are made.
 
-use super::{Activation, Chain, Shape};
+use super::{Activation, Shape, Topology};
 use crate::nnue::features::chosen::Code;
-use crate::nnue::features::relations::Relations;
+use crate::nnue::features::threat_inputs::ThreatInputs;
 
 /// Hands the list to the macro `then`, behind what else it is `given`.
 ///
 /// A row is a name, the feature set (or the [`Code`] of several), the width of an accumulator, the piece-square values
-/// of a feature, and the [`ForwardPass`] behind the accumulators. Nets of our own may have the sizes under `own`, and
-/// those are trained; published ones have the relations that their nets have beside, too, and those that nets of our
-/// own may have as well are not named again.
+/// of a feature, and the [`ForwardPass`] after the accumulators. The sizes under `own` are those of nets of our own,
+/// which the trainer can train. A row of `published` also names the threat inputs; a size that is already under `own`
+/// is not repeated there.
 macro_rules! compiled {
     ($then:ident $(, $given:tt)*) => {
         $then! {
@@ -31,7 +31,7 @@ macro_rules! compiled {
                 Sfnn2560: HalfKav2Hm, None, 2560, 8, Pairwise;
                 Sfnn3072: HalfKav2Hm, None, 3072, 8, Pairwise;
                 SfnnV10: HalfKav2Hm, Threats, 1024, 8, WidePairwise;
-                SfnnV16: HalfKav2Hm, ThreatsAndPawnPairs, 1024, 8, Joined;
+                SfnnV16: HalfKav2Hm, ThreatsAndPawnPairs, 1024, 8, Sfnnv16;
             }
         }
     };
@@ -50,26 +50,26 @@ pub(crate) enum ForwardPass {
     /// The same with wide products.
     WidePairwise,
     /// Wide products of halves, then 32, 32 and 1 outputs, joined.
-    Joined,
+    Sfnnv16,
 }
 
 /// What follows the accumulators in a net of our own.
-type Layers = (Activation, Chain, [usize; 2]);
+type Layers = (Activation, Topology, [usize; 2]);
 
 impl ForwardPass {
     /// The pass that runs a shape.
     const fn of(shape: &Shape) -> Option<Self> {
-        match (shape.activation, shape.chain, shape.hidden) {
-            (Activation::Crelu | Activation::Screlu, Chain::Plain, [h1, 32]) => match h1 {
+        match (shape.activation, shape.topology, shape.hidden) {
+            (Activation::Crelu | Activation::Screlu, Topology::Plain, [h1, 32]) => match h1 {
                 8 | 16 => Some(Self::Clipped16),
                 32 => Some(Self::Clipped32),
                 _ => None,
             },
-            (Activation::Pairwise, Chain::Skip { .. }, [16, 32]) => Some(Self::Pairwise),
-            (Activation::WidePairwise, Chain::Skip { squares: true }, [16, 32]) => {
+            (Activation::Pairwise, Topology::Skip { .. }, [16, 32]) => Some(Self::Pairwise),
+            (Activation::WidePairwise, Topology::Skip { squares: true }, [16, 32]) => {
                 Some(Self::WidePairwise)
             }
-            (Activation::WidePairwise, Chain::Joined, [32, 32]) => Some(Self::Joined),
+            (Activation::WidePairwise, Topology::Sfnnv16, [32, 32]) => Some(Self::Sfnnv16),
             _ => None,
         }
     }
@@ -79,7 +79,7 @@ impl ForwardPass {
     const fn has_width(self, l1: usize) -> bool {
         let groups = match self {
             Self::Clipped16 | Self::Clipped32 => 2 * l1 / 4,
-            Self::Pairwise | Self::WidePairwise | Self::Joined => l1 / 4,
+            Self::Pairwise | Self::WidePairwise | Self::Sfnnv16 => l1 / 4,
         };
         l1.is_multiple_of(128) && groups <= 768 && (groups < 64 || groups.is_multiple_of(64))
     }
@@ -88,8 +88,8 @@ impl ForwardPass {
     pub const fn own_layers(self) -> &'static [Layers] {
         const fn plain(h1: usize) -> [Layers; 2] {
             [
-                (Activation::Crelu, Chain::Plain, [h1, 32]),
-                (Activation::Screlu, Chain::Plain, [h1, 32]),
+                (Activation::Crelu, Topology::Plain, [h1, 32]),
+                (Activation::Screlu, Topology::Plain, [h1, 32]),
             ]
         }
         match self {
@@ -97,10 +97,10 @@ impl ForwardPass {
             Self::Clipped32 => &const { plain(32) },
             Self::Pairwise => &[(
                 Activation::Pairwise,
-                Chain::Skip { squares: true },
+                Topology::Skip { squares: true },
                 [16, 32],
             )],
-            Self::WidePairwise | Self::Joined => &[],
+            Self::WidePairwise | Self::Sfnnv16 => &[],
         }
     }
 }
@@ -110,7 +110,7 @@ impl ForwardPass {
 pub(crate) struct Size {
     /// The feature sets: all that run by this code.
     pub features: Code,
-    pub relations: Relations,
+    pub threat_inputs: ThreatInputs,
     pub l1: usize,
     pub psqt: usize,
     pub pass: ForwardPass,
@@ -119,7 +119,7 @@ pub(crate) struct Size {
 impl Size {
     const fn is_of(&self, shape: &Shape, pass: ForwardPass) -> bool {
         self.features as u8 == shape.features.compiled_as() as u8
-            && self.relations as u8 == shape.relations as u8
+            && self.threat_inputs as u8 == shape.threat_inputs as u8
             && self.l1 == shape.l1
             && self.psqt == shape.psqt
             && self.pass as u8 == pass as u8
@@ -131,7 +131,7 @@ macro_rules! declare {
         ()
         own { $($own:ident: $own_features:ident, $own_l1:literal, $own_psqt:literal, $own_pass:ident;)+ }
         published {
-            $($name:ident: $features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident;)+
+            $($name:ident: $features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $pass:ident;)+
         }
     ) => {
         /// The rows by name: what matches on it has code for all of them.
@@ -156,7 +156,7 @@ macro_rules! declare {
                 $(if size!($own_features, None, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
                     return Some(Self::$own);
                 })+
-                $(if size!($features, $relations, $l1, $psqt, $pass).is_of(shape, pass) {
+                $(if size!($features, $threat_inputs, $l1, $psqt, $pass).is_of(shape, pass) {
                     return Some(Self::$name);
                 })+
                 None
@@ -166,10 +166,10 @@ macro_rules! declare {
 }
 
 macro_rules! size {
-    ($features:ident, $relations:ident, $l1:literal, $psqt:literal, $pass:ident) => {
+    ($features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $pass:ident) => {
         Size {
             features: Code::$features,
-            relations: Relations::$relations,
+            threat_inputs: ThreatInputs::$threat_inputs,
             l1: $l1,
             psqt: $psqt,
             pass: ForwardPass::$pass,

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::published::PUBLISHED;
-use super::{Activation, Architecture, Chain, Shape, VERSION_1, VERSION_OWN};
-use crate::nnue::features::relations::Relations;
+use super::{Activation, Architecture, Shape, Topology, VERSION_1, VERSION_OWN};
+use crate::nnue::features::threat_inputs::ThreatInputs;
 
 impl Architecture {
     /// The name that Stockfish's authors gave it; ours are only said to be ours.
@@ -32,13 +32,13 @@ impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [h1, h2] = self.hidden;
         write!(f, "{}", self.features)?;
-        if self.relations != Relations::None {
-            write!(f, " + {}", self.relations)?;
+        if self.threat_inputs != ThreatInputs::None {
+            write!(f, " + {}", self.threat_inputs)?;
         }
         write!(f, " {}x2-", self.l1)?;
-        match self.chain {
-            Chain::Plain | Chain::Joined => write!(f, "{h1}-{h2}-1")?,
-            Chain::Skip { .. } => write!(f, "({}+1)-{h2}-1", h1 - 1)?,
+        match self.topology {
+            Topology::Plain | Topology::Sfnnv16 => write!(f, "{h1}-{h2}-1")?,
+            Topology::Skip { .. } => write!(f, "({}+1)-{h2}-1", h1 - 1)?,
         }
         if self.activation == Activation::Screlu {
             write!(f, " SCReLU")?;
@@ -76,11 +76,11 @@ impl Shape {
             Activation::Screlu => "squared clipped ReLU, then ",
             Activation::Pairwise | Activation::WidePairwise => "pairwise products, then ",
         };
-        let layers = match self.chain {
-            Chain::Plain => "clipped ReLU",
-            Chain::Skip { squares: false } => "clipped ReLU; one output skips",
-            Chain::Skip { squares: true } => "clipped ReLU and its square; one output skips",
-            Chain::Joined => {
+        let layers = match self.topology {
+            Topology::Plain => "clipped ReLU",
+            Topology::Skip { squares: false } => "clipped ReLU; one output skips",
+            Topology::Skip { squares: true } => "clipped ReLU and its square; one output skips",
+            Topology::Sfnnv16 => {
                 "clipped ReLU and its square, all seen by all later layers; two outputs skip"
             }
         };

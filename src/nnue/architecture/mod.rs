@@ -6,7 +6,7 @@
 //! [`own`] reads and writes the words by which a net of our own describes itself.
 //!
 //! A new width, or another combination of what exists, is a line in [`mod@compiled`]; a feature set is a file in
-//! [`features`](super::features) as well, and layers of a new kind are a variant of [`Activation`] or [`Chain`] with
+//! [`features`](super::features) as well, and layers of a new kind are a variant of [`Activation`] or [`Topology`] with
 //! their kernel.
 
 pub(crate) mod blocks;
@@ -20,12 +20,12 @@ use std::ops::Deref;
 
 pub(crate) use compiled::{Compiled, compiled};
 pub use shape::{
-    Activation, Chain, LayerShape, Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN,
+    Activation, LayerShape, Shape, Topology, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN,
 };
 
 use super::error::UnsupportedShape;
 use super::features::Features;
-use super::features::relations::Relations;
+use super::features::threat_inputs::ThreatInputs;
 
 /// The shape of a net that this binary runs. Its numbers are those of the [`Shape`] that it dereferences to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,17 +87,19 @@ impl Architecture {
         buckets: usize,
         psqt: bool,
     ) -> Result<Self, UnsupportedShape> {
-        let (h1, chain) = match activation {
-            Activation::Crelu | Activation::Screlu => (32, Chain::Plain),
-            Activation::Pairwise | Activation::WidePairwise => (16, Chain::Skip { squares: true }),
+        let (h1, topology) = match activation {
+            Activation::Crelu | Activation::Screlu => (32, Topology::Plain),
+            Activation::Pairwise | Activation::WidePairwise => {
+                (16, Topology::Skip { squares: true })
+            }
         };
         let own = own::like(&Shape {
             version: VERSION_OWN,
             features,
-            relations: Relations::None,
+            threat_inputs: ThreatInputs::None,
             l1,
             activation,
-            chain,
+            topology,
             hidden: [h1, 32],
             buckets,
             psqt: if psqt { 8 } else { 0 },
@@ -132,7 +134,7 @@ impl Architecture {
 
     /// The same without squares of the first layer's outputs: SFNNv4 and v5 have one header.
     pub(super) fn without_squares(mut self) -> Self {
-        if let Chain::Skip { squares } = &mut self.shape.chain {
+        if let Topology::Skip { squares } = &mut self.shape.topology {
             *squares = false;
         }
         self

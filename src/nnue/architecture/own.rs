@@ -95,14 +95,14 @@ fn of_row(row: &compiled::Size) -> Vec<Architecture> {
     let mut found = Vec::new();
     let of_code = |features: &&Features| features.compiled_as() == row.features;
     for &features in Features::ALL.iter().filter(of_code) {
-        for &(activation, chain, hidden) in row.pass.own_layers() {
+        for &(activation, topology, hidden) in row.pass.own_layers() {
             let shapes = BUCKETS.map(|buckets| Shape {
                 version: VERSION_OWN,
                 features,
-                relations: row.relations,
+                threat_inputs: row.threat_inputs,
                 l1: row.l1,
                 activation,
-                chain,
+                topology,
                 hidden,
                 buckets,
                 psqt: row.psqt,

@@ -1,17 +1,17 @@
 //! The architectures of the published nets, under the names that Stockfish's authors gave them.
 // CITE: Stockfish 12 to 19 and nnue-pytorch; sizes and hashes checked against the published files.
 
-use super::{Activation, Architecture, Chain, Shape, VERSION_1, VERSION_2, VERSION_3};
+use super::{Activation, Architecture, Shape, Topology, VERSION_1, VERSION_2, VERSION_3};
 use crate::nnue::features::Features;
-use crate::nnue::features::relations::Relations;
+use crate::nnue::features::threat_inputs::ThreatInputs;
 
 const HALF_KP: Shape = Shape {
     version: VERSION_1,
     features: Features::HalfKp,
-    relations: Relations::None,
+    threat_inputs: ThreatInputs::None,
     l1: 256,
     activation: Activation::Crelu,
-    chain: Chain::Plain,
+    topology: Topology::Plain,
     hidden: [32, 32],
     buckets: 1,
     psqt: 0,
@@ -40,20 +40,20 @@ const fn pairwise(l1: usize) -> Shape {
         features: Features::HalfKav2Hm,
         l1,
         activation: Activation::Pairwise,
-        chain: Chain::Skip { squares: true },
+        topology: Topology::Skip { squares: true },
         ..SFNN_V2
     }
 }
 
 /// SFNNv4.
 const SFNN_V4: Shape = Shape {
-    chain: Chain::Skip { squares: false },
+    topology: Topology::Skip { squares: false },
     ..pairwise(1024)
 };
 
 /// Stockfish 18's.
 const SFNN_V10: Shape = Shape {
-    relations: Relations::Threats,
+    threat_inputs: ThreatInputs::Threats,
     activation: Activation::WidePairwise,
     ..pairwise(1024)
 };
@@ -61,8 +61,8 @@ const SFNN_V10: Shape = Shape {
 /// Stockfish 19's.
 const SFNN_V16: Shape = Shape {
     version: VERSION_3,
-    relations: Relations::ThreatsAndPawnPairs,
-    chain: Chain::Joined,
+    threat_inputs: ThreatInputs::ThreatsAndPawnPairs,
+    topology: Topology::Sfnnv16,
     hidden: [32, 32],
     ..SFNN_V10
 };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::nnue::features::Features;
-use crate::nnue::features::relations::Relations;
+use crate::nnue::features::threat_inputs::ThreatInputs;
 
 pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
@@ -27,7 +27,7 @@ pub enum Activation {
 
 /// What the dense layers hand to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Chain {
+pub enum Topology {
     /// Three layers with clipped ReLUs between them (SFNNv1 to v3).
     Plain,
     /// The same, but the last output of the first layer skips the others (SFNNv4). `squares`: the other outputs go on
@@ -38,7 +38,7 @@ pub enum Chain {
     },
     /// Every layer sees what all layers before it hand on, squared and clipped; and the difference of the last two
     /// outputs of the first layer joins the result (SFNNv16).
-    Joined,
+    Sfnnv16,
 }
 
 /// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
@@ -75,13 +75,13 @@ pub struct Shape {
     /// The input features: pieces on squares.
     pub features: Features,
     /// What is a feature beside them.
-    pub relations: Relations,
+    pub threat_inputs: ThreatInputs,
     /// Width of the accumulator of one perspective.
     pub l1: usize,
     /// What becomes of the accumulators.
     pub activation: Activation,
     /// What the dense layers hand to each other.
-    pub chain: Chain,
+    pub topology: Topology,
     /// Outputs of the first two dense layers; the third has one.
     pub hidden: [usize; 2],
     /// Stacks of dense layers, chosen by the number of pieces.
@@ -102,11 +102,11 @@ impl Shape {
     /// The dense layers of a stack, in order.
     pub fn layers(&self) -> [LayerShape; 3] {
         let [h1, h2] = self.hidden;
-        let (into_second, into_last) = match self.chain {
-            Chain::Plain => (h1, h2),
-            Chain::Skip { squares: false } => (h1 - 1, h2),
-            Chain::Skip { squares: true } => (2 * (h1 - 1), h2),
-            Chain::Joined => (2 * h1, 2 * (h1 + h2)),
+        let (into_second, into_last) = match self.topology {
+            Topology::Plain => (h1, h2),
+            Topology::Skip { squares: false } => (h1 - 1, h2),
+            Topology::Skip { squares: true } => (2 * (h1 - 1), h2),
+            Topology::Sfnnv16 => (2 * h1, 2 * (h1 + h2)),
         };
         let layer = |inputs, outputs| LayerShape { inputs, outputs };
         [
@@ -125,7 +125,7 @@ impl Shape {
         } else {
             0
         };
-        self.relations.hash(self.features.set().hash) ^ self.accumulators() ^ psqt
+        self.threat_inputs.hash(self.features.set().hash) ^ self.accumulators() ^ psqt
     }
 
     /// The hash before a stack of dense layers.
@@ -160,9 +160,12 @@ impl Shape {
 
     /// Bytes of the feature transformer in a file without compression, its hash not counted.
     pub fn transformer_size(&self) -> usize {
-        let (pieces, relations) = (self.features.set().count(), self.relations.set().count());
-        let weights = 2 * self.l1 * (pieces + 1) + self.l1 * relations;
-        weights + 4 * self.psqt * (pieces + relations)
+        let (pieces, threat_inputs) = (
+            self.features.set().count(),
+            self.threat_inputs.set().count(),
+        );
+        let weights = 2 * self.l1 * (pieces + 1) + self.l1 * threat_inputs;
+        weights + 4 * self.psqt * (pieces + threat_inputs)
     }
 
     /// Bytes of the stacks of dense layers in a file, with their hashes.

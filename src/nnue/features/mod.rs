@@ -10,8 +10,8 @@ mod halfkp;
 mod king_tables;
 mod list;
 mod pawn_pairs;
-pub(crate) mod relations;
 mod set;
+pub(crate) mod threat_inputs;
 mod threats;
 
 use std::fmt;

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::generic::{self, Isa, instructions};
-use super::relational;
+use super::threat_inputs;
 use crate::nnue::layers::Head;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
@@ -127,7 +127,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     changes: &Changes<'_>,
 ) {
     // SAFETY: this function has the features.
-    unsafe { relational::update_all::<Avx2, L1, P>(rows, from, to, changes) }
+    unsafe { threat_inputs::update_all::<Avx2, L1, P>(rows, from, to, changes) }
 }
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
@@ -141,9 +141,9 @@ pub(super) fn wide_pairwise<const L1: usize>(
     unsafe { generic::pairwise::<Avx2, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::joined`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::joined).
 #[target_feature(enable = "popcnt,bmi1,avx2")]
-pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { relational::joined::<Avx2, L1>(head, own, other) }
+    unsafe { threat_inputs::sfnnv16::<Avx2, L1>(head, own, other) }
 }

@@ -329,8 +329,8 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
         }
         for r in 0..registers {
             let mut sum = I::load(biases.add(r * I::BYTES));
-            for chain in 0..8 / registers {
-                sum = I::add32(sum, sums[chain * registers + r]);
+            for topology in 0..8 / registers {
+                sum = I::add32(sum, sums[topology * registers + r]);
             }
             sums[r] = sum;
         }
@@ -391,11 +391,11 @@ unsafe fn add_products<I: Isa, const OUT: usize>(
     let chains = 8 / registers;
     assert!(groups.is_multiple_of(chains));
     for group in (0..groups).step_by(chains) {
-        for chain in 0..chains {
-            // SAFETY: `group + chain < groups`.
+        for topology in 0..chains {
+            // SAFETY: `group + topology < groups`.
             unsafe {
-                let sums = &mut sums[chain * registers..][..registers];
-                add_group::<I, OUT>(weights, input, group + chain, sums);
+                let sums = &mut sums[topology * registers..][..registers];
+                add_group::<I, OUT>(weights, input, group + topology, sums);
             }
         }
     }
@@ -429,8 +429,8 @@ unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
         let list = list[..count].assume_init_ref();
         let (several, rest) = list.split_at(count - count % chains);
         for several in several.chunks_exact(chains) {
-            for (chain, &group) in several.iter().enumerate() {
-                let sums = &mut sums[chain * registers..][..registers];
+            for (topology, &group) in several.iter().enumerate() {
+                let sums = &mut sums[topology * registers..][..registers];
                 add_group::<I, OUT>(weights, input, group as usize, sums);
             }
         }

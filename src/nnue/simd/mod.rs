@@ -2,7 +2,7 @@
 //!
 //! Two kinds of operations: [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first layer;
 //! [`Kernels::clipped`] and those behind it run the dense layers. [`scalar`] is their specification. The vector
-//! backends share the algorithms of `generic` and `relational`, and differ in a few instructions.
+//! backends share the algorithms of `generic` and `threat_inputs`, and differ in a few instructions.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
@@ -22,14 +22,14 @@ mod avx512;
 mod generic;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "x86_64")]
+mod sse41;
 #[cfg(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
     all(target_arch = "wasm32", target_feature = "simd128")
 ))]
-mod relational;
-#[cfg(target_arch = "x86_64")]
-mod sse41;
+mod threat_inputs;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
 
@@ -128,7 +128,7 @@ impl Kernels {
 
     /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
     /// products of their halves and three layers, of which the first has an output that skips the
-    /// others. With `squares` as [`Chain::Skip`](super::architecture::Chain::Skip) says.
+    /// others. With `squares` as [`Topology::Skip`](super::architecture::Topology::Skip) says.
     ///
     /// # Panics
     /// When `head` is not `L1 -> 16 -> 32 -> 1`.
@@ -148,7 +148,7 @@ impl Kernels {
         )
     }
 
-    /// Writes `from` after some changes to `to`, as [`Self::update`] does, with the rows of relations between pieces.
+    /// Writes `from` after some changes to `to`, as [`Self::update`] does, including the rows of threat inputs.
     ///
     /// # Panics
     /// When an index is outside of `rows`.
@@ -189,17 +189,17 @@ impl Kernels {
     }
 
     /// The raw output through the same products and three layers that all see what all layers before them hand on, as
-    /// [`Chain::Joined`](super::architecture::Chain::Joined) says.
+    /// [`Topology::Sfnnv16`](super::architecture::Topology::Sfnnv16) says.
     ///
     /// # Panics
     /// When `head` is not `L1 -> 32`, `64 -> 32`, `128 -> 1`.
     #[inline]
-    pub fn joined<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    pub fn sfnnv16<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
         dispatch!(
             self,
-            joined,
-            joined_vnni,
-            joined_dotprod::<L1>(head, own, other)
+            sfnnv16,
+            sfnnv16_vnni,
+            sfnnv16_dotprod::<L1>(head, own, other)
         )
     }
 }

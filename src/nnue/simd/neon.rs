@@ -4,7 +4,7 @@ use std::arch::aarch64::*;
 use std::marker::PhantomData;
 
 use super::generic::{self, Isa, instructions};
-use super::relational;
+use super::threat_inputs;
 use crate::nnue::layers::Head;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
@@ -189,7 +189,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     changes: &Changes<'_>,
 ) {
     // SAFETY: this function has the features.
-    unsafe { relational::update_all::<Neon<Widening>, L1, P>(rows, from, to, changes) }
+    unsafe { threat_inputs::update_all::<Neon<Widening>, L1, P>(rows, from, to, changes) }
 }
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
@@ -203,11 +203,11 @@ pub(super) fn wide_pairwise<const L1: usize>(
     unsafe { generic::pairwise::<Neon<Widening>, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::joined`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::joined).
 #[target_feature(enable = "neon")]
-pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { relational::joined::<Neon<Widening>, L1>(head, own, other) }
+    unsafe { threat_inputs::sfnnv16::<Neon<Widening>, L1>(head, own, other) }
 }
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
@@ -221,13 +221,13 @@ pub(super) fn wide_pairwise_dotprod<const L1: usize>(
     unsafe { generic::pairwise::<Neon<Sdot>, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::joined`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::joined).
 #[target_feature(enable = "neon,dotprod")]
-pub(super) fn joined_dotprod<const L1: usize>(
+pub(super) fn sfnnv16_dotprod<const L1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
     // SAFETY: this function has the features.
-    unsafe { relational::joined::<Neon<Sdot>, L1>(head, own, other) }
+    unsafe { threat_inputs::sfnnv16::<Neon<Sdot>, L1>(head, own, other) }
 }

@@ -39,12 +39,12 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
 ) {
     update(&rows.pieces, from, to, changes.added, changes.removed);
     let neurons = &mut to.neurons;
-    for &feature in changes.relations_added {
-        let row = unpair_row(&rows.relations.neurons[feature as usize]);
+    for &feature in changes.threat_inputs_added {
+        let row = unpair_row(&rows.threat_inputs.neurons[feature as usize]);
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_add(w.into()));
     }
-    for &feature in changes.relations_removed {
-        let row = unpair_row(&rows.relations.neurons[feature as usize]);
+    for &feature in changes.threat_inputs_removed {
+        let row = unpair_row(&rows.threat_inputs.neurons[feature as usize]);
         zip(&mut *neurons, row).for_each(|(sum, w)| *sum = sum.wrapping_sub(w.into()));
     }
     to.psqt = rows.psqt_after(from, changes);
@@ -100,13 +100,13 @@ pub(super) fn wide_pairwise<const L1: usize>(
     second_and_output(head, &activated).wrapping_add(skip)
 }
 
-/// See [`Kernels::joined`](super::Kernels::joined).
-pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    joined_layers(head, &wide_products([own, other])).1
+/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+    sfnnv16_layers(head, &wide_products([own, other])).1
 }
 
-/// The layers of [`joined`]: what the last one sees, and the output.
-pub(in crate::nnue) fn joined_layers(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
+/// The layers of [`sfnnv16`]: what the last one sees, and the output.
+pub(in crate::nnue) fn sfnnv16_layers(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
     let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
     let mut activated = [0; 128];
     affine(&head.first, input, &mut first);

@@ -4,7 +4,7 @@
 use std::arch::wasm32::*;
 
 use super::generic::{self, Isa};
-use super::relational;
+use super::threat_inputs;
 use crate::nnue::layers::Head;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
@@ -141,7 +141,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     changes: &Changes<'_>,
 ) {
     // SAFETY: the module was built for these vectors.
-    unsafe { relational::update_all::<Simd128, L1, P>(rows, from, to, changes) }
+    unsafe { threat_inputs::update_all::<Simd128, L1, P>(rows, from, to, changes) }
 }
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
@@ -154,8 +154,8 @@ pub(super) fn wide_pairwise<const L1: usize>(
     unsafe { generic::pairwise::<Simd128, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::joined`](super::Kernels::joined).
-pub(super) fn joined<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: the module was built for these vectors.
-    unsafe { relational::joined::<Simd128, L1>(head, own, other) }
+    unsafe { threat_inputs::sfnnv16::<Simd128, L1>(head, own, other) }
 }

@@ -10,11 +10,11 @@
 
 use crate::data::Record;
 use crate::nnue::Network;
-use crate::nnue::architecture::Chain;
+use crate::nnue::architecture::Topology;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::trace::{activated, handed_on, sums};
-use crate::train::model::chain::SKIP;
 use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
+use crate::train::model::topology::SKIP;
 use crate::train::model::{LayerSums, Model};
 
 /// Passes over the output's weights each time; more change nothing that a rounding would show.
@@ -42,10 +42,10 @@ pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &
             inputs: net.inputs(record),
         };
         let cases: Vec<Case> = records.iter().filter(seen).map(case).collect();
-        let chain = architecture.chain;
+        let topology = architecture.topology;
         calibrate_head(
             &mut net.parameters_mut().1[stack],
-            chain,
+            topology,
             output_scale,
             &cases,
         );
@@ -53,17 +53,18 @@ pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &
 }
 
 /// The same for one stack of layers, whose positions are `cases`.
-fn calibrate_head(head: &mut Head, chain: Chain, output_scale: f32, cases: &[Case]) {
+fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases: &[Case]) {
     if cases.is_empty() {
         return;
     }
     let of_case = |case: &Case| (case.float.hidden1.clone(), sums(&head.first, &case.inputs));
     let mut errors = mean_errors(cases.iter().map(of_case));
-    if let Chain::Skip { .. } = chain {
+    if let Topology::Skip { .. } = topology {
         errors[SKIP] = skip_error(cases.iter().map(of_case), output_scale);
     }
     head.first = shifted(&head.first, &errors);
-    let handed_on = |head: &Head, case: &Case| handed_on(chain, &sums(&head.first, &case.inputs));
+    let handed_on =
+        |head: &Head, case: &Case| handed_on(topology, &sums(&head.first, &case.inputs));
     let sums2 = |head: &Head, case: &Case| sums(&head.second, &handed_on(head, case).0);
     let of_case = |case: &Case| (case.float.hidden2.clone(), sums2(head, case));
     let errors = mean_errors(cases.iter().map(of_case));

@@ -3,13 +3,13 @@
 use super::calibrate::calibrate;
 use crate::data::Record;
 use crate::nnue::Network;
-use crate::nnue::architecture::{Chain, LayerShape};
+use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::transformer::Transformer;
 use crate::train::model::Model;
-use crate::train::model::chain::SKIP;
 use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one};
+use crate::train::model::topology::SKIP;
 
 /// The integer net of a model, as near to it on `records` as integers come.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
@@ -79,7 +79,7 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
     let (weights2, biases2) = of_stack(1, &dense.l2_weight, &dense.l2_bias);
     let (weights3, biases3) = of_stack(2, &dense.output_weight, &dense.output_bias);
     let mut integers1 = hidden_bias(&biases1);
-    if let Chain::Skip { .. } = model.architecture.chain {
+    if let Topology::Skip { .. } = model.architecture.topology {
         // It is not cut off, and is multiplied with the output.
         integers1[SKIP] =
             (biases1[SKIP] * ACTIVATION_ONE * WEIGHT_ONE * output_scale).round() as i32;

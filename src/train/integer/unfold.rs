@@ -1,13 +1,13 @@
 //! From the integer net to a float model, to learn on from.
 
-use crate::nnue::architecture::Chain;
+use crate::nnue::architecture::Topology;
 use crate::nnue::layers::Dense;
 use crate::nnue::{Architecture, Network};
 use crate::train::model::Model;
-use crate::train::model::chain::SKIP;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::topology::SKIP;
 use crate::train::model::transformer::{block, factor};
 
 /// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
@@ -103,7 +103,7 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
             .collect(),
         psqt: psqt::zeros(*net.architecture()),
     };
-    if let Chain::Skip { .. } = net.architecture().chain {
+    if let Topology::Skip { .. } = net.architecture().topology {
         unfold_skip(net, output_scale, &mut dense);
     }
     dense
@@ -138,7 +138,8 @@ mod tests {
             check_round_trip(architecture, 1.0);
         }
         check_round_trip(Architecture::HALF_KP, 0.6);
-        let skipping = shapes::all().filter(|shape| matches!(shape.chain, Chain::Skip { .. }));
+        let skipping =
+            shapes::all().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
         let skipping = skipping.min_by_key(|shape| shape.l1);
         check_round_trip(skipping.expect("one is trained"), 0.6);
     }

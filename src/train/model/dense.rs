@@ -1,10 +1,10 @@
 //! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
 
-use crate::nnue::architecture::{Chain, LayerShape};
+use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
-use crate::train::model::chain::SKIP;
 use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_one};
+use crate::train::model::topology::SKIP;
 use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
@@ -123,7 +123,7 @@ impl DenseParameters {
         for (weights, limit) in limited {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
         }
-        if let Chain::Skip { .. } = architecture.chain {
+        if let Topology::Skip { .. } = architecture.topology {
             // What skips is multiplied with the output.
             let limit = first_limit / output_scale.max(1.0);
             let rows = self.l1_weight.chunks_exact_mut(architecture.inputs());

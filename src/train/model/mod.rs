@@ -1,25 +1,25 @@
 //! The float model, and its plain forward pass: the specification that the fast ones of a step approximate.
 
 pub(super) mod average;
-pub(super) mod chain;
 pub(super) mod dense;
 pub(super) mod psqt;
 pub(super) mod rounding;
 pub(super) mod scales;
 pub(super) mod shapes;
+pub(super) mod topology;
 pub(super) mod transformer;
 
 use std::borrow::Cow;
 
-use chain::{SKIP, squared_and_clipped};
 use dense::DenseParameters;
 use rounding::Rounding;
 use scales::HIDDEN;
+use topology::{SKIP, squared_and_clipped};
 use transformer::Table;
 
 use super::samples::active::Active;
 use crate::data::Record;
-use crate::nnue::architecture::{Chain, LayerShape};
+use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
@@ -129,7 +129,7 @@ impl Model {
 
     /// The inputs of the second layer, and what skips it, by the sums of the first.
     fn handed_on(&self, sums: &[f32]) -> (Vec<f32>, f32) {
-        let Chain::Skip { .. } = self.architecture.chain else {
+        let Topology::Skip { .. } = self.architecture.topology else {
             return (clipped(sums), 0.0);
         };
         let mut all = [0.0; HIDDEN];

@@ -6,10 +6,10 @@
 // (2013): the straight-through estimator; B. Jacob et al., "Quantization and Training of Neural Networks" (2018):
 // training with the roundings of inference.
 
-use super::chain::SKIP;
 use super::dense::DenseParameters;
 use super::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one, input_one};
-use crate::nnue::architecture::Chain;
+use super::topology::SKIP;
+use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};
 
 /// Rounds for a file whose outputs are multiplied by `output_scale`.
@@ -28,8 +28,8 @@ impl Rounding {
         let first_one = first_weight_one(architecture.activation);
         let [first, ..] = architecture.layers();
         for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs).enumerate() {
-            let skips =
-                matches!(architecture.chain, Chain::Skip { .. }) && number % first.outputs == SKIP;
+            let skips = matches!(architecture.topology, Topology::Skip { .. })
+                && number % first.outputs == SKIP;
             let scale = if skips { self.output_scale } else { 1.0 };
             round(row, first_one * scale);
         }

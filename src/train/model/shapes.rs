@@ -18,7 +18,7 @@ macro_rules! of_width {
         ($function:ident $architecture:ident)
         own { $($own:ident: $own_features:ident, $l1:literal, $own_psqt:literal, $own_pass:ident;)+ }
         published {
-            $($name:ident: $features:ident, $relations:ident, $other:literal, $psqt:literal, $pass:ident;)+
+            $($name:ident: $features:ident, $threat_inputs:ident, $other:literal, $psqt:literal, $pass:ident;)+
         }
     ) => {{
         use $crate::nnue::architecture::Compiled;

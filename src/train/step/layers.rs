@@ -5,7 +5,7 @@ use super::loss::Loss;
 use super::simd::{Backend, Units};
 use super::snapshot::Snapshot;
 use super::upper::{UpperActivations, UpperGradient};
-use crate::nnue::architecture::Chain;
+use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
@@ -121,8 +121,8 @@ impl<const L1: usize> Buffers<L1> {
         }
         let weights = &snapshot.stacks[stack];
         backend.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
-        match snapshot.architecture.chain {
-            Chain::Skip { .. } => {
+        match snapshot.architecture.topology {
+            Topology::Skip { .. } => {
                 backend.upper_skip(&weights.upper, &self.sums, &mut self.upper);
             }
             _ => backend.upper(&weights.upper, &self.sums, &mut self.upper),
@@ -147,8 +147,8 @@ impl<const L1: usize> Buffers<L1> {
         let (backend, architecture) = (context.backend, context.snapshot.architecture);
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
         let (upper, out) = (&weights.upper, &mut self.deltas);
-        match architecture.chain {
-            Chain::Skip { .. } => {
+        match architecture.topology {
+            Topology::Skip { .. } => {
                 backend.upper_skip_backward(upper, &self.upper, deltas, &mut sums.upper, out);
             }
             _ => backend.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),

@@ -88,8 +88,8 @@ fn input_deltas(
         for position in 0..GROUP {
             let delta = _mm512_set1_ps(deltas[position][output]);
             sums[position] = _mm512_fmadd_ps(delta, weights, sums[position]);
-            let chain = &mut chains[position % 2];
-            *chain = _mm512_fmadd_ps(delta, x[position], *chain);
+            let topology = &mut chains[position % 2];
+            *topology = _mm512_fmadd_ps(delta, x[position], *topology);
         }
         store(gradient, _mm512_add_ps(chains[0], chains[1]));
     }

@@ -1,7 +1,7 @@
 //! The layers above the first one.
 
 use super::*;
-use crate::train::model::chain::{SKIP, squared_and_clipped, squared_and_clipped_backward};
+use crate::train::model::topology::{SKIP, squared_and_clipped, squared_and_clipped_backward};
 
 #[inline(always)]
 pub fn upper<const FMA: bool>(

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 use anyhow::{Context as _, Result};
 
-use super::crew::PlayedGame;
+use super::workers::PlayedGame;
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
 use crate::data::label::Labeller;
 use crate::data::pieces::Pieces;
 use crate::data::reader::Format;
-use crate::data::tree::{Encoder, PackedMove, Stem};
+use crate::data::tree::{Encoder, PackedMove, Root};
 use crate::search::score::Value;
 use crate::util::rng::SplitMix64;
 
@@ -22,7 +22,7 @@ const MOST_WAITING: usize = 1024;
 
 /// Which samples are kept, by what they are worth.
 #[derive(Clone, Copy, Debug)]
-pub struct Sieve {
+pub struct SampleFilter {
     /// None whose |value| is larger.
     pub max_score: i32,
     /// Beyond this |value| not all.
@@ -31,7 +31,7 @@ pub struct Sieve {
     pub thin: usize,
 }
 
-impl Sieve {
+impl SampleFilter {
     fn keeps(self, value: Value, rng: &mut SplitMix64) -> bool {
         let size = value.abs();
         size <= self.max_score && (size <= self.thin_beyond || rng.below(self.thin) == 0)
@@ -39,14 +39,14 @@ impl Sieve {
 }
 
 /// Takes the samples of game after game.
-pub struct Basket {
-    sieve: Sieve,
+pub struct SampleBuffer {
+    filter: SampleFilter,
     format: Format,
     /// Without one, the value of the net that plays is the label.
     labeller: Option<Labeller>,
     /// Thins out the game's samples.
     rng: SplitMix64,
-    way: Way,
+    current: SearchPath,
     waiting: Vec<Sample>,
     /// The ways to all that wait, one after the other.
     paths: Vec<PackedMove>,
@@ -63,7 +63,7 @@ struct Sample {
 
 /// The way to the position that the game has come to, and behind it to that of a sample.
 #[derive(Default)]
-struct Way {
+struct SearchPath {
     /// Moves that led to the game's first position.
     before: usize,
     /// Moves of the game so far, and while a sample is taken those of the search.
@@ -72,7 +72,7 @@ struct Way {
     played: usize,
 }
 
-impl Way {
+impl SearchPath {
     /// Makes `path` the way to a position behind the game's last one.
     fn go_to(&mut self, position: &Position) {
         self.path.truncate(self.played);
@@ -90,15 +90,15 @@ enum Kept {
     Tree(Result<Box<Encoder>>),
 }
 
-impl Basket {
+impl SampleBuffer {
     /// An empty one.
-    pub fn new(sieve: Sieve, format: Format, labeller: Option<Labeller>) -> Self {
+    pub fn new(filter: SampleFilter, format: Format, labeller: Option<Labeller>) -> Self {
         Self {
-            sieve,
+            filter,
             format,
             labeller,
             rng: SplitMix64::new(0),
-            way: Way::default(),
+            current: SearchPath::default(),
             waiting: Vec::new(),
             paths: Vec::new(),
             kept: Kept::Entries(Vec::new()),
@@ -108,14 +108,14 @@ impl Basket {
     /// Forgets the game before for one that begins at `start`.
     pub fn begin(&mut self, start: &Position, rng: SplitMix64) {
         self.rng = rng;
-        self.way = Way {
+        self.current = SearchPath {
             before: start.history_len(),
-            ..Way::default()
+            ..SearchPath::default()
         };
         self.waiting.clear();
         self.paths.clear();
         self.kept = match self.format {
-            Format::Tree => Kept::Tree(Ok(Box::new(Encoder::new(Stem::of(start))))),
+            Format::Tree => Kept::Tree(Ok(Box::new(Encoder::new(Root::of(start))))),
             _ => Kept::Entries(Vec::new()),
         };
     }
@@ -123,8 +123,8 @@ impl Basket {
     /// Hears that the game has come to a position.
     pub fn follow(&mut self, position: &Position) {
         if let Kept::Tree(_) = self.kept {
-            self.way.go_to(position);
-            self.way.played = self.way.path.len();
+            self.current.go_to(position);
+            self.current.played = self.current.path.len();
         }
     }
 
@@ -132,8 +132,8 @@ impl Basket {
     pub fn put(&mut self, position: &Position, value: Value) {
         let first = self.paths.len();
         if let Kept::Tree(_) = self.kept {
-            self.way.go_to(position);
-            self.paths.extend_from_slice(&self.way.path);
+            self.current.go_to(position);
+            self.paths.extend_from_slice(&self.current.path);
         }
         self.waiting.push(Sample {
             entry: Entry::of(position),
@@ -176,7 +176,7 @@ impl Basket {
             }
         }
         for sample in self.waiting.drain(..) {
-            if self.sieve.keeps(sample.value, &mut self.rng) {
+            if self.filter.keeps(sample.value, &mut self.rng) {
                 self.kept.keep(&sample, &self.paths);
             }
         }

@@ -129,13 +129,13 @@ impl fmt::Debug for AttackChange {
 
 /// The attacks that came and went with one move, of the kinds that are wanted.
 #[derive(Clone, Debug)]
-pub struct DirtyAttacks {
+pub struct DirtyThreats {
     kinds: AttackKinds,
     changes: [AttackChange; MOST],
     len: usize,
 }
 
-impl DirtyAttacks {
+impl DirtyThreats {
     /// No change yet; only attacks of these kinds will be kept.
     pub fn new(kinds: AttackKinds) -> Self {
         Self {
@@ -171,7 +171,7 @@ impl DirtyAttacks {
     }
 }
 
-impl std::ops::Deref for DirtyAttacks {
+impl std::ops::Deref for DirtyThreats {
     type Target = [AttackChange];
     #[inline]
     fn deref(&self) -> &[AttackChange] {

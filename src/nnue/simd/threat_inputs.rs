@@ -1,5 +1,4 @@
-//! Code that the vector backends share for nets with relations between pieces (threat inputs, pawn pairs); `generic`
-//! has the code for all nets.
+//! Code that the vector backends share for nets with threat inputs; `generic` has the code for all nets.
 
 use super::generic::{Bytes, Isa, affine, multiply_halves, output};
 use super::scalar::{join, square_and_clip};
@@ -7,8 +6,8 @@ use crate::nnue::layers::Head;
 use crate::nnue::paired::{APART, excess, lower_column};
 use crate::nnue::rows::{Accumulator, AllRows, Changes};
 
-/// See [`Kernels::update_all`](super::Kernels::update_all). Rows of relations come first, in words of two columns; rows
-/// of pieces are added to the columns that these become.
+/// See [`Kernels::update_all`](super::Kernels::update_all). Adds the rows of threat inputs first, in words of two
+/// columns, then the rows of pieces, column by column.
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
@@ -31,16 +30,20 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
         unsafe {
             let mut sums = [[I::splat(0); 2]; 8];
             let sums = &mut sums[..pairs];
-            for &feature in changes.relations_added {
-                let row = rows.relations.neurons[feature as usize].as_ptr().add(start);
+            for &feature in changes.threat_inputs_added {
+                let row = rows.threat_inputs.neurons[feature as usize]
+                    .as_ptr()
+                    .add(start);
                 for (i, [words, upper]) in sums.iter_mut().enumerate() {
                     let row = I::load(row.add(i * I::BYTES).cast());
                     *words = I::add16(*words, row);
                     *upper = I::add16(*upper, I::upper16(row));
                 }
             }
-            for &feature in changes.relations_removed {
-                let row = rows.relations.neurons[feature as usize].as_ptr().add(start);
+            for &feature in changes.threat_inputs_removed {
+                let row = rows.threat_inputs.neurons[feature as usize]
+                    .as_ptr()
+                    .add(start);
                 for (i, [words, upper]) in sums.iter_mut().enumerate() {
                     let row = I::load(row.add(i * I::BYTES).cast());
                     *words = I::sub16(*words, row);
@@ -81,12 +84,12 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
     to.psqt = rows.psqt_after(from, changes);
 }
 
-/// See [`Kernels::joined`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::joined).
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn joined<I: Isa, const L1: usize>(
+pub(super) unsafe fn sfnnv16<I: Isa, const L1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],

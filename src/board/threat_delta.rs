@@ -8,7 +8,7 @@
 use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square};
 
 use super::attacks;
-use super::{DirtyAttacks, DirtyPieces, Move, Position};
+use super::{DirtyPieces, DirtyThreats, Move, Position};
 
 /// Which piece stands where: what attacks depend on.
 #[derive(Clone, Copy)]
@@ -20,14 +20,14 @@ struct Placement {
 
 /// The board before and after a move.
 #[derive(Clone, Copy)]
-pub(crate) struct AroundMove {
+pub(crate) struct MoveBoards {
     before: Placement,
     after: Placement,
     /// The squares whose pieces the move changed.
     changed: Bitboard,
 }
 
-impl AroundMove {
+impl MoveBoards {
     /// No move, on an empty board.
     pub(crate) fn nothing() -> Self {
         let empty = Placement {
@@ -43,15 +43,15 @@ impl AroundMove {
     }
 
     /// Lists in `attacks` those that went and came with the move.
-    pub(crate) fn list(&self, attacks: &mut DirtyAttacks) {
+    pub(crate) fn list(&self, attacks: &mut DirtyThreats) {
         attacks.clear();
         let Self {
             before,
             after,
             changed,
         } = self;
-        before.tell_attacks_around(*changed, false, attacks);
-        after.tell_attacks_around(*changed, true, attacks);
+        before.push_attacks_around(*changed, false, attacks);
+        after.push_attacks_around(*changed, true, attacks);
     }
 }
 
@@ -59,11 +59,11 @@ impl Position {
     /// [`Position::do_move_to`] that also keeps the board `around` the move.
     // CITE: threat deltas recorded while a move is made: Stockfish 18 (idea).
     #[inline]
-    pub(crate) fn do_move_telling(
+    pub(crate) fn do_move_recording(
         &mut self,
         m: Move,
         dirty: &mut DirtyPieces,
-        around: &mut AroundMove,
+        around: &mut MoveBoards,
     ) {
         around.before = self.placement();
         around.changed = self.squares_changed_by(m);
@@ -99,29 +99,31 @@ impl Position {
 impl Placement {
     /// The attacks of this board that exist only because of what stands, or does not stand, on the `changed` squares.
     #[inline]
-    fn tell_attacks_around(&self, changed: Bitboard, came: bool, attacks: &mut DirtyAttacks) {
+    fn push_attacks_around(&self, changed: Bitboard, came: bool, attacks: &mut DirtyThreats) {
         for square in changed {
             let straight = attacks::rook_attacks(square, self.occupied());
             let diagonal = attacks::bishop_attacks(square, self.occupied());
             let lines = [straight, diagonal];
             match self.piece_at(square) {
-                Some(piece) => self.tell_of_piece((piece, square), lines, changed, came, attacks),
-                None => self.tell_of_gap(square, lines, changed, came, attacks),
+                Some(piece) => {
+                    self.push_attacks_of_piece((piece, square), lines, changed, came, attacks)
+                }
+                None => self.push_attacks_through_gap(square, lines, changed, came, attacks),
             }
         }
     }
 
     /// The attacks that a piece makes, and those on it of pieces on squares that did not change.
     #[inline]
-    fn tell_of_piece(
+    fn push_attacks_of_piece(
         &self,
         (piece, square): (Piece, Square),
         [straight, diagonal]: [Bitboard; 2],
         changed: Bitboard,
         came: bool,
-        told: &mut DirtyAttacks,
+        deltas: &mut DirtyThreats,
     ) {
-        let kinds = told.kinds();
+        let kinds = deltas.kinds();
         if kinds.wants_by(piece.role) {
             let reached = match piece.role {
                 Role::Pawn => attacks::pawn_attacks(piece.color, square),
@@ -132,7 +134,7 @@ impl Placement {
                 Role::King => attacks::king_attacks(square),
             };
             for to in reached & self.occupied() {
-                told.push((piece, square), (self.piece_on(to), to), came);
+                deltas.push((piece, square), (self.piece_on(to), to), came);
             }
         }
         if kinds.wants_on(piece.role) {
@@ -145,20 +147,20 @@ impl Placement {
                 | attacks::king_attacks(square) & self.by_role.king
                 | pawns & self.by_role.pawn;
             for from in attackers & !changed {
-                told.push((self.piece_on(from), from), (piece, square), came);
+                deltas.push((self.piece_on(from), from), (piece, square), came);
             }
         }
     }
 
     /// The attacks of sliders through an empty square; neither end changed.
     #[inline]
-    fn tell_of_gap(
+    fn push_attacks_through_gap(
         &self,
         square: Square,
         [straight, diagonal]: [Bitboard; 2],
         changed: Bitboard,
         came: bool,
-        told: &mut DirtyAttacks,
+        deltas: &mut DirtyThreats,
     ) {
         let (rooks, bishops) = self.sliders();
         let first = (straight | diagonal) & self.occupied();
@@ -168,7 +170,7 @@ impl Placement {
             // A slider that sees through two gaps is told of at the first one.
             let seen_before = attacks::between(from, square) & changed;
             if let (Some(to), true) = (beyond.first(), seen_before.is_empty()) {
-                told.push((self.piece_on(from), from), (self.piece_on(to), to), came);
+                deltas.push((self.piece_on(from), from), (self.piece_on(to), to), came);
             }
         }
     }
@@ -237,13 +239,13 @@ mod tests {
     /// What is told of `m` turns the attacks before it into those after it.
     fn check(position: &mut Position, m: Move, kinds: AttackKinds) -> usize {
         let mut attacks = all_attacks(position, kinds);
-        let mut told = DirtyAttacks::new(kinds);
+        let mut deltas = DirtyThreats::new(kinds);
         let fen = position.fen();
-        let mut around = AroundMove::nothing();
+        let mut around = MoveBoards::nothing();
         let mut dirty = DirtyPieces::none();
-        position.do_move_telling(m, &mut dirty, &mut around);
-        around.list(&mut told);
-        for change in told.iter() {
+        position.do_move_recording(m, &mut dirty, &mut around);
+        around.list(&mut deltas);
+        for change in deltas.iter() {
             // The same attack without the mark of having come is what it is found by.
             let came = AttackChange::from_bits(change.bits() | 1 << 20);
             *attacks.entry(came).or_default() += if change.came() { 1 } else { -1 };
@@ -253,7 +255,7 @@ mod tests {
         position.undo_move();
         assert_eq!(position.do_move(m), dirty);
         position.undo_move();
-        told.len()
+        deltas.len()
     }
 
     #[test]

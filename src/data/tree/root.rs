@@ -17,12 +17,12 @@ use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::packed::PackedBoard;
 
-/// Bytes of a stem.
-pub const STEM_BYTES: usize = 32;
+/// Bytes of a root.
+pub const ROOT_BYTES: usize = 32;
 
 /// The root of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stem {
+pub struct Root {
     /// The pieces.
     pub board: PackedBoard,
     /// Whether black is to move.
@@ -43,7 +43,7 @@ pub struct Stem {
     pub goes_on: bool,
 }
 
-impl Stem {
+impl Root {
     /// A game that begins at a position; its result is not known.
     pub fn of(position: &Position) -> Self {
         let entry = Entry::of(position);
@@ -80,9 +80,9 @@ impl Stem {
         CastlingRooks::new(&self.board, self.rooks)
     }
 
-    /// The bytes of the stem.
-    pub fn encode(&self) -> [u8; STEM_BYTES] {
-        let mut bytes = [0; STEM_BYTES];
+    /// The bytes of the root.
+    pub fn encode(&self) -> [u8; ROOT_BYTES] {
+        let mut bytes = [0; ROOT_BYTES];
         bytes[..24].copy_from_slice(bytemuck::bytes_of(&self.board));
         bytes[24] = u8::from(self.black_to_move) | self.castling << 1 | u8::from(self.goes_on) << 5;
         bytes[25] = self.ep;
@@ -98,13 +98,13 @@ impl Stem {
         bytes
     }
 
-    /// The stem of these bytes.
+    /// The root of these bytes.
     ///
     /// # Errors
     /// When they describe no position.
-    pub fn decode(bytes: &[u8; STEM_BYTES]) -> Result<Self> {
+    pub fn decode(bytes: &[u8; ROOT_BYTES]) -> Result<Self> {
         let files = u16::from_le_bytes([bytes[30], bytes[31]]);
-        let stem = Self {
+        let root = Self {
             board: bytemuck::pod_read_unaligned(&bytes[..24]),
             black_to_move: bytes[24] & 1 == 1,
             castling: bytes[24] >> 1 & 15,
@@ -118,13 +118,13 @@ impl Stem {
             goes_on: bytes[24] >> 5 & 1 == 1,
         };
         ensure!(
-            stem.ep <= NO_EP && stem.rule50 <= 127 && (-1..=1).contains(&stem.result),
+            root.ep <= NO_EP && root.rule50 <= 127 && (-1..=1).contains(&root.result),
             "its root has an impossible square, count or result"
         );
         ensure!(
-            stem.position().is_sound(&stem.rooks()),
+            root.position().is_sound(&root.rooks()),
             "its root is no position"
         );
-        Ok(stem)
+        Ok(root)
     }
 }

@@ -1,5 +1,5 @@
-//! Relations between two pieces as features, which newer nets have beside single pieces on squares: threats and pairs
-//! of pawns, numbered through.
+//! Threat inputs: features of two pieces, threats and pairs of pawns, with consecutive indices. Newer nets have them in
+//! addition to single pieces on squares.
 
 use std::fmt;
 
@@ -13,20 +13,20 @@ use crate::nnue::BoardView;
 use crate::nnue::paired::Paired;
 use crate::nnue::rows::{Changes, Rows};
 
-/// The most relations of a board: no piece attacks more than 8 others, and 48 pawns (more squares they have not) make
+/// Maximum number of threat inputs of a board: no piece attacks more than 8 others, and pawns on all 48 squares form
 /// 372 pairs.
-pub(crate) const MAX_RELATIONS: usize = 1024;
+pub(crate) const MAX_THREAT_INPUTS: usize = 1024;
 
-/// The most relations that one move can add or remove: 128 attacks of any kinds, and three pawns that each have at most
-/// 17 squares beside them.
-pub(crate) const MAX_RELATIONS_CHANGED: usize = 192;
+/// Maximum number of threat inputs that one move adds or removes: 128 attacks of any kinds, and three pawns with at
+/// most 17 neighbouring squares each.
+pub(crate) const MAX_THREAT_INPUTS_CHANGED: usize = 192;
 
-/// The relations of a board.
-pub(crate) type RelationList = ArrayVec<u32, MAX_RELATIONS>;
+/// The threat inputs of a board.
+pub(crate) type ThreatInputList = ArrayVec<u32, MAX_THREAT_INPUTS>;
 
-/// The relations that a net has, by name.
+/// The threat inputs that a net has, by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Relations {
+pub enum ThreatInputs {
     /// None: a net up to SFNNv9, or one of our own.
     None,
     /// SFNNv10's.
@@ -35,36 +35,36 @@ pub enum Relations {
     ThreatsAndPawnPairs,
 }
 
-/// What a set of relations is.
+/// What a set of threat inputs is.
 #[derive(Clone, Copy)]
-pub struct RelationSet {
+pub struct ThreatInputSet {
     /// The threats, if there are any.
     threats: Option<&'static Threats>,
     /// Whether pairs of pawns come behind the threats.
     pub pawn_pairs: bool,
 }
 
-impl Relations {
+impl ThreatInputs {
     /// What it is.
     #[inline(always)]
-    pub const fn set(self) -> RelationSet {
+    pub const fn set(self) -> ThreatInputSet {
         match self {
-            Self::None => RelationSet {
+            Self::None => ThreatInputSet {
                 threats: None,
                 pawn_pairs: false,
             },
-            Self::Threats => RelationSet {
+            Self::Threats => ThreatInputSet {
                 threats: Some(&THREATS_V10),
                 pawn_pairs: false,
             },
-            Self::ThreatsAndPawnPairs => RelationSet {
+            Self::ThreatsAndPawnPairs => ThreatInputSet {
                 threats: Some(&THREATS_V16),
                 pawn_pairs: true,
             },
         }
     }
 
-    /// The transformer hash of a net that has these relations beside a feature set with the hash `features`, before
+    /// The transformer hash of a net that has these threat inputs beside a feature set with the hash `features`, before
     /// the width is mixed in.
     pub const fn hash(self, features: u32) -> u32 {
         match self {
@@ -78,7 +78,7 @@ impl Relations {
     }
 }
 
-impl fmt::Display for Relations {
+impl fmt::Display for ThreatInputs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::None => "none",
@@ -88,17 +88,17 @@ impl fmt::Display for Relations {
     }
 }
 
-/// Relations that the compiler knows.
-pub(crate) trait StaticRelations: Copy + Send + Sync + 'static {
+/// Threat inputs that the compiler knows.
+pub(crate) trait StaticThreatInputs: Copy + Send + Sync + 'static {
     /// Which.
-    const RELATIONS: Relations;
+    const THREAT_INPUTS: ThreatInputs;
     /// What they are.
-    const SET: RelationSet = Self::RELATIONS.set();
+    const SET: ThreatInputSet = Self::THREAT_INPUTS.set();
 }
 
-/// The sets as types without values, which only carry [`StaticRelations::RELATIONS`].
+/// The sets as types without values, which only carry [`StaticThreatInputs::THREAT_INPUTS`].
 pub(crate) mod types {
-    use super::{Relations, StaticRelations};
+    use super::{StaticThreatInputs, ThreatInputs};
 
     macro_rules! types {
         ($($name:ident)+) => {
@@ -106,8 +106,8 @@ pub(crate) mod types {
                 #[derive(Clone, Copy, Debug)]
                 pub enum $name {}
 
-                impl StaticRelations for $name {
-                    const RELATIONS: Relations = Relations::$name;
+                impl StaticThreatInputs for $name {
+                    const THREAT_INPUTS: ThreatInputs = ThreatInputs::$name;
                 }
             )+
         };
@@ -116,7 +116,7 @@ pub(crate) mod types {
     types! { None Threats ThreatsAndPawnPairs }
 }
 
-impl RelationSet {
+impl ThreatInputSet {
     /// Whether there are any.
     #[inline(always)]
     pub const fn is_any(&self) -> bool {
@@ -150,7 +150,7 @@ impl RelationSet {
         }
     }
 
-    /// Calls `each` with the index of every relation of a board that `perspective` sees.
+    /// Calls `each` with the index of every threat input of a board that `perspective` sees.
     pub fn active(&self, board: &impl BoardView, perspective: Color, mut each: impl FnMut(u32)) {
         let orientation = Orientation::new(perspective, board.king(perspective));
         if let Some(threats) = self.threats {
@@ -176,15 +176,15 @@ impl RelationSet {
     #[inline]
     pub(crate) fn changes<const N: usize>(
         &self,
-        (dirty, told): (&DirtyPieces, &[AttackChange]),
+        (dirty, deltas): (&DirtyPieces, &[AttackChange]),
         pawns: &mut ByColor<Bitboard>,
         views: [(Color, Square); N],
-        changes: &mut [RelationChanges; 2],
+        changes: &mut [ThreatInputChanges; 2],
     ) {
-        changes.iter_mut().for_each(RelationChanges::clear);
+        changes.iter_mut().for_each(ThreatInputChanges::clear);
         let views = views.map(|(color, king)| (color, Orientation::new(color, king)));
         if let Some(threats) = self.threats {
-            for &attack in told {
+            for &attack in deltas {
                 for (changes, (_, as_seen)) in changes.iter_mut().zip(views) {
                     let index = threats.index(attack, as_seen);
                     changes
@@ -223,17 +223,17 @@ impl RelationSet {
     }
 }
 
-/// The relations that one move changed, of one kind.
+/// The threat inputs that one move changed, of one kind.
 #[derive(Debug)]
 pub(crate) struct ChangedList {
-    items: [u32; MAX_RELATIONS_CHANGED],
+    items: [u32; MAX_THREAT_INPUTS_CHANGED],
     len: usize,
 }
 
 impl ChangedList {
     const fn new() -> Self {
         Self {
-            items: [0; MAX_RELATIONS_CHANGED],
+            items: [0; MAX_THREAT_INPUTS_CHANGED],
             len: 0,
         }
     }
@@ -260,14 +260,14 @@ impl std::ops::Deref for ChangedList {
     }
 }
 
-/// The relations that one move changed.
+/// The threat inputs that one move changed.
 #[derive(Debug)]
-pub(crate) struct RelationChanges {
+pub(crate) struct ThreatInputChanges {
     pub added: ChangedList,
     pub removed: ChangedList,
 }
 
-impl RelationChanges {
+impl ThreatInputChanges {
     /// No changes.
     pub const fn none() -> Self {
         Self {
@@ -284,8 +284,8 @@ impl RelationChanges {
     /// Prefetches their rows.
     #[inline(always)]
     pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, Paired, L1, P>) {
-        for &relation in self.added.iter().chain(self.removed.iter()) {
-            rows.prefetch(relation);
+        for &threat_input in self.added.iter().chain(self.removed.iter()) {
+            rows.prefetch(threat_input);
         }
     }
 
@@ -295,8 +295,8 @@ impl RelationChanges {
         Changes {
             added,
             removed,
-            relations_added: &self.added,
-            relations_removed: &self.removed,
+            threat_inputs_added: &self.added,
+            threat_inputs_removed: &self.removed,
         }
     }
 
@@ -323,18 +323,21 @@ mod tests {
     fn the_hashes_of_the_published_nets() {
         let half_kav2_hm = 0x7F23_4CB8;
         let wide = 2 * 1024;
-        assert_eq!(Relations::None.hash(half_kav2_hm) ^ wide, 0x7F23_44B8);
-        assert_eq!(Relations::Threats.hash(half_kav2_hm) ^ wide, 0x8F23_44B8);
+        assert_eq!(ThreatInputs::None.hash(half_kav2_hm) ^ wide, 0x7F23_44B8);
+        assert_eq!(ThreatInputs::Threats.hash(half_kav2_hm) ^ wide, 0x8F23_44B8);
         assert_eq!(
-            Relations::ThreatsAndPawnPairs.hash(half_kav2_hm) ^ wide,
+            ThreatInputs::ThreatsAndPawnPairs.hash(half_kav2_hm) ^ wide,
             0xCB68_5313
         );
     }
 
     #[test]
     fn as_many_as_the_files_have() {
-        assert_eq!(Relations::None.set().count(), 0);
-        assert_eq!(Relations::Threats.set().count(), 79_856);
-        assert_eq!(Relations::ThreatsAndPawnPairs.set().count(), 59_808 + 4_560);
+        assert_eq!(ThreatInputs::None.set().count(), 0);
+        assert_eq!(ThreatInputs::Threats.set().count(), 79_856);
+        assert_eq!(
+            ThreatInputs::ThreatsAndPawnPairs.set().count(),
+            59_808 + 4_560
+        );
     }
 }
