@@ -170,8 +170,8 @@ pub struct PerftArgs {
     /// Position to count; the initial one if absent
     #[arg(long, value_name = "FEN", conflicts_with = "suite")]
     pub fen: Option<String>,
-    /// Read the FEN as Chess960 (also told from its castling field)
-    #[arg(long, conflicts_with = "suite")]
+    /// Read K, Q, k and q as castling of Chess960 (file letters always may be)
+    #[arg(long)]
     pub chess960: bool,
     /// Show the count under each move
     #[arg(long, conflicts_with = "suite")]

@@ -140,7 +140,12 @@ impl Position {
 
     /// Sliders of a colour that attack a square under an occupancy.
     #[inline]
-    fn slider_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
+    pub(super) fn slider_attackers(
+        &self,
+        square: Square,
+        by: Color,
+        occupied: Bitboard,
+    ) -> Bitboard {
         let (straight, diagonal) = self.sliders();
         let rays = attacks::rook_attacks(square, occupied) & straight
             | attacks::bishop_attacks(square, occupied) & diagonal;

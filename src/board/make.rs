@@ -119,6 +119,7 @@ impl Position {
         state.halfmoves = state.halfmoves.saturating_add(1);
         state.plies_from_null = state.plies_from_null.saturating_add(1);
         state.key ^= zobrist::turn();
+        state.ep_adjacent = None;
         if let Some(ep) = state.ep.take() {
             state.key ^= zobrist::en_passant(ep.file());
         }
@@ -210,7 +211,8 @@ impl Position {
         }
     }
 
-    /// After a double push: the en passant square, if an enemy pawn stands ready to capture there.
+    /// After a double push: the en passant square, if an enemy pawn can capture there. A right that no legal move can
+    /// use is no part of the position, and does not keep it from being a repetition.
     #[inline]
     fn set_en_passant(&mut self, from: Square, to: Square) {
         if from as u8 ^ to as u8 != 16 {
@@ -218,7 +220,17 @@ impl Position {
         }
         let ep = behind(to, self.turn);
         let capturers = attacks::pawn_attacks(self.turn, ep) & self.pieces(!self.turn, Role::Pawn);
-        if capturers.any() {
+        if capturers.is_empty() {
+            return;
+        }
+        self.state.ep_adjacent = Some(ep);
+        let is_legal = |from: Square| {
+            // Only a slider can give check here beside the pushed pawn, which is captured.
+            let occupied = self.occupied().without(from).without(to).with(ep);
+            let king = self.king(!self.turn);
+            self.slider_attackers(king, self.turn, occupied).is_empty()
+        };
+        if capturers.into_iter().any(is_legal) {
             self.state.ep = Some(ep);
             self.state.key ^= zobrist::en_passant(ep.file());
         }

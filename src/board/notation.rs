@@ -21,8 +21,11 @@ const MOST_PIECES: usize = 32;
 impl Position {
     /// Reads a FEN. Fields may be missing from the right. What GUIs send and strict parsers reject is
     /// repaired: castling rights without their rook and impossible en passant squares are dropped, odd
-    /// material up to 32 pieces is taken, clocks are clamped. A FEN whose rights need Chess960 gets
-    /// that mode whatever `mode` says. The rest is refused with a reason.
+    /// material up to 32 pieces is taken, clocks are clamped. The rest is refused with a reason.
+    ///
+    /// In standard mode the letters K, Q, k and q mean standard castling only: with the king on the e-file and a rook
+    /// in the corner. File letters (Shredder-FEN) that mean anything else make the position one of Chess960, whatever
+    /// `mode` says.
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Result<Self> {
         let chess = parse_fen(fen, mode).with_context(|| format!("bad FEN '{}'", excerpt(fen)))?;
         Ok(Self::from_chess(&chess))
@@ -210,6 +213,14 @@ fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
     setup.halfmoves = parse_clock(fields.get(4), 0, "halfmove clock")?.min(100);
     let fullmoves = parse_clock(fields.get(5), 1, "move number")?;
     setup.fullmoves = NonZeroU32::new(fullmoves).unwrap_or(NonZeroU32::MIN);
+    let names_files = fields
+        .get(2)
+        .is_some_and(|field| field.contains(|letter| matches!(letter, 'A'..='H' | 'a'..='h')));
+    let mode = match mode {
+        // Shredder letters of standard castling are common, and leave the mode as it is.
+        CastlingMode::Standard if names_files => CastlingMode::detect(&setup),
+        _ => mode,
+    };
     validate(setup, mode)
 }
 
@@ -231,10 +242,6 @@ fn validate(setup: Setup, mode: CastlingMode) -> Result<Chess> {
     if pieces > MOST_PIECES {
         bail!("{pieces} pieces on the board, more than {MOST_PIECES}");
     }
-    let mode = match mode {
-        CastlingMode::Standard => CastlingMode::detect(&setup),
-        CastlingMode::Chess960 => mode,
-    };
     let turn = setup.turn;
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
@@ -342,10 +349,23 @@ mod tests {
                 "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
                 "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
             ),
-            // Chess960 castling, although the mode says Standard.
+            // Chess960 castling needs file letters where the mode says Standard.
             (
                 "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1",
+                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w - - 0 1",
+            ),
+            (
                 "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
+                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
+            ),
+            (
+                "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w KQkq - 0 1",
+                "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w - - 0 1",
+            ),
+            // An en passant right that no legal capture can use: the capturing pawn is pinned.
+            (
+                "3k4/8/8/8/3pP3/8/8/3RK3 b - e3 0 1",
+                "3k4/8/8/8/3pP3/8/8/3RK3 b - - 0 1",
             ),
         ] {
             let position = read(fen).unwrap_or_else(|why| panic!("{why:#}"));

@@ -30,7 +30,10 @@ pub(super) struct StateInfo {
     pub mv: Option<Move>,
     /// The index of the lane if that move castled.
     pub castled: Option<u8>,
+    /// The square behind a pawn that has just moved two squares, where an enemy pawn can legally capture it.
     pub ep: Option<Square>,
+    /// The same where an enemy pawn stands beside the pushed one, whether or not its capture is legal.
+    pub ep_adjacent: Option<Square>,
     /// Bits 0 to 3: K, Q, k, q.
     pub castling: u8,
     pub halfmoves: u16,
@@ -93,7 +96,8 @@ impl Position {
                 captured: None,
                 mv: None,
                 castled: None,
-                ep: chess.pseudo_legal_ep_square(),
+                ep: chess.legal_ep_square(),
+                ep_adjacent: chess.pseudo_legal_ep_square(),
                 castling,
                 halfmoves: chess.halfmoves().min(100) as u16,
                 plies_from_null: 0,
@@ -229,10 +233,21 @@ impl Position {
         self.state.pinned
     }
 
-    /// The Zobrist key: pieces, turn, castling rights, and the en passant file where a pawn could capture.
+    /// The Zobrist key: pieces, turn, castling rights, and the en passant file where a pawn can legally capture.
     #[inline]
     pub fn key(&self) -> u64 {
         self.state.key
+    }
+
+    /// The key of the Polyglot book format. It includes the en passant file wherever an enemy pawn stands beside the
+    /// pushed one, also where its capture is not legal.
+    pub fn polyglot_key(&self) -> u64 {
+        match self.state.ep_adjacent {
+            Some(passed) if self.state.ep.is_none() => {
+                self.state.key ^ zobrist::en_passant(passed.file())
+            }
+            _ => self.state.key,
+        }
     }
 
     /// Key of the pawns of both colours.
@@ -270,7 +285,7 @@ impl Position {
         u32::from(self.state.plies_from_null)
     }
 
-    /// The en passant square, if an enemy pawn of the pushed one could pseudo-legally capture there.
+    /// The en passant square, if a pawn of the side to move can legally capture there.
     #[inline]
     pub fn ep_square(&self) -> Option<Square> {
         self.state.ep

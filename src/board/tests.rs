@@ -123,12 +123,99 @@ fn state_equals_recomputation() {
             "{}",
             position.fen()
         );
-        let key: Zobrist64 = position.to_chess().zobrist_hash(EnPassantMode::PseudoLegal);
+        let key: Zobrist64 = position.to_chess().zobrist_hash(EnPassantMode::Legal);
         assert_eq!(position.key(), key.0, "{}", position.fen());
         let rebuilt = Position::from_chess(&position.to_chess());
         assert_eq!(rebuilt.fen(), position.fen());
         assert_eq!(rebuilt.mailbox, position.mailbox);
     });
+}
+
+/// Pawns, kings and rooks close together: double steps next to pins and checks.
+const DOUBLE_STEPS: [&str; 4] = [
+    "8/pppp4/8/1K1R2rk/4pppp/8/PPPPPPPP/8 w - - 0 1",
+    "3r4/2pppp2/8/1PP1PPP1/K5r1/1p1p1p1k/P1P1P1P1/R6R b - - 0 1",
+    "k2r3b/8/8/8/1pp1p1p1/8/PPPPPPPP/B2RK3 w - - 0 1",
+    "r2k3q/pppp1ppp/8/PP1P1P1P/p1p1p1p1/8/1PPP1PPP/Q2K3R b - - 0 1",
+];
+
+#[test]
+fn en_passant_right_needs_a_legal_capture() {
+    let mut rng = SplitMix64::new(11);
+    let (mut useless, mut usable) = (0, 0);
+    for game in 0..4000 {
+        let fen = DOUBLE_STEPS[game % DOUBLE_STEPS.len()];
+        let mut position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
+        let mut chess = position.to_chess();
+        for _ in 0..12 {
+            assert_eq!(position.ep_square(), chess.legal_ep_square());
+            let key: Zobrist64 = chess.zobrist_hash(EnPassantMode::Legal);
+            let book: Zobrist64 = chess.zobrist_hash(EnPassantMode::PseudoLegal);
+            assert_eq!(position.key(), key.0, "{}", position.fen());
+            assert_eq!(position.polyglot_key(), book.0, "{}", position.fen());
+            useless += usize::from(key != book);
+            usable += usize::from(chess.legal_ep_square().is_some());
+            let again = Position::from_fen(&position.fen(), CastlingMode::Standard);
+            assert_eq!(again.expect("its own FEN").key(), position.key());
+            let moves = chess.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            let m = moves[rng.below(moves.len())];
+            position.do_move(from_shakmaty(m).expect("a move on the board"));
+            chess.play_unchecked(m);
+        }
+    }
+    assert!(
+        useless > 50 && usable > 500,
+        "{useless} useless, {usable} usable"
+    );
+}
+
+/// The rights of standard chess that the pieces on the board support.
+fn supported(position: &Position) -> String {
+    let holds = |square, role: Role, color| position.piece_at(square) == Some(role.of(color));
+    let rights = [
+        ('K', Square::E1, Square::H1, Color::White),
+        ('Q', Square::E1, Square::A1, Color::White),
+        ('k', Square::E8, Square::H8, Color::Black),
+        ('q', Square::E8, Square::A8, Color::Black),
+    ];
+    let rights = rights.into_iter().filter(|&(_, king, rook, color)| {
+        holds(king, Role::King, color) && holds(rook, Role::Rook, color)
+    });
+    rights.map(|(letter, ..)| letter).collect()
+}
+
+#[test]
+fn castling_letters_give_only_what_the_pieces_support() {
+    let (mut positions, mut kept) = (0, 0);
+    random_games(17, 12, |position, _| {
+        positions += 1;
+        let supported = supported(position);
+        let fen = position.fen();
+        let fields: Vec<&str> = fen.split(' ').collect();
+        for claimed in ["K", "Q", "k", "q", "KQ", "kq", "Kq", "KQkq"] {
+            let text = format!("{} {} {claimed} - 0 1", fields[0], fields[1]);
+            let read = Position::from_fen(&text, CastlingMode::Standard).expect(&text);
+            let expected: String = claimed.chars().filter(|&c| supported.contains(c)).collect();
+            kept += expected.len();
+            let expected = if expected.is_empty() { "-" } else { &expected };
+            assert_eq!(read.fen().split(' ').nth(2), Some(expected), "{text}");
+            assert_eq!(read.castling_mode(), CastlingMode::Standard, "{text}");
+            for &m in read.legal_moves().iter().filter(|&&m| read.is_castling(m)) {
+                let usual = [Square::E1, Square::E8].contains(&m.from());
+                assert!(
+                    usual && !read.uci(m, false).ends_with(['a', 'h']),
+                    "{text} {m:?}"
+                );
+            }
+        }
+    });
+    assert!(
+        positions > 1000 && kept > 1000,
+        "{positions} positions, {kept} rights"
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl BookBuilder {
         let mut position = game.start.clone();
         let mut seen = HashSet::new();
         for &m in game.moves.iter().take(max_ply) {
-            let place = (position.key(), code_of(m));
+            let place = (position.polyglot_key(), code_of(m));
             if seen.insert(place) {
                 let record = self.records.entry(place).or_default();
                 record.games += 1;

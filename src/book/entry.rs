@@ -92,7 +92,7 @@ mod tests {
     fn meaning(fen: &str, code: u16) -> Option<String> {
         let position = position(fen);
         let entry = Entry {
-            key: position.key(),
+            key: position.polyglot_key(),
             code,
             weight: 1,
         };
@@ -151,7 +151,7 @@ mod tests {
                 0x5c3f_9b82_9b27_9560,
             ),
         ] {
-            assert_eq!(position(fen).key(), key, "{fen}");
+            assert_eq!(position(fen).polyglot_key(), key, "{fen}");
         }
     }
 

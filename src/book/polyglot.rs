@@ -108,7 +108,7 @@ impl Book {
 
     /// The legal moves that the book has for a position, the heaviest first.
     pub fn moves(&self, position: &Position) -> Vec<BookMove> {
-        let key = position.key();
+        let key = position.polyglot_key();
         let mut moves: Vec<BookMove> = Vec::new();
         let entries = (self.first_at_least(key)..self.len()).map(|index| self.entry(index));
         for entry in entries.take_while(|entry| entry.key == key) {
@@ -154,12 +154,12 @@ mod tests {
         let entry = |key, code, weight| Entry { key, code, weight };
         let mut entries = vec![
             entry(3, 77, 5),
-            entry(start.key(), 0xFFFF, 9),
+            entry(start.polyglot_key(), 0xFFFF, 9),
             entry(u64::MAX, 1, 1),
         ];
         for (text, weight) in moves {
             let m = start.parse_uci(text).expect("legal");
-            entries.push(entry(start.key(), code_of(m), *weight));
+            entries.push(entry(start.polyglot_key(), code_of(m), *weight));
         }
         entries.sort_by_key(|entry| entry.key);
         let bytes = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
@@ -224,7 +224,7 @@ mod tests {
         let mut rng = SplitMix64::new(7);
         for _ in 0..200 {
             let entry = |code| Entry {
-                key: start.key(),
+                key: start.polyglot_key(),
                 code,
                 weight: 1,
             };

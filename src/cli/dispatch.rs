@@ -15,12 +15,12 @@ use super::{
     AnalyseArgs, BookCommand, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs,
     EvalArgs, NetCommand, PerftArgs, PlayArgs, manual, review,
 };
-use crate::board::{CastlingMode, Color, Position};
+use crate::board::{CastlingMode, Color};
 use crate::book::{self, Book, BuildOptions};
 use crate::data::label::{Judge, LabelNet};
 use crate::data::ops;
 use crate::nnue::{Kernel, Network};
-use crate::notation::position_from_fen;
+use crate::notation::{position_from_fen, position_in_mode};
 use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
@@ -262,15 +262,11 @@ fn run_genfens(text: &str) -> Result<()> {
 
 fn run_perft(args: &PerftArgs) -> Result<()> {
     let out = &mut io::stdout();
+    let mode = CastlingMode::from_chess960(args.chess960);
     if let Some(suite) = &args.suite {
-        return perft::suite(suite, args.max_depth, out);
+        return perft::suite(suite, args.max_depth, mode, out);
     }
-    let fen = args.fen.as_deref().unwrap_or("");
-    let mut position = if args.chess960 && !fen.is_empty() {
-        Position::from_fen(fen, CastlingMode::Chess960)?
-    } else {
-        position_from_fen(fen)?
-    };
+    let mut position = position_in_mode(args.fen.as_deref().unwrap_or(""), mode)?;
     let depth = args.depth.context("a depth is missing")?;
     perft::run(&mut position, depth, args.divide, out)?;
     Ok(())

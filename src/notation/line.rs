@@ -8,16 +8,24 @@ use crate::util::text::excerpt;
 
 /// The position of a FEN of four to six fields; an empty text is the initial position.
 ///
-/// Tools have no `UCI_Chess960` option, so the castling rights tell the variant: those of a king or rook away from
-/// its classical square can only mean Chess960.
+/// Tools have no `UCI_Chess960` option: file letters (Shredder-FEN) in the castling field mean Chess960 where they name
+/// a king or rook away from its standard square. K, Q, k and q mean standard castling.
 ///
 /// # Errors
 /// When the text is no FEN; the message names what is wrong with it.
 pub fn position_from_fen(fen: &str) -> Result<Position> {
+    position_in_mode(fen, CastlingMode::Standard)
+}
+
+/// [`position_from_fen`] where something else than the FEN tells the variant.
+///
+/// # Errors
+/// When the text is no FEN.
+pub fn position_in_mode(fen: &str, mode: CastlingMode) -> Result<Position> {
     if fen.trim().is_empty() || fen.trim() == "startpos" {
         return Ok(Position::startpos());
     }
-    Position::from_fen(fen, CastlingMode::Standard)
+    Position::from_fen(fen, mode)
 }
 
 /// Whether a text begins a position: `startpos`, a board (which has slashes), or the first move of a game (`1. e4`).
@@ -84,8 +92,12 @@ mod tests {
             ),
             ("8/8/4k3/8/8/8/8/4K3 w - - 0 1", CastlingMode::Standard),
             (
-                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4",
+                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w GCgc - 0 4",
                 CastlingMode::Chess960,
+            ),
+            (
+                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4",
+                CastlingMode::Standard,
             ),
         ] {
             assert_eq!(mode(fen), wanted, "{fen}");

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::board::Position;
+use crate::board::{CastlingMode, Position};
 use crate::board::perft::{parse_suite, perft, perft_until};
-use crate::notation::position_from_fen;
+use crate::notation::position_in_mode;
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
 
@@ -52,11 +52,16 @@ pub fn divide(
     Ok(Some(sum))
 }
 
-/// Compares the counts of a suite, up to a depth.
+/// Compares the counts of a suite, up to a depth. `mode` says how K, Q, k and q are read.
 ///
 /// # Errors
 /// When the suite cannot be read, a count differs, or the sink fails.
-pub fn suite(path: &Path, max_depth: Option<u32>, out: &mut dyn Write) -> Result<()> {
+pub fn suite(
+    path: &Path,
+    max_depth: Option<u32>,
+    mode: CastlingMode,
+    out: &mut dyn Write,
+) -> Result<()> {
     let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = parse_suite(&text).with_context(|| path.display().to_string())?;
     if lines.is_empty() {
@@ -71,7 +76,7 @@ pub fn suite(path: &Path, max_depth: Option<u32>, out: &mut dyn Write) -> Result
             .iter()
             .filter(|(depth, _)| deep_enough(depth))
             .collect();
-        let mut position = position_from_fen(&line.fen)
+        let mut position = position_in_mode(&line.fen, mode)
             .with_context(|| format!("{}, position {}", path.display(), i + 1))?;
         for &&(depth, expected) in &wanted {
             let found = perft(&mut position, depth);

@@ -1,7 +1,7 @@
 //! Positions and moves, legal and not.
 
 use super::CASTLING;
-use crate::uci_driver::{Driver, best_move, errors};
+use crate::uci_driver::{Driver, best_move, errors, field};
 
 #[test]
 fn impossible_positions_change_nothing() {
@@ -38,6 +38,42 @@ fn stray_castling_rights_are_survived() {
     let mut engine = Driver::start();
     engine.send("position fen 2k5/8/3K4/1p6/p7/P7/1B6/8 b KQkq - 0 1");
     assert_eq!(engine.best("go depth 3").len(), 4);
+}
+
+/// A king on g1 and a rook on c1 do not castle because a careless FEN says so.
+#[test]
+fn standard_chess_castles_from_the_usual_squares_only() {
+    let mut engine = Driver::start();
+    let king_on_g1 = "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w KQkq - 0 1";
+    engine.send(&format!("position fen {king_on_g1}"));
+    engine.send("go perft 1");
+    let moves = engine.ready();
+    assert!(
+        moves.iter().all(|line| !line.starts_with("g1c1")),
+        "{moves:?}"
+    );
+    engine.send("d");
+    let shown = engine.ready();
+    assert!(
+        shown.iter().any(|line| line.contains(" w - - 0 1")),
+        "{shown:?}"
+    );
+}
+
+/// The pawn on d4 is pinned and cannot capture on e3, so that the position after Rb8 has been there before.
+#[test]
+fn en_passant_right_without_legal_capture_does_not_hide_a_repetition() {
+    let mut engine = Driver::start();
+    engine.send(
+        "position fen r2k4/pp6/8/8/3p4/8/PPP1P3/3R2K1 w - - 0 1 \
+         moves e2e4 a8c8 g1h1 c8a8 h1g1 a8b8 g1h1 b8a8",
+    );
+    let lines = engine.go("go depth 8 searchmoves h1g1");
+    let last = &lines[lines.len() - 2];
+    let score: i32 = field(last, "cp")
+        .and_then(|text| text.parse().ok())
+        .expect("a score");
+    assert!(score.abs() <= 2, "{last}");
 }
 
 #[test]
