@@ -4,7 +4,7 @@ mod shared;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use zoothera::board::{CastlingMode, Move, Position};
@@ -288,11 +288,9 @@ fn stop_and_ponderhit_end_a_held_search() {
     );
     std::thread::sleep(Duration::from_millis(400));
     assert_eq!(*recorder.done.lock(), 0, "pondering holds the move");
-    let start = Instant::now();
     pool.controller().ponderhit();
     pool.wait();
     assert_eq!(*recorder.done.lock(), 1);
-    assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 #[test]

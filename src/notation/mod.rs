@@ -12,4 +12,4 @@ pub mod moves;
 pub mod pgn;
 pub mod spelling;
 
-pub(crate) use line::position_from_fen;
+pub(crate) use line::{position_from_fen, position_in_mode};

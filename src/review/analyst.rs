@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::board::{Move, Position};
 use crate::nnue::Network;
 use crate::search::limits::Limits;
@@ -126,7 +124,6 @@ impl Analyst {
         let listener = Arc::new(Listener {
             controller: self.pool.controller(),
             interrupt: self.interrupt.clone(),
-            lines: Mutex::default(),
         });
         let settings = SearchOptions {
             multi_pv,
@@ -135,12 +132,11 @@ impl Analyst {
         };
         let outcome = self
             .pool
-            .search(position.clone(), limits, settings, listener.clone());
+            .search(position.clone(), limits, settings, listener);
         if self.is_interrupted() {
             return None;
         }
-        let lines = std::mem::take(&mut *listener.lines.lock());
-        Some(look_of(outcome, lines, multi_pv).unwrap_or_else(|| Look::over(position)))
+        Some(look_of(outcome).unwrap_or_else(|| Look::over(position)))
     }
 }
 
@@ -154,39 +150,29 @@ fn shared_out(limits: &Limits, part: u32) -> Limits {
     }
 }
 
-/// The best line with those that follow it, so many together. Where the search ended within an iteration, one that was
-/// second or third in the iteration before may be the best now: then that one's best is among the others.
-fn look_of(outcome: Outcome, mut others: Vec<Line>, count: usize) -> Option<Look> {
+/// The final lines, the best first; `None` when the game is over.
+fn look_of(outcome: Outcome) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
-    others.retain(|line| line.pv.first() != best.pv.first());
-    others.sort_by_key(|line| (std::cmp::Reverse(line.depth), line.multipv));
-    others.truncate(count.saturating_sub(1));
-    let mut lines = vec![best];
-    lines.append(&mut others);
     Some(Look {
-        score: lines[0].score,
-        wdl: lines[0].wdl,
-        depth: lines[0].depth,
-        lines,
+        score: best.score,
+        wdl: best.wdl,
+        depth: best.depth,
+        lines: [vec![best], outcome.others].concat(),
     })
 }
 
-/// Keeps the latest line of each first move, and hears of Ctrl-C.
+/// Stops the search once Ctrl-C was heard.
 struct Listener {
     controller: Controller,
     interrupt: Interrupt,
-    lines: Mutex<Vec<Line>>,
 }
 
 impl Reporter for Listener {
-    fn line(&self, line: &Line, _progress: &Progress) {
+    fn line(&self, _line: &Line, _progress: &Progress) {
         if self.interrupt.is_heard() {
             // It may have come just before the search began, which stops only those that run.
             self.controller.stop();
         }
-        let mut lines = self.lines.lock();
-        lines.retain(|known| known.pv.first() != line.pv.first());
-        lines.push(line.clone());
     }
 
     fn done(&self, _outcome: &Outcome) {}

@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use super::params;
-use super::report::{Line, Outcome, Progress, Score, ScoreBound};
+use super::report::{Line, Outcome, Score, ScoreBound};
 use super::root;
 use super::root_move::RootMove;
 use super::score;
@@ -22,36 +22,27 @@ pub(super) fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome
     let progress = job.progress(signals);
     let Some(winner) = vote(all) else {
         return Outcome {
-            best: None,
-            ponder: None,
             line: no_move(job),
             progress,
+            ..Outcome::without_search(None)
         };
     };
     let best = &winner.roots[0];
-    let line = root::final_line(job, best, winner.depth);
-    let ponder = line
-        .pv
-        .get(1)
-        .copied()
-        .or_else(|| expected_answer(job, best.m));
+    let mut lines = root::final_lines(job, &winner.roots, winner.depth).into_iter();
+    let line = lines.next();
+    let expected = line.as_ref().and_then(|line| line.pv.get(1).copied());
     Outcome {
         best: Some(best.m),
-        ponder,
-        line: Some(line),
+        ponder: expected.or_else(|| expected_answer(job, best.m)),
+        line,
+        others: lines.collect(),
         progress,
     }
 }
 
 /// After a failure of every thread: a legal move, if there is one.
 pub(super) fn fallback(job: &Job) -> Outcome {
-    let best = job.root_moves.first().map(|root| root.m);
-    Outcome {
-        best,
-        ponder: None,
-        line: None,
-        progress: Progress::default(),
-    }
+    Outcome::without_search(job.root_moves.first().map(|root| root.m))
 }
 
 /// The line of a position without legal moves: mated or stalemated. None when moves were merely excluded.
@@ -90,8 +81,17 @@ fn expected_answer(job: &Job, best: Move) -> Option<Move> {
 /// the shortest is chosen.
 // CITE: the vote of Stockfish's thread pool; weight and offset as in Stockfish 17.1.
 fn vote(all: &[Findings]) -> Option<&Findings> {
+    // A thread that a limit ended in its first iteration has next to nothing to compare.
+    let all: Vec<&Findings> = match all
+        .iter()
+        .filter(|found| found.depth > 0)
+        .collect::<Vec<_>>()
+    {
+        nobody if nobody.is_empty() => return all.first(),
+        some => some,
+    };
     let value = |found: &Findings| found.roots[0].known_value();
-    let least = all.iter().map(value).min()?;
+    let least = all.iter().map(|found| value(found)).min()?;
     let weight = |found: &Findings| {
         i64::from(value(found) - least + params::vote_offset()) * i64::from(found.depth.max(1))
     };
@@ -99,18 +99,18 @@ fn vote(all: &[Findings]) -> Option<&Findings> {
         let m = found.roots[0].m;
         all.iter()
             .filter(|other| other.roots[0].m == m)
-            .map(weight)
+            .map(|other| weight(other))
             .sum()
     };
-    let mut best = &all[0];
-    for found in &all[1..] {
+    let mut best = all[0];
+    for &found in &all[1..] {
         let better = if score::is_win(value(best)) {
             value(found) > value(best)
         } else {
             score::is_win(value(found))
                 || (votes(found), weight(found)) > (votes(best), weight(best))
         };
-        if better && found.depth > 0 {
+        if better {
             best = found;
         }
     }

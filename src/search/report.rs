@@ -66,8 +66,29 @@ pub struct Outcome {
     /// The final line of the best move, `None` when there is no legal move. A bound only where the move was found in an
     /// iteration that did not end.
     pub line: Option<Line>,
+    /// The final lines of ranks 2 to MultiPV, or to the number of root moves where there are fewer. Their first moves
+    /// differ from the best move and from one another.
+    pub others: Vec<Line>,
     /// Final counters.
     pub progress: Progress,
+}
+
+impl Outcome {
+    /// An outcome of a move alone: no search has found anything.
+    pub fn without_search(best: Option<Move>) -> Self {
+        Self {
+            best,
+            ponder: None,
+            line: None,
+            others: Vec::new(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// The final lines by rank, the best move's first.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.line.iter().chain(&self.others)
+    }
 }
 
 /// Receives the results of the search. Called from search threads.

@@ -60,6 +60,7 @@ impl Worker {
             for line in 0..lines {
                 self.line = line;
                 self.seldepth = 0;
+                self.recall_values();
                 if self.aspire(depth).is_err() {
                     aborted = true;
                     break;
@@ -81,7 +82,41 @@ impl Worker {
                 break;
             }
         }
+        self.value_unsearched(lines);
         self.publish();
+    }
+
+    /// Before a later line of MultiPV: gives the moves that the line above beat their values of the iteration before,
+    /// at most that line's value. A search that ends within this line ranks them by these.
+    fn recall_values(&mut self) {
+        let (above, below) = self.root_moves.split_at_mut(self.line);
+        let Some(most) = above.last().map(|root| root.value) else {
+            return;
+        };
+        for root in below.iter_mut().filter(|root| root.value == -INFINITE) {
+            root.value = root.previous.min(most);
+        }
+    }
+
+    /// Ranks root moves without any value by their static evaluations, where a limit ended the search before the first
+    /// `lines` moves had one.
+    fn value_unsearched(&mut self, lines: usize) {
+        let is_unsearched = |root: &RootMove| root.shown == -INFINITE;
+        if !self.root_moves.iter().take(lines).any(is_unsearched) {
+            return;
+        }
+        // These moves are not part of the search: they do not count, and are no samples of it.
+        let (nodes, sampler) = (self.nodes, self.sampler.take());
+        self.root_moves.sort_by_key(is_unsearched);
+        let first = self.root_moves.partition_point(|root| !is_unsearched(root));
+        for index in first..self.root_moves.len() {
+            let m = self.root_moves[index].m;
+            let value = -self.child(m, Self::static_value);
+            let root = &mut self.root_moves[index];
+            (root.value, root.shown, root.depth) = (value, value, 1);
+        }
+        self.root_moves[first..].sort_by_key(|root| std::cmp::Reverse(root.value));
+        (self.nodes, self.sampler) = (nodes, sampler);
     }
 
     /// One line at one depth: an aspiration window around the expected value, widened when the value is outside it.
@@ -147,6 +182,7 @@ impl Worker {
         let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
             return;
         };
+        self.has_value = true;
         root.nodes += nodes;
         let squared = i64::from(value) * i64::from(value.abs());
         if root.average == NONE {
@@ -292,57 +328,73 @@ impl Worker {
 
 /// What the last search of a root move that beat the others said: its value or a bound, with its depth and moves.
 fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
+    let patience = (job.start.elapsed() / 16).min(LINE_PATIENCE);
+    let (found, bound) = with_tablebases(root, latest(root));
+    line_of(job, found, bound, rank, Instant::now() + patience)
+}
+
+/// What the last search of a root move said that beat the others.
+fn latest(root: &RootMove) -> (Exact, ScoreBound) {
     let found = Exact {
         depth: root.depth,
         value: root.shown,
         seldepth: root.seldepth,
         pv: root.pv.clone(),
     };
-    let patience = (job.start.elapsed() / 16).min(LINE_PATIENCE);
-    line_of(job, root, found, root.bound, rank, patience)
+    (found, root.bound)
 }
 
-/// The line that goes with `bestmove`: the exact result of the move, unless that is older than the iteration
-/// `completed`. Then an unfinished iteration has found the move, and of its value there is but a bound.
-pub(super) fn final_line(job: &Job, root: &RootMove, completed: i32) -> Line {
-    match &root.exact {
-        Some(exact) if exact.depth >= completed => {
-            let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
-            let patience = match job.budget {
-                Some(_) => half_overhead.min(LINE_PATIENCE),
-                None => LINE_PATIENCE,
-            };
-            line_of(job, root, exact.clone(), ScoreBound::Exact, 1, patience)
+/// The lines that go with `bestmove`, one for each rank: the exact result of each move, unless that is older than the
+/// iteration `completed`. Then an unfinished iteration has found the move, and of its value there is but a bound.
+///
+/// A move may have a higher value of an earlier iteration than the move that it is ranked below. The later iteration
+/// did not find it better: the value of the rank above is then its upper bound.
+pub(super) fn final_lines(job: &Job, roots: &[RootMove], completed: i32) -> Vec<Line> {
+    let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
+    let patience = match job.budget {
+        Some(_) => half_overhead.min(LINE_PATIENCE),
+        None => LINE_PATIENCE,
+    };
+    let deadline = Instant::now() + patience;
+    let mut most = INFINITE;
+    let mut lines = Vec::new();
+    for (index, root) in roots.iter().take(job.options.multi_pv.max(1)).enumerate() {
+        let found = match &root.exact {
+            Some(exact) if exact.depth >= completed => (exact.clone(), ScoreBound::Exact),
+            _ => latest(root),
+        };
+        let (mut found, mut bound) = with_tablebases(root, found);
+        if found.value > most {
+            (found.value, bound) = (most, ScoreBound::Upper);
         }
-        _ => latest_line(job, root, 1),
+        most = found.value;
+        lines.push(line_of(job, found, bound, index + 1, deadline));
+    }
+    lines
+}
+
+/// What was found, or what the tablebases say of the root where the search found no mate.
+fn with_tablebases(root: &RootMove, found: (Exact, ScoreBound)) -> (Exact, ScoreBound) {
+    match root.tb_value {
+        Some(value) if !score::is_mate(found.0.value) => {
+            (Exact { value, ..found.0 }, ScoreBound::Exact)
+        }
+        _ => found,
     }
 }
 
-/// A report of what was found. Variations of tablebase wins may take up to `patience` to be carried on to mate.
-fn line_of(
-    job: &Job,
-    root: &RootMove,
-    found: Exact,
-    bound: ScoreBound,
-    rank: usize,
-    patience: Duration,
-) -> Line {
+/// A report of what was found. Variations of tablebase wins are carried on to mate until `deadline`.
+fn line_of(job: &Job, found: Exact, bound: ScoreBound, rank: usize, deadline: Instant) -> Line {
     let material = wdl::material(&job.position);
-    let (mut value, mut bound, mut pv) = (found.value, bound, found.pv);
+    let (mut value, mut pv) = (found.value, found.pv);
     if value == -INFINITE {
         value = score::DRAW;
-    }
-    if let Some(tb) = root.tb_value
-        && !score::is_mate(value)
-    {
-        (value, bound) = (tb, ScoreBound::Exact);
     }
     if let Some(tables) = &job.syzygy
         && bound == ScoreBound::Exact
         && score::is_decisive(value)
         && !score::is_mate(value)
     {
-        let deadline = Instant::now() + patience;
         tb_line::extend(tables, &job.position, &job.options, &mut pv, deadline);
     }
     Line {

@@ -13,7 +13,7 @@ use super::movepick::{Guide, Scratch};
 use super::params;
 use super::root_move::RootMove;
 use super::sampler::Sampler;
-use super::score::{DRAW, MAX_PLY, Value, clamp_eval};
+use super::score::{self, DRAW, MAX_PLY, Value, clamp_eval};
 use super::signals::Signals;
 use super::step::{Abort, Searched};
 use crate::board::{CheckInfo, Move, Position};
@@ -22,8 +22,8 @@ use crate::nnue::{AccumulatorStack, Network};
 /// Stack of a search thread: the recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
 
-/// Nodes between two looks at the clock.
-const NODES_PER_LOOK: u64 = 512;
+/// The poll interval: the most nodes between two checks of the limits.
+const NODES_PER_LOOK: u64 = 256;
 
 /// The state of one search thread.
 pub struct Worker {
@@ -51,6 +51,8 @@ pub struct Worker {
     pub(super) root_depth: i32,
     pub(super) root_delta: Value,
     pub(super) completed_depth: i32,
+    /// Whether a root move has a value of this search: from then on the limits end the search anywhere.
+    pub(super) has_value: bool,
     /// Null move is not tried above this ply while one is being verified.
     pub(super) null_from_ply: usize,
     /// `bestmove` of the aborted iteration is good enough: set when the soft limit passed.
@@ -87,6 +89,7 @@ impl Worker {
             root_depth: 0,
             root_delta: 0,
             completed_depth: 0,
+            has_value: false,
             null_from_ply: 0,
             stop_on_ponderhit: false,
             sampler: None,
@@ -119,6 +122,7 @@ impl Worker {
         self.seldepth = 0;
         self.line = 0;
         self.completed_depth = 0;
+        self.has_value = false;
         self.null_from_ply = 0;
         self.stop_on_ponderhit = false;
         self.arrive();
@@ -264,6 +268,21 @@ impl Worker {
         mind.is_some_and(|mind| mind.overlooks(&self.position, m))
     }
 
+    /// The value of the position without a search, for the side to move: of a finished game its result.
+    pub(super) fn static_value(&mut self) -> Value {
+        if self.position.legal_moves().is_empty() {
+            return if self.position.in_check() {
+                score::mated_in(self.ply)
+            } else {
+                DRAW
+            };
+        }
+        if self.position.is_draw(self.ply) {
+            return DRAW;
+        }
+        self.evaluate()
+    }
+
     /// The static evaluation as the search uses it: corrected by the correction histories, and damped as the 50-move
     /// counter rises.
     // CITE: damping by the counter: Stockfish, figure of 17 and 17.1.
@@ -286,18 +305,25 @@ impl Worker {
 
     // -- limits ----------------------------------------------------------------------------------------------
 
-    /// An abort when the search is to end. Depth 1 is always completed, so that there is a move and a line.
+    /// Returns an abort if the search is to end.
     #[inline]
     pub(super) fn tick(&mut self) -> Searched<()> {
         if self.nodes >= self.look_at {
             self.look()?;
         }
-        let stop = self.signals.stop.load(Relaxed) && self.completed_depth > 0;
+        let stop = self.signals.stop.load(Relaxed) && self.may_end();
         if stop { Err(Abort) } else { Ok(()) }
     }
 
-    /// Publishes the counters and, in worker 0, looks at the hard limits. An abort where a level has spent its nodes:
-    /// its search has then ended, although its move may be held back.
+    /// Whether a limit may end the search here: a root move has a value, or none was found within a poll interval.
+    #[inline]
+    fn may_end(&self) -> bool {
+        self.has_value || self.nodes >= NODES_PER_LOOK
+    }
+
+    /// Publishes the counters and checks the hard limits: in every thread, because with more threads than processors
+    /// worker 0 may be waiting for its turn. Returns an abort if a level has spent its nodes: its search has then
+    /// ended, although its move may be held back.
     #[cold]
     fn look(&mut self) -> Searched<()> {
         self.publish();
@@ -306,14 +332,15 @@ impl Worker {
         // As the clock, the nodes do not end a search whose move is to be held back.
         let held = pondering || self.job.limits.infinite;
         if let Some(limit) = self.job.limits.nodes.filter(|_| !held) {
-            if self.signals.counters.len() == 1 {
-                self.look_at = self.look_at.min(limit.max(self.nodes + 1));
-            }
-            if self.id == 0 && self.signals.nodes() >= limit {
+            let left = limit.saturating_sub(self.signals.nodes());
+            // Each thread gets its share of what is left, so that together they stop at the limit.
+            let share = left / self.signals.counters.len() as u64;
+            self.look_at = self.nodes + share.clamp(1, NODES_PER_LOOK);
+            if left == 0 {
                 self.signals.stop.store(true, Relaxed);
             }
         }
-        if self.id == 0 && !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
+        if !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);
         }
         match &self.job.mind {
@@ -322,7 +349,7 @@ impl Worker {
         }
     }
 
-    /// The nodes of a level, exact but for depth 1, which is always completed.
+    /// The nodes of a level, exact but for depth 1, which a level completes.
     fn look_at_budget(&mut self, nodes: u64) -> Searched<()> {
         self.look_at = self.look_at.min(nodes.max(self.nodes + 1));
         if self.nodes >= nodes && self.completed_depth > 0 {

@@ -126,8 +126,8 @@ struct AnalysisPrinter {
     width: Option<usize>,
     controller: Controller,
     interrupt: Interrupt,
-    /// The last line of rank 1 that was printed.
-    last: Mutex<Option<Line>>,
+    /// The lines that were printed last, by rank.
+    last: Mutex<Vec<Line>>,
     sink: Arc<Mutex<Sink>>,
 }
 
@@ -278,9 +278,10 @@ impl Reporter for AnalysisPrinter {
             // It may have come just before the search began, which stops only those that run.
             self.controller.stop();
         }
-        if line.multipv == 1 {
-            *self.last.lock() = Some(line.clone());
-        }
+        let mut last = self.last.lock();
+        last.truncate(line.multipv.saturating_sub(1));
+        last.push(line.clone());
+        drop(last);
         self.print_line(line, progress);
     }
 
@@ -295,11 +296,10 @@ impl Reporter for AnalysisPrinter {
     }
 
     fn done(&self, outcome: &Outcome) {
-        let known = self.last.lock().take();
-        if let Some(line) = outcome.line.as_ref().filter(|line| line.depth > 0)
-            && known.as_ref() != Some(line)
-        {
-            self.print_line(line, &outcome.progress);
+        let known = std::mem::take(&mut *self.last.lock());
+        if !outcome.lines().eq(&known) {
+            let found = outcome.lines().filter(|line| line.depth > 0);
+            found.for_each(|line| self.print_line(line, &outcome.progress));
         }
         if self.json {
             self.print_json(&self.json_outcome(outcome));

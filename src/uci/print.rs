@@ -30,6 +30,15 @@ pub struct Setting {
     pub audience: Audience,
 }
 
+/// The lines that stand at the reader's side.
+#[derive(Default)]
+struct Printed {
+    /// By rank, the first first.
+    lines: Vec<Line>,
+    /// The nodes of the latest of them.
+    nodes: u64,
+}
+
 /// Prints the reports of one search.
 pub struct Printer {
     setting: Setting,
@@ -37,8 +46,8 @@ pub struct Printer {
     mailbox: Mailbox,
     /// Moves are made on it and undone, to write and to check a variation.
     board: Mutex<Position>,
-    /// The last line of rank 1, and its nodes.
-    last: Mutex<Option<(Line, u64)>>,
+    /// What was printed last.
+    last: Mutex<Printed>,
     /// The root has no legal move, and that has been said.
     is_over: bool,
     done: OnceLock<()>,
@@ -71,19 +80,14 @@ impl Printer {
     /// Ends the search for the GUI if `done` has not: after a failure inside, any legal move is better than none.
     pub fn rescue(&self) {
         let best = self.setting.root.legal_moves().first().copied();
-        self.finish(&Outcome {
-            best,
-            ponder: None,
-            line: None,
-            progress: Progress::default(),
-        });
+        self.finish(&Outcome::without_search(best));
     }
 
     fn finish(&self, outcome: &Outcome) {
         if self.done.set(()).is_err() {
             return;
         }
-        self.final_line(outcome);
+        self.final_lines(outcome);
         // First the message, then the move: a GUI that answers the move with `isready` is answered only after
         // everything that had to wait for the end of this search was done.
         self.mailbox
@@ -91,8 +95,8 @@ impl Printer {
         self.output.line(self.best_move(outcome));
     }
 
-    /// Prints the line of the best move, unless just that was the last one and nothing was searched since.
-    fn final_line(&self, outcome: &Outcome) {
+    /// Prints the lines of all ranks, unless just these were the last ones and nothing was searched since.
+    fn final_lines(&self, outcome: &Outcome) {
         let Some(best) = outcome.best else {
             if !self.is_over {
                 self.output.line("info depth 0 score cp 0"); // None of `searchmoves` is legal.
@@ -112,9 +116,13 @@ impl Printer {
             line.pv = vec![best];
         }
         line.multipv = 1;
-        let said = self.last.lock().take();
-        if said.is_none_or(|(last, nodes)| last != line || nodes < outcome.progress.nodes) {
-            self.line(&line, &outcome.progress);
+        let mut lines = vec![line];
+        lines.extend(outcome.others.iter().cloned());
+        let printed = std::mem::take(&mut *self.last.lock());
+        if printed.lines != lines || printed.nodes < outcome.progress.nodes {
+            lines
+                .iter()
+                .for_each(|line| self.line(line, &outcome.progress));
         }
     }
 
@@ -200,9 +208,11 @@ fn push_score(text: &mut String, score: Score) {
 
 impl Reporter for Printer {
     fn line(&self, line: &Line, progress: &Progress) {
-        if line.multipv == 1 {
-            *self.last.lock() = Some((line.clone(), progress.nodes));
-        }
+        let mut last = self.last.lock();
+        last.lines.truncate(line.multipv.saturating_sub(1));
+        last.lines.push(line.clone());
+        last.nodes = progress.nodes;
+        drop(last);
         match self.setting.audience {
             Audience::Gui => self.output.line(self.uci_line(line, progress)),
             Audience::Person { colour } => {
@@ -338,6 +348,7 @@ mod tests {
             best,
             ponder,
             line: Some(good),
+            others: Vec::new(),
             progress: progress(),
         };
         bench.printer.done(&outcome);
@@ -365,6 +376,7 @@ mod tests {
             best: good.pv.first().copied(),
             ponder: None,
             line: Some(good),
+            others: Vec::new(),
             progress: last,
         });
         bench.text().lines().map(String::from).collect()
@@ -389,6 +401,7 @@ mod tests {
             best: found.pv.first().copied(),
             ponder: None,
             line: Some(found),
+            others: Vec::new(),
             progress: progress(),
         });
         let text = bench.text();
@@ -411,12 +424,7 @@ mod tests {
 
     #[test]
     fn a_finished_game_is_announced_at_once() {
-        let nothing = Outcome {
-            best: None,
-            ponder: None,
-            line: None,
-            progress: Progress::default(),
-        };
+        let nothing = Outcome::without_search(None);
         for (fen, score) in [
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
             ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0"),

@@ -307,13 +307,7 @@ mod tests {
     fn the_watcher_keeps_the_last_change() {
         let best = Move::from_bits(0o1434);
         let watcher = Watcher::default();
-        let outcome = Outcome {
-            best,
-            ponder: None,
-            line: None,
-            progress: Progress::default(),
-        };
-        watcher.done(&outcome);
+        watcher.done(&Outcome::without_search(best));
         assert_eq!(watcher.0.lock().best, best);
     }
 }
