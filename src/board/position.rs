@@ -291,6 +291,12 @@ impl Position {
         self.state.ep
     }
 
+    /// The en passant square where an enemy pawn stands beside the pushed one, whether or not its capture is legal.
+    #[inline]
+    pub fn ep_adjacent(&self) -> Option<Square> {
+        self.state.ep_adjacent
+    }
+
     /// Whether any side may still castle.
     #[inline]
     pub fn has_castling_rights(&self) -> bool {
@@ -368,6 +374,12 @@ impl Position {
     #[inline]
     pub fn is_capture(&self, m: Move) -> bool {
         self.by_color(!self.turn).contains(m.to()) || self.is_en_passant(m)
+    }
+
+    /// Whether the move resets the halfmove clock: a capture or a pawn move.
+    #[inline]
+    pub fn is_irreversible(&self, m: Move) -> bool {
+        self.is_capture(m) || self.moved_piece(m).role == Role::Pawn
     }
 
     /// Whether [`Position::generate_noisy`] yields the move: captures, en passant and queen

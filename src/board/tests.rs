@@ -132,9 +132,13 @@ fn state_equals_recomputation() {
 }
 
 /// Pawns, kings and rooks close together: double steps next to pins and checks.
-const DOUBLE_STEPS: [&str; 4] = [
+const DOUBLE_STEPS: [&str; 8] = [
+    "r2k4/pp6/8/8/3p4/8/PPP1P3/3R2K1 w - - 0 1",
+    "8/8/8/8/R2p3k/8/2P1P3/4K3 w - - 0 1",
+    "7k/8/8/8/3p4/8/2P1P3/B3K3 w - - 0 1",
+    "4k3/2p1p3/8/3P4/8/8/8/3K3b b - - 0 1",
     "8/pppp4/8/1K1R2rk/4pppp/8/PPPPPPPP/8 w - - 0 1",
-    "3r4/2pppp2/8/1PP1PPP1/K5r1/1p1p1p1k/P1P1P1P1/R6R b - - 0 1",
+    "8/pppppppp/8/4PPPP/1k1r2RK/8/PPPP4/8 b - - 0 1",
     "k2r3b/8/8/8/1pp1p1p1/8/PPPPPPPP/B2RK3 w - - 0 1",
     "r2k3q/pppp1ppp/8/PP1P1P1P/p1p1p1p1/8/1PPP1PPP/Q2K3R b - - 0 1",
 ];

@@ -60,7 +60,8 @@ impl Entry {
             board: PackedBoard::of(position),
             black_to_move,
             castling: position.castling_rights(),
-            ep: position.ep_square(),
+            // As the formats have it: beside an enemy pawn, whether or not its capture is legal.
+            ep: position.ep_adjacent(),
             rule50: position.halfmoves().min(127) as u8,
             m: None,
             score: 0,

@@ -86,7 +86,8 @@ struct Draft {
 impl Draft {
     fn take_line(draft: &mut Option<Self>, key: &str, value: &str) -> Result<()> {
         if key == "fen" {
-            let position = Position::from_fen(value, CastlingMode::Standard)?;
+            // The format tells no variant: K, Q, k and q mean the outermost rooks.
+            let position = Position::from_fen(value, CastlingMode::Chess960)?;
             let entry = Entry::of(&position);
             *draft = Some(Self { position, entry });
             return Ok(());
