@@ -371,6 +371,42 @@ fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
     unreachable!("the 50-move rule ends every game")
 }
 
+/// Nodes of a search to depth 12, or so many that it did not end.
+fn nodes_to_depth_12(fen: &str, most: Option<u64>) -> u64 {
+    let limits = Limits {
+        nodes: most,
+        ..depth(12)
+    };
+    search(&mut pool(1), fen, limits).progress.nodes
+}
+
+#[test]
+fn search_near_fifty_move_limit_takes_no_more_nodes() {
+    for pieces in ["7R", "7Q", "5BB1", "5BN1", "5RN1"] {
+        let fen = |clock| format!("8/8/8/3k4/8/8/6K1/{pieces} w - - {clock} 1");
+        let most = 3 * nodes_to_depth_12(&fen(0), None);
+        for clock in (80..=98).step_by(2) {
+            let nodes = nodes_to_depth_12(&fen(clock), Some(most));
+            assert!(nodes < most, "more than {most} nodes: {}", fen(clock));
+        }
+    }
+}
+
+#[test]
+fn mate_before_fifty_move_limit_is_found() {
+    for (fen, moves) in [
+        ("8/8/8/8/8/2k5/7q/K7 b - - 96 1", 1),
+        ("8/8/8/8/8/3k4/7q/K7 b - - 96 1", 2),
+        ("7k/8/5K2/8/8/8/8/6R1 w - - 97 1", 2),
+    ] {
+        let found = search(&mut pool(1), fen, depth(24)).line.expect("a line");
+        assert_eq!(found.score, Score::Mate(moves), "{fen}");
+    }
+    // A move short of the limit there is no time for it.
+    let late = search(&mut pool(1), "7k/8/5K2/8/8/8/8/6R1 w - - 98 1", depth(24));
+    assert_eq!(late.line.map(|line| line.score), Some(Score::Centipawns(0)));
+}
+
 #[test]
 fn elementary_mates_are_brought_home_without_tablebases() {
     for fen in ELEMENTARY_MATES {

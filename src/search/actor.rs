@@ -4,6 +4,7 @@
 //! require it and for the delay of a level, stops the others, counts their votes, and reports the outcome exactly
 //! once.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -18,9 +19,9 @@ use super::job::Job;
 use super::score::{INFINITE, Value};
 use super::signals::Signals;
 use super::tt::TranspositionTable;
-use super::worker::{STACK_BYTES, Worker};
+use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
 use crate::nnue::Network;
-use crate::util::threads;
+use crate::util::{memory, threads};
 
 /// A message to a thread.
 pub(super) enum Task {
@@ -85,13 +86,25 @@ impl Thread {
     }
 }
 
-/// Starts the threads of a pool: `count`, or as many as the system allows, at least one. On a system without threads
-/// the caller's is the only one.
+/// At most `count` threads for which there is memory, at least one.
+fn affordable(count: usize) -> usize {
+    // An eighth stays free for all else.
+    let fits = |left: Option<usize>, each: usize| left.map_or(count, |left| left / 8 * 7 / each);
+    if memory::address_space_left().is_some() {
+        memory::share_one_arena();
+    }
+    let by_memory = fits(memory::available_bytes(), WORKER_BYTES);
+    let by_space = fits(memory::address_space_left(), STACK_BYTES + WORKER_BYTES);
+    count.min(by_memory).min(by_space).max(1)
+}
+
+/// Starts the threads of a pool: `count`, or as many as there is memory for and the system allows, at least one. On a
+/// system without threads the caller's is the only one.
 ///
 /// # Panics
 /// When the system refuses even the first thread.
 pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
-    let count = if threads::EXIST { count } else { 1 };
+    let count = if threads::EXIST { affordable(count) } else { 1 };
     let hub = Arc::new(Hub {
         signals: Arc::new(Signals::new(count)),
         state: Activity {
@@ -102,6 +115,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
     });
     let mut threads = Vec::with_capacity(count);
     let (findings, heard) = unbounded();
+    let (ready, made) = unbounded();
     for id in 0..count {
         let (tasks, inbox) = unbounded();
         let actor = Actor {
@@ -123,7 +137,10 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
         let started = std::thread::Builder::new()
             .name(format!("search {id}"))
             .stack_size(STACK_BYTES)
-            .spawn(move || actor.run(&inbox));
+            .spawn({
+                let ready = ready.clone();
+                move || actor.run(&inbox, ready)
+            });
         match started {
             Ok(handle) => threads.push(Thread {
                 tasks,
@@ -138,6 +155,9 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
             }
         }
     }
+    // What is allocated next, as the table, must not take the memory that the threads were started with.
+    drop(ready);
+    let _ = made.recv();
     (hub, threads)
 }
 
@@ -153,9 +173,11 @@ struct Actor {
 }
 
 impl Actor {
-    fn run(mut self, inbox: &Receiver<Task>) {
+    /// Works until there are no more tasks; drops `ready` once its worker is made.
+    fn run(mut self, inbox: &Receiver<Task>, ready: Sender<Infallible>) {
         // Before the first task, so that no search has to wait for it.
         self.worker = Some(self.new_worker());
+        drop(ready);
         for task in inbox {
             self.perform(task);
         }
@@ -249,6 +271,7 @@ impl Actor {
             *self.hub.state.last_value.lock() = (value > -INFINITE).then_some(value);
         }
         drop(all);
+        job.report_damaged_tables();
         let told = catch_unwind(AssertUnwindSafe(|| job.reporter.done(&outcome)));
         let mut searching = self.hub.state.searching.lock();
         *searching = false;

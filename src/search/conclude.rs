@@ -7,6 +7,7 @@ use super::root;
 use super::root_move::RootMove;
 use super::score;
 use super::signals::Signals;
+use super::tt;
 use crate::board::Move;
 
 /// Result of one thread.
@@ -73,7 +74,7 @@ fn no_move(job: &Job) -> Option<Line> {
 fn expected_answer(job: &Job, best: Move) -> Option<Move> {
     let mut position = job.position.clone();
     position.do_move(best);
-    let answer = job.table.probe(position.key())?.best?;
+    let answer = job.table.probe(tt::key_of(&position))?.best?;
     (position.pseudo_legal(answer) && position.legal(answer)).then_some(answer)
 }
 

@@ -56,6 +56,14 @@ impl Job {
         }
     }
 
+    /// Reports tables that turned out to be damaged.
+    pub fn report_damaged_tables(&self) {
+        let news = self.syzygy.as_ref().map(|tables| tables.take_news());
+        for text in news.into_iter().flatten() {
+            self.reporter.message(&text);
+        }
+    }
+
     /// An empty job, for an idle worker.
     pub fn idle() -> Self {
         Self {

@@ -35,7 +35,8 @@
 //! * [`tt`], `tt_file` (the same in a file), `history`, `correction`, `movepick`: memory of earlier nodes, and move
 //!   ordering by it
 //! * `job`, `signals`, `root_move`: one search as its threads share it
-//! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move
+//! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move; `fifty`: the 50-move
+//!   limit within reach
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
 //! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `conclude`: iterations, root moves and lines, threads and their
 //!   vote; `handicap`: restrictions of a level below full strength
@@ -51,6 +52,7 @@ mod candidate;
 mod conclude;
 mod correction;
 pub(crate) mod evaluation;
+mod fifty;
 mod frame;
 mod handicap;
 mod history;

@@ -128,7 +128,7 @@ impl Worker {
     // CITE: Greenblatt, Eastlake, Crocker (1967); keys: Zobrist (1970).
     #[inline]
     fn look_up<const KIND: u8>(&mut self, node: &mut Node) {
-        node.entry = self.job.table.probe(self.position.key());
+        node.entry = self.job.table.probe(self.table_key());
         let entry = node.entry;
         node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
         node.tt_move = if KIND == ROOT {
@@ -152,9 +152,8 @@ impl Worker {
         self.frames[self.ply + super::frame::BELOW_ROOT + 2].cutoffs = 0;
     }
 
-    /// A stored result that is deep enough and decides the window ends the node. Near the 50-move rule the value
-    /// depends on the path, which the table does not store.
-    // CITE: conditions and figures: SF-2026-08; the limits on depth and on the 50-move counter: SF-17.1.
+    /// A stored result that is deep enough and decides the window ends the node.
+    // CITE: conditions and figures: SF-2026-08; the limit on depth: SF-17.1.
     #[inline(always)]
     fn table_cutoff(&mut self, node: &Node) -> Step {
         let Some(e) = node.entry else { return Ok(()) };
@@ -174,8 +173,7 @@ impl Worker {
         {
             self.learn_from_table(m, node.depth);
         }
-        let holds = self.position.halfmoves() < params::tt_halfmoves() as u32
-            && (node.depth < params::tt_verify_depth() || self.table_agrees(node));
+        let holds = node.depth < params::tt_verify_depth() || self.table_agrees(node);
         cut_if(holds, score)
     }
 
@@ -190,7 +188,7 @@ impl Worker {
         }
         // No evaluation takes place, so the accumulators need no update, and the search cannot be aborted in between.
         self.position.do_move(m);
-        let next = self.job.table.probe(self.position.key());
+        let next = self.job.table.probe(self.table_key());
         let halfmoves = self.position.halfmoves();
         self.position.undo_move();
         let next = next.map_or(NONE, |e| score_at(&e, self.ply + 1, halfmoves));
@@ -283,6 +281,6 @@ impl Worker {
             bound,
             pv: self.frame(0).tt_pv,
         };
-        self.job.table.store(self.position.key(), entry);
+        self.job.table.store(self.table_key(), entry);
     }
 }

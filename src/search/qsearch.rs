@@ -42,7 +42,7 @@ impl Worker {
         self.enter(PV)?;
         self.ends_here(&mut alpha, beta)?;
         let in_check = self.frame(0).in_check;
-        let entry = self.job.table.probe(self.position.key());
+        let entry = self.job.table.probe(self.table_key());
         self.frame_mut().tt_hit = entry.is_some();
         let tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
         if let Some(e) = entry
@@ -221,7 +221,7 @@ impl Worker {
 
     fn store_quiet(&mut self, node: &QNode, bound: Bound, depth: i32) {
         self.job.table.store(
-            self.position.key(),
+            self.table_key(),
             TableEntry {
                 best: node.best_move,
                 score: score::to_tt(node.best, self.ply),

@@ -97,8 +97,10 @@ pub trait Reporter: Send + Sync {
     fn line(&self, _line: &Line, _progress: &Progress) {}
     /// The search has begun this root move (only after some seconds).
     fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
-    /// A message for the user.
-    fn message(&self, _text: &str) {}
+    /// A message for the user: on standard error, where the reporter has no better place for it.
+    fn message(&self, text: &str) {
+        eprintln!("{text}");
+    }
     /// The search is over. Called exactly once for each `go`, last.
     fn done(&self, outcome: &Outcome);
 }
@@ -107,5 +109,6 @@ pub trait Reporter: Send + Sync {
 pub struct Silent;
 
 impl Reporter for Silent {
+    fn message(&self, _text: &str) {}
     fn done(&self, _outcome: &Outcome) {}
 }

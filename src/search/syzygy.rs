@@ -5,11 +5,16 @@
 //! (`root_filter.rs`). Where they know the root, the search below it does without them: a table's win, which tells no
 //! distance, would hide the mates that it finds, and the game would take longer with tables than without.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, bail};
+use parking_lot::Mutex;
 use shakmaty::Chess;
-use shakmaty_syzygy::{Tablebase, Wdl};
+use shakmaty_syzygy::{Metric, ProbeError, SyzygyError, Tablebase, Wdl};
 
 use super::options::SearchOptions;
 use crate::board::{Move, Position};
@@ -18,6 +23,20 @@ use crate::util::reason;
 /// Open tables.
 pub struct Syzygy {
     tables: Tablebase<Chess>,
+    /// The files by name, as `KQvK.rtbw`.
+    files: BTreeMap<String, PathBuf>,
+    damage: Damage,
+}
+
+/// The tables that turned out to be damaged when they were probed.
+#[derive(Default)]
+struct Damage {
+    /// What was found, by the file's name; each is reported once.
+    found: Mutex<BTreeMap<String, String>>,
+    /// What has not been reported yet.
+    unreported: Mutex<Vec<String>>,
+    /// Whether `unreported` has something: so that the search need not lock it.
+    has_news: AtomicBool,
 }
 
 /// What opening a list of directories came to.
@@ -29,7 +48,7 @@ pub struct LoadedTables {
     pub men: usize,
     /// The directories that they lie in.
     pub directories: Vec<PathBuf>,
-    /// What was wrong with other directories.
+    /// What was wrong with other directories and files.
     pub problems: Vec<String>,
 }
 
@@ -45,32 +64,123 @@ fn new_tables() -> Tablebase<Chess> {
 }
 
 impl Syzygy {
-    /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`). A directory
-    /// that cannot be read, or holds no table, costs only itself. Error: no table in any.
+    /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`). A directory or
+    /// a file that cannot be used costs only itself.
+    ///
+    /// # Errors
+    /// When no directory holds a table.
     pub fn open(path: &str) -> Result<(Self, LoadedTables)> {
-        let mut tables = new_tables();
+        let mut syzygy = Self {
+            tables: new_tables(),
+            files: BTreeMap::new(),
+            damage: Damage::default(),
+        };
         let mut loaded = LoadedTables::default();
         for directory in directories(path) {
-            let shown = directory.display();
-            match tables.add_directory(&directory) {
-                Ok(0) => loaded.problems.push(format!("no tables in '{shown}'")),
-                Ok(files) => {
-                    loaded.files += files;
-                    loaded.directories.push(directory);
-                }
-                Err(error) => {
-                    let why = reason::of(&error);
-                    loaded
-                        .problems
-                        .push(format!("cannot read the directory '{shown}' ({why})"));
+            syzygy.add_directory(directory, &mut loaded);
+        }
+        if loaded.files == 0 {
+            bail!("no tables (*.rtbw, *.rtbz): {}", loaded.problems_in_words());
+        }
+        loaded.men = syzygy.tables.max_pieces();
+        Ok((syzygy, loaded))
+    }
+
+    fn add_directory(&mut self, directory: PathBuf, loaded: &mut LoadedTables) {
+        let shown = directory.display();
+        let files = match table_files_in(&directory) {
+            Ok(files) => files,
+            Err(error) => {
+                let why = reason::of(&error);
+                let problem = format!("cannot read the directory '{shown}' ({why})");
+                return loaded.problems.push(problem);
+            }
+        };
+        if files.is_empty() {
+            return loaded.problems.push(format!("no tables in '{shown}'"));
+        }
+        let before = loaded.files;
+        for file in files {
+            match self.add_file(&file) {
+                Ok(()) => loaded.files += 1,
+                Err(why) => {
+                    let problem = format!("'{}' is not used: {why}", file.display());
+                    loaded.problems.push(problem);
                 }
             }
         }
-        if loaded.files == 0 {
-            bail!("no tables (*.rtbw, *.rtbz): {}", loaded.problems.join(", "));
+        if loaded.files > before {
+            loaded.directories.push(directory);
         }
-        loaded.men = tables.max_pieces();
-        Ok((Self { tables }, loaded))
+    }
+
+    /// Adds one table; the error says why it cannot be one.
+    fn add_file(&mut self, path: &Path) -> Result<(), String> {
+        if path.is_dir() {
+            return Err("it is a directory".to_owned());
+        }
+        check_magic(path)?;
+        self.tables
+            .add_file(path)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::InvalidData => {
+                    "its size is not that of a table; download it again".to_owned()
+                }
+                io::ErrorKind::InvalidInput => {
+                    "its name is not that of a table, as KQvKR.rtbw".to_owned()
+                }
+                _ => reason::of(&error),
+            })?;
+        if let Some(name) = path.file_name() {
+            let name = name.to_string_lossy().into_owned();
+            self.files.insert(name, path.to_path_buf());
+        }
+        Ok(())
+    }
+
+    /// The answer of the tables; `None` when a table is missing or damaged. A damaged one is reported later.
+    fn answer<T>(&self, result: Result<T, SyzygyError>) -> Option<T> {
+        match result {
+            Ok(answer) => Some(answer),
+            Err(SyzygyError::ProbeFailed {
+                metric,
+                material,
+                error,
+            }) => {
+                let extension = match metric {
+                    Metric::Wdl => "rtbw",
+                    Metric::Dtz => "rtbz",
+                };
+                self.note_damage(format!("{material}.{extension}"), &error);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    #[cold]
+    fn note_damage(&self, name: String, error: &ProbeError) {
+        let mut found = self.damage.found.lock();
+        if found.contains_key(&name) {
+            return;
+        }
+        let why = match error {
+            ProbeError::Read { error } => format!("cannot be read ({})", reason::of(error)),
+            _ => "is damaged; download it again".to_owned(),
+        };
+        let file = self.files.get(&name).map_or(Path::new(&name), |path| path);
+        let text = format!("Syzygy: '{}' {why}", file.display());
+        self.damage.unreported.lock().push(text.clone());
+        self.damage.has_news.store(true, Relaxed);
+        found.insert(name, text);
+    }
+
+    /// The tables that were found to be damaged since the last call, in words.
+    pub(super) fn take_news(&self) -> Vec<String> {
+        if !self.damage.has_news.swap(false, Relaxed) {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.damage.unreported.lock())
     }
 
     /// Most men on the board that the tables know.
@@ -81,9 +191,7 @@ impl Syzygy {
     /// The result of the position for the side to move, just after a capture or pawn move; `None` when a table is
     /// missing.
     pub(super) fn wdl(&self, position: &Position) -> Option<Wdl> {
-        self.tables
-            .probe_wdl_after_zeroing(&position.to_chess())
-            .ok()
+        self.answer(self.tables.probe_wdl_after_zeroing(&position.to_chess()))
     }
 
     /// How the position ends for the side to move, as [`class`] says it; `None` when the tables do not know.
@@ -92,7 +200,7 @@ impl Syzygy {
         if position.occupied().count() > most || position.has_castling_rights() {
             return None;
         }
-        let dtz = self.tables.probe_dtz(&position.to_chess()).ok()?;
+        let dtz = self.answer(self.tables.probe_dtz(&position.to_chess()))?;
         let halfmoves = position.halfmoves() as i32;
         Some(class(
             dtz.ignore_rounding().0,
@@ -118,14 +226,67 @@ impl Syzygy {
                 Wdl::Win => -1,
             })
         } else {
-            self.tables
-                .probe_dtz(&position.to_chess())
-                .ok()
+            self.answer(self.tables.probe_dtz(&position.to_chess()))
                 .map(|dtz| -dtz.ignore_rounding().0)
                 .map(|dtz| dtz + dtz.signum())
         };
         position.undo_move();
         dtz
+    }
+}
+
+impl LoadedTables {
+    /// The first of the problems, and how many there are more.
+    pub fn problems_in_words(&self) -> String {
+        const SHOWN: usize = 5;
+        let mut text = self.problems[..self.problems.len().min(SHOWN)].join(", ");
+        if let Some(more) = self.problems.len().checked_sub(SHOWN).filter(|&n| n > 0) {
+            text.push_str(&format!(", and {more} more"));
+        }
+        text
+    }
+}
+
+/// What a directory holds that calls itself a table, in the order of the names.
+fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let extension = path.extension().and_then(|text| text.to_str());
+        if matches!(extension, Some("rtbw" | "rtbz")) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The first bytes of a file of results, and of one of distances.
+// CITE: the format of R. de Man's tables (syzygy1).
+const MAGIC: [(&str, [u8; 4]); 2] = [
+    ("rtbw", [0x71, 0xE8, 0x23, 0x5D]),
+    ("rtbz", [0xD7, 0x66, 0x0C, 0xA5]),
+];
+
+/// Checks that a file can be read and begins as a table does: what a server sent in its place may have any size.
+fn check_magic(path: &Path) -> Result<(), String> {
+    let mut start = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    match read {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err("it is empty or cut off; download it again".to_owned());
+        }
+        Err(error) => return Err(reason::of(&error)),
+    }
+    let extension = path.extension().and_then(|text| text.to_str());
+    if MAGIC
+        .iter()
+        .any(|&(name, magic)| extension == Some(name) && magic == start)
+    {
+        Ok(())
+    } else {
+        Err("it does not begin as a table; download it again".to_owned())
     }
 }
 

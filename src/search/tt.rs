@@ -21,8 +21,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytemuck::Zeroable;
 
+use super::params;
 use super::score::{self, Value};
-use crate::board::Move;
+use crate::board::{Move, Position};
 use crate::util::{memory, prefetch::prefetch};
 
 /// Relation of a stored score to the true one.
@@ -151,6 +152,38 @@ impl std::fmt::Display for NoMemory {
 }
 
 impl std::error::Error for NoMemory {}
+
+/// Key of a position in the table: near the end of the 50 moves the halfmove clock is part of it. There the value of a
+/// position depends on the clock, and a result of another clock says nothing.
+// CITE: Stockfish's adjust_key50 (idea).
+#[inline]
+pub fn key_of(position: &Position) -> u64 {
+    position.key() ^ clock_key(position.halfmoves())
+}
+
+/// The key of the position after `m`: a hint for a prefetch, as [`Position::key_after`].
+#[inline]
+pub fn key_after(position: &Position, m: Move) -> u64 {
+    let key = position.key_after(m);
+    let clock = position.halfmoves() + 1;
+    if clock < clocked_from() || position.is_irreversible(m) {
+        return key;
+    }
+    key ^ clock_key(clock)
+}
+
+/// The halfmove clock from which on positions with different clocks are different entries.
+#[inline]
+fn clocked_from() -> u32 {
+    params::tt_halfmoves() as u32
+}
+
+/// The part of the key that stands for the halfmove clock.
+#[inline]
+fn clock_key(halfmoves: u32) -> u64 {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    u64::from((halfmoves + 1).saturating_sub(clocked_from())).wrapping_mul(GOLDEN)
+}
 
 /// The table.
 pub struct TranspositionTable {
@@ -434,6 +467,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn clock_is_part_of_the_key_near_the_limit_only() {
+        let key = |clock: u32| {
+            let fen = format!("8/8/8/3k4/8/8/6K1/7R w - - {clock} 1");
+            let mode = crate::board::CastlingMode::Standard;
+            key_of(&Position::from_fen(&fen, mode).expect("a position"))
+        };
+        let clocked: std::collections::BTreeSet<u64> = (90..100).map(key).collect();
+        assert_eq!(clocked.len(), 10);
+        assert!((0..90).all(|clock| key(clock) == key(0)) && !clocked.contains(&key(0)));
     }
 
     #[test]

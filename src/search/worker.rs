@@ -16,11 +16,16 @@ use super::sampler::Sampler;
 use super::score::{self, DRAW, MAX_PLY, Value, clamp_eval};
 use super::signals::Signals;
 use super::step::{Abort, Searched};
+use super::tt;
 use crate::board::{CheckInfo, Move, Position};
 use crate::nnue::{AccumulatorStack, Network};
 
 /// Stack of a search thread: the recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
+
+/// More memory than a search thread takes beside its stack, with the largest published net.
+// MEASURED: 8 MiB with the default net.
+pub const WORKER_BYTES: usize = 16 << 20;
 
 /// The poll interval: the most nodes between two checks of the limits.
 const NODES_PER_LOOK: u64 = 256;
@@ -51,6 +56,8 @@ pub struct Worker {
     pub(super) root_depth: i32,
     pub(super) root_delta: Value,
     pub(super) completed_depth: i32,
+    /// Whether lines of this iteration reach the 50-move limit.
+    pub(super) limit_in_reach: bool,
     /// Whether a root move has a value of this search: from then on the limits end the search anywhere.
     pub(super) has_value: bool,
     /// Null move is not tried above this ply while one is being verified.
@@ -89,6 +96,7 @@ impl Worker {
             root_depth: 0,
             root_delta: 0,
             completed_depth: 0,
+            limit_in_reach: false,
             has_value: false,
             null_from_ply: 0,
             stop_on_ponderhit: false,
@@ -123,6 +131,7 @@ impl Worker {
         self.line = 0;
         self.completed_depth = 0;
         self.has_value = false;
+        self.limit_in_reach = false;
         self.null_from_ply = 0;
         self.stop_on_ponderhit = false;
         self.arrive();
@@ -178,7 +187,7 @@ impl Worker {
     /// Prefetches the table's cluster for the position after `m`, as soon as `m` is likely to be made.
     #[inline]
     pub(super) fn prefetch(&self, m: Move) {
-        self.job.table.prefetch(self.position.key_after(m));
+        self.job.table.prefetch(tt::key_after(&self.position, m));
     }
 
     #[inline]
@@ -211,7 +220,7 @@ impl Worker {
         frame.context = MoveContext::NONE;
         self.nodes += 1;
         self.position.do_null_move();
-        self.job.table.prefetch(self.position.key());
+        self.job.table.prefetch(self.table_key());
         self.ply += 1;
         self.arrive();
         let result = search(self);
@@ -287,17 +296,20 @@ impl Worker {
     /// counter rises.
     // CITE: damping by the counter: Stockfish, figure of 17 and 17.1.
     pub(super) fn corrected(&self, eval: Value, correction: Value) -> Value {
+        if self.expires() {
+            return DRAW;
+        }
         let fading =
             eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
         correction::corrected(fading, correction)
     }
 
     /// The value of a draw, dithered by one unit, so that the search does not always prefer the first of many drawn
-    /// lines. In analysis mode a draw is exactly 0.
+    /// lines. In analysis mode, and where all other lines are draws too, a draw is exactly 0.
     // CITE: Stockfish (2018).
     #[inline]
     pub(super) fn draw_value(&self) -> Value {
-        if self.job.options.analyse_mode {
+        if self.job.options.analyse_mode || self.expires() {
             return DRAW;
         }
         DRAW - 1 + (self.nodes & 2) as Value
@@ -339,6 +351,9 @@ impl Worker {
             if left == 0 {
                 self.signals.stop.store(true, Relaxed);
             }
+        }
+        if self.id == 0 {
+            self.job.report_damaged_tables();
         }
         if !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::board::{CastlingMode, Position};
 use crate::board::perft::{parse_suite, perft, perft_until};
+use crate::board::{CastlingMode, Position};
 use crate::notation::position_in_mode;
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;

@@ -6,6 +6,7 @@
 use std::str::FromStr;
 
 use super::go::GoCommand;
+use super::options;
 use super::words::Words;
 use crate::util::text::excerpt;
 
@@ -41,6 +42,19 @@ pub enum Command {
     Quit,
     /// A command beyond UCI, with its arguments.
     Extra(Extra, Vec<String>),
+}
+
+impl Command {
+    /// Whether the command writes a file: the process must not end before it has.
+    pub fn writes_file(&self) -> bool {
+        match self {
+            Self::SetOption { name, .. } => {
+                options::find(name).is_some_and(|spec| spec.id == options::Id::SaveHash)
+            }
+            Self::Extra(extra, _) => *extra == Extra::ExportNet,
+            _ => false,
+        }
+    }
 }
 
 /// The commands beyond UCI. They act only as the first word of a line.

@@ -25,8 +25,8 @@ use crate::search::syzygy::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
 use crate::tools;
-use crate::util::reason;
 use crate::util::text::excerpt;
+use crate::util::{reason, threads};
 
 /// A change of what the search threads share. It waits while they search.
 enum Change {
@@ -126,12 +126,14 @@ impl Engine {
         }));
         if let Err(panic) = handled {
             self.mailbox.set_long_job(false);
+            self.mailbox.forget_writes();
             self.output
                 .error(&format!("internal: {}", panic_text(&*panic)));
         }
     }
 
     fn command(&mut self, number: u64, command: Command) {
+        let writes = command.writes_file();
         match command {
             Command::Uci => self.handshake(),
             Command::Debug(on) => self.debug = on,
@@ -142,6 +144,9 @@ impl Engine {
             Command::SetOption { name, value } => {
                 if let Err(reason) = self.set_option(&name, value.as_deref()) {
                     self.output.error(&reason);
+                    if writes {
+                        self.mailbox.write_done();
+                    }
                 }
             }
             Command::UciNewGame => {
@@ -203,6 +208,9 @@ impl Engine {
         let (limits, problems) = go.limits(&self.position);
         if !problems.is_empty() {
             self.output.error(&problems.join("; "));
+        }
+        for note in go.notes() {
+            self.output.info(&note);
         }
         if let Some(depth) = go.perft {
             return self.perft(number, depth);
@@ -282,6 +290,7 @@ impl Engine {
         self.pool.get_or_insert_with(|| {
             // The table is made in a second step, because only that one tells how large it could be.
             let mut pool = ThreadPool::new(Network::embedded(), self.threads, 1);
+            report_threads(&self.output, self.threads, pool.threads());
             report_hash(&self.output, self.hash, pool.set_hash(self.hash));
             self.mailbox.set_controller(pool.controller());
             pool
@@ -351,14 +360,12 @@ impl Engine {
 
     /// Writes the table to a file, or reads it, and says how that went.
     fn hash_on_disk(&mut self, path: &Path, saves: bool) {
-        self.mailbox.set_writing(saves);
         let pool = self.pool();
         let (name, done, result) = if saves {
             ("Save Hash", "written to", pool.save_hash(path))
         } else {
             ("Load Hash", "read from", pool.load_hash(path))
         };
-        self.mailbox.set_writing(false);
         match result {
             Ok(table) => self.output.info(&format!(
                 "{name}: a table of {} MiB was {done} {} ({:.1} MB)",
@@ -405,6 +412,7 @@ impl Engine {
                 self.threads = threads;
                 if let Some(pool) = &mut self.pool {
                     pool.set_threads(threads);
+                    report_threads(&self.output, threads, pool.threads());
                     self.mailbox.set_controller(pool.controller());
                 }
             }
@@ -420,7 +428,10 @@ impl Engine {
                     reason::chain(&error)
                 )),
             },
-            Change::SaveHash(path) => self.hash_on_disk(&path, true),
+            Change::SaveHash(path) => {
+                self.hash_on_disk(&path, true);
+                self.mailbox.write_done();
+            }
             Change::LoadHash(path) => self.hash_on_disk(&path, false),
             Change::Clear => {
                 // Threads that do not exist yet know nothing that they could forget.
@@ -462,6 +473,7 @@ impl Engine {
                         .output
                         .error(&format!("export_net: {}", reason::chain(&error))),
                 }
+                self.mailbox.write_done();
             }
             Extra::Bench | Extra::GenFens => self.tool(extra, arguments),
         }
@@ -490,6 +502,15 @@ impl Engine {
     }
 }
 
+/// Says so when there are fewer threads than there should be.
+fn report_threads(output: &Output, wanted: usize, obtained: usize) {
+    if obtained < wanted && threads::EXIST {
+        output.info(&format!(
+            "Threads: there is no room for {wanted}; {obtained} are used"
+        ));
+    }
+}
+
 /// Says so when the table is smaller than it should be.
 fn report_hash(output: &Output, wanted: usize, obtained: Result<usize, NoMemory>) {
     match obtained {
@@ -512,7 +533,7 @@ fn report_tables(output: &Output, loaded: &LoadedTables) {
             .collect();
         output.error(&format!(
             "SyzygyPath: {}; in use are those in {}: {found}",
-            loaded.problems.join(", "),
+            loaded.problems_in_words(),
             good.join(", ")
         ));
     } else if loaded.files > 0 {

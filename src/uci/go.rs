@@ -172,13 +172,20 @@ impl GoCommand {
             move_time: self.move_time.map(milliseconds),
             depth: self.depth.map(|depth| depth.clamp(1, DEEPEST) as i32),
             nodes: self.nodes.map(|nodes| nodes.max(1) as u64),
-            mate: self.mate.map(|mate| mate.clamp(1, DEEPEST) as i32),
+            mate: self
+                .mate
+                .filter(|&moves| moves > 0)
+                .map(|moves| moves.min(DEEPEST) as i32),
             infinite: self.infinite,
             ponder: self.ponder,
             search_moves: self.chosen_moves(position, &mut problems),
             exclude_moves: resolve("excludemoves", &self.exclude_moves, position, &mut problems),
             ..Limits::default()
         };
+        // No mate takes less than a move: there is nothing to search for.
+        if self.mate.is_some() && !self.infinite && !has_end(&limits) {
+            limits.depth = Some(1);
+        }
         // Whoever wrote a line with a mistake may have asked for a limit with it.
         if (self.wants_limit || !problems.is_empty()) && !has_end(&limits) {
             if !self.infinite {
@@ -188,6 +195,23 @@ impl GoCommand {
             }
         }
         (limits, problems)
+    }
+
+    /// Limits that no search can keep, and what is done instead.
+    pub fn notes(&self) -> Vec<String> {
+        let least = |name: &str, value: Option<i64>, unit: &str| {
+            let value = value.filter(|&value| value < 1)?;
+            Some(format!("go {name} {value}: the search gets {unit}"))
+        };
+        let notes = [
+            least("depth", self.depth, "1 ply"),
+            least("nodes", self.nodes, "1 node"),
+            least("movetime", self.move_time, "1 ms"),
+            self.mate
+                .filter(|&moves| moves < 1)
+                .map(|moves| format!("go mate {moves}: a mate takes at least 1 move; ignored")),
+        ];
+        notes.into_iter().flatten().collect()
     }
 
     /// The legal moves of `searchmoves`; `None`, which means all, when the list has none: a move must come back.
@@ -406,6 +430,17 @@ mod tests {
     fn odd_but_well_formed_limits() {
         assert_eq!(limits("depth 0").0.depth, Some(1));
         assert_eq!(limits("nodes 0").0.nodes, Some(1));
+        for mate in ["mate 0", "mate -5", "mate 0 ponder"] {
+            let (limits, problems) = limits(mate);
+            assert_eq!((limits.mate, limits.depth), (None, Some(1)), "{mate}");
+            assert_eq!((problems, go(mate).notes().len()), (0, 1), "{mate}");
+        }
+        assert_eq!(limits("mate 0 nodes 7").0.depth, None);
+        assert_eq!(limits("mate 0 infinite").0.depth, None);
+        let notes = go("depth 0 nodes -3 movetime 0 mate 2").notes();
+        assert_eq!(notes.len(), 3);
+        assert_eq!(notes[1], "go nodes -3: the search gets 1 node");
+        assert!(go("depth 1 nodes 1 movetime 1 mate 1").notes().is_empty());
         assert_eq!(
             limits("movetime -5").0.move_time,
             Some(Duration::from_millis(1))

@@ -43,8 +43,8 @@ struct Shared {
     pondering: AtomicU64,
     /// The engine thread runs something long that is no search (bench, perft).
     long_job: AtomicBool,
-    /// The engine thread writes a file that `quit` must not cut off.
-    writing: AtomicBool,
+    /// Commands read that write a file, and have not been carried out: `quit` must not cut them off.
+    writes: AtomicUsize,
     /// Appears with the search threads, and changes with their number. Locked only to copy it.
     controller: Mutex<Option<Controller>>,
 }
@@ -169,14 +169,25 @@ impl Mailbox {
         self.shared.long_job.load(SeqCst)
     }
 
-    /// Marks the begin or the end of writing a file.
-    pub fn set_writing(&self, writing: bool) {
-        self.shared.writing.store(writing, SeqCst);
+    /// A command that writes a file was read.
+    pub fn expect_write(&self) {
+        self.shared.writes.fetch_add(1, SeqCst);
     }
 
-    /// Whether a file is being written that `quit` must not cut off.
+    /// Such a command was carried out, or has failed. Commands that nobody announced are not counted.
+    pub fn write_done(&self) {
+        let less = |writes: usize| writes.checked_sub(1);
+        let _ = self.shared.writes.fetch_update(SeqCst, SeqCst, less);
+    }
+
+    /// None of them will be carried out.
+    pub fn forget_writes(&self) {
+        self.shared.writes.store(0, SeqCst);
+    }
+
+    /// Whether a file is being written, or will be after the search that runs.
     pub fn is_writing(&self) -> bool {
-        self.shared.writing.load(SeqCst)
+        self.shared.writes.load(SeqCst) > 0
     }
 
     /// These search threads take over.

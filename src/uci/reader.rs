@@ -71,6 +71,9 @@ impl Reader {
                 Ok(Command::Quit) => break,
                 Ok(command) => {
                     uci_heard |= command == Command::Uci;
+                    if command.writes_file() {
+                        self.mailbox.expect_write();
+                    }
                     self.dispatch(number, command, text.len());
                 }
                 Err(error) => self.reject(error, uci_heard),

@@ -63,7 +63,8 @@ pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Zeroed<T>> {
 
 /// A zeroed slice without which the program cannot go on.
 pub fn zeroed_slice_or_abort<T: Zeroable>(len: usize) -> Zeroed<T> {
-    zeroed_slice(len).unwrap_or_else(|| handle_alloc_error(Layout::new::<T>()))
+    let layout = || Layout::array::<T>(len).unwrap_or(Layout::new::<T>());
+    zeroed_slice(len).unwrap_or_else(|| handle_alloc_error(layout()))
 }
 
 impl<T> Deref for Zeroed<T> {
@@ -111,14 +112,70 @@ fn advise_huge_pages(address: usize, bytes: usize) {
     let _ = (address, bytes);
 }
 
-/// Bytes of memory that the system could give without swapping, where it tells.
+/// Bytes of memory that the process can get without swapping, where the system tells: what is free, within the limits
+/// of the process and of its control group.
 pub fn available_bytes() -> Option<usize> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let free = || kib_field(&read("/proc/meminfo")?, "MemAvailable:");
+    [free(), address_space_left(), group_bytes_left()]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+/// Bytes that the process may still map under its own limits (`ulimit -v`, `ulimit -d`), stacks of threads included;
+/// `None` where there is no limit.
+pub fn address_space_left() -> Option<usize> {
+    let (limits, status) = (read("/proc/self/limits")?, read("/proc/self/status")?);
+    let left = |limit: &str, used: &str| {
+        let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
+        let limit: usize = line.split_whitespace().next()?.parse().ok()?;
+        Some(limit.saturating_sub(kib_field(&status, used)?))
+    };
+    let spaces = [
+        left("Max address space", "VmSize:"),
+        left("Max data size", "VmData:"),
+    ];
+    spaces.into_iter().flatten().min()
+}
+
+/// Bytes left under the limit of the control group (version 2), as a container has one. Its page cache can be dropped.
+fn group_bytes_left() -> Option<usize> {
+    let groups = read("/proc/self/cgroup")?;
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let file = |name: &str| {
+        read(&format!(
+            "/sys/fs/cgroup{}/{name}",
+            group.trim_end_matches('/')
+        ))
+    };
+    let number = |name: &str| file(name)?.trim().parse::<usize>().ok();
+    let (most, used) = (number("memory.max")?, number("memory.current")?);
+    let stat = file("memory.stat")?;
+    let cache = stat.lines().find_map(|line| line.strip_prefix("file "));
+    let cache: usize = cache?.trim().parse().ok()?;
+    Some(most.saturating_sub(used.saturating_sub(cache)))
+}
+
+/// A small text file of the system; `None` where there is none.
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// The bytes of a line `NAME  123 kB`.
+fn kib_field(text: &str, name: &str) -> Option<usize> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
+}
+
+/// Lets all threads allocate from one arena. The C library reserves 64 MiB of address space for the arena of each new
+/// thread; under a limit of address space, tables need it more.
+pub fn share_one_arena() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: `mallopt` changes a setting of the allocator and may be called at any time.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
 }
 
 #[cfg(test)]
@@ -141,6 +198,13 @@ mod tests {
             slice.iter_mut().for_each(|line| line.0 = [7; 64]);
             assert!(slice.iter().all(|line| line.0 == [7; 64]));
         }
+    }
+
+    #[test]
+    fn fields_are_read_in_kib() {
+        let text = "MemFree:  1 kB\nMemAvailable:    20 kB\n";
+        assert_eq!(kib_field(text, "MemAvailable:"), Some(20 << 10));
+        assert_eq!(kib_field(text, "VmSize:"), None);
     }
 
     #[test]

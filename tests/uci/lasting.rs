@@ -175,6 +175,34 @@ fn a_table_is_saved_after_the_search_that_runs() {
     assert!(path.exists());
 }
 
+#[test]
+fn announced_table_is_saved_although_quit_follows() {
+    let folder = folder();
+    for (round, search) in ["go infinite", "go nodes 3000", "go infinite"]
+        .into_iter()
+        .enumerate()
+    {
+        let path = folder.path().join(format!("{round}.hash"));
+        let mut engine = Driver::start();
+        engine.send(&format!(
+            "setoption name Hash File value {}",
+            path.display()
+        ));
+        engine.send_bytes(format!("{search}\nsetoption name save hash\nquit\n").as_bytes());
+        let lines = engine.rest();
+        assert!(path.exists(), "{lines:?}");
+    }
+}
+
+#[test]
+fn quit_does_not_wait_for_a_table_that_cannot_be_saved() {
+    let mut engine = Driver::start();
+    engine.send_bytes(
+        b"go infinite\nsetoption name Save Hash\nsetoption name Save Hash value x\nquit\n",
+    );
+    engine.rest();
+}
+
 /// Bytes of a Polyglot entry of the initial position: e2e4 with this weight, then d2d4.
 fn book(e4: u16, d4: u16) -> Vec<u8> {
     let entry = |code: u16, weight: u16| {

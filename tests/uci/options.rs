@@ -147,3 +147,44 @@ fn the_debug_log_has_both_directions() {
         "{log}"
     );
 }
+
+/// The engine under a limit of address space, in KiB; `None` where another engine is tested.
+#[cfg(target_os = "linux")]
+fn limited(kib: u32) -> Option<Driver> {
+    use crate::uci_driver::engine::{engine, native};
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {kib}; exec \"$0\"")]);
+    command.arg(native().get_program());
+    (engine().get_program() == native().get_program()).then(|| Driver::of(command))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn short_memory_makes_table_and_threads_smaller() {
+    for (kib, options) in [
+        (500_000, ["Hash value 512", "Threads value 8"]),
+        (500_000, ["Threads value 8", "Hash value 512"]),
+        (3_000_000, ["Threads value 1024", "Hash value 64"]),
+    ] {
+        let Some(mut engine) = limited(kib) else {
+            return;
+        };
+        engine.send("uci");
+        engine.until("uciok");
+        for option in options {
+            engine.send(&format!("setoption name {option}"));
+        }
+        let said = engine.ready();
+        let told = |name: &str| {
+            said.iter()
+                .any(|line| line.starts_with(&format!("info string {name}: ")))
+        };
+        assert!(told("Threads") || told("Hash"), "{kib} {said:?}");
+        assert_eq!(engine.best("go nodes 20000").len(), 4);
+        // Changes of a pool that runs: in this order the table takes most of the memory.
+        for option in ["Hash value 1000000", "Threads value 64", "Threads value 1"] {
+            engine.send(&format!("setoption name {option}"));
+            assert_eq!(engine.best("go nodes 20000").len(), 4, "{kib} {option}");
+        }
+    }
+}

@@ -71,6 +71,82 @@ fn one_bad_directory_costs_only_itself() {
     assert!(is_tablebase_win(&engine.go("go depth 6")));
 }
 
+/// A copy of the tables of three men.
+fn copy_of_three_men() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for entry in std::fs::read_dir(three_men()).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let name = path.file_name().expect("a name");
+        std::fs::copy(&path, folder.path().join(name)).expect("room");
+    }
+    folder
+}
+
+/// Loads tables and returns what is said of them.
+fn load(engine: &mut Driver, path: &str) -> Vec<String> {
+    engine.send(&format!("setoption name SyzygyPath value {path}"));
+    engine.ready()
+}
+
+#[test]
+fn one_bad_file_costs_only_itself() {
+    let folder = copy_of_three_men();
+    let bad = folder.path().join("KQvK.rtbw");
+    let good = std::fs::read(&bad).expect("a table");
+    let page = b"<html>".repeat(good.len());
+    for (bytes, reason) in [
+        (&b""[..], "empty or cut off"),
+        (
+            &good[..good.len() / 2 + 5],
+            "its size is not that of a table",
+        ),
+        (&page[..good.len()], "it does not begin as a table"),
+    ] {
+        std::fs::write(&bad, bytes).expect("room");
+        let mut engine = Driver::start();
+        let lines = load(&mut engine, &folder.path().display().to_string());
+        let [line] = errors(&lines)[..] else {
+            panic!("one error was expected: {lines:?}");
+        };
+        assert!(
+            line.contains("KQvK.rtbw' is not used") && line.contains(reason),
+            "{line}"
+        );
+        engine.send(&format!("position fen {PAWN}"));
+        assert!(is_tablebase_win(&engine.go("go depth 6")));
+    }
+    std::fs::remove_file(&bad).expect("a file");
+    std::fs::create_dir(&bad).expect("room");
+    let path = format!("{}{}/nowhere", folder.path().display(), list_separator());
+    let lines = load(&mut Driver::start(), &path);
+    let [line] = errors(&lines)[..] else {
+        panic!("one error was expected: {lines:?}");
+    };
+    assert!(
+        line.contains("it is a directory") && line.contains("'/nowhere'"),
+        "{line}"
+    );
+}
+
+#[test]
+fn table_damaged_inside_is_named_when_it_is_probed() {
+    let folder = copy_of_three_men();
+    let bad = folder.path().join("KQvK.rtbw");
+    let mut bytes = std::fs::read(&bad).expect("a table");
+    bytes[4..].fill(0xFF);
+    std::fs::write(&bad, bytes).expect("room");
+    let mut engine = with_tables(folder.path());
+    engine.send("position fen 8/8/8/4k3/8/8/8/KQ6 w - - 0 1");
+    let named = |lines: &[String]| {
+        let is_named = |line: &&String| line.contains("KQvK.rtbw' is damaged");
+        lines.iter().filter(is_named).count()
+    };
+    assert_eq!(named(&engine.go("go depth 6")), 1);
+    assert_eq!(named(&engine.go("go depth 6")), 0, "named twice");
+    engine.send(&format!("position fen {PAWN}"));
+    assert!(is_tablebase_win(&engine.go("go depth 6")));
+}
+
 /// Searches three lines to a depth, in fewer nodes than would show a stall.
 fn check_several_lines(engine: &mut Driver, fen: &str, depth: &str) {
     engine.send("setoption name MultiPV value 3");

@@ -5,7 +5,7 @@
 pub mod engine;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,12 @@ pub struct Driver {
 impl Driver {
     /// Starts the engine and says nothing.
     pub fn silent() -> Self {
-        let mut child = engine::engine()
+        Self::of(engine::engine())
+    }
+
+    /// Starts the engine by this command.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
