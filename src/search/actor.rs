@@ -14,11 +14,11 @@ use std::time::Instant;
 use crossbeam::channel::{Receiver, Sender, unbounded};
 use parking_lot::{Condvar, Mutex};
 
-use super::conclude::{Findings, fallback, outcome};
 use super::job::Job;
 use super::score::{INFINITE, Value};
 use super::signals::Signals;
 use super::tt::TranspositionTable;
+use super::vote::{Findings, fallback, outcome};
 use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
 use crate::nnue::Network;
 use crate::util::{memory, threads};
@@ -114,7 +114,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
         },
     });
     let mut threads = Vec::with_capacity(count);
-    let (findings, heard) = unbounded();
+    let (findings, received) = unbounded();
     let (ready, made) = unbounded();
     for id in 0..count {
         let (tasks, inbox) = unbounded();
@@ -124,7 +124,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
             network: network.clone(),
             worker: None,
             findings: findings.clone(),
-            heard: heard.clone(),
+            received: received.clone(),
         };
         if !threads::EXIST {
             threads.push(Thread {
@@ -169,7 +169,7 @@ struct Actor {
     /// `None` after a failure: the next search makes a new one.
     worker: Option<Box<Worker>>,
     findings: Sender<Option<Findings>>,
-    heard: Receiver<Option<Findings>>,
+    received: Receiver<Option<Findings>>,
 }
 
 impl Actor {
@@ -214,7 +214,7 @@ impl Actor {
             None
         });
         if self.id == 0 {
-            self.conclude(&job, found);
+            self.finish(&job, found);
         } else {
             drop(job);
             let _ = self.findings.send(found);
@@ -249,7 +249,7 @@ impl Actor {
     }
 
     /// Worker 0 ends the search for all.
-    fn conclude(&mut self, job: &Arc<Job>, own: Option<Findings>) {
+    fn finish(&mut self, job: &Arc<Job>, own: Option<Findings>) {
         let limits = &job.limits;
         self.hub.hold(limits.infinite, job.not_before);
         self.hub.signals.stop.store(true, SeqCst);
@@ -259,7 +259,7 @@ impl Actor {
         };
         let mut all: Vec<Findings> = own.into_iter().collect();
         for _ in 0..others {
-            if let Ok(Some(found)) = self.heard.recv() {
+            if let Ok(Some(found)) = self.received.recv() {
                 all.push(found);
             }
         }
@@ -272,12 +272,12 @@ impl Actor {
         }
         drop(all);
         job.report_damaged_tables();
-        let told = catch_unwind(AssertUnwindSafe(|| job.reporter.done(&outcome)));
+        let reported = catch_unwind(AssertUnwindSafe(|| job.reporter.done(&outcome)));
         let mut searching = self.hub.state.searching.lock();
         *searching = false;
         self.hub.state.changed.notify_all();
         drop(searching);
-        if told.is_err() {
+        if reported.is_err() {
             eprintln!("a reporter failed while it was told the best move");
         }
     }

@@ -31,12 +31,12 @@ impl Candidate {
 
 /// Moves that were searched and did not become the best, at most 32 of each sort.
 #[derive(Default)]
-pub(super) struct Tried {
+pub(super) struct SearchedMoves {
     pub quiets: ArrayVec<Candidate, 32>,
     pub noisy: ArrayVec<Candidate, 32>,
 }
 
-impl Tried {
+impl SearchedMoves {
     pub fn push(&mut self, c: &Candidate) {
         let list = if c.noisy {
             &mut self.noisy

@@ -37,8 +37,8 @@
 //! * `job`, `signals`, `root_move`: one search as its threads share it
 //! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move; `fifty`: the 50-move
 //!   limit within reach
-//! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `learn`, `qsearch`: the node
-//! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `conclude`: iterations, root moves and lines, threads and their
+//! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `history_update`, `qsearch`: the node
+//! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `vote`: iterations, root moves and lines, threads and their
 //!   vote; `handicap`: restrictions of a level below full strength
 //! * [`solo`], [`sampler`]: a search on the caller's thread and an observer of its positions, for data generation
 //!
@@ -49,15 +49,14 @@
 
 mod actor;
 mod candidate;
-mod conclude;
 mod correction;
 pub(crate) mod evaluation;
 mod fifty;
 mod frame;
 mod handicap;
 mod history;
+mod history_update;
 mod job;
-mod learn;
 pub mod limits;
 mod lone_king;
 mod movepick;
@@ -87,6 +86,7 @@ mod tb_line;
 mod time;
 pub mod tt;
 mod tt_file;
+mod vote;
 pub(crate) mod wdl;
 mod worker;
 

@@ -1,7 +1,7 @@
 //! Steps 11 to 15: the moves of a node, which of them are searched, and how deep.
 // CITE: conditions and figures of steps 11 to 15: SF-2026-08 where a step names no other source.
 
-use super::candidate::{Candidate, Tried};
+use super::candidate::{Candidate, SearchedMoves};
 use super::movepick::MovePicker;
 use super::node::{NULL_WINDOW, Node, PV, ROOT};
 use super::params;
@@ -27,7 +27,7 @@ impl Worker {
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::main(&self.position, node.tt_move);
-        let mut tried = Tried::default();
+        let mut searched = SearchedMoves::default();
         let mut best_move = None;
         let mut count = 0;
         let mut share = self.window_share(node);
@@ -86,11 +86,11 @@ impl Worker {
                 }
             }
             if best_move != Some(m) {
-                tried.push(&candidate);
+                searched.push(&candidate);
             }
         }
         // 16. History and correction updates.
-        Ok(self.finish::<KIND>(node, best_move, count, &tried))
+        Ok(self.finish::<KIND>(node, best_move, count, &searched))
     }
 
     /// Whether a move as good as the best so far replaces it. This happens pseudo-randomly near the leaves, so that the
@@ -281,14 +281,14 @@ impl Worker {
             let quiet = i32::from(!node.tt_noisy);
             let open = i32::from(node.pv);
             let beyond = self.ply as i32 > self.root_depth;
-            let doubt = node.correction.abs() / 2 + params::sing_beyond() * i32::from(beyond);
+            let uncertainty = node.correction.abs() / 2 + params::sing_beyond() * i32::from(beyond);
             let double = params::sing_double() + params::sing_double_pv() * open
                 - params::sing_double_quiet() * quiet
-                - doubt;
+                - uncertainty;
             let triple = params::sing_triple() + params::sing_triple_pv() * open
                 - params::sing_triple_quiet() * quiet
                 + params::sing_triple_ttpv() * i32::from(tt_pv)
-                - doubt;
+                - uncertainty;
             let mut plies = 1 + i32::from(value < beta - double);
             plies += i32::from(plies == 2 && value < beta - triple);
             // The other moves get another ply too. The depth of the table's move is fixed already; its extension is
@@ -425,7 +425,7 @@ impl Worker {
         node: &mut Node,
         best_move: Option<Move>,
         count: i32,
-        tried: &Tried,
+        searched: &SearchedMoves,
     ) -> Value {
         let excluded = self.frame(0).excluded.is_some();
         if count == 0 {
@@ -454,7 +454,7 @@ impl Worker {
             node.best = (node.best * node.depth + node.beta) / (node.depth + 1);
         }
         match best_move {
-            Some(m) => self.learn_from_best(node, m, tried),
+            Some(m) => self.update_histories(node, m, searched),
             None => self.learn_from_fail_low(node),
         }
         node.best = node.best.min(node.most);

@@ -17,7 +17,7 @@
 //! | 13 | singular extension, multi-cut | `singular_extension` |
 //! | 14 | late move reductions | `search_candidate`; amounts: `reduce.rs` |
 //! | 15 | full searches | `search_candidate` |
-//! | 16 | history and correction updates | `finish`; amounts: `learn.rs` |
+//! | 16 | history and correction updates | `finish`; amounts: `history_update.rs` |
 //!
 //! `docs/experiments.md` has the measured gain of the rules.
 //!

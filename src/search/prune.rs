@@ -19,10 +19,10 @@ fn reverse_futility_margin(node: &Node) -> Value {
     let mult = (params::rfp_mult_base() + params::rfp_mult_depth() * node.depth)
         .min(params::rfp_mult_max())
         - params::rfp_no_tt() * flag(node.entry.is_none());
-    let sure = flag(node.improving) * params::rfp_improving()
+    let discount = flag(node.improving) * params::rfp_improving()
         + flag(node.worsening) * params::rfp_worsening();
-    let doubt = node.correction.abs() * 100 / params::rfp_corr_div();
-    mult * node.depth - sure * mult / 1024 + doubt
+    let uncertainty = node.correction.abs() * 100 / params::rfp_corr_div();
+    mult * node.depth - discount * mult / 1024 + uncertainty
 }
 
 /// Margin by which the evaluation must exceed beta for a null move to be tried. It shrinks with the depth.
@@ -159,8 +159,9 @@ impl Worker {
         if !promising {
             return Ok(());
         }
-        let bold = ((static_eval - node.beta) / params::nmp_eval_div()).max(0);
-        let depth = node.depth - (bold + node.depth / params::nmp_depth_div() + params::nmp_base());
+        let eval_reduction = ((static_eval - node.beta) / params::nmp_eval_div()).max(0);
+        let depth = node.depth
+            - (eval_reduction + node.depth / params::nmp_depth_div() + params::nmp_base());
         let beta = node.beta;
         let value =
             -self.null_child(|w| w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, false))?;

@@ -1,7 +1,7 @@
 //! Step 16. Updates of histories and corrections by a finished node.
 // CITE: amounts and conditions: SF-2026-08, where nothing else is said.
 
-use super::candidate::{Candidate, Tried};
+use super::candidate::{Candidate, SearchedMoves};
 use super::frame::Frame;
 use super::history::{MoveContext, piece_square};
 use super::node::Node;
@@ -95,14 +95,14 @@ impl Worker {
     /// Updates after a best move (one that caused a cutoff or raised alpha): a bonus for it, a malus for the moves
     /// searched before it and for the opponent's early quiet move that it refutes.
     // CITE: malus for the refuted move: Stockfish (2015); amounts: SF-2026-08.
-    pub(super) fn learn_from_best(&mut self, node: &Node, best: Move, tried: &Tried) {
+    pub(super) fn update_histories(&mut self, node: &Node, best: Move, searched: &SearchedMoves) {
         let before = *self.frame(1);
         let mut bonus = bonus(node.depth)
             + params::bonus_tt_move() * i32::from(Some(best) == node.tt_move)
             + before.stat_score / params::bonus_stat_div();
         if !node.pv {
             // The more moves failed before it, the larger the bonus.
-            bonus += bonus * tried.len() / params::bonus_tried_div();
+            bonus += bonus * searched.len() / params::bonus_tried_div();
         }
         let malus = malus(node.depth);
         let piece = self.position.moved_piece(best);
@@ -122,7 +122,7 @@ impl Worker {
             );
             // The malus fades: later moves were expected to fail.
             let mut fading = malus * params::malus_quiet() / 1024;
-            for c in &tried.quiets {
+            for c in &searched.quiets {
                 fading = fading * params::malus_quiet_next() / 1024;
                 self.update_quiet(c.m, c.square(), -fading);
             }
@@ -130,7 +130,7 @@ impl Worker {
         if before.move_count == 1 + i32::from(before.tt_hit) {
             self.punish_early_quiet(malus * params::malus_early() / 1024);
         }
-        for c in &tried.noisy {
+        for c in &searched.noisy {
             self.histories.update_capture(
                 c.piece,
                 c.m,
