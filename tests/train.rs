@@ -602,7 +602,7 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
     let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
     folder
         .run(&format!("{on} --out no.nnue"))
-        .fails_with("--features");
+        .fails_with("--activation pairwise");
     // The first validation of a warm start repeats the last one of the run before.
     folder.run(&format!("{on} {form} --out on.nnue")).ok();
     let end = held_out(&folder, "net.tsv").pop().expect("a validation");
@@ -644,7 +644,7 @@ fn warm_start_and_resume_refuse_another_shape() {
     }
     folder
         .run(&format!("{short} {form} --l1 1024 --resume --out net.nnue"))
-        .fails_with("l1 is 256 in one");
+        .fails_with("l1 is 1024 in one and 256 in the other");
 }
 
 #[test]
