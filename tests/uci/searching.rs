@@ -210,7 +210,9 @@ fn last_lines_of_all_ranks_belong_together() {
             lines.extend(engine.until("bestmove"));
             check_standing(&lines, expected, position);
             check_standing(&engine.go("go movetime 20"), expected, position);
-            check_standing(&engine.go("go depth 4"), expected, position);
+            if !CROWDED.contains(&position) {
+                check_standing(&engine.go("go depth 4"), expected, position);
+            }
         }
     }
 }
