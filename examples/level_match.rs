@@ -71,6 +71,7 @@ fn lacks(text: &str) -> anyhow::Result<Lacks> {
             nodes,
             noise: noise as i32,
             oversight: oversight as u32,
+            theory: 0,
         }),
         _ => anyhow::bail!("'{text}' is neither an Elo nor NODES,NOISE,OVERSIGHT"),
     }

@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
     ("notation", &["util", "board"]),
-    ("level", &["util", "board"]),
+    ("level", &["util", "board", "notation"]),
     ("search", &["util", "board", "nnue", "level"]),
     ("data", &["util", "board", "nnue", "search"]),
     ("train", &["util", "board", "nnue", "data"]),

@@ -75,6 +75,7 @@ fn eased(lacks: Lacks, root: &Position) -> Lacks {
             nodes: lacks.nodes.max(NODES_FOR_TECHNIQUE),
             noise: 0,
             oversight: 0,
+            theory: 0,
         };
     }
     if !is_technical(root, us) {
@@ -84,6 +85,7 @@ fn eased(lacks: Lacks, root: &Position) -> Lacks {
         nodes: lacks.nodes.max(NODES_FOR_TECHNIQUE),
         noise: lacks.noise * EASE / 8,
         oversight: lacks.oversight * EASE as u32 / 8,
+        theory: 0,
     }
 }
 

@@ -8,6 +8,7 @@
 //! * [`strength`]: the handicap for each Elo, from a table calibrated by games
 //! * [`mind`]: the handicap in one position: evaluation noise and missed moves
 //! * [`technique`], [`mating`]: elementary endings, which every level wins: evaluation, and search of the move
+//! * [`theory`]: moves of known openings
 //! * [`pace`]: simulated thinking time
 
 pub mod mating;
@@ -15,6 +16,7 @@ pub mod mind;
 pub mod pace;
 pub mod strength;
 pub mod technique;
+pub mod theory;
 
 pub use mind::Mind;
 pub use strength::{ELO_MAX, ELO_MIN, Lacks};

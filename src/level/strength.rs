@@ -1,5 +1,7 @@
 //! Handicap of a level by its Elo.
 
+use super::theory;
+
 /// The least Elo.
 pub const ELO_MIN: i32 = 500;
 /// The greatest Elo; above it, the engine plays without limits.
@@ -16,6 +18,8 @@ pub struct Lacks {
     pub noise: i32,
     /// Attention: probability in 1024ths of missing a long-range move.
     pub oversight: u32,
+    /// Number of plies after which it knows no opening theory.
+    pub theory: u32,
 }
 
 /// A level with a handicap found by games. Other levels are interpolated.
@@ -31,6 +35,7 @@ const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
             nodes,
             noise,
             oversight,
+            theory: theory::plies(elo),
         },
     }
 }
@@ -64,6 +69,7 @@ impl Lacks {
                 .round() as u64,
             noise: between(a.noise.into(), b.noise.into()).round() as i32,
             oversight: between(a.oversight.into(), b.oversight.into()).round() as u32,
+            theory: theory::plies(elo),
         }
     }
 }

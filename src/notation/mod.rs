@@ -3,12 +3,14 @@
 //! * [`spelling`]: the syntax of a written move
 //! * [`moves`]: the legal move that a text means, for every reader of moves but UCI
 //! * [`line`](mod@line): a position, and the moves after it
+//! * [`named_lines`]: the lines of named openings
 //! * [`epd`]: the syntax of EPD
 //! * [`pgn`]: games with their tags, comments and variations
 
 pub mod epd;
 pub mod line;
 pub mod moves;
+pub(crate) mod named_lines;
 pub mod pgn;
 pub mod spelling;
 

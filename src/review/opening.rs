@@ -1,15 +1,11 @@
 //! The name of the opening: the last position of a game that has one, whatever the order of the moves.
 
 use std::collections::HashMap;
-use std::io::Read;
 
-use flate2::read::GzDecoder;
 use serde::Serialize;
 
-use crate::board::{Move, Position};
-
-/// Lichess' table of names; `openings.md` tells where it comes from.
-const TABLE: &[u8] = include_bytes!("openings.tsv.gz");
+use crate::board::Position;
+use crate::notation::named_lines::{self, Walker};
 
 /// A named opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,19 +31,16 @@ impl OpeningNames {
     /// Reads the table that is part of the program.
     pub(crate) fn load() -> Self {
         let mut openings = Self {
-            table: String::new(),
+            table: named_lines::table(),
             by_key: HashMap::new(),
             longest: 0,
         };
-        // A test reads the whole table: it is sound.
-        let _ = GzDecoder::new(TABLE).read_to_string(&mut openings.table);
         let mut walker = Walker::default();
         let mut start = 0;
         for line in openings.table.split_inclusive('\n') {
-            let moves = line.trim_end().rsplit('\t').next().unwrap_or_default();
-            if let Some(key) = walker.key_after(moves) {
-                openings.by_key.insert(key, start);
-                openings.longest = openings.longest.max(walker.moves.len());
+            if let Some(position) = walker.play(named_lines::moves_of(line)) {
+                openings.by_key.insert(position.key(), start);
+                openings.longest = openings.longest.max(walker.moves().len());
             }
             start += line.len();
         }
@@ -70,43 +63,6 @@ impl OpeningNames {
             name: fields.next()?.to_owned(),
             ply,
         })
-    }
-}
-
-/// Plays line after line; lines that begin alike, as neighbours of the table do, share the work.
-struct Walker {
-    position: Position,
-    words: Vec<String>,
-    moves: Vec<Move>,
-}
-
-impl Default for Walker {
-    fn default() -> Self {
-        Self {
-            position: Position::startpos(),
-            words: Vec::new(),
-            moves: Vec::new(),
-        }
-    }
-}
-
-impl Walker {
-    /// The key of the position after the moves of a line, as `1. e4 e5 2. Nf3`; `None` if one of them is illegal.
-    fn key_after(&mut self, line: &str) -> Option<u64> {
-        let words = || line.split(' ').filter(|word| !word.ends_with('.'));
-        let same = words().zip(&self.words).take_while(|(a, b)| a == b).count();
-        while self.moves.len() > same {
-            self.position.undo_move();
-            self.moves.pop();
-            self.words.pop();
-        }
-        for word in words().skip(same) {
-            let m = self.position.parse_san(word).ok()?;
-            self.position.do_move(m);
-            self.moves.push(m);
-            self.words.push(word.to_owned());
-        }
-        Some(self.position.key())
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::job::Job;
 use super::time::Budget;
 use super::tt::TranspositionTable;
-use crate::level::{Level, Mind, mating, pace};
+use crate::level::{Level, Mind, mating, pace, theory};
 use crate::util::threads;
 
 /// Turns a search at full strength into one at `level`, with an empty table of its own.
@@ -27,18 +27,18 @@ pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>)
     job.options.multi_pv = 1;
     (job.syzygy, job.root_in_tb, job.previous_value) = (None, false, None);
     job.table = table;
-    restrict_root(job, &mind);
+    restrict_root(job, level, &mind);
     job.mind = Some(mind);
 }
 
-/// Restricts the root moves: to the move of the mating technique, or to those that the level does not miss, at least
-/// one.
-fn restrict_root(job: &mut Job, mind: &Mind) {
+/// Restricts the root moves: to the move of the mating technique or of opening theory, or to those that the level
+/// considers and does not miss. At least one remains.
+fn restrict_root(job: &mut Job, level: Level, mind: &Mind) {
     let position = &job.position;
-    let technical = mating::best_move(position);
-    let is_wanted = |m| match technical {
+    let known = mating::best_move(position).or_else(|| theory::move_of(level, position));
+    let is_wanted = |m| match known {
         Some(best) => m == best,
-        None => !mind.overlooks(position, m),
+        None => !mind.overlooks(position, m) && theory::considers(level, position, m),
     };
     if job.root_moves.iter().any(|root| is_wanted(root.m)) {
         job.root_moves.retain(|root| is_wanted(root.m));

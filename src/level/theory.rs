@@ -1,0 +1,216 @@
+//! Opening knowledge of levels: moves of named lines, and simple developing moves after them.
+//!
+//! People open with moves that they have seen. A weak search with evaluation noise does not: it answers 1. e4 with
+//! 1... a6. So a level first chooses among the moves of named openings; a move is as likely as the number of named lines
+//! through it. The lower the level, the earlier its knowledge ends.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::{Level, mix};
+use crate::board::{Move, Position, Role};
+use crate::notation::named_lines::{self, Walker};
+
+/// Number of full moves from the start of a game that count as the opening.
+const OPENING_MOVES: u32 = 8;
+/// Elo at and above which a level opens by its search alone.
+const ELO_WITHOUT_THEORY: i32 = 2200;
+/// Elo below which a level prefers simple developing moves to those of its search.
+const ELO_OF_DEVELOPERS: i32 = 1300;
+/// One in this many of the other moves is considered besides developing moves.
+const ONE_OTHER_IN: u64 = 4;
+
+/// Salts for independent random numbers.
+const KNOWLEDGE: u64 = 3;
+const CHOICE: u64 = 4;
+const OTHERS: u64 = 5;
+
+/// Number of plies after which a level of `elo` knows no theory; 0 for a level that does not use it.
+pub(super) const fn plies(elo: i32) -> u32 {
+    if elo >= ELO_WITHOUT_THEORY {
+        return 0;
+    }
+    let plies = 2 + (elo - super::ELO_MIN) / 100;
+    if plies < 16 { plies as u32 } else { 16 }
+}
+
+/// The moves of named lines by the key of the position, each with its number of lines.
+type Theory = HashMap<u64, Vec<(Move, u32)>>;
+
+fn theory() -> &'static Theory {
+    static THEORY: OnceLock<Theory> = OnceLock::new();
+    THEORY.get_or_init(|| {
+        let table = named_lines::table();
+        let mut walker = Walker::default();
+        let mut theory = Theory::new();
+        for line in table.lines() {
+            if walker.play(named_lines::moves_of(line)).is_some() {
+                count_moves(walker.moves(), &mut theory);
+            }
+        }
+        theory
+    })
+}
+
+/// Counts a line for each of its moves.
+fn count_moves(line: &[Move], theory: &mut Theory) {
+    let mut position = Position::startpos();
+    for &m in line {
+        let moves = theory.entry(position.key()).or_default();
+        match moves.iter_mut().find(|(known, _)| *known == m) {
+            Some((_, lines)) => *lines += 1,
+            None => moves.push((m, 1)),
+        }
+        position.do_move(m);
+    }
+}
+
+/// The move of theory that `level` plays; `None` where it knows none. The same position in the same game gives the same
+/// move.
+pub fn move_of(level: Level, position: &Position) -> Option<Move> {
+    let known_plies = level.lacks.theory;
+    let ply = plies_played(position);
+    if known_plies == 0 || ply >= 2 * OPENING_MOVES {
+        return None;
+    }
+    let moves = theory().get(&position.key())?;
+    let random = |salt| mix(level.seed.wrapping_add(salt), position.key());
+    // The chance falls from 1 at the first ply to 0.
+    if random(KNOWLEDGE) % u64::from(known_plies + 1) < u64::from(ply) {
+        return None;
+    }
+    let lines: u32 = moves.iter().map(|(_, lines)| lines).sum();
+    let mut rest = (random(CHOICE) % u64::from(lines)) as u32;
+    let chosen = moves.iter().find(|(_, lines)| {
+        let is_here = rest < *lines;
+        rest = rest.saturating_sub(*lines);
+        is_here
+    });
+    chosen.map(|&(m, _)| m)
+}
+
+/// Whether `level` considers `m`, a legal move, in the opening. Below [`ELO_OF_DEVELOPERS`] these are sound captures,
+/// replies to a check, moves of attacked pieces, developing moves, and a few others.
+pub fn considers(level: Level, position: &Position, m: Move) -> bool {
+    let known_plies = level.lacks.theory;
+    if known_plies == 0
+        || known_plies >= plies(ELO_OF_DEVELOPERS)
+        || position.fullmoves() > OPENING_MOVES
+        || position.in_check()
+    {
+        return true;
+    }
+    let key = position.key() ^ u64::from(m.bits());
+    develops(position, m) || mix(level.seed.wrapping_add(OTHERS), key) % ONE_OTHER_IN == 0
+}
+
+/// Whether a move takes a piece without loss, castles, brings out a knight or a bishop, or moves one of the four middle
+/// pawns.
+fn develops(position: &Position, m: Move) -> bool {
+    if position.is_capture(m) {
+        return position.see_ge(m, 0);
+    }
+    let piece = position.moved_piece(m);
+    let home = piece
+        .color
+        .fold_wb(shakmaty::Rank::First, shakmaty::Rank::Eighth);
+    match piece.role {
+        Role::King => position.is_castling(m),
+        Role::Knight | Role::Bishop => m.from().rank() == home && m.to().rank() != home,
+        Role::Pawn => (2..6).contains(&u32::from(m.from().file())),
+        Role::Rook | Role::Queen => false,
+    }
+}
+
+/// Number of plies that the game has, by the move number.
+fn plies_played(position: &Position) -> u32 {
+    let moves = position.fullmoves().saturating_sub(1);
+    2 * moves + u32::from(position.turn().is_black())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The position after moves in SAN.
+    fn after(moves: &[&str]) -> Position {
+        let mut position = Position::startpos();
+        for san in moves {
+            let m = position.parse_san(san).expect(san);
+            position.do_move(m);
+        }
+        position
+    }
+
+    /// How many of 200 games of a level answer with one of `common`, and how many with no move of theory.
+    fn replies(elo: i32, first: &str, common: &[&str]) -> (usize, usize) {
+        let position = after(&[first]);
+        let common: Vec<Move> = common
+            .iter()
+            .map(|san| position.parse_san(san).expect(san))
+            .collect();
+        let moves = (0..200).map(|seed| move_of(Level::of(elo, seed), &position));
+        let moves: Vec<_> = moves.collect();
+        let is_common = |m: &&Option<Move>| m.is_some_and(|m| common.contains(&m));
+        let none = moves.iter().filter(|m| m.is_none()).count();
+        (moves.iter().filter(is_common).count(), none)
+    }
+
+    #[test]
+    fn levels_answer_as_people_do() {
+        let to_e4 = ["e5", "c5", "e6", "c6", "d5", "d6", "g6", "Nf6"];
+        let to_d4 = ["d5", "Nf6", "e6", "f5", "d6", "g6", "c6", "c5"];
+        for (first, common) in [("e4", to_e4), ("d4", to_d4)] {
+            let (common_1500, unknown_1500) = replies(1500, first, &common);
+            assert!(
+                common_1500 + unknown_1500 / 2 >= 180,
+                "{first}: {common_1500}"
+            );
+            assert!(unknown_1500 <= 30, "{first}: {unknown_1500}");
+            let (common_800, _) = replies(800, first, &common);
+            assert!(common_800 >= 150, "{first}: {common_800}");
+        }
+    }
+
+    #[test]
+    fn lower_levels_know_less() {
+        let known = |elo: i32, moves: &[&str]| {
+            let position = after(moves);
+            let knows = |seed: &u64| move_of(Level::of(elo, *seed), &position).is_some();
+            (0..400).filter(knows).count()
+        };
+        let ruy_lopez = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6"];
+        let counts = [600, 1000, 1500, 2100].map(|elo| known(elo, &ruy_lopez));
+        assert!(counts.is_sorted(), "{counts:?}");
+        assert!(counts[0] == 0 && counts[3] > 200, "{counts:?}");
+        assert_eq!(known(2200, &ruy_lopez), 0);
+    }
+
+    #[test]
+    fn same_game_has_the_same_move() {
+        let position = after(&["d4"]);
+        for seed in 0..20 {
+            let level = Level::of(1500, seed);
+            assert_eq!(move_of(level, &position), move_of(level, &position));
+        }
+    }
+
+    #[test]
+    fn beginners_develop() {
+        let position = after(&["e4", "e5"]);
+        let level = Level::of(900, 1);
+        let considered =
+            |san: &str| considers(level, &position, position.parse_san(san).expect(san));
+        for developing in ["Nf3", "Nc3", "Bc4", "d4", "c3"] {
+            assert!(considered(developing), "{developing}");
+        }
+        let others = [
+            "a3", "a4", "h3", "h4", "b3", "g3", "g4", "Na3", "Nh3", "Qh5", "Ke2", "Qe2",
+        ];
+        let kept = others.iter().filter(|san| considered(san)).count();
+        assert!(kept < others.len() - 2, "{kept}");
+        let strong = Level::of(1600, 1);
+        let a3 = position.parse_san("a3").expect("a move");
+        assert!(considers(strong, &position, a3));
+    }
+}
