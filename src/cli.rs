@@ -55,6 +55,8 @@ pub enum Command {
         #[command(subcommand)]
         command: BookCommand,
     },
+    /// Play two nets or two settings against each other: Elo, pairs, a sequential test, PGN
+    Match(Box<crate::matches::args::MatchArgs>),
     /// Run test suites in EPD (bm, am, and scored ones as STS)
     Epd(EpdArgs),
     /// Look into network files, and write them

@@ -14,7 +14,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("notation", &["util", "board"]),
     ("level", &["util", "board", "notation"]),
     ("search", &["util", "board", "nnue", "level"]),
-    ("data", &["util", "board", "nnue", "search"]),
+    ("game", &["util", "board", "nnue", "search"]),
+    ("data", &["util", "board", "nnue", "search", "game"]),
     ("train", &["util", "board", "nnue", "data"]),
     (
         "tools",
@@ -30,7 +31,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "tune",
-        &["util", "board", "nnue", "search", "data", "tools"],
+        &["util", "board", "nnue", "search", "game", "tools"],
     ),
     (
         "uci",
@@ -39,10 +40,14 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "matches",
+        &["util", "board", "nnue", "search", "game", "tools", "uci"],
+    ),
+    (
         "cli",
         &[
             "util", "board", "notation", "nnue", "level", "search", "data", "tools", "book",
-            "review", "train", "tune", "uci",
+            "review", "train", "tune", "uci", "matches",
         ],
     ),
 ];

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use folder::Folder;
 use zoothera::board::openings::random_walk;
 use zoothera::board::{Color, Position};
-use zoothera::data::datagen::game::{self, RuleArgs};
+use zoothera::game::referee::{self, RuleArgs};
 use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::util::rng::SplitMix64;
@@ -169,9 +169,10 @@ fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64
         max_plies: 300,
     };
     players.iter_mut().for_each(Solo::clear);
-    let result = game::play(start, &rules, &AtomicBool::new(false), |position| {
+    let ending = referee::play(start, &rules, &AtomicBool::new(false), |position| {
         let white = position.turn() == Color::White;
-        players[usize::from(white != net_is_white)].search(position, &limits)
+        let player = &mut players[usize::from(white != net_is_white)];
+        player.search(position, &limits).into()
     });
-    result.expect("nobody stops the game")
+    ending.expect("nobody stops the game").white
 }

@@ -11,6 +11,7 @@ mod legality;
 mod make;
 pub(crate) mod moves;
 mod notation;
+pub mod opening_book;
 pub mod openings;
 pub mod perft;
 mod position;

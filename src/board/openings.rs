@@ -2,59 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
+use super::opening_book::Book;
 use super::{CastlingMode, Position};
-use crate::util::encoding::read_text;
 use crate::util::rng::SplitMix64;
-
-/// A book: one position a line, in FEN or EPD.
-///
-/// It keeps the text, because a [`Position`] with its room for a history is a thousand times as large.
-struct Book {
-    lines: Vec<String>,
-    mode: CastlingMode,
-}
-
-impl Book {
-    /// Reads a book. Bad lines are left out, unless all are bad; empty lines and those after a `#` are no positions.
-    ///
-    /// # Errors
-    /// When the file cannot be read or has no position; the error names the file and what is wrong with the first
-    /// bad line.
-    fn read(path: &Path, mode: CastlingMode) -> Result<Self> {
-        let text = read_text(path);
-        let text = text.with_context(|| format!("cannot read the book {}", path.display()))?;
-        Self::parse(&text, mode).with_context(|| format!("book {}", path.display()))
-    }
-
-    fn parse(text: &str, mode: CastlingMode) -> Result<Self> {
-        let mut lines = Vec::new();
-        let mut first_error = None;
-        for line in text.lines().map(str::trim) {
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let fen = fen_of(line);
-            match Position::from_fen(&fen, mode) {
-                Ok(_) => lines.push(fen),
-                Err(error) => first_error = first_error.or(Some(error)),
-            }
-        }
-        match first_error {
-            Some(error) if lines.is_empty() => Err(error),
-            None if lines.is_empty() => bail!("it is empty"),
-            _ => Ok(Self { lines, mode }),
-        }
-    }
-
-    /// A random position of the book.
-    fn pick(&self, rng: &mut SplitMix64) -> Position {
-        let line = &self.lines[rng.below(self.lines.len())];
-        // Every line was read once already.
-        Position::from_fen(line, self.mode).unwrap_or_else(|_| Position::startpos())
-    }
-}
 
 /// Random plies from an initial position, or one more, so that both sides get to move.
 const PLIES_FROM_START: usize = 8;
@@ -109,28 +61,11 @@ impl Openings {
 
     fn start(&self, rng: &mut SplitMix64) -> Position {
         match (&self.book, self.mode) {
-            (Some(book), _) => book.pick(rng),
+            (Some(book), _) => book.opening(rng.below(book.len())).position(),
             (None, CastlingMode::Chess960) => chess960_start(rng),
             (None, CastlingMode::Standard) => Position::startpos(),
         }
     }
-}
-
-/// The position of a line: four fields, and the counters if the next two words are numbers.
-fn fen_of(line: &str) -> String {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let fields = words.len().min(4);
-    let counters: Vec<&str> = words[fields..]
-        .iter()
-        .take(2)
-        .map(|word| word.trim_end_matches(';'))
-        .filter(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()))
-        .collect();
-    let mut fen = words[..fields].join(" ").trim_end_matches(';').to_owned();
-    if let [halfmoves, fullmoves] = counters[..] {
-        fen = format!("{fen} {halfmoves} {fullmoves}");
-    }
-    fen
 }
 
 /// The position after some random legal moves; `None` if the game ended on the way or the last move checks.
@@ -198,19 +133,6 @@ mod tests {
         assert!(openings.next(&mut rng, |_| false).is_err());
         let absent = Path::new("no such book.epd");
         assert!(Openings::new(Some(absent), CastlingMode::Standard, None).is_err());
-    }
-
-    #[test]
-    fn books_in_fen_and_epd() {
-        let text = "# a comment\n\n4k3/8/8/8/8/8/8/4K2R w K -\n4k3/8/8/8/8/8/8/4K2R w K - 3 9\n\
-                    4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n\
-                    4k3/8/8/8/8/8/8/4K2R w K -; ce 20;\n";
-        let book = Book::parse(text, CastlingMode::Standard).expect("a book");
-        assert_eq!(book.lines.len(), 4);
-        assert_eq!(book.lines[1], "4k3/8/8/8/8/8/8/4K2R w K - 3 9");
-        assert!(!book.pick(&mut SplitMix64::new(1)).in_check());
-        assert!(Book::parse("rubbish", CastlingMode::Standard).is_err());
-        assert!(Book::parse("\n", CastlingMode::Standard).is_err());
     }
 
     #[test]

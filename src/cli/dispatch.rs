@@ -30,10 +30,11 @@ use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, pl
 use crate::tune;
 use crate::util::console::{Printable, wants_colour};
 use crate::util::identity::check_distinct;
+use crate::util::interrupt::{self, Interrupted};
 use crate::util::quantity::counted;
 use crate::util::text::printable;
 use crate::util::{reason, rng};
-use crate::{data, train, uci};
+use crate::{data, matches, train, uci};
 
 /// How long `analyse` thinks unless told otherwise.
 const ANALYSE_TIME: Duration = Duration::from_secs(5);
@@ -63,7 +64,11 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
             let _ = writeln!(messages(), "error: {}", reason::chain(&error));
-            ExitCode::FAILURE
+            if error.is::<Interrupted>() {
+                ExitCode::from(interrupt::EXIT_CODE)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }
@@ -190,6 +195,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::NetMaterial { file, no_squares } => {
             net::write(&file, &train::material_net(!no_squares))
         }
+        Command::Match(args) => matches::run::run(&args, out, err),
         Command::Train(args) => train::run::run(*args),
         Command::Data { command } => run_data(&command),
         Command::Datagen { command } => run_datagen(&command),

@@ -1,4 +1,4 @@
-//! A game against a person, as PGN.
+//! Games as PGN text: any game, and one against a person.
 
 use std::env;
 use std::fs::File;
@@ -156,7 +156,7 @@ impl GameRecord<'_> {
         // Dates are those of UTC, as in the games of lichess: no time zone is told.
         let date = self.began.format("%Y.%m.%d").to_string();
         let time = self.began.format("%H:%M:%S").to_string();
-        let mut tags = vec![
+        let tags = [
             ("Event", "?"),
             ("Site", "?"),
             ("Date", date.as_str()),
@@ -167,36 +167,68 @@ impl GameRecord<'_> {
             ("UTCDate", date.as_str()),
             ("UTCTime", time.as_str()),
         ];
-        let fen = self.start.fen();
-        if fen != Position::startpos().fen() {
-            tags.extend([("SetUp", "1"), ("FEN", fen.as_str())]);
-        }
-        let tags: Vec<String> = tags
-            .iter()
-            .map(|(name, value)| format!("[{name} \"{value}\"]\n"))
-            .collect();
-        let text = format!(
-            "{} {}",
-            movetext(self.start, self.moves),
-            self.ending.result()
-        );
-        format!("{}\n{}\n", tags.concat(), wrapped(text.trim()))
+        let note = |_| None;
+        pgn(&tags, self.start, self.moves, note, self.ending.result())
     }
+}
+
+/// A result as PGN writes it: 1 is a win of White, -1 of Black.
+pub fn result_of(white: i8) -> &'static str {
+    match white {
+        1 => "1-0",
+        0 => "1/2-1/2",
+        _ => "0-1",
+    }
+}
+
+/// A game in PGN. A start other than the initial position gets its tags. `note` is the comment behind a move, by its
+/// ply from 0.
+pub fn pgn(
+    tags: &[(&str, &str)],
+    start: &Position,
+    moves: &[Move],
+    note: impl Fn(usize) -> Option<String>,
+    result: &str,
+) -> String {
+    let fen = start.fen();
+    let setup = [("SetUp", "1"), ("FEN", fen.as_str())];
+    let setup = setup.iter().filter(|_| fen != Position::startpos().fen());
+    let tags: String = tags
+        .iter()
+        .chain(setup)
+        .map(|(name, value)| format!("[{name} \"{}\"]\n", escaped(value)))
+        .collect();
+    let text = format!("{} {result}", annotated(start, moves, note));
+    format!("{tags}\n{}\n", wrapped(text.trim()))
+}
+
+/// A tag's value with what PGN escapes in it.
+fn escaped(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// The moves with their numbers, in SAN.
 pub fn movetext(start: &Position, moves: &[Move]) -> String {
+    annotated(start, moves, |_| None)
+}
+
+/// The moves with their numbers, in SAN, each with its comment.
+fn annotated(start: &Position, moves: &[Move], note: impl Fn(usize) -> Option<String>) -> String {
     let mut position = start.clone();
     let mut words = Vec::new();
+    let mut interrupted = true;
     for (index, &m) in moves.iter().enumerate() {
         let number = position.fullmoves();
         match position.turn() {
             Color::White => words.push(format!("{number}.")),
-            Color::Black if index == 0 => words.push(format!("{number}...")),
+            Color::Black if interrupted => words.push(format!("{number}...")),
             Color::Black => {}
         }
         words.push(position.san(m));
         position.do_move(m);
+        let note = note(index);
+        interrupted = note.is_some();
+        words.extend(note.map(|note| format!("{{{note}}}")));
     }
     words.join(" ")
 }

@@ -8,7 +8,7 @@ pub mod bench;
 pub(crate) mod cpu;
 pub(crate) mod epd;
 pub(crate) mod eval;
-mod game_record;
+pub(crate) mod game_record;
 pub(crate) mod genfens;
 pub(crate) mod net;
 pub(crate) mod perft;

@@ -7,8 +7,10 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
-use crate::data::datagen::game::{self, MoveArgs, RuleArgs};
-use crate::data::datagen::openings::{EvenOpenings, OpeningArgs};
+use crate::game::limits::MoveArgs;
+use crate::game::openings::{EvenOpenings, OpeningArgs};
+use crate::game::referee::{self, RuleArgs};
+use crate::game::tally::Tally;
 use crate::search::solo::STACK_BYTES;
 use crate::search::{Limits, Solo, params};
 use crate::tools::load_network;
@@ -53,35 +55,6 @@ pub struct MatchRequest {
     pub pairs: u32,
     /// Seed of the openings.
     pub seed: u64,
-}
-
-/// How it ended, for the plus player.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Games won.
-    pub won: u32,
-    /// Games drawn.
-    pub drawn: u32,
-    /// Games lost.
-    pub lost: u32,
-}
-
-impl Tally {
-    /// Counts a result of the plus player: -1, 0, 1.
-    fn count(&mut self, result: i8) {
-        *match result {
-            1 => &mut self.won,
-            0 => &mut self.drawn,
-            _ => &mut self.lost,
-        } += 1;
-    }
-
-    /// Adds another tally.
-    pub fn add(&mut self, other: Self) {
-        self.won += other.won;
-        self.drawn += other.drawn;
-        self.lost += other.lost;
-    }
 }
 
 /// Answers requests from standard input until it ends, on a thread with the stack that a search needs.
@@ -157,7 +130,7 @@ impl Arena<'_> {
         }
         let never = AtomicBool::new(false);
         let mut failed = None;
-        let result = game::play(start, self.rules, &never, |position| {
+        let ending = referee::play(start, self.rules, &never, |position| {
             let plus = position.turn() == plus_is;
             let values = if plus { &request.plus } else { &request.minus };
             failed = adopt(&request.names, values).err();
@@ -165,10 +138,11 @@ impl Arena<'_> {
             player
                 .search(position, &self.limits)
                 .filter(|_| failed.is_none())
+                .into()
         });
         match failed {
             Some(error) => Err(error),
-            None => result.context("a game without an end"),
+            None => Ok(ending.context("a game without an end")?.white),
         }
     }
 }

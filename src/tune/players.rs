@@ -5,7 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::duel::{MatchRequest, Tally};
+use super::duel::MatchRequest;
+use crate::game::tally::Tally;
 use crate::util::cores;
 
 /// Processes that play, each its own match at a time.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 
-use super::duel::{self, DuelArgs, MatchRequest, Tally};
+use super::duel::{self, DuelArgs, MatchRequest};
 use super::players::Players;
 use super::spsa::{Spsa, Tuned};
 use super::state::{self, positive, tunable};
+use crate::game::tally::Tally;
 use crate::search::params::{self, LAST_RATE};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;

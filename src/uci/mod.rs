@@ -19,7 +19,7 @@ pub mod options;
 pub mod output;
 pub mod print;
 pub mod reader;
-mod settings;
+pub(crate) mod settings;
 mod terminal;
 mod words;
 

@@ -9,6 +9,21 @@ use std::time::{Duration, Instant};
 /// send SIGTERM and SIGHUP together, and neither wants the process to lose its work.
 const ONE_REQUEST: Duration = Duration::from_millis(500);
 
+/// The error of work that Ctrl-C or a request to terminate ended early: the exit code is [`EXIT_CODE`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Interrupted(String);
+
+impl Interrupted {
+    /// An error with this message.
+    pub fn error(message: impl Into<String>) -> anyhow::Error {
+        Self(message.into()).into()
+    }
+}
+
+/// Exit code of a process that an interrupt ended, as a shell reports it.
+pub const EXIT_CODE: u8 = 130;
+
 /// Whether somebody has asked for the end.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
@@ -25,8 +40,7 @@ impl Interrupt {
             if !heard.0.swap(true, SeqCst) {
                 then();
             } else if since > ONE_REQUEST {
-                // As a shell says it of a process that Ctrl-C has ended.
-                std::process::exit(130);
+                std::process::exit(EXIT_CODE.into());
             }
         });
         interrupt

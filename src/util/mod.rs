@@ -1,5 +1,6 @@
 //! Small things without a chess idea in them.
 
+pub(crate) mod append;
 pub(crate) mod atomic;
 pub(crate) mod claim;
 pub(crate) mod console;

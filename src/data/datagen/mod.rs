@@ -3,15 +3,14 @@
 //! * [`sample`]: positions from inside the search, labelled with the network's static evaluation: many and cheap
 //!   ([`sample_buffer`] gathers, labels and encodes them)
 //! * [`selfplay`]: whole games, every position with the score of its search
-//! * [`openings`], [`game`]: where games begin, how they are played, and when they are over
-//! * [`workers`], [`store`]: threads whose games are written in the order of their numbers, and the file that can be
-//!   continued after any kind of end
+//! * [`workers`], [`store`]: games that are written in the order of their numbers, and the file that can be continued
+//!   after any kind of end
+//!
+//! Openings, the games themselves and the threads that play them are in [`crate::game`].
 //!
 //! Every game draws its random numbers from the seed and its own number, and starts with nothing remembered: the data
 //! depend on the seed and the settings, not on the number of threads nor on interruptions.
 
-pub mod game;
-pub mod openings;
 pub mod sample;
 pub mod sample_buffer;
 pub mod selfplay;

@@ -11,13 +11,16 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use parking_lot::Mutex;
 
-use super::game::{self, MoveArgs, RuleArgs};
-use super::openings::{EvenOpenings, OpeningArgs};
 use super::sample_buffer::{SampleBuffer, SampleFilter};
-use super::workers::{self, OutputArgs, PlayedGame, Player, rng_of};
+use super::workers::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
 use crate::data::label::{Judge, LabelNet, Labeller};
 use crate::data::reader::Format;
+use crate::game::crew::{Player, rng_of};
+use crate::game::ending::Ending;
+use crate::game::limits::MoveArgs;
+use crate::game::openings::{EvenOpenings, OpeningArgs};
+use crate::game::referee::{self, RuleArgs};
 use crate::nnue::Network;
 use crate::search::sampler::Sampler;
 use crate::search::score::Value;
@@ -129,6 +132,8 @@ struct SamplePlayer<'a> {
 }
 
 impl Player for SamplePlayer<'_> {
+    type Game = PlayedGame;
+
     fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
@@ -141,13 +146,13 @@ impl Player for SamplePlayer<'_> {
             one_in: self.args.one_in as usize,
             buffer: self.buffer.clone(),
         })));
-        let result = game::play(start, &self.args.rules, stop, |position| {
+        let ending = referee::play(start, &self.args.rules, stop, |position| {
             self.buffer.lock().follow(position);
-            self.solo.search(position, self.limits)
+            self.solo.search(position, self.limits).into()
         });
         self.solo.set_sampler(None);
-        let finish = |white| self.buffer.lock().finish(white);
-        result.map(finish).transpose()
+        let finish = |ending: Ending| self.buffer.lock().finish(ending.white);
+        ending.map(finish).transpose()
     }
 }
 

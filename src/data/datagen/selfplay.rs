@@ -6,14 +6,16 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::game::{self, MoveArgs, RuleArgs};
-use super::openings::{EvenOpenings, OpeningArgs};
-use super::workers::{self, OutputArgs, PlayedGame, Player, rng_of};
+use super::workers::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::filter::{FilterArgs, remainder};
 use crate::data::reader::Format;
 use crate::data::writer::check_holds_unrelated;
+use crate::game::crew::{Player, rng_of};
+use crate::game::limits::MoveArgs;
+use crate::game::openings::{EvenOpenings, OpeningArgs};
+use crate::game::referee::{self, Answer, RuleArgs};
 use crate::nnue::Network;
 use crate::search::solo::Found;
 use crate::search::{Limits, Solo};
@@ -88,20 +90,26 @@ struct SelfplayPlayer<'a> {
 }
 
 impl Player for SelfplayPlayer<'_> {
+    type Game = PlayedGame;
+
     fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<PlayedGame>> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
         let mut entries = Vec::new();
-        let result = game::play(start, &self.args.rules, stop, |position| {
-            let found = self.solo.search(position, self.limits)?;
+        let ending = referee::play(start, &self.args.rules, stop, |position| {
+            let Some(found) = self.solo.search(position, self.limits) else {
+                return Answer::Stopped;
+            };
             entries.push(label(position, &found));
-            Some(found)
+            Answer::Move(found.m, found.value)
         });
-        let Some(white) = result else {
+        let Some(ending) = ending else {
             return Ok(None);
         };
-        entries.iter_mut().for_each(|entry| entry.set_result(white));
+        entries
+            .iter_mut()
+            .for_each(|entry| entry.set_result(ending.white));
         PlayedGame::encode(&self.choose(&entries), self.format).map(Some)
     }
 }

@@ -4,22 +4,18 @@
 //! cuts the file back to what the state says, and the game is played again, with the same outcome. The state has a
 //! checksum of itself and one of all the data: what was edited or damaged since is not continued.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
-use crc32fast::Hasher;
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
+use crate::util::append::AppendFile;
 use crate::util::atomic::AtomicFile;
-use crate::util::claim;
 use crate::util::input::read_bytes;
 
 /// A state is a few hundred bytes; what is larger is none.
 const LARGEST_STATE: u64 = 1 << 20;
-/// Bytes that are checked at once.
-const BUFFER: usize = 1 << 20;
 
 /// What the file holds when it is whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,10 +81,8 @@ impl State {
 /// An open file of games.
 pub struct Store {
     path: PathBuf,
-    file: File,
+    file: AppendFile,
     state: State,
-    /// Of all bytes of the file.
-    crc: Hasher,
 }
 
 impl Store {
@@ -110,11 +104,8 @@ impl Store {
                 "the file is there already: --resume continues it; to begin anew remove it and its .state"
             );
         }
-        let mut file = open_data(path)?;
-        if claim::is_locked_elsewhere(&file) {
-            bail!("another process writes to the file");
-        }
-        let length = file.metadata()?.len();
+        let mut file = AppendFile::open(path)?;
+        let length = file.bytes();
         let state = if length == 0 && !state_path.exists() {
             State {
                 settings: settings.clone(),
@@ -128,28 +119,12 @@ impl Store {
             "it was made with other settings:\n  then: {}\n  now:  {settings}",
             state.settings
         );
-        ensure!(
-            length >= state.bytes,
-            "it has {length} bytes, fewer than the {} that were written; it can be read, but not continued",
-            state.bytes
-        );
-        let crc = crc_of(&mut file, state.bytes)?;
-        let found = crc.clone().finalize();
-        ensure!(
-            state.data_crc.is_none_or(|stored| stored == found),
-            "it was changed or damaged since it was written: the checksum of its {} bytes is {found:08x}, not {:08x}. \
-             It is not continued; put the original back, or begin a new file",
-            state.bytes,
-            state.data_crc.unwrap_or_default()
-        );
+        file.continue_at(state.bytes, state.data_crc)?;
         let mut store = Self {
             path: path.to_path_buf(),
             file,
             state,
-            crc,
         };
-        store.file.set_len(store.state.bytes)?;
-        store.file.seek(SeekFrom::End(0))?;
         store.save()?;
         Ok(store)
     }
@@ -164,9 +139,7 @@ impl Store {
     /// # Errors
     /// Fails on an I/O error; the file can be continued all the same.
     pub fn append(&mut self, bytes: &[u8], positions: u64) -> Result<()> {
-        let written = self.file.write_all(bytes);
-        written.with_context(|| format!("cannot write {}", self.path.display()))?;
-        self.crc.update(bytes);
+        self.file.append(bytes)?;
         self.state.games += 1;
         self.state.positions += positions;
         self.state.bytes += bytes.len() as u64;
@@ -178,14 +151,13 @@ impl Store {
     /// # Errors
     /// Fails on an I/O error.
     pub fn finish(&mut self) -> Result<()> {
-        let synced = self.file.sync_all();
-        synced.with_context(|| format!("cannot write {}", self.path.display()))
+        self.file.sync()
     }
 
     /// Replaces the state on the disk at one stroke. Not synced, because sampling ends a hundred games a second: this
     /// holds against a killed process; after a power failure the file can be read but perhaps not continued.
     fn save(&mut self) -> Result<()> {
-        self.state.data_crc = Some(self.crc.clone().finalize());
+        self.state.data_crc = Some(self.file.crc());
         let sealed = SealedState {
             state_crc: Some(self.state.crc()?),
             state: self.state.clone(),
@@ -198,41 +170,6 @@ impl Store {
     }
 }
 
-/// Opens the data for reading and writing, or creates it.
-fn open_data(path: &Path) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    match fs::metadata(path) {
-        Ok(found) => {
-            // To open a pipe would wait for its other end.
-            ensure!(found.is_file(), "it is no regular file");
-            let readonly = found.permissions().readonly();
-            ensure!(
-                !readonly,
-                "it is read-only; make it writable or give another name"
-            );
-        }
-        Err(_) => {
-            options.create_new(true);
-        }
-    }
-    Ok(options.open(path)?)
-}
-
-/// CRC-32 of the first `bytes` bytes of a file.
-fn crc_of(file: &mut File, bytes: u64) -> Result<Hasher> {
-    let mut crc = Hasher::new();
-    file.rewind()?;
-    let mut source = BufReader::with_capacity(BUFFER, file).take(bytes);
-    let mut buffer = vec![0; BUFFER];
-    loop {
-        match source.read(&mut buffer)? {
-            0 => return Ok(crc),
-            count => crc.update(&buffer[..count]),
-        }
-    }
-}
-
 /// Where the state of a file is.
 pub fn state_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -242,6 +179,8 @@ pub fn state_path(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// Opens a store of the test's settings to continue it.
@@ -342,7 +281,10 @@ mod tests {
         assert!(open("seed 1", true).is_err(), "it is in use");
         drop(store);
         // Killed between the game and the state.
-        let mut file = OpenOptions::new().append(true).open(&path).expect("a file");
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .expect("a file");
         file.write_all(b"half a ga").expect("room");
         drop(file);
         assert!(open("seed 1", false).is_err());

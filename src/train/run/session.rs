@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
 use super::display::{RunDisplay, Status};
@@ -18,7 +18,7 @@ use crate::train::samples::batches::{Batch, Batches};
 use crate::train::step::Trainer;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::util::atomic::resolve;
-use crate::util::interrupt::Interrupt;
+use crate::util::interrupt::{Interrupt, Interrupted};
 
 /// Positions that an export is checked on.
 const CHECK_POSITIONS: usize = 10_000;
@@ -126,11 +126,11 @@ impl<const L1: usize> Session<L1> {
         if self.shown_here > 0 {
             self.keep()?;
         }
-        bail!(
+        Err(Interrupted::error(format!(
             "stopped by Ctrl-C or a signal after {:.1} M positions; the same command with --resume goes on from {}",
             millions(self.state.shown),
             self.checkpoint().display()
-        )
+        )))
     }
 
     /// Where the run is kept.

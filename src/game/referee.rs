@@ -2,43 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::board::{Color, Position};
-use crate::search::Limits;
+use super::ending::{Cause, Ending};
+use crate::board::{Color, Move, Position};
 use crate::search::score::Value;
 use crate::search::solo::Found;
-
-/// How many times the soft limit a search may spend when an iteration does not end.
-const HARD_OVER_SOFT: u64 = 8;
-
-/// Arguments of a move's search.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct MoveArgs {
-    /// Nodes for each move
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub nodes: Option<u64>,
-    /// Nodes after which no iteration is begun; eight times as many end the search
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub soft_nodes: Option<u64>,
-    /// Depth for each move in plies
-    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=100))]
-    pub depth: Option<i32>,
-}
-
-impl MoveArgs {
-    /// The limits of a search; `default` nodes where nothing is limited.
-    pub fn limits(&self, default: u64) -> Limits {
-        let unlimited = self.nodes.is_none() && self.soft_nodes.is_none() && self.depth.is_none();
-        let hard = self
-            .soft_nodes
-            .map(|soft| soft.saturating_mul(HARD_OVER_SOFT));
-        Limits {
-            nodes: self.nodes.or(hard).or(unlimited.then_some(default)),
-            soft_nodes: self.soft_nodes,
-            depth: self.depth,
-            ..Limits::default()
-        }
-    }
-}
 
 /// Arguments of adjudication: what ends a game before the rules of chess do.
 #[derive(clap::Args, Clone, Debug)]
@@ -84,8 +51,8 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// White's result, once the scores decide it.
-    fn verdict(&mut self, white_to_move: bool, value: Value) -> Option<i8> {
+    /// The end of the game, once the scores decide it.
+    fn verdict(&mut self, white_to_move: bool, value: Value) -> Option<Ending> {
         let rules = self.rules;
         self.plies += 1;
         let sign = if white_to_move == (value > 0) { 1 } else { -1 };
@@ -102,48 +69,57 @@ impl<'a> Referee<'a> {
             0
         };
         if self.winning > 0 && self.winning >= rules.win_plies {
-            return Some(self.winner);
+            let winner = Color::from_white(self.winner > 0);
+            return Some(Ending::win(winner, Cause::WinningScore));
         }
-        let drawn =
-            self.drawish > 0 && self.drawish >= rules.draw_plies && self.plies >= rules.draw_from
-                || self.plies >= rules.max_plies;
-        drawn.then_some(0)
+        if self.drawish > 0 && self.drawish >= rules.draw_plies && self.plies >= rules.draw_from {
+            return Some(Ending::draw(Cause::DrawnScore));
+        }
+        (self.plies >= rules.max_plies).then_some(Ending::draw(Cause::Length))
     }
 }
 
-/// White's result by the rules of chess, if the game is over.
-fn result_of(position: &Position) -> Option<i8> {
-    if position.legal_moves().is_empty() {
-        let loser = if position.turn() == Color::White {
-            -1
-        } else {
-            1
-        };
-        return Some(if position.in_check() { loser } else { 0 });
-    }
-    position.is_draw(0).then_some(0)
+/// A player's answer to a position.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer {
+    /// A move, and its value for the player in the units of the rules.
+    Move(Move, Value),
+    /// No move: the game is over for another reason.
+    End(Ending),
+    /// No move: the game is given up without a result.
+    Stopped,
 }
 
-/// Plays a game to its end and returns white's result: -1, 0, 1. `find` searches a position, for either side. `None`
-/// when `stop` was raised, or nothing was found.
+impl From<Option<Found>> for Answer {
+    fn from(found: Option<Found>) -> Self {
+        found.map_or(Self::Stopped, |found| Self::Move(found.m, found.value))
+    }
+}
+
+/// Plays a game to its end. `find` answers a position, for either side. `None` when `stop` was raised, or an answer was
+/// [`Answer::Stopped`].
 pub fn play(
     start: Position,
     rules: &RuleArgs,
     stop: &AtomicBool,
-    mut find: impl FnMut(&Position) -> Option<Found>,
-) -> Option<i8> {
+    mut find: impl FnMut(&Position) -> Answer,
+) -> Option<Ending> {
     let mut position = start;
     let mut referee = Referee::new(rules);
     while !stop.load(Relaxed) {
-        if let Some(result) = result_of(&position) {
-            return Some(result);
+        if let Some(ending) = Ending::by_rules(&position) {
+            return Some(ending);
         }
-        let found = find(&position)?;
+        let (m, value) = match find(&position) {
+            Answer::Move(m, value) => (m, value),
+            Answer::End(ending) => return Some(ending),
+            Answer::Stopped => return None,
+        };
         let white_to_move = position.turn() == Color::White;
-        if let Some(result) = referee.verdict(white_to_move, found.value) {
-            return Some(result);
+        if let Some(ending) = referee.verdict(white_to_move, value) {
+            return Some(ending);
         }
-        position.do_move(found.m);
+        position.do_move(m);
     }
     None
 }
@@ -173,7 +149,7 @@ mod tests {
         let judge = |&value: &Value| {
             let verdict = referee.verdict(white, value);
             white = !white;
-            verdict
+            verdict.map(|ending| ending.white)
         };
         values.iter().map(judge).collect()
     }
@@ -199,7 +175,7 @@ mod tests {
         let fen = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         let mut solo = Solo::new(Network::embedded(), 1);
-        let limits = MoveArgs::default().limits(2000);
+        let limits = crate::game::limits::MoveArgs::default().limits(2000);
         let rules = RuleArgs {
             win_score: 40_000,
             ..rules()
@@ -208,9 +184,9 @@ mod tests {
         let stop = AtomicBool::new(false);
         let result = play(position, &rules, &stop, |position| {
             plies += 1;
-            solo.search(position, &limits)
+            solo.search(position, &limits).into()
         });
-        assert_eq!(result, Some(1));
+        assert_eq!(result, Some(Ending::win(Color::White, Cause::Mate)));
         assert!(plies < 10);
     }
 }

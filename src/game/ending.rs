@@ -1,0 +1,135 @@
+//! How a game ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::board::{Color, Position};
+
+/// What ended a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Checkmate.
+    Mate,
+    /// The side to move has no move and is not in check.
+    Stalemate,
+    /// The third occurrence of a position.
+    Repetition,
+    /// The fifty-move rule.
+    FiftyMoves,
+    /// Material that cannot mate.
+    Material,
+    /// One side's clock ran out.
+    Time,
+    /// Adjudicated: the scores of one side were winning for long enough.
+    WinningScore,
+    /// Adjudicated: the scores were close to 0 for long enough.
+    DrawnScore,
+    /// Adjudicated as a draw: the game was too long.
+    Length,
+}
+
+/// Result and cause of a game's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// White's result: -1, 0, 1.
+    pub white: i8,
+    /// What ended the game.
+    pub cause: Cause,
+}
+
+impl Ending {
+    /// A draw.
+    pub fn draw(cause: Cause) -> Self {
+        Self { white: 0, cause }
+    }
+
+    /// A win of `winner`.
+    pub fn win(winner: Color, cause: Cause) -> Self {
+        Self {
+            white: winner.fold_wb(1, -1),
+            cause,
+        }
+    }
+
+    /// The end of the game by the rules of chess, if the position ends it.
+    pub fn by_rules(position: &Position) -> Option<Self> {
+        if position.legal_moves().is_empty() {
+            return Some(if position.in_check() {
+                Self::win(!position.turn(), Cause::Mate)
+            } else {
+                Self::draw(Cause::Stalemate)
+            });
+        }
+        position.is_draw(0).then(|| {
+            Self::draw(if position.is_repetition(0) {
+                Cause::Repetition
+            } else if position.is_insufficient_material() {
+                Cause::Material
+            } else {
+                Cause::FiftyMoves
+            })
+        })
+    }
+
+    /// The end of a game in which the clock of `loser` ran out: a draw where the other side has a bare king.
+    pub fn out_of_time(position: &Position, loser: Color) -> Self {
+        if position.by_color(!loser).count() == 1 {
+            Self::draw(Cause::Time)
+        } else {
+            Self::win(!loser, Cause::Time)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::CastlingMode;
+
+    fn position(fen: &str) -> Position {
+        Position::from_fen(fen, CastlingMode::Standard).expect(fen)
+    }
+
+    #[test]
+    fn rules_name_the_cause() {
+        for (fen, expected) in [
+            (
+                "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1",
+                Ending::win(Color::White, Cause::Mate),
+            ),
+            (
+                "7k/8/6Q1/8/8/8/8/4K3 b - - 0 1",
+                Ending::draw(Cause::Stalemate),
+            ),
+            (
+                "7k/8/8/8/8/8/8/4KB2 b - - 0 1",
+                Ending::draw(Cause::Material),
+            ),
+            (
+                "7k/8/8/8/8/8/8/4KR2 b - - 100 90",
+                Ending::draw(Cause::FiftyMoves),
+            ),
+        ] {
+            assert_eq!(Ending::by_rules(&position(fen)), Some(expected), "{fen}");
+        }
+        let mut start = Position::startpos();
+        for _ in 0..2 {
+            assert_eq!(Ending::by_rules(&start), None);
+            for m in ["g1f3", "g8f6", "f3g1", "f6g8"] {
+                let m = start.parse_uci(m).expect(m);
+                start.do_move(m);
+            }
+        }
+        let repeated = Ending::draw(Cause::Repetition);
+        assert_eq!(Ending::by_rules(&start), Some(repeated));
+    }
+
+    #[test]
+    fn bare_king_does_not_win_on_time() {
+        let bare = position("7k/8/8/8/8/8/8/4KR2 w - - 0 1");
+        let drawn = Ending::draw(Cause::Time);
+        assert_eq!(Ending::out_of_time(&bare, Color::White), drawn);
+        let won = Ending::win(Color::White, Cause::Time);
+        assert_eq!(Ending::out_of_time(&bare, Color::Black), won);
+    }
+}

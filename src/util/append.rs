@@ -1,0 +1,132 @@
+//! Files that are appended to, and continued where an earlier process left them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use crc32fast::Hasher;
+
+use super::claim;
+
+/// Bytes that are checked at once.
+const BUFFER: usize = 1 << 20;
+
+/// A file that only grows, locked against other processes, with a checksum of all its bytes.
+pub struct AppendFile {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    crc: Hasher,
+}
+
+impl AppendFile {
+    /// Opens or creates the file, which keeps all of its bytes.
+    ///
+    /// # Errors
+    /// Fails on an I/O error, if the file is read-only or no regular file, or if another process writes to it. The
+    /// error does not name the file.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = open_data(path)?;
+        if claim::is_locked_elsewhere(&file) {
+            bail!("another process writes to the file");
+        }
+        let bytes = file.metadata()?.len();
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            bytes,
+            crc: Hasher::new(),
+        })
+    }
+
+    /// Size of the file in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// CRC-32 of the file, after [`Self::continue_at`].
+    pub fn crc(&self) -> u32 {
+        self.crc.clone().finalize()
+    }
+
+    /// Cuts the file back to its first `bytes` bytes, whose checksum must be `crc`, and continues behind them.
+    ///
+    /// # Errors
+    /// Fails on an I/O error, and if the file is shorter or has other bytes. The error does not name the file.
+    pub fn continue_at(&mut self, bytes: u64, crc: Option<u32>) -> Result<()> {
+        ensure!(
+            self.bytes >= bytes,
+            "it has {} bytes, fewer than the {bytes} that were written; it can be read, but not continued",
+            self.bytes
+        );
+        self.crc = crc_of(&mut self.file, bytes)?;
+        let found = self.crc();
+        ensure!(
+            crc.is_none_or(|stored| stored == found),
+            "it was changed or damaged since it was written: the checksum of its {bytes} bytes is {found:08x}, not \
+             {:08x}. It is not continued; put the original back, or begin a new file",
+            crc.unwrap_or_default()
+        );
+        self.file.set_len(bytes)?;
+        self.file.seek(SeekFrom::End(0))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// Fails on an I/O error; the file can be continued all the same.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_all(bytes);
+        written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.crc.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Waits until everything has reached the disk.
+    ///
+    /// # Errors
+    /// Fails on an I/O error.
+    pub fn sync(&self) -> Result<()> {
+        let synced = self.file.sync_all();
+        synced.with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+/// Opens the file for reading and writing, or creates it.
+fn open_data(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match fs::metadata(path) {
+        Ok(found) => {
+            // To open a pipe would wait for its other end.
+            ensure!(found.is_file(), "it is no regular file");
+            let readonly = found.permissions().readonly();
+            ensure!(
+                !readonly,
+                "it is read-only; make it writable or give another name"
+            );
+        }
+        Err(_) => {
+            options.create_new(true);
+        }
+    }
+    Ok(options.open(path)?)
+}
+
+/// CRC-32 of the first `bytes` bytes of a file.
+fn crc_of(file: &mut File, bytes: u64) -> Result<Hasher> {
+    let mut crc = Hasher::new();
+    file.rewind()?;
+    let mut source = BufReader::with_capacity(BUFFER, file).take(bytes);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        match source.read(&mut buffer)? {
+            0 => return Ok(crc),
+            count => crc.update(&buffer[..count]),
+        }
+    }
+}
