@@ -220,7 +220,6 @@ mod tests {
                 [127, 4883, 10311 + 401, 5150, 104],
                 3.01,
             ),
-            ("0,5", Normalised, [0, 0, 0, 0, 104], 2.94),
             (
                 "0.5,2.5",
                 Logistic,
@@ -236,6 +235,16 @@ mod tests {
         ] {
             close(sprt(bounds, model).llr(pairs), expected);
         }
+    }
+
+    #[test]
+    fn llr_of_won_pairs_has_its_closed_form() {
+        // The null hypothesis wins half of these pairs. The alternative wins (1 + u) / 2, because then the mean is t
+        // standard deviations above a half.
+        let t = SQRT_2 * 5.0 / NORMALISED;
+        let u = t / (1.0 + t * t).sqrt();
+        let test = sprt("0,5", EloModel::Normalised);
+        close(test.llr([0, 0, 0, 0, 104]), 104.0 * (1.0 + u).ln());
     }
 
     #[test]
