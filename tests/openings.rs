@@ -77,7 +77,8 @@ fn make() -> String {
     }
     lines.sort();
     let mut text = format!(
-        "# {COUNT} openings of zoothera {}: {PLIES} to {} random plies, at most {} units after {} nodes, seed {SEED}.\n",
+        "# {COUNT} openings of zoothera {}: {PLIES} to {} random plies, at most {} units after {} nodes, \
+         seed {SEED}.\n",
         env!("CARGO_PKG_VERSION"),
         PLIES + 2,
         LIMITS[1],

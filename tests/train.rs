@@ -734,3 +734,43 @@ fn difference(export: &Run) -> f64 {
     let (number, _) = after.split_once(',').expect("a number");
     number.parse().expect("a number")
 }
+
+#[test]
+fn diverged_run_fails_and_keeps_the_last_good_checkpoint() {
+    let folder = Folder::new("train-diverged");
+    let settings = "some.bin --batch 1000 --threads 2 --every 0.02 --checkpoint-every 0.01";
+    folder
+        .run(&format!("{settings} --millions 0.02 --out mine.nnue"))
+        .ok();
+    let sound = folder.bytes("mine.nnue");
+    // It has weights at their limit after its first batch, and says so before anything is replaced.
+    let wild = folder.run(&format!(
+        "{settings} --millions 0.2 --rate 50 --out mine.nnue"
+    ));
+    assert!(wild.err.contains("Nothing of it was kept"), "{}", wild.err);
+    wild.fails_with("weights are at their limit");
+    assert!(folder.bytes("mine.nnue") == sound, "the net was replaced");
+    // It diverges later: the rate rises over the whole run.
+    let later = folder.run(&format!(
+        "{settings} --millions 0.2 --rate 50 --warm-up 0.2 --out other.nnue"
+    ));
+    assert!(
+        later.err.contains("other.checkpoint is that of"),
+        "{}",
+        later.err
+    );
+    later.fails_with("the run diverged after");
+    folder.run("export other.checkpoint --out last.nnue").ok();
+}
+
+#[test]
+fn overfitting_is_warned_of_once() {
+    let folder = Folder::new("train-overfitting");
+    let run = folder.run(
+        "some.bin --batch 500 --threads 2 --millions 0.4 --every 0.05 --holdout 0.2 --out mine.nnue",
+    );
+    let run = run.ok();
+    let warnings = run.err.matches("the net overfits").count();
+    assert_eq!(warnings, 1, "{}", run.err);
+    assert!(run.err.contains("% above the training loss"), "{}", run.err);
+}

@@ -184,7 +184,8 @@ mod tests {
     #[test]
     fn book_reads_fen_epd_and_moves() {
         let text = "# a comment\n\n4k3/8/8/8/8/8/8/4K2R w K -\n4k3/8/8/8/8/8/8/4K2R w K - 3 9\n\
-                    4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n4k3/8/8/8/8/8/8/4K2R w K -; ce 20;\ne2e4 e7e5\ne2e5\n";
+                    4k3/8/8/8/8/8/8/4K2R w K - bm e1g1; id \"x\";\nrubbish\n\
+                    4k3/8/8/8/8/8/8/4K2R w K -; ce 20;\ne2e4 e7e5\ne2e5\n";
         let book = Book::parse(text, CastlingMode::Standard).expect("a book");
         assert_eq!(book.len(), 5);
         let fen = |number| book.opening(number).position().fen();

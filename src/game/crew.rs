@@ -46,8 +46,9 @@ pub fn rng_of(seed: u64, number: u64) -> SplitMix64 {
     SplitMix64::new(SplitMix64::new(base ^ number).next_u64())
 }
 
-/// Plays the games of these numbers on so many threads, until all have been received or `receive` breaks. `receive` runs
-/// on the caller's thread. `halt` is called again and again at the end until no thread plays: it may cut searches short.
+/// Plays the games of these numbers on so many threads, until all have been received or `receive` breaks. `receive`
+/// runs on the caller's thread. At the end `halt` is called again and again until no thread plays: it may cut searches
+/// short.
 /// Where the system has no threads, the caller's thread plays the same games.
 ///
 /// # Errors

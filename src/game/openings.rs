@@ -16,7 +16,7 @@ const JUDGE_NODES: u64 = 500;
 /// Arguments of the openings.
 #[derive(clap::Args, Clone, Debug)]
 pub struct OpeningArgs {
-    /// Book of positions (FEN or EPD) to start from; the initial position if absent
+    /// Book of openings (FEN, EPD or UCI moves), or `builtin`; the initial position if absent
     #[arg(long, value_name = "FILE")]
     pub book: Option<PathBuf>,
     /// Play Chess960: from random arrays, or from the book's positions

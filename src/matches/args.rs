@@ -31,7 +31,12 @@ pub struct MatchArgs {
     #[command(flatten)]
     pub moves: MoveArgs,
     /// Milliseconds for each move
-    #[arg(long, value_name = "MS", conflicts_with = "tc", value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    #[arg(
+        long,
+        value_name = "MS",
+        conflicts_with = "tc",
+        value_parser = clap::value_parser!(u64).range(1..=86_400_000),
+    )]
     pub movetime: Option<u64>,
     /// Clock of each player: [MOVES/]SECONDS[+INCREMENT]
     #[arg(long, value_name = "CONTROL")]
@@ -88,13 +93,23 @@ pub struct MatchArgs {
 #[derive(clap::Args, Clone, Debug)]
 pub struct AdjudicationArgs {
     /// A game is won when both players see one side ahead by this score for --win-moves
-    #[arg(long, value_name = "CENTIPAWNS", default_value_t = 600, value_parser = clap::value_parser!(i32).range(1..=30_000))]
+    #[arg(
+        long,
+        value_name = "CENTIPAWNS",
+        default_value_t = 600,
+        value_parser = clap::value_parser!(i32).range(1..=30_000),
+    )]
     pub win_score: i32,
     /// Moves of both players for which the winning score must hold
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub win_moves: u32,
     /// A game is drawn when both players see a score of at most this for --draw-moves
-    #[arg(long, value_name = "CENTIPAWNS", default_value_t = 20, value_parser = clap::value_parser!(i32).range(0..=30_000))]
+    #[arg(
+        long,
+        value_name = "CENTIPAWNS",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(i32).range(0..=30_000),
+    )]
     pub draw_score: i32,
     /// Moves of both players for which the drawn score must hold
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -113,7 +113,7 @@ impl Clock {
         if self
             .control
             .moves
-            .is_some_and(|m| self.moves[side] % m == 0)
+            .is_some_and(|m| self.moves[side].is_multiple_of(m))
         {
             self.left[side] += 1000 * self.control.time;
         }

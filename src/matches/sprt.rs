@@ -202,8 +202,8 @@ mod tests {
         );
     }
 
-    // CITE: results and values of fastchess' tests (app/tests/sprt_test.cpp), to one per cent as there. fastchess counts
-    // a win and a loss apart from two draws; both are one point.
+    // CITE: results and values of fastchess' tests (app/tests/sprt_test.cpp), to one per cent as there. fastchess
+    // counts a win and a loss apart from two draws; both are one point.
     #[test]
     fn llr_of_pairs_is_that_of_fastchess() {
         use EloModel::{Logistic, Normalised};

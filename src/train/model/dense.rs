@@ -36,6 +36,21 @@ pub const TENSORS: usize = 8;
 /// Which of them are weights; the others are biases.
 pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 
+/// Share of its limit from which a weight is at it, whatever rounding does.
+const AT_LIMIT: f32 = 0.999;
+
+/// Largest weights of the three layers that the file's bytes can hold, if the output will be multiplied by
+/// `output_scale`.
+fn limits(architecture: Architecture, output_scale: f32) -> [f32; 3] {
+    let hidden = 127.0 / WEIGHT_ONE;
+    let first = hidden * input_one(architecture.activation) / ACTIVATION_ONE;
+    [
+        first,
+        hidden,
+        127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale),
+    ]
+}
+
 impl DenseParameters {
     /// All zero.
     pub fn zeros(architecture: Architecture) -> Self {
@@ -110,17 +125,29 @@ impl DenseParameters {
         ]
     }
 
+    /// Share of the weights that [`Self::clip`] keeps at their limit.
+    pub fn limited(&self, architecture: Architecture, output_scale: f32) -> f64 {
+        let tensors = [&self.l1_weight, &self.l2_weight, &self.output_weight];
+        let (mut limited, mut all) = (0, 0);
+        for (weights, limit) in tensors.into_iter().zip(limits(architecture, output_scale)) {
+            // What is no number is no sound weight either.
+            let sound = |w: &&f32| w.abs() < AT_LIMIT * limit;
+            limited += weights.len() - weights.iter().filter(sound).count();
+            all += weights.len();
+        }
+        limited as f64 / all as f64
+    }
+
     /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
     pub fn clip(&mut self, architecture: Architecture, output_scale: f32) {
-        const HIDDEN_LIMIT: f32 = 127.0 / WEIGHT_ONE;
-        let first_limit = HIDDEN_LIMIT * input_one(architecture.activation) / ACTIVATION_ONE;
-        let output_limit = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
-        let limited = [
-            (&mut self.l1_weight, first_limit),
-            (&mut self.l2_weight, HIDDEN_LIMIT),
-            (&mut self.output_weight, output_limit),
+        let limits = limits(architecture, output_scale);
+        let [first_limit, ..] = limits;
+        let tensors = [
+            &mut self.l1_weight,
+            &mut self.l2_weight,
+            &mut self.output_weight,
         ];
-        for (weights, limit) in limited {
+        for (weights, limit) in tensors.into_iter().zip(limits) {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
         }
         if let Topology::Skip { .. } = architecture.topology {

@@ -12,6 +12,7 @@ mod plot;
 mod schedule;
 mod session;
 mod start;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

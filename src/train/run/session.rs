@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
 use super::display::{RunDisplay, Status};
 use super::outputs::{beside, keep_old, millions, write_curves, write_net};
 use super::plot;
 use super::schedule::{self, Elapsed};
+use super::watch::{divergence, overfitting};
 use crate::data::Record;
 use crate::data::stream::Stream;
 use crate::nnue::Network;
@@ -39,6 +40,8 @@ pub struct Session<const L1: usize> {
     seconds_before: f64,
     /// Whether the checkpoint beside the output is of this run.
     kept: bool,
+    /// Positions shown before the last checkpoint.
+    kept_at: Option<u64>,
 }
 
 impl<const L1: usize> Session<L1> {
@@ -70,6 +73,7 @@ impl<const L1: usize> Session<L1> {
             held_out,
             seconds_before: state.seconds,
             kept: state.bookmark.is_some(),
+            kept_at: state.bookmark.is_some().then_some(state.shown),
             state,
             display: RunDisplay::new(),
             started: Instant::now(),
@@ -96,6 +100,9 @@ impl<const L1: usize> Session<L1> {
                 }
             };
             let loss = self.step(&batch);
+            if !loss.is_finite() {
+                return Err(self.diverged(&divergence(loss.into(), 0.0).unwrap_or_default()));
+            }
             self.display.tick(status(
                 &self.state,
                 self.elapsed(),
@@ -180,10 +187,15 @@ impl<const L1: usize> Session<L1> {
             lambda: schedule::lambda(&state.config, elapsed),
             seconds: state.seconds,
         };
-        state.history.push(validation);
+        self.check_soundness(validation.held_out.into())?;
+        self.state.history.push(validation);
         let loss = validation.train as f32;
         let status = status(&self.state, elapsed, (self.started, self.shown_here), loss);
         self.display.report(&validation, status);
+        let lambda = self.state.config.last_lambda();
+        if let Some(warning) = overfitting(&self.state.history, lambda) {
+            self.display.say(&warning);
+        }
         self.write_net()?;
         write_curves(&self.state.config.out, &self.state.history)
     }
@@ -195,8 +207,39 @@ impl<const L1: usize> Session<L1> {
         Ok(net)
     }
 
+    /// Refuses to go on with a run that has diverged.
+    fn check_soundness(&self, loss: f64) -> Result<()> {
+        let model = &self.trainer.model;
+        let scale = self.state.config.output_scale;
+        let limited = model.dense.limited(model.architecture, scale);
+        divergence(loss, limited).map_or(Ok(()), |reason| Err(self.diverged(&reason)))
+    }
+
+    /// The error of a run that has diverged.
+    fn diverged(&self, reason: &str) -> anyhow::Error {
+        let (at, rate) = (millions(self.state.shown), self.state.config.rate);
+        let checkpoint = self.checkpoint();
+        let checkpoint = checkpoint.display();
+        match self.kept_at {
+            Some(shown) if self.kept => anyhow!(
+                "the run diverged after {at:.3} M positions: {reason}. {checkpoint} is that of {:.3} M positions; \
+                 begin a new run with a --rate below {rate}, or with --init {checkpoint} if that net is sound",
+                millions(shown)
+            ),
+            _ => anyhow!(
+                "the run diverged after {at:.3} M positions: {reason}. Nothing of it was kept; begin a new run with \
+                 a --rate below {rate}"
+            ),
+        }
+    }
+
     /// Writes the checkpoint.
+    ///
+    /// # Errors
+    /// When the run has diverged, so that the last checkpoint stays; when the disk fails.
     fn keep(&mut self) -> Result<()> {
+        self.check_soundness(0.0)?;
+        self.kept_at = Some(self.state.shown);
         // What a link names is renamed, not the link.
         let path = resolve(&self.checkpoint())?;
         let contents = Contents {
