@@ -5,14 +5,14 @@
 //! * [`referee`]: plays a game, and ends it by the rules or by the scores
 //! * [`ending`]: how a game ended
 //! * [`tally`]: games won, drawn and lost
-//! * [`crew`]: threads that play numbered games, and hand them over in the order of their numbers
+//! * [`workers`]: threads that play numbered games, and hand them over in the order of their numbers
 //!
 //! Every game draws its random numbers from the seed and its own number. So results do not depend on the number of
 //! threads.
 
-pub mod crew;
 pub mod ending;
 pub mod limits;
 pub mod openings;
 pub mod referee;
 pub mod tally;
+pub mod workers;

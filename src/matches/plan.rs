@@ -13,8 +13,8 @@ use super::side::{Side, name_apart};
 use super::sprt::Sprt;
 use crate::board::opening_book::{Book, Opening};
 use crate::board::{CastlingMode, Color};
-use crate::game::crew::rng_of;
 use crate::game::referee::RuleArgs;
+use crate::game::workers::rng_of;
 use crate::search::Limits;
 use crate::util::identity::check_distinct;
 

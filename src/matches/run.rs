@@ -14,7 +14,7 @@ use super::report::{self, Report};
 use super::sprt::Sprt;
 use super::state::State;
 use super::table::{PlayedGame, Searches, Table};
-use crate::game::crew::{self, Event};
+use crate::game::workers::{self, Event};
 use crate::util::append::AppendFile;
 use crate::util::cores;
 use crate::util::interrupt::{Interrupt, Interrupted};
@@ -195,7 +195,7 @@ fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interr
     };
     let new_table = || Table::new(plan, date, &searches);
     let halt = || searches.lock().iter().for_each(|search| search.stop());
-    let played = crew::play(threads, numbers, new_table, receive, halt);
+    let played = workers::play(threads, numbers, new_table, receive, halt);
     if let Some(progress) = &mut progress {
         progress.finish(&line(plan, &records.state, before, progress.seconds()));
     }

@@ -9,7 +9,7 @@ use super::store::{Store, state_path};
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::reader::Format;
 use crate::data::writer::EntryWriter;
-use crate::game::crew::{self, Event, Player};
+use crate::game::workers::{self, Event, Player};
 use crate::util::cores;
 use crate::util::identity::check_distinct;
 use crate::util::interrupt::{Interrupt, Interrupted};
@@ -106,7 +106,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
                 ControlFlow::Continue(())
             })
         };
-        crew::play(threads, numbers, || Ok(new_player()), receive, || ())?;
+        workers::play(threads, numbers, || Ok(new_player()), receive, || ())?;
     }
     store.finish()?;
     if !is_over(&store) {
