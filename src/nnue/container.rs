@@ -1,4 +1,4 @@
-//! The `.nnue` container: a header, free text, and little-endian parameters behind hashes.
+//! The `.nnue` container: a header, free text, and little-endian parameters, each section preceded by a hash.
 // CITE: Stockfish 12 and nnue-pytorch; written from the description of the format.
 
 use super::architecture::{Architecture, Shape, VERSION_1, VERSION_OWN, own};
@@ -8,10 +8,10 @@ use super::reader::ByteReader;
 use super::version::{HEADER_SIZE, KNOWN_VERSIONS};
 use crate::util::kind::Kind;
 
-/// The longest description that we read, in bytes.
+/// Maximum accepted length of the description, in bytes.
 const MAX_DESCRIPTION: usize = 1 << 20;
 
-/// What a network may replace.
+/// The file kind "network": an output network may overwrite only files of this kind.
 pub const KIND: Kind = Kind {
     name: "a network",
     is: |head| {
@@ -20,13 +20,13 @@ pub const KIND: Kind = Kind {
     },
 };
 
-/// Bytes of a whole uncompressed file with a description of `description` bytes.
+/// Size in bytes of an uncompressed file with a description of `description` bytes.
 pub(super) fn file_size(shape: &Shape, description: usize) -> usize {
     let header = HEADER_SIZE + description + words_size(shape.version);
     header + 4 + shape.transformer_size() + shape.stacks_size()
 }
 
-/// Bytes of the words behind the description, by which a net of our own describes itself.
+/// Size in bytes of the shape words after the description, which only files of our own version have.
 fn words_size(version: u32) -> usize {
     match version {
         VERSION_OWN => 4 * own::WORDS,
@@ -34,7 +34,7 @@ fn words_size(version: u32) -> usize {
     }
 }
 
-/// Reads all that comes before the feature transformer's hash: the architecture, and the description (any bytes).
+/// Reads everything before the feature transformer's hash. Returns the architecture and the description (any bytes).
 pub(super) fn read_header(
     reader: &mut ByteReader<'_>,
 ) -> Result<(Architecture, Vec<u8>), NetError> {
@@ -53,21 +53,21 @@ pub(super) fn read_header(
             limit: MAX_DESCRIPTION,
         });
     }
-    let (description, behind) = reader.rest().split_at(length.min(reader.remaining()));
+    let (description, after) = reader.rest().split_at(length.min(reader.remaining()));
     let architecture = if version == VERSION_OWN {
-        let Some(words) = behind.first_chunk() else {
+        let Some(words) = after.first_chunk() else {
             return Err(NetError::Truncated {
                 expected: HEADER_SIZE + length + words_size(version),
                 actual: total,
             });
         };
-        described(file_hash, words)?
+        architecture_of_words(file_hash, words)?
     } else {
         recognise(version, file_hash, description)?
     };
-    // Without compression everything has a fixed size; one check serves all the reads that follow.
+    // Without compression every section has a fixed size, so one check covers all reads below.
     let expected = file_size(&architecture, length);
-    let transformer = behind.get(words_size(version) + 4..);
+    let transformer = after.get(words_size(version) + 4..);
     let compressed = transformer.is_some_and(leb128::is_next);
     if !compressed && total < expected {
         return Err(NetError::Truncated {
@@ -80,7 +80,7 @@ pub(super) fn read_header(
     Ok((architecture, description))
 }
 
-/// Appends what [`read_header`] reads.
+/// Appends the header in the format of [`read_header`].
 pub(super) fn write_header(shape: &Shape, description: &[u8], out: &mut Vec<u8>) {
     for word in [shape.version, shape.file_hash(), description.len() as u32] {
         out.extend(word.to_le_bytes());
@@ -91,8 +91,12 @@ pub(super) fn write_header(shape: &Shape, description: &[u8], out: &mut Vec<u8>)
     }
 }
 
-/// The architecture that the words behind a description describe; the hash must agree with them.
-fn described(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Architecture, NetError> {
+/// The architecture given by the shape words after the description. Fails if it is unsupported, or if its hash is not
+/// `found`.
+fn architecture_of_words(
+    found: u32,
+    words: &[u8; 4 * own::WORDS],
+) -> Result<Architecture, NetError> {
     let mut numbers = [0; own::WORDS];
     for (number, bytes) in numbers.iter_mut().zip(words.as_chunks().0) {
         *number = u32::from_le_bytes(*bytes);
@@ -104,14 +108,13 @@ fn described(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Architecture, N
     }
 }
 
-/// The architecture with this version and hash.
+/// The published architecture with this version and hash.
 fn recognise(version: u32, file_hash: u32, description: &[u8]) -> Result<Architecture, NetError> {
-    let announced =
-        |known: &Architecture| known.version == version && known.file_hash() == file_hash;
-    if let Some(found) = Architecture::published().find(announced) {
+    let matches = |known: &Architecture| known.version == version && known.file_hash() == file_hash;
+    if let Some(found) = Architecture::published().find(matches) {
         return Ok(found);
     }
-    // The first version has one architecture only: the hash can be named as the thing that is wrong.
+    // The first version has only one architecture, so the hash must be wrong.
     if version == VERSION_1 {
         return Err(NetError::WrongFileHash {
             found: file_hash,

@@ -1,4 +1,4 @@
-//! Why a file is not a network that we can run: one variant and one message per reason.
+//! Errors of reading a network file: one variant and one message per cause.
 
 use std::io;
 
@@ -6,37 +6,37 @@ use thiserror::Error;
 
 use super::version;
 
-/// The reason why a network was refused.
+/// The reason why a network was rejected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NetError {
     /// The file could not be read.
     #[error("cannot read the network: {0}")]
     Io(#[from] io::Error),
-    /// The file is larger than any network; it was not read. Sizes in bytes.
-    #[error("{size} bytes are more than any network has (limit {limit})")]
+    /// The file is larger than any network and was not parsed. Sizes in bytes.
+    #[error("a file of {size} bytes is too large for a network (limit {limit})")]
     TooLarge {
         /// Size of the file.
         size: u64,
-        /// The largest size that is accepted.
+        /// Maximum accepted size.
         limit: u64,
     },
-    /// Fewer bytes than the fixed part of the header.
+    /// The file is shorter than the fixed part of the header.
     #[error("{}", version::too_short(*actual))]
     TooShort {
         /// Length of the file in bytes.
         actual: usize,
     },
-    /// The first word is no known version.
+    /// The first word is not a known version.
     #[error("{}", version::unknown(*found))]
     WrongVersion {
         /// The version found.
         found: u32,
     },
-    /// A known version, but of an architecture that is not (or not yet) supported.
+    /// A known version with an architecture that is not supported.
     #[error(
         "unknown architecture: version {version:08X}, hash {file_hash:08X}, description {description:?}; \
-         this engine runs {known}"
+         this engine supports {known}"
     )]
     UnknownArchitecture {
         /// The version found.
@@ -48,15 +48,15 @@ pub enum NetError {
         /// The architectures that are supported, by name.
         known: String,
     },
-    /// A net of our own has a shape that is not supported.
-    #[error("a net of Zoothera's own asks for {0}")]
+    /// A file in Zoothera's own format has a shape that is not supported.
+    #[error("unsupported shape of network: {0}")]
     UnsupportedShape(UnsupportedShape),
-    /// The version is right, but the hash of the whole architecture is not.
+    /// The version is correct, but the hash of the whole architecture is wrong.
     #[error("wrong file hash {found:08X}, expected {expected:08X}")]
     WrongFileHash {
         /// The hash found.
         found: u32,
-        /// The hash that the architecture has.
+        /// The hash of the architecture.
         expected: u32,
     },
     /// The hash before the feature transformer is wrong.
@@ -64,7 +64,7 @@ pub enum NetError {
     WrongTransformerHash {
         /// The hash found.
         found: u32,
-        /// The hash that the architecture has.
+        /// The hash of the architecture.
         expected: u32,
     },
     /// The hash before a stack of dense layers is wrong.
@@ -72,15 +72,15 @@ pub enum NetError {
     WrongNetworkHash {
         /// The hash found.
         found: u32,
-        /// The hash that the architecture has.
+        /// The hash of the architecture.
         expected: u32,
     },
-    /// The description claims an absurd length.
+    /// The header gives an excessive length for the description. Lengths in bytes.
     #[error("a description of {length} bytes is too long (limit {limit})")]
     DescriptionTooLong {
-        /// The length claimed, in bytes.
+        /// The length in the header.
         length: usize,
-        /// The longest that is accepted.
+        /// Maximum accepted length.
         limit: usize,
     },
     /// A compressed block of the feature transformer is damaged.
@@ -88,67 +88,67 @@ pub enum NetError {
     BadCompression {
         /// The block: biases, weights, or piece-square values.
         block: &'static str,
-        /// What is wrong with it.
+        /// The fault in the block.
         fault: Fault,
     },
     /// The file ends too early.
     #[error("truncated: {actual} bytes, expected {expected}")]
     Truncated {
-        /// The length that the header promises, in bytes.
+        /// The length implied by the header, in bytes.
         expected: usize,
-        /// The length of the file.
+        /// The length of the file, in bytes.
         actual: usize,
     },
-    /// The file goes on after the last parameter.
+    /// The file has bytes after the last parameter.
     #[error("{} trailing bytes: {actual} bytes, expected {expected}", .actual - .expected)]
     TrailingBytes {
-        /// The length that the header promises, in bytes.
+        /// The length implied by the header, in bytes.
         expected: usize,
-        /// The length of the file.
+        /// The length of the file, in bytes.
         actual: usize,
     },
 }
 
-/// A number of a net's shape for which there is no code in this binary.
+/// A number in a net's shape that this binary has no code for.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{what} {found}; this engine runs {}", listed(supported))]
+#[error("{what} {found}; this engine supports {}", listed(supported))]
 pub struct UnsupportedShape {
-    /// Which number it is.
+    /// The name of the number.
     pub what: &'static str,
-    /// Its value.
+    /// The value found.
     pub found: u32,
-    /// The values that are supported beside the numbers before it.
+    /// The values that are supported together with the numbers before this one.
     pub supported: Vec<u32>,
 }
 
-/// The text of [`NetError`] holds the reason. As its source too (by `#[from]`) the reason would be told twice.
+/// Not derived by `#[from]`: the text of [`NetError`] already contains the reason, and an error chain would repeat it.
 impl From<UnsupportedShape> for NetError {
     fn from(reason: UnsupportedShape) -> Self {
         Self::UnsupportedShape(reason)
     }
 }
 
-/// What is wrong with a compressed block.
+/// A fault in a compressed block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
     /// The magic text is missing, although an earlier block was compressed.
-    #[error("lacks the mark COMPRESSED_LEB128")]
+    #[error("lacks the magic text COMPRESSED_LEB128")]
     NoMagic,
     /// The block has fewer bytes than numbers.
     #[error("has fewer bytes than numbers")]
     TooShort,
     /// The block ends before its last number does.
-    #[error("ends inside of its numbers")]
+    #[error("ends before its last number")]
     EndsEarly,
     /// A number does not fit its type.
-    #[error("holds a number that is too large")]
+    #[error("contains a number that is out of range")]
     OutOfRange,
-    /// Bytes are left behind the last number.
-    #[error("goes on behind its last number")]
+    /// Bytes remain after the last number.
+    #[error("has bytes after its last number")]
     LeftOver,
 }
 
-/// The words as `1, 2 or 3`.
+/// Joins the words as `1, 2 or 3`.
 fn listed(words: &[impl ToString]) -> String {
     let words: Vec<String> = words.iter().map(ToString::to_string).collect();
     match words.split_last() {

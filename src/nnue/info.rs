@@ -1,4 +1,4 @@
-//! What people want to know about a network.
+//! Summary of a network for display.
 
 use sha2::{Digest, Sha256};
 
@@ -6,12 +6,12 @@ use super::architecture::Architecture;
 use super::layers::Dense;
 use super::network::Network;
 
-/// What a network file says and holds.
+/// Metadata of a network file and ranges of its parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NetInfo {
     /// The architecture.
     pub architecture: Architecture,
-    /// The description in the file; bytes that are no UTF-8 are replaced.
+    /// The description in the file, with invalid UTF-8 replaced.
     pub description: String,
     /// Whether the transformer is compressed in the file.
     pub compressed: bool,
@@ -24,7 +24,7 @@ pub struct NetInfo {
 }
 
 impl Network {
-    /// Everything worth showing. Costs some tens of milliseconds: it hashes the whole network.
+    /// Computes the summary. Takes tens of milliseconds because it hashes the whole network.
     pub fn info(&self) -> NetInfo {
         let bytes = self.to_bytes();
         NetInfo {
@@ -37,6 +37,7 @@ impl Network {
         }
     }
 
+    /// Name, minimum and maximum of each block of parameters, in file order.
     fn ranges(&self) -> Vec<(&'static str, i32, i32)> {
         const NAMES: [(&str, &str); 3] = [
             ("layer 1 biases", "layer 1 weights"),
@@ -49,7 +50,7 @@ impl Network {
         ];
         let threat_inputs = self.transformer().threat_inputs();
         if !threat_inputs.is_empty() {
-            ranges.push(range("relation weights", &threat_inputs));
+            ranges.push(range("threat input weights", &threat_inputs));
         }
         if !self.transformer().psqt().is_empty() {
             ranges.push(range("piece-square values", self.transformer().psqt()));
@@ -69,7 +70,7 @@ pub fn hex_sha256(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The smallest and the largest of `numbers`.
+/// The minimum and the maximum of `numbers`, with the name of their block.
 fn range<'a, T: Copy + Into<i32> + 'a>(
     name: &'static str,
     numbers: impl IntoIterator<Item = &'a T>,

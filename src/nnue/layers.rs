@@ -6,8 +6,8 @@ use super::error::NetError;
 use super::memory::Aligned;
 use super::reader::ByteReader;
 
-/// The fewest outputs that the kernels compute: one register of 512 bits.
-const FEWEST_OUTPUTS: usize = 16;
+/// Minimum number of outputs that the kernels compute: one register of 512 bits.
+const MIN_OUTPUTS: usize = 16;
 
 /// A dense layer: u8 inputs, i8 weights, i32 sums.
 pub struct Dense {
@@ -18,10 +18,10 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// A layer with these parameters: one bias per output, one row of weights per output, [`LayerShape::row`] long.
+    /// A layer with these parameters: one bias per output, and one row of [`LayerShape::row`] weights per output.
     ///
     /// # Panics
-    /// When they are not as many as `shape` says.
+    /// If the number of biases or weights does not match `shape`.
     pub(crate) fn new(shape: LayerShape, biases: Vec<i32>, weights: &[i8]) -> Self {
         assert!(biases.len() == shape.outputs && weights.len() == shape.weights());
         let mut aligned = Aligned::zeroed(weights.len());
@@ -49,7 +49,7 @@ impl Dense {
         out.extend_from_slice(bytemuck::cast_slice(self.weights()));
     }
 
-    /// Inputs and outputs.
+    /// The numbers of inputs and outputs.
     pub fn shape(&self) -> LayerShape {
         self.shape
     }
@@ -59,21 +59,20 @@ impl Dense {
         &self.biases
     }
 
-    /// One row of weights per output, in file order, [`LayerShape::row`] long.
+    /// One row of [`LayerShape::row`] weights per output, in file order.
     #[inline]
     pub fn weights(&self) -> &[i8] {
         &self.weights.as_slice()[..self.shape.weights()]
     }
 
-    /// The parameters in the order of the kernels.
+    /// The parameters in the layout of the kernels.
     #[inline]
     pub fn packed(&self) -> &Packed {
         &self.packed
     }
 }
 
-/// A layer's parameters as the vector kernels read them; outputs that they compute but that the
-/// layer lacks are zero.
+/// A layer's parameters in the layout of the vector kernels, padded with zeros to [`MIN_OUTPUTS`] outputs.
 pub struct Packed {
     rows: usize,
     outputs: usize,
@@ -83,7 +82,7 @@ pub struct Packed {
 
 impl Packed {
     fn new(biases: &[i32], weights: &[i8], shape: LayerShape) -> Self {
-        let (rows, outputs) = (shape.row(), shape.outputs.max(FEWEST_OUTPUTS));
+        let (rows, outputs) = (shape.row(), shape.outputs.max(MIN_OUTPUTS));
         let mut padded = biases.to_vec();
         padded.resize(outputs, 0);
         let mut packed = Aligned::zeroed((rows + 4) * outputs);
@@ -108,18 +107,18 @@ impl Packed {
         &self.biases
     }
 
-    /// The weights by groups of four inputs: `[input / 4][output][input % 4]`, and one more
-    /// group of zeros, so that a list of groups can be padded.
+    /// The weights by groups of four inputs: `[input / 4][output][input % 4]`. One extra group of zeros
+    /// at the end allows a list of groups to be padded.
     ///
-    /// Four inputs are what one 32-bit lane of a byte dot product takes: a group is broadcast, and
-    /// each lane of the result belongs to one output.
+    /// A 32-bit lane of a byte dot product takes four inputs: a kernel broadcasts a group, and each lane
+    /// of the result belongs to one output.
     #[inline]
     pub fn weights(&self) -> &[i8] {
         &self.weights.as_slice()[..(self.rows + 4) * self.outputs]
     }
 }
 
-/// The dense layers behind the accumulators: two hidden layers and the output.
+/// One layer stack after the accumulators: two hidden layers and the output layer.
 pub struct Head {
     /// From both accumulators to the first hidden layer.
     pub first: Dense,
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packing_keeps_every_weight_and_adds_zeros() {
+    fn packing_keeps_every_weight_and_pads_with_zeros() {
         let shape = LayerShape {
             inputs: 30,
             outputs: 3,

@@ -1,22 +1,22 @@
-//! Compressed blocks of parameters: signed LEB128, seven bits a byte, behind a magic text.
+//! Compressed blocks of parameters: a magic text, the length, and signed LEB128 with seven bits per byte.
 //!
-//! Small numbers are common in a transformer, so the file becomes about a third smaller.
+//! Most numbers in a transformer are small, so compression shrinks the file by about a third.
 // CITE: Stockfish and nnue-pytorch (2023), with the magic text; LEB128 is DWARF's.
 
 use super::error::{Fault, NetError};
 use super::reader::ByteReader;
 
-/// What a compressed block begins with.
+/// The magic text at the start of a compressed block.
 pub const MAGIC: &[u8; 17] = b"COMPRESSED_LEB128";
 
-/// Whether a compressed block comes next.
+/// Whether `bytes` start with a compressed block.
 pub fn is_next(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The contents of the next block, which must have room for `count` numbers.
+/// The contents of the next block, which must be long enough for `count` numbers.
 ///
-/// To be called before memory for the numbers is asked for: the length of a file bounds it.
+/// Call this before allocating memory for the numbers: the check bounds the allocation by the length of the file.
 pub(super) fn block<'a>(
     reader: &mut ByteReader<'a>,
     name: &'static str,
@@ -48,7 +48,7 @@ pub fn decode<T: TryFrom<i64>>(bytes: &[u8], out: &mut [T]) -> Result<(), Fault>
     }
 }
 
-/// The next number; `OutOfRange` beyond 35 bits, which is all that five bytes hold.
+/// The next number; [`Fault::OutOfRange`] beyond 35 bits (five bytes).
 #[inline]
 fn next(bytes: &mut std::slice::Iter<'_, u8>) -> Result<i64, Fault> {
     let mut number = 0;
@@ -56,7 +56,7 @@ fn next(bytes: &mut std::slice::Iter<'_, u8>) -> Result<i64, Fault> {
         let byte = *bytes.next().ok_or(Fault::EndsEarly)?;
         number |= i64::from(byte & 0x7F) << shift;
         if byte & 0x80 == 0 {
-            // The highest of the seven bits is the sign.
+            // The highest of the seven bits is the sign bit.
             let unused = 64 - 7 - shift;
             return Ok(number << unused >> unused);
         }
@@ -64,7 +64,7 @@ fn next(bytes: &mut std::slice::Iter<'_, u8>) -> Result<i64, Fault> {
     Err(Fault::OutOfRange)
 }
 
-/// Appends a block with `numbers`, each in as few bytes as it takes.
+/// Appends a block with `numbers`, each in the minimum number of bytes.
 pub fn encode(numbers: impl IntoIterator<Item = i32>, out: &mut Vec<u8>) {
     out.extend(MAGIC);
     let length_at = out.len();
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_survive_in_as_few_bytes_as_they_take() {
+    fn encoding_round_trips_in_minimal_length() {
         let one_byte = [0, 1, -1, 63, -64];
         let two_bytes = [64, -65, 127, 8191, -8192];
         let three_bytes = [8192, -8193, 32767, -32768];
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_told() {
+    fn decoder_reports_each_fault() {
         let mut one = [0i16];
         assert_eq!(decode(&[0x7F], &mut one), Ok(()));
         assert_eq!(one, [-1]);

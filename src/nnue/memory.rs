@@ -1,22 +1,22 @@
-//! Tables of parameters on cache line boundaries.
+//! Tables of parameters aligned to cache lines.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
-/// One cache line: the unit in which parameters are stored, so that every row starts on its own.
+/// One cache line. Parameters are stored in this unit, so every row starts on a cache line.
 #[derive(Clone, Copy, Pod, Zeroable, Debug)]
 #[repr(C, align(64))]
 pub struct CacheLine([u8; 64]);
 
-/// A table of numbers whose first byte lies at a multiple of 64.
+/// A table of numbers aligned to 64 bytes.
 pub(super) struct Aligned(Zeroed<CacheLine>);
 
 impl Aligned {
-    /// Zeroed room for `bytes` bytes, rounded up to whole cache lines.
+    /// A zeroed table of `bytes` bytes, rounded up to whole cache lines.
     pub fn zeroed(bytes: usize) -> Self {
         let lines = bytes.div_ceil(size_of::<CacheLine>());
-        // Large pages where there are any: the transformer is 20 MB or more, read at random.
+        // Uses large pages where available: the transformer has 20 MB or more and is read at random.
         Self(zeroed_slice_or_abort(lines))
     }
 
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_start_on_a_cache_line() {
+    fn table_starts_on_a_cache_line() {
         for bytes in [1, 64, 100, 5 << 20] {
             let table = Aligned::zeroed(bytes);
             assert_eq!(table.as_slice::<u8>().as_ptr() as usize % 64, 0);

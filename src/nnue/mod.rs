@@ -2,13 +2,13 @@
 //!
 //! # Credit
 //!
-//! Nearly all ideas here come from others; the code is written anew.
+//! Nearly all ideas here come from others; all code was written for this project.
 //!
-//! * NNUE itself, HalfKP, clipped accumulators updated by differences, the layers behind them: Yu Nasu's nets for shogi
-//!   (2018), brought to chess by Hisayori Noda and Stockfish 12 (2020)
+//! * NNUE itself, HalfKP, clipped accumulators with incremental updates, the dense layers after them: Yu Nasu's nets
+//!   for shogi (2018), brought to chess by Hisayori Noda and Stockfish 12 (2020)
 //! * the published feature sets, layer shapes, integer scales and the file format with its hashes and LEB128 blocks:
 //!   Stockfish and nnue-pytorch, the trainer of its nets (Tomasz Sobczyk, Gary Linscott and others)
-//! * products of halves, piece-square outputs, the skip connection, stacks of layers by number of pieces, threat and
+//! * pairwise products, piece-square outputs, the skip connection, layer stacks by number of pieces, threat and
 //!   pawn-pair inputs: Stockfish's nets from 14 to 19
 //! * SCReLU: bullet (Jamie Whiting) and engines that use it; the refresh cache ("Finny tables"): Luecx's Koivisto
 //! * ours: self-describing files ([`architecture`]), king-bucket tables, kernels and their layouts
@@ -18,12 +18,12 @@
 //! # Map
 //!
 //! * [`architecture`]: the description of a net that all other modules use; [`features`]: its inputs
-//! * [`container`] (over `reader`, `version`, `leb128`; failures in `error`): reads a header and finds its
+//! * [`container`] (uses `reader`, `version` and `leb128`; errors in `error`): reads a header and determines its
 //!   architecture. A net is parsed, never transmuted
 //! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for threat inputs) and [`layers`]; `memory`
 //!   for large arrays, `synthetic` for nets of random numbers in tests
-//! * [`accumulator`]: the first layer, updated incrementally through a game, from a board behind `view`
-//! * [`simd`]: the arithmetic, with the best kernel of the processor; the scalar kernel is the specification of all
+//! * [`accumulator`]: the first layer, updated incrementally during a search; reads boards through the trait in `view`
+//! * [`simd`]: the arithmetic, with the fastest kernel for the processor; the scalar kernel is the specification of all
 //!   others; `output`: the result of an evaluation
 //! * [`trace`]: an evaluation with all intermediate results, for inspection; `info`: a summary of a file
 

@@ -12,11 +12,11 @@ use super::layers::Head;
 use super::reader::ByteReader;
 use super::transformer::Transformer;
 
-/// The bytes of the net that the build chose. The build script refuses what is no network at all; `make EVALFILE=` has
-/// the loader check the whole.
+/// The bytes of the net that was selected at build time. The build script rejects files that are not networks;
+/// `make EVALFILE=` also runs the loader to check the whole file.
 static EMBEDDED: &[u8] = include_bytes!(env!("ZOOTHERA_NET"));
 
-/// The largest file that we read, in bytes: a few times the largest published network.
+/// Maximum accepted file size, in bytes: about four times the largest published network.
 const MAX_FILE_SIZE: u64 = 512 << 20;
 
 /// A network ready for evaluation.
@@ -29,20 +29,20 @@ pub struct Network {
 }
 
 impl Network {
-    /// The net in the binary (`nets/default.nnue`, or `EVALFILE` at build time); parsed once per process.
+    /// The net embedded in the binary (`nets/default.nnue`, or `EVALFILE` at build time); parsed once per process.
     ///
     /// # Panics
-    /// When the build embedded a file that is no network.
+    /// If the embedded file is not a valid network.
     pub fn embedded() -> Arc<Self> {
         static PARSED: OnceLock<Arc<Network>> = OnceLock::new();
         let parse = || match Self::from_bytes(EMBEDDED) {
             Ok(network) => Arc::new(network),
-            Err(error) => panic!("the network embedded by the build is unusable: {error}"),
+            Err(error) => panic!("cannot use the embedded network: {error}"),
         };
         PARSED.get_or_init(parse).clone()
     }
 
-    /// A network whose parameters are all zero, to be filled.
+    /// A network whose parameters are all zero, for the caller to fill.
     pub(crate) fn zeroed(architecture: Architecture) -> Self {
         Self {
             architecture,
@@ -54,7 +54,10 @@ impl Network {
         }
     }
 
-    /// Parses and checks everything; the error says what is wrong.
+    /// Parses a network file and checks hashes and sizes.
+    ///
+    /// # Errors
+    /// The first fault found.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetError> {
         let mut reader = ByteReader::new(bytes);
         let (architecture, description) = read_header(&mut reader)?;
@@ -68,14 +71,14 @@ impl Network {
             .collect::<Result<_, _>>()?;
         reader.finish()?;
         Ok(Self {
-            architecture: told_apart(architecture, &heads),
+            architecture: resolve_squares(architecture, &heads),
             description,
             transformer,
             heads,
         })
     }
 
-    /// Reads and parses a file; one that is absurdly large is refused unread.
+    /// Reads and parses a file. Rejects a file above the size limit without reading it.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, NetError> {
         let file = File::open(path)?;
         let too_large = |size| NetError::TooLarge {
@@ -86,7 +89,7 @@ impl Network {
         if size > MAX_FILE_SIZE {
             return Err(too_large(size));
         }
-        // The size is only a hint: a pipe or a device says 0 and then never ends.
+        // The size is a hint: pipes and devices report 0 and may be endless.
         let mut bytes = Vec::with_capacity(size as usize);
         file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_FILE_SIZE {
@@ -95,13 +98,13 @@ impl Network {
         Self::from_bytes(&bytes)
     }
 
-    /// The file again, byte for byte (a compressed one if its numbers took as few bytes as they can,
-    /// as those of all published nets do).
+    /// The network as a file, byte for byte as it was read. (A compressed file must have used the minimum number
+    /// of bytes per number, as all published nets do.)
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_bytes_as(self.is_compressed())
     }
 
-    /// The network as a file whose transformer is compressed or not.
+    /// The network as a file, with its transformer compressed or not.
     pub fn to_bytes_as(&self, compressed: bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(file_size(&self.architecture, self.description.len()));
         write_header(&self.architecture, &self.description, &mut out);
@@ -125,7 +128,7 @@ impl Network {
         &self.architecture
     }
 
-    /// The description; bytes that are no UTF-8 are replaced.
+    /// The description, with invalid UTF-8 replaced.
     pub fn description(&self) -> String {
         String::from_utf8_lossy(&self.description).into_owned()
     }
@@ -142,18 +145,18 @@ impl Network {
         &self.heads
     }
 
-    /// Puts a text in place of the one that names the shape.
+    /// Replaces the description, which by default names the shape.
     pub(super) fn describe(&mut self, description: &[u8]) {
         self.description = description.to_vec();
     }
 
-    /// All parameters, to be filled.
+    /// Mutable access to all parameters.
     pub(crate) fn parameters_mut(&mut self) -> (&mut Transformer, &mut [Head]) {
         (&mut self.transformer, &mut self.heads)
     }
 }
 
-/// The next stack of dense layers, behind its hash.
+/// Reads the next layer stack and checks the hash in front of it.
 fn read_head(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Head, NetError> {
     let (found, expected) = (reader.u32()?, shape.network_hash());
     if found != expected {
@@ -162,9 +165,10 @@ fn read_head(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Head, NetErro
     Head::read(reader, shape)
 }
 
-/// Published nets with and without squares have the same header; the latter have no weights for the squares.
-fn told_apart(architecture: Architecture, heads: &[Head]) -> Architecture {
-    // Nets with wide products and those of our own all have squares.
+/// Determines whether the net uses squares. Published nets with and without squares have the same header, but in nets
+/// without squares all weights of the squares are zero.
+fn resolve_squares(architecture: Architecture, heads: &[Head]) -> Architecture {
+    // Nets with wide products and nets in our own format always have squares.
     if architecture.activation != Activation::Pairwise || architecture.version == VERSION_OWN {
         return architecture;
     }

@@ -1,4 +1,4 @@
-//! A cursor over the bytes of a network file, all numbers little-endian.
+//! Cursor over the bytes of a network file. All numbers are little-endian.
 
 use super::error::NetError;
 
@@ -14,17 +14,17 @@ impl<'a> ByteReader<'a> {
         Self { bytes, position: 0 }
     }
 
-    /// What has not been read yet.
+    /// The bytes that have not been read yet.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.position..]
     }
 
-    /// Bytes that have not been read yet.
+    /// Number of bytes that have not been read yet.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
-    /// The next `length` bytes.
+    /// Reads `length` bytes. Fails if the file ends before.
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], NetError> {
         let Some(taken) = self.rest().get(..length) else {
             let expected = self.position.saturating_add(length);
@@ -37,14 +37,14 @@ impl<'a> ByteReader<'a> {
         Ok(taken)
     }
 
-    /// The next four bytes.
+    /// Reads a 32-bit number.
     pub fn u32(&mut self) -> Result<u32, NetError> {
         let mut word = [0; 4];
         word.copy_from_slice(self.take(4)?);
         Ok(u32::from_le_bytes(word))
     }
 
-    /// The next `count` 32-bit numbers.
+    /// Reads `count` 32-bit numbers.
     pub fn i32s(&mut self, count: usize) -> Result<Vec<i32>, NetError> {
         let (chunks, _) = self.take(4 * count)?.as_chunks();
         Ok(chunks
@@ -53,7 +53,7 @@ impl<'a> ByteReader<'a> {
             .collect())
     }
 
-    /// Refuses bytes after the end.
+    /// Fails if bytes remain.
     pub fn finish(self) -> Result<(), NetError> {
         match self.remaining() {
             0 => Ok(()),

@@ -1,4 +1,4 @@
-//! What the kernels of the first layer work on: accumulators, and the rows of weights that are added to them.
+//! Operands of the first layer's kernels: accumulators, and the rows of weights that are added to them.
 
 use std::iter::zip;
 
@@ -24,20 +24,21 @@ impl<const L1: usize, const P: usize> Accumulator<L1, P> {
         }
     }
 
-    /// Becomes `from` with `came` in place of `gone`, wrapping.
-    pub fn exchange(&mut self, from: &Self, gone: &Self, came: &Self) {
+    /// Sets this accumulator to `from - removed + added`, wrapping.
+    pub fn exchange(&mut self, from: &Self, removed: &Self, added: &Self) {
         let neurons = zip(&mut self.neurons, &from.neurons);
-        for ((sum, &from), (&gone, &came)) in neurons.zip(zip(&gone.neurons, &came.neurons)) {
-            *sum = from.wrapping_sub(gone).wrapping_add(came);
+        for ((sum, &from), (&removed, &added)) in neurons.zip(zip(&removed.neurons, &added.neurons))
+        {
+            *sum = from.wrapping_sub(removed).wrapping_add(added);
         }
         let psqt = zip(&mut self.psqt, &from.psqt);
-        for ((sum, &from), (&gone, &came)) in psqt.zip(zip(&gone.psqt, &came.psqt)) {
-            *sum = from.wrapping_sub(gone).wrapping_add(came);
+        for ((sum, &from), (&removed, &added)) in psqt.zip(zip(&removed.psqt, &added.psqt)) {
+            *sum = from.wrapping_sub(removed).wrapping_add(added);
         }
     }
 }
 
-/// The parameters that a feature adds to [`Accumulator`]; its weights are of type `W`.
+/// The parameters that features add to an [`Accumulator`], with weights of type `W`.
 #[derive(Clone, Copy)]
 pub struct Rows<'a, W, const L1: usize, const P: usize> {
     /// One row per feature.
@@ -47,8 +48,8 @@ pub struct Rows<'a, W, const L1: usize, const P: usize> {
 }
 
 impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
-    /// Prefetches the first line of a feature's row, which will probably be added soon. The processor's own prefetcher
-    /// fetches the rest, because lines are read in order.
+    /// Prefetches the first cache line of a feature's row. The processor's own prefetcher fetches the rest, because
+    /// lines are read in order.
     #[inline(always)]
     pub fn prefetch(&self, feature: u32) {
         if let Some(row) = self.neurons.get(feature as usize) {
@@ -64,17 +65,17 @@ impl<W, const L1: usize, const P: usize> Rows<'_, W, L1, P> {
     }
 }
 
-/// The parameters of a net that has threat inputs in addition to pieces on squares.
+/// The rows of pieces on squares and of threat inputs.
 #[derive(Clone, Copy)]
 pub struct AllRows<'a, const L1: usize, const P: usize> {
-    /// Those of pieces on squares.
+    /// The rows of pieces on squares.
     pub pieces: Rows<'a, i16, L1, P>,
-    /// Those of threat inputs.
+    /// The rows of threat inputs.
     pub threat_inputs: Rows<'a, Paired, L1, P>,
 }
 
 impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
-    /// The piece-square values of `from` after some changes.
+    /// The piece-square values of `from` with the changes applied.
     #[inline(always)]
     pub fn psqt_after(&self, from: &Accumulator<L1, P>, changes: &Changes<'_>) -> [i32; P] {
         let mut psqt = from.psqt;
@@ -104,15 +105,15 @@ impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
     }
 }
 
-/// The features by which one accumulator differs from another one.
+/// The difference between two accumulators, as features.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes<'a> {
-    /// Pieces on squares that came.
+    /// Features of pieces on squares that were added.
     pub added: &'a [u16],
-    /// Those that went.
+    /// Features of pieces on squares that were removed.
     pub removed: &'a [u16],
-    /// Threat inputs that came.
+    /// Threat inputs that were added.
     pub threat_inputs_added: &'a [u32],
-    /// Those that went.
+    /// Threat inputs that were removed.
     pub threat_inputs_removed: &'a [u32],
 }

@@ -1,7 +1,7 @@
-//! Synthetic networks from a documented generator, so that tests need no file.
+//! Synthetic networks of random parameters from a documented generator, so that tests need no network file.
 //!
 //! Parameter `k` (in file order, from 0) is draw `k` of SplitMix64, `(draw >> 32) % width + low`.
-//! In a stack of dense layers for an architecture without squares, the weights for them are zero.
+//! In the layer stacks of an architecture without squares, the weights of the squares are zero.
 
 use super::architecture::blocks::BlockKind;
 use super::architecture::{Architecture, Shape, Topology};
@@ -11,9 +11,10 @@ use super::paired;
 use super::transformer::Numbers;
 use crate::util::rng::SplitMix64;
 
-/// The ranges of a synthetic network.
+/// The seed and the parameter ranges of a synthetic network, as inclusive `(low, high)` pairs.
 pub struct Recipe {
     seed: u64,
+    /// Biases and weights of the feature transformer.
     transformer: [(i32, i32); 2],
     /// Weights of threat inputs.
     threat_inputs: (i32, i32),
@@ -22,7 +23,7 @@ pub struct Recipe {
     layers: [[(i32, i32); 2]; 3],
 }
 
-/// Ordinary ranges.
+/// Ranges similar to those of trained nets.
 pub const A: Recipe = Recipe {
     seed: 1,
     transformer: [(-40, 140), (-24, 24)],
@@ -35,7 +36,7 @@ pub const A: Recipe = Recipe {
     ],
 };
 
-/// The full ranges of i16 and i8: accumulators wrap, and every clamp is hit.
+/// The full ranges of i16 and i8: accumulators wrap, and every clamp takes effect.
 pub const B: Recipe = Recipe {
     seed: 2,
     transformer: [(-32768, 32767), (-32768, 32767)],
@@ -48,7 +49,7 @@ pub const B: Recipe = Recipe {
     ],
 };
 
-/// The draws of one network.
+/// The random number generator of one network.
 struct Draws(SplitMix64);
 
 impl Draws {
@@ -57,7 +58,7 @@ impl Draws {
         ((self.0.next_u64() >> 32) % width) as i32 + low
     }
 
-    /// Draws every number of `out`, in order; `range` is within its type.
+    /// Draws every number of `out`, in order; `range` must fit the type.
     fn fill<T: TryFrom<i32>>(&mut self, out: &mut [T], range: (i32, i32)) {
         for number in out {
             if let Ok(drawn) = T::try_from(self.next(range)) {
@@ -105,7 +106,7 @@ pub fn network(architecture: Architecture, recipe: &Recipe, compressed: bool) ->
     network.to_bytes_as(compressed)
 }
 
-/// Dense layer number `i` of a stack. The weights for squares that do not exist are zero.
+/// Dense layer `i` of a stack. In architectures without squares, the weights of the squares are zero.
 fn layer(shape: &Shape, i: usize, draws: &mut Draws, (biases, weights): Ranges) -> Dense {
     let layer = shape.layers()[i];
     let mut numbers = (vec![0_i32; layer.outputs], vec![0_i8; layer.weights()]);

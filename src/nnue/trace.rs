@@ -1,5 +1,5 @@
-//! The plain evaluation of a board, from nothing and with everything that it shows on the way, by the pieces of the
-//! scalar kernel: for what looks into a net rather than plays with it.
+//! Non-incremental evaluation of a board with all intermediate activations, built from the scalar kernel. Used by the
+//! tools that inspect a net.
 
 use shakmaty::{Color, Piece, Role};
 
@@ -9,42 +9,42 @@ use super::layers::Dense;
 use super::network::Network;
 use super::simd::scalar;
 
-/// What every unit shows for a position.
+/// The activation of every unit for a position.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
-    /// The inputs of the first dense layer, the side to move's first.
+    /// The inputs of the first dense layer, starting with the side to move's half.
     pub inputs: Vec<u8>,
     /// The inputs of the second and of the last dense layer.
     pub hidden: [Vec<u8>; 2],
-    /// The output of the dense layers, side to move's view.
+    /// The output of the dense layers, from the side to move's point of view.
     pub output: i32,
     /// The piece-square part; 0 for networks without one.
     pub psqt: i32,
 }
 
 impl Trace {
-    /// Both parts together, in sixteenths of engine units.
+    /// The sum of both parts, in sixteenths of engine units.
     pub fn raw(&self) -> i32 {
         self.psqt.wrapping_add(self.output)
     }
 }
 
 impl Network {
-    /// Evaluates a board, and keeps what every unit showed.
+    /// Evaluates a board and records the activation of every unit.
     pub(crate) fn trace(&self, board: &impl BoardView) -> Trace {
         let (inputs, psqt) = (self.inputs(board), self.psqt(board));
         let head = &self.heads()[self.architecture().bucket(board.count())];
         if self.architecture().topology == Topology::Sfnnv16 {
-            let (seen, output) = scalar::sfnnv16_layers(head, &inputs);
+            let (activated, output) = scalar::sfnnv16_layers(head, &inputs);
             return Trace {
                 inputs,
-                hidden: [seen[..64].to_vec(), seen.to_vec()],
+                hidden: [activated[..64].to_vec(), activated.to_vec()],
                 output,
                 psqt,
             };
         }
         let sums = sums(&head.first, &inputs);
-        let (second, skipping) = handed_on(self.architecture().topology, &sums);
+        let (second, skipping) = second_layer_inputs(self.architecture().topology, &sums);
         let last = activated(&self::sums(&head.second, &second));
         let output = self::sums(&head.output, &last)[0].wrapping_add(skipping);
         Trace {
@@ -55,7 +55,7 @@ impl Network {
         }
     }
 
-    /// Half the difference of both sides' piece-square values of pieces on squares and threat inputs, wrapping.
+    /// Half the difference between both sides' piece-square values, including threat inputs, wrapping.
     fn psqt(&self, board: &impl BoardView) -> i32 {
         let shape = self.architecture();
         let (width, column) = (shape.psqt, shape.bucket(board.count()));
@@ -77,7 +77,7 @@ impl Network {
         of_side(board.turn()).wrapping_sub(of_side(!board.turn())) / 2
     }
 
-    /// The inputs of the first dense layer: both accumulators, activated, the side to move's first.
+    /// The inputs of the first dense layer: both accumulators after the activation, the side to move's first.
     pub(crate) fn inputs(&self, board: &impl BoardView) -> Vec<u8> {
         let shape = self.architecture();
         let sides = [board.turn(), !board.turn()].map(|side| self.accumulator(board, side));
@@ -89,7 +89,7 @@ impl Network {
         inputs
     }
 
-    /// Visits the features of pieces on squares.
+    /// Calls `visit` with every active feature of pieces on squares.
     fn for_each_feature(
         &self,
         board: &impl BoardView,
@@ -108,7 +108,7 @@ impl Network {
         }
     }
 
-    /// The sums of one perspective, wrapping.
+    /// The accumulator of one perspective, wrapping.
     fn accumulator(&self, board: &impl BoardView, perspective: Color) -> Vec<i16> {
         let l1 = self.architecture().l1;
         let mut sums = self.transformer().biases().to_vec();
@@ -130,15 +130,16 @@ impl Network {
     }
 }
 
-/// The sums of a dense layer.
+/// The sums of a dense layer, before its activation.
 pub(crate) fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
     let mut sums = vec![0; layer.shape().outputs];
     scalar::affine(layer, inputs, &mut sums);
     sums
 }
 
-/// What the first layer hands to the second one, and what skips it; of a chain that is not joined.
-pub(crate) fn handed_on(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
+/// The inputs of the second layer, and the skip connection's share of the output, from the sums of the first layer.
+/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs.
+pub(crate) fn second_layer_inputs(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
     match topology {
         Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
         Topology::Skip { squares } => {
@@ -150,7 +151,7 @@ pub(crate) fn handed_on(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
     }
 }
 
-/// What a layer with clipped ReLUs hands to the next one, filled up to whole 32s.
+/// Clipped ReLU of a layer's sums, padded with zeros to a multiple of 32.
 pub(crate) fn activated(sums: &[i32]) -> Vec<u8> {
     let mut activated: Vec<u8> = sums.iter().map(|&sum| scalar::activate(sum)).collect();
     activated.resize(sums.len().next_multiple_of(32), 0);

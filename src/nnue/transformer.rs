@@ -17,19 +17,23 @@ pub struct Transformer {
     weights: Aligned,
     /// [`Paired`], of threat inputs.
     threat_inputs: Aligned,
-    /// Those of threat inputs first, as in the files.
+    /// Piece-square values: threat inputs first, as in the files.
     psqt: Aligned,
     sizes: Sizes,
     blocks: Vec<Block>,
     compressed: bool,
 }
 
-/// How many numbers a row has, and how many rows there are.
+/// Widths and numbers of rows.
 #[derive(Clone, Copy)]
 struct Sizes {
+    /// Width of a row of weights.
     l1: usize,
+    /// Piece-square values per feature.
     buckets: usize,
+    /// Number of features of pieces on squares.
     pieces: usize,
+    /// Number of threat inputs.
     threat_inputs: usize,
 }
 
@@ -43,7 +47,7 @@ impl Sizes {
         }
     }
 
-    /// Numbers in a row of a table.
+    /// Length of a row of a table, in numbers.
     fn width(&self, kind: BlockKind) -> usize {
         match kind {
             BlockKind::Psqt => self.buckets,
@@ -81,7 +85,7 @@ impl Transformer {
         }
     }
 
-    /// Reads the parameters; compressed ones are recognised.
+    /// Reads the parameters and detects whether they are compressed.
     pub(super) fn read(reader: &mut ByteReader<'_>, shape: &Shape) -> Result<Self, NetError> {
         let compressed = leb128::is_next(reader.rest());
         let sizes = Sizes::of(shape);
@@ -98,7 +102,7 @@ impl Transformer {
             .iter()
             .map(&mut source)
             .collect::<Result<_, _>>()?;
-        // Not before the file has turned out to be as long as it must be: this is where the memory is taken.
+        // Allocates memory only after the length of the file has been checked.
         let mut this = Self::zeroed(shape);
         this.compressed = compressed;
         for (block, bytes) in blocks(shape).iter().zip(sources) {
@@ -161,17 +165,17 @@ impl Transformer {
         self.blocks.clone()
     }
 
-    /// What an accumulator holds on an empty board.
+    /// The biases: the accumulator of an empty board.
     pub fn biases(&self) -> &[i16] {
         &self.biases.as_slice()[..self.sizes.l1]
     }
 
-    /// All the weights of pieces on squares, row after row.
+    /// All weights of pieces on squares, row by row.
     pub fn weights(&self) -> &[i16] {
         &self.weights.as_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// All the weights of threat inputs, row after row, as they are in the file: a copy.
+    /// A copy of all weights of threat inputs, row by row, in the layout of the file.
     pub fn threat_inputs(&self) -> Vec<i8> {
         paired::unpair(self.paired())
     }
@@ -185,29 +189,29 @@ impl Transformer {
         &self.threat_inputs.as_slice()[..self.sizes.l1 * self.sizes.threat_inputs]
     }
 
-    /// The piece-square values, one per bucket for every feature, those of threat inputs first.
+    /// The piece-square values, one per bucket for every feature; threat inputs come first.
     pub fn psqt(&self) -> &[i32] {
         let rows = self.sizes.threat_inputs + self.sizes.pieces;
         &self.psqt.as_slice()[..self.sizes.buckets * rows]
     }
 
-    /// The same, to be filled.
+    /// Mutable counterpart of [`Self::biases`].
     pub(crate) fn biases_mut(&mut self) -> &mut [i16] {
         &mut self.biases.as_mut_slice()[..self.sizes.l1]
     }
 
-    /// The same, to be filled.
+    /// Mutable counterpart of [`Self::weights`].
     pub(crate) fn weights_mut(&mut self) -> &mut [i16] {
         &mut self.weights.as_mut_slice()[..self.sizes.l1 * self.sizes.pieces]
     }
 
-    /// The same, to be filled.
+    /// Mutable counterpart of [`Self::psqt`].
     pub(crate) fn psqt_mut(&mut self) -> &mut [i32] {
         let rows = self.sizes.threat_inputs + self.sizes.pieces;
         &mut self.psqt.as_mut_slice()[..self.sizes.buckets * rows]
     }
 
-    /// The numbers of a block, to be filled.
+    /// Mutable access to the numbers of a block.
     pub(super) fn block_mut(&mut self, block: &Block) -> Numbers<'_> {
         let range = block.range(self.sizes.width(block.kind));
         match block.kind {
@@ -220,7 +224,7 @@ impl Transformer {
         }
     }
 
-    /// The sums of an empty board; `L1` and `P` must be the sizes of this layer.
+    /// The accumulator of an empty board; `L1` and `P` must be the sizes of this layer.
     pub fn empty<const L1: usize, const P: usize>(&self) -> Accumulator<L1, P> {
         let mut sums = Accumulator::zeroed();
         sums.neurons.copy_from_slice(self.biases());
@@ -237,7 +241,7 @@ impl Transformer {
         }
     }
 
-    /// The rows of pieces on squares and those of threat inputs; `L1` and `P` must be the sizes of this layer.
+    /// The rows of pieces on squares and of threat inputs; `L1` and `P` must be the sizes of this layer.
     #[inline]
     pub fn all_rows<const L1: usize, const P: usize>(&self) -> AllRows<'_, L1, P> {
         AllRows {
@@ -252,7 +256,7 @@ impl Transformer {
 
 /// The numbers of a block.
 pub(super) enum Numbers<'a> {
-    /// To be written by [`paired::pair`].
+    /// In the layout of [`paired::pair`].
     Paired(&'a mut [Paired]),
     I16(&'a mut [i16]),
     I32(&'a mut [i32]),

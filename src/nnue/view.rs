@@ -1,4 +1,4 @@
-//! What a network needs to see of a board: far less than a whole position.
+//! The part of a position that a network reads.
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
@@ -12,7 +12,7 @@ pub trait BoardView {
     fn king(&self, color: Color) -> Square;
     /// The pieces of one colour and role.
     fn pieces(&self, color: Color, role: Role) -> Bitboard;
-    /// The number of all pieces.
+    /// The number of pieces, kings included.
     fn count(&self) -> usize {
         let sets = Color::ALL
             .into_iter()

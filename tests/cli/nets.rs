@@ -75,7 +75,7 @@ fn a_net_of_our_own_shape_is_shown_and_verified() {
     let width = 12 + b"synthetic".len() + 4;
     narrower[width..width + 4].copy_from_slice(&64u32.to_le_bytes());
     fs::write(&path, narrower).expect("the net");
-    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine runs 256");
+    zoothera(&["net", "verify", &net]).fails_with("width 64; this engine supports 256");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The refresh cache: for every own king square, the last sums and the pieces that they were computed from.
+//! Refresh cache: for every own king square, the last accumulator and the pieces that it was computed from.
 //!
-//! When a king returns to a square, most pieces usually stand where they stood before. Only the differences are
-//! applied, instead of summing up to thirty rows.
+//! When a king returns to a square, most pieces usually stand where they stood before. A refresh applies only the
+//! differences instead of summing up to thirty rows.
 // CITE: the idea is Luecx's, from the engine Koivisto, where it is known as "Finny tables".
 
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::nnue::rows::{Accumulator, AllRows, Changes};
 use crate::nnue::simd::Kernels;
 use crate::nnue::transformer::Transformer;
 
-/// The accumulator of one perspective and king square, and the board that it is of.
+/// The accumulator of one perspective and king square, with the pieces that it was computed from.
 #[derive(Clone)]
 struct Slot<const L1: usize, const P: usize> {
     sums: Accumulator<L1, P>,
@@ -30,7 +30,7 @@ pub(super) type Pieces = [[Bitboard; 6]; 2];
 type Indices = IndexList<MAX_ACTIVE>;
 
 impl<const L1: usize, const P: usize> Slot<L1, P> {
-    /// Adds the features that came and went since the last visit; remembers the pieces as they are `now`.
+    /// Lists the features that were added and removed since the last use of the slot, and stores the current pieces.
     #[inline(always)]
     fn changes<F: ChosenFeatures>(
         &mut self,
@@ -61,18 +61,18 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
     }
 }
 
-/// One slot per perspective and king square (or view of it, where squares share one). What is kept are pieces on
-/// squares alone: threat inputs are added to copies.
+/// One slot per perspective and king square, or per view where several squares share one. The slots contain only pieces
+/// on squares; threat inputs are added to copies.
 pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
-    /// What [`Self::move_king`] makes.
+    /// The result of [`Self::move_king`].
     moved: Box<Accumulator<L1, P>>,
     features: F,
     threat_inputs: PhantomData<R>,
 }
 
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
-    /// Every slot starts as the empty board: the biases alone.
+    /// A cache with every slot set to the empty board, whose accumulator is the biases.
     pub fn new(features: F, transformer: &Transformer) -> Self {
         let slot = Slot {
             sums: transformer.empty(),
@@ -86,7 +86,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         }
     }
 
-    /// Writes the sums of `board` for one perspective, and remembers them.
+    /// Computes the accumulator of `board` for one perspective, and stores it in the cache.
     pub fn refresh(
         &mut self,
         rows: &AllRows<'_, L1, P>,
@@ -117,8 +117,8 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         }
     }
 
-    /// The sums `from` of one board, where the own king stood on the first square, turned into those of the other
-    /// board, where it stands on the second one, but for threat inputs.
+    /// Returns `from` with the pieces on squares of the first board replaced by those of the second one. The own king
+    /// stands on the first square before and on the second one after. Threat inputs are not changed.
     #[inline(never)]
     pub fn move_king(
         &mut self,
@@ -128,14 +128,15 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         boards: [Pieces; 2],
         (perspective, kings): (Color, [Square; 2]),
     ) -> &Accumulator<L1, P> {
-        let slots = [0, 1].map(|n| self.visit(rows, kernels, &boards[n], perspective, kings[n]));
-        let [gone, came] = slots.map(|slot| &self.slots[slot].sums);
-        self.moved.exchange(from, gone, came);
+        let slots =
+            [0, 1].map(|n| self.update_slot(rows, kernels, &boards[n], perspective, kings[n]));
+        let [removed, added] = slots.map(|slot| &self.slots[slot].sums);
+        self.moved.exchange(from, removed, added);
         &self.moved
     }
 
-    /// Brings the sums of pieces on squares alone up to date; says in which slot they are.
-    fn visit(
+    /// Updates the slot of a king square to the given pieces, and returns its index.
+    fn update_slot(
         &mut self,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,

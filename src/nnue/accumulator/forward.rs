@@ -1,12 +1,12 @@
-//! The kernels behind the accumulators by the names that the list of compiled sizes has for them.
+//! Forward passes by name: maps the pass names in the list of compiled sizes to kernels.
 
 use crate::nnue::architecture::{Activation, Shape, Topology};
 use crate::nnue::layers::Head;
 use crate::nnue::simd::Kernels;
 
-/// A forward pass of the list.
+/// A forward pass through the dense layers.
 pub(super) trait Forward {
-    /// The raw output for accumulators of the side to move (`own`) and of the `other` side.
+    /// The raw output for the accumulators of the side to move (`own`) and of the `other` side.
     fn forward<const L1: usize>(
         kernels: Kernels,
         shape: &Shape,
@@ -16,7 +16,7 @@ pub(super) trait Forward {
     ) -> i32;
 }
 
-/// Declares [`Forward`] for types without values.
+/// Declares uninhabited types that implement [`Forward`].
 macro_rules! passes {
     ($($name:ident<$l1:ident>: ($kernels:ident, $shape:ident) => $call:expr;)+) => {
         $(

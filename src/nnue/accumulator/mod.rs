@@ -1,9 +1,10 @@
-//! The accumulator stack: `reset`, `push`, `pop`, `evaluate`; laziness stays inside.
+//! The accumulator stack: `reset`, `push`, `pop`, `evaluate`. Updates are lazy.
 //!
 //! A push only records the changes ([`plies`]); nets with threat inputs require moves to be made through the stack. An
-//! evaluation walks back to the nearest ply with computed sums and applies the recorded changes from there ([`stack`]).
-//! If the perspective's own king moved in between, every feature changed: the refresh cache ([`cache`]) then rebuilds
-//! the ply of that move, and later evaluations start from it. [`sized`] chooses the stack for the size of a net.
+//! evaluation searches backwards for the nearest ply with computed sums and applies the recorded changes from there
+//! ([`stack`]). If the perspective's own king moved in between, every feature changed: the refresh cache ([`cache`])
+//! then rebuilds the ply of that move, and later evaluations start from this ply. [`sized`] selects the stack type for
+//! the size of a net, [`forward`] the forward pass, and [`update`] the update kernel.
 // CITE: lazy accumulators over the plies of a line: Stockfish (2020).
 
 mod cache;
@@ -24,7 +25,7 @@ use super::output::NetOutput;
 use super::simd::{Kernel, Kernels};
 use crate::board::{DirtyPieces, Move, Position};
 
-/// One accumulator pair per ply, brought up to date only when evaluated.
+/// Stack of one accumulator pair per ply, updated only on evaluation.
 pub struct AccumulatorStack {
     network: Arc<Network>,
     kernels: Kernels,
@@ -33,18 +34,18 @@ pub struct AccumulatorStack {
 }
 
 impl AccumulatorStack {
-    /// A stack for `network`, with the kernel that was chosen at start-up.
+    /// A stack for `network` with the process's kernel, [`Kernel::active`].
     pub fn new(network: Arc<Network>) -> Self {
         Self::with_kernels(network, Kernels::active())
     }
 
-    /// A stack that uses a certain kernel, for tests and measurements.
+    /// A stack with a given kernel, for tests and measurements.
     ///
     /// # Panics
-    /// When this processor lacks the kernel; [`Kernel::is_available`] tells.
+    /// If this processor does not support the kernel; see [`Kernel::is_available`].
     pub fn with_kernel(network: Arc<Network>, kernel: Kernel) -> Self {
         let kernels = Kernels::new(kernel);
-        Self::with_kernels(network, kernels.expect("this processor has the kernel"))
+        Self::with_kernels(network, kernels.expect("the processor supports the kernel"))
     }
 
     fn with_kernels(network: Arc<Network>, kernels: Kernels) -> Self {
@@ -56,34 +57,34 @@ impl AccumulatorStack {
         }
     }
 
-    /// Forgets everything: the next evaluation is of `position`, at the bottom of the stack.
+    /// Clears the stack: the next evaluation computes its board without reference to earlier ones.
     pub fn reset(&mut self) {
-        // The refresh cache stays: it is true for any position of this network.
+        // The refresh cache stays valid, because it depends only on the network.
         self.plies.reset();
     }
 
-    /// A move was made. A null move changes no piece: push (and pop) nothing for it.
+    /// Records a move that was made. Null moves change no piece, so they are neither pushed nor popped.
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
         self.plies.push(dirty);
     }
 
-    /// Makes a legal move on `position` and pushes it. A net that sees attacks is told here, and only here, which of
-    /// them the move changed: after a mere [`Self::push`] it looks at the whole board again.
+    /// Makes a legal move on `position` and pushes it. For nets with threat inputs, only this method records the
+    /// changed attacks; after a [`Self::push`] the next evaluation recomputes the whole board.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
         self.plies.make(position, m);
     }
 
-    /// The last move was undone.
+    /// Removes the last move.
     #[inline]
     pub fn pop(&mut self) {
         self.plies.pop();
     }
 
-    /// What the network says to the side to move: [`NetOutput::value`] is what a search wants.
+    /// Evaluates `board` from the side to move's point of view. A search uses [`NetOutput::value`].
     ///
-    /// `board` must be the position that the pushes since the last [`Self::reset`] led to.
+    /// `board` must be the position that results from the pushes since the last [`Self::reset`].
     #[inline]
     pub fn evaluate(&mut self, board: &impl BoardView) -> NetOutput {
         let (plies, network) = (&mut self.plies, &*self.network);

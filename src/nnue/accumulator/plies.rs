@@ -1,5 +1,5 @@
-//! The plies of the current line: what each changed, and what is known of it. Apart from the sums, so that a push
-//! touches a few bytes only.
+//! The plies of the current line, with the recorded changes of each. Stored apart from the sums, so that a push writes
+//! only a few bytes.
 
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
@@ -8,13 +8,15 @@ use crate::board::{
     AttackKinds, DirtyPiece, DirtyPieces, DirtyThreats, Move, MoveBoards, Position,
 };
 
-/// Plies that a new stack has room for; a longer line only costs an allocation.
+/// Initial capacity of a stack, in plies. A longer line only costs an allocation.
 pub(super) const INITIAL_PLIES: usize = 272;
 
-/// How a ply differs from the one before, and whose sums are up to date.
+/// The changes of a ply, and which of its sums are computed.
 #[derive(Clone)]
 pub(super) struct Ply {
+    /// The pieces that the ply's move changed.
     pub dirty: DirtyPieces,
+    /// Whether the sums are up to date, by perspective.
     pub computed: [bool; 2],
 }
 
@@ -31,99 +33,107 @@ impl Ply {
 /// The attacks that a ply's move changed.
 #[derive(Clone)]
 pub(super) struct ThreatDelta {
-    /// Listed when they are needed.
+    /// The changed attacks, valid once `is_listed` is set.
     pub attacks: DirtyThreats,
+    /// Whether `attacks` is filled; this happens lazily.
     is_listed: bool,
-    /// What they are listed from.
-    around: MoveBoards,
-    is_known: bool,
+    /// The boards before and after the move.
+    boards: MoveBoards,
+    /// Whether the move was made through the stack, so that `boards` is valid.
+    is_recorded: bool,
 }
 
 /// The plies from the last reset to the position on the board.
 pub(super) struct Plies {
     pub stack: Vec<Ply>,
+    /// Index of the current ply in `stack`.
     pub top: usize,
-    /// For nets that have threat inputs: one for each ply.
+    /// One entry for each ply; only used for nets with threat inputs.
     pub deltas: Vec<ThreatDelta>,
-    /// The attacks to be told of.
+    /// The kinds of attacks to record.
     kinds: AttackKinds,
-    /// Whether there are any: asked at every move.
-    sees_attacks: bool,
+    /// Whether `kinds` contains any; cached because every move tests it.
+    records_attacks: bool,
 }
 
 impl Plies {
-    /// An empty line whose moves tell of attacks of some kinds.
+    /// An empty line that records changed attacks of the given kinds.
     pub fn new(kinds: AttackKinds) -> Self {
         Self {
             stack: vec![Ply::new(DirtyPieces::none()); INITIAL_PLIES],
             top: 0,
             deltas: Vec::new(),
             kinds,
-            sees_attacks: kinds != AttackKinds::NONE,
+            records_attacks: kinds != AttackKinds::NONE,
         }
     }
 
-    /// Makes `m` and pushes what it changed, attacks too if they are of interest.
+    /// Makes `m` and pushes its changes, including attacks for nets with threat inputs.
     #[inline]
     pub fn make(&mut self, position: &mut Position, m: Move) {
-        if self.sees_attacks {
+        if self.records_attacks {
             self.make_recording(position, m);
         } else {
             position.do_move_to(m, self.next());
         }
     }
 
-    /// Apart, so that the other nets do not pay for it at every move.
+    /// [`Self::make`] for nets with threat inputs. Not inlined, so that other nets do not pay for it at every move.
     #[inline(never)]
     fn make_recording(&mut self, position: &mut Position, m: Move) {
-        self.threat_delta_of(self.top + 1);
+        self.threat_delta_at(self.top + 1);
         self.next();
-        let (ply, deltas) = (&mut self.stack[self.top], &mut self.deltas[self.top]);
-        deltas.is_known = true;
-        deltas.is_listed = false;
-        position.do_move_recording(m, &mut ply.dirty, &mut deltas.around);
+        let (ply, delta) = (&mut self.stack[self.top], &mut self.deltas[self.top]);
+        delta.is_recorded = true;
+        delta.is_listed = false;
+        position.do_move_recording(m, &mut ply.dirty, &mut delta.boards);
     }
 
-    /// Lists the attacks that a ply's move changed, which must be known.
+    /// Lists the attacks that a ply's move changed. The move must have been recorded.
     #[inline]
     pub fn list_attacks(&mut self, ply: usize) {
-        let deltas = &mut self.deltas[ply];
-        debug_assert!(deltas.is_known, "nobody told of the attacks");
-        if !deltas.is_listed {
-            deltas.is_listed = true;
-            deltas.around.list(&mut deltas.attacks);
+        let delta = &mut self.deltas[ply];
+        debug_assert!(
+            delta.is_recorded,
+            "the changed attacks of ply {ply} were not recorded"
+        );
+        if !delta.is_listed {
+            delta.is_listed = true;
+            delta.boards.list(&mut delta.attacks);
         }
     }
 
-    /// The room for the attacks of a ply.
+    /// The threat delta of a ply; extends the list if necessary.
     #[inline]
-    fn threat_delta_of(&mut self, ply: usize) -> &mut ThreatDelta {
+    fn threat_delta_at(&mut self, ply: usize) -> &mut ThreatDelta {
         if ply >= self.deltas.len() {
             let nothing = ThreatDelta {
                 attacks: DirtyThreats::new(self.kinds),
                 is_listed: false,
-                around: MoveBoards::nothing(),
-                is_known: false,
+                boards: MoveBoards::nothing(),
+                is_recorded: false,
             };
             self.deltas.resize(self.stack.len().max(ply + 1), nothing);
         }
         &mut self.deltas[ply]
     }
 
+    /// Clears the line.
     pub fn reset(&mut self) {
         self.top = 0;
         self.stack[0] = Ply::new(DirtyPieces::none());
     }
 
+    /// Pushes a move's changes without its attacks.
     #[inline]
     pub fn push(&mut self, dirty: &DirtyPieces) {
-        if self.sees_attacks {
-            self.threat_delta_of(self.top + 1).is_known = false;
+        if self.records_attacks {
+            self.threat_delta_at(self.top + 1).is_recorded = false;
         }
         *self.next() = *dirty;
     }
 
-    /// One ply up: the place for what its move changes.
+    /// Advances by one ply and returns the storage for its changed pieces.
     #[inline]
     fn next(&mut self) -> &mut DirtyPieces {
         self.top += 1;
@@ -140,13 +150,14 @@ impl Plies {
         self.stack.push(Ply::new(DirtyPieces::none()));
     }
 
+    /// Removes the last ply.
     #[inline]
     pub fn pop(&mut self) {
-        debug_assert!(self.top > 0, "a pop without a push");
+        debug_assert!(self.top > 0, "pop without a matching push");
         self.top = self.top.saturating_sub(1);
     }
 
-    /// The pawns at a ply, where those at the top stand as `now`.
+    /// The pawns at a ply, given the pawns `now` at the top.
     #[inline]
     pub fn pawns_at(&self, ply: usize, mut now: ByColor<Bitboard>) -> ByColor<Bitboard> {
         for later in self.stack[ply + 1..=self.top].iter().rev() {
@@ -163,10 +174,10 @@ impl Plies {
         now
     }
 
-    /// The pieces at a ply, where those at the top stand as `now`.
+    /// The pieces at a ply, given the pieces `now` at the top.
     pub fn pieces_at(&self, ply: usize, mut now: Pieces) -> Pieces {
         for later in self.stack[ply + 1..=self.top].iter().rev() {
-            // What came is gone before anything comes back: with castling both kinds of squares overlap.
+            // Removes the arrivals before restoring departures: in castling the two sets of squares can overlap.
             for change in later.dirty.iter() {
                 if let Some(to) = change.to {
                     of(&mut now, change).discard(to);
@@ -181,7 +192,7 @@ impl Plies {
         now
     }
 
-    /// Where the king of `color` stands at a ply; at the top it stands on `now`.
+    /// The king's square at a ply, given its square `now` at the top.
     #[inline]
     pub fn king_at(&self, ply: usize, color: Color, now: Square) -> Square {
         let later = self.stack[ply + 1..=self.top].iter();
@@ -191,10 +202,11 @@ impl Plies {
         first.and_then(|dirty| dirty[0].from).unwrap_or(now)
     }
 
-    /// The nearest ply from which the recorded changes lead to the top; with attacks, if they are of interest. A move
-    /// of the own king is such a change if it `goes_on` over it.
+    /// The highest ply with computed sums from which the recorded changes can be applied up to the top. For nets with
+    /// threat inputs, the changes must include attacks. A move of the own king counts as applicable only if
+    /// `is_incremental` returns true for it.
     #[inline(always)]
-    pub fn base(&self, perspective: Color, goes_on: impl Fn(&DirtyPiece) -> bool) -> Base {
+    pub fn base(&self, perspective: Color, is_incremental: impl Fn(&DirtyPiece) -> bool) -> Base {
         let mut ply = self.top;
         loop {
             let here = &self.stack[ply];
@@ -203,8 +215,8 @@ impl Plies {
             }
             let moved = here.dirty.king_moved() == Some(perspective);
             if ply == 0
-                || moved && !goes_on(&here.dirty[0])
-                || self.sees_attacks && !self.deltas[ply].is_known
+                || moved && !is_incremental(&here.dirty[0])
+                || self.records_attacks && !self.deltas[ply].is_recorded
             {
                 return Base::Lowest(ply);
             }
@@ -213,16 +225,16 @@ impl Plies {
     }
 }
 
-/// Where the sums of a perspective can begin.
+/// The ply from which the sums of a perspective can be updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Base {
-    /// They are known at this ply.
+    /// The sums of this ply are computed.
     Computed(usize),
-    /// They are known nowhere, and changes lead to the top from this ply on.
+    /// No usable ply has computed sums. This is the lowest ply from which the changes can be applied up to the top.
     Lowest(usize),
 }
 
-/// The set of pieces that a change belongs to.
+/// The set of pieces with the colour and role of a changed piece.
 #[inline]
 fn of<'a>(pieces: &'a mut Pieces, change: &DirtyPiece) -> &'a mut Bitboard {
     &mut pieces[change.piece.color as usize][change.piece.role as usize - 1]

@@ -1,4 +1,4 @@
-//! A stack of sums for every size that there is code for: where a net's shape turns into types.
+//! Stacks of sums for every compiled size: dispatches from a net's shape at run time to types.
 
 use super::forward::{self, Forward};
 use super::plies::Plies;
@@ -21,7 +21,7 @@ macro_rules! declare {
         declare! { $($own: $features, None, $l1, $psqt, $pass;)+ $($published)+ }
     };
     ($($name:ident: $features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $pass:ident;)+) => {
-        /// The sums of a network's plies; each variant has its sizes in its type.
+        /// The sums of a network's plies, with one variant for each compiled size.
         pub(super) enum SizedStack {
             $($name(Stack<chosen::$features, threat_inputs::types::$threat_inputs, $l1, $psqt>),)+
         }
@@ -34,9 +34,9 @@ macro_rules! declare {
                 }
             }
 
-            /// Brings the top of the line up to date and runs the dense layers.
-            // One function with everything inside of it but the kernels: as a part of the search's functions it would
-            // take registers from them.
+            /// Updates the sums at the top of the line and runs the dense layers.
+            // One function that inlines everything except the kernels. Not inlined into the search, where it would
+            // increase register pressure.
             #[inline(never)]
             pub fn evaluate(
                 &mut self,
@@ -71,7 +71,7 @@ where
     R: Update,
     Pass: Forward,
 {
-    let [own, other] = stack.up_to_date(plies, network, kernels, board);
+    let [own, other] = stack.sums_at_top(plies, network, kernels, board);
     let shape = network.architecture();
     let bucket = shape.bucket(board.count());
     let head = &network.heads()[bucket];

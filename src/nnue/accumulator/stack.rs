@@ -1,4 +1,4 @@
-//! The sums of every ply, for one feature set and size.
+//! The accumulators of every ply, for one feature set and size.
 
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
@@ -14,16 +14,18 @@ use crate::nnue::network::Network;
 use crate::nnue::rows::{Accumulator, AllRows};
 use crate::nnue::simd::Kernels;
 
-/// Both perspectives' sums of every ply, by colour.
+/// Both perspectives' accumulators of every ply.
 pub(super) struct Stack<F, R, const L1: usize, const P: usize> {
+    /// By ply and colour.
     accumulators: Vec<[Accumulator<L1, P>; 2]>,
     features: F,
     cache: RefreshCache<F, R, L1, P>,
-    /// Room for the threat inputs that a ply changes, for each perspective.
+    /// Buffers for the threat inputs that a ply changes, by perspective.
     changes: [ThreatInputChanges; 2],
 }
 
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, L1, P> {
+    /// A stack for `network` without computed accumulators.
     pub fn new(network: &Network) -> Self {
         let features = F::of(network.architecture().features);
         Self {
@@ -34,11 +36,11 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         }
     }
 
-    /// The sums of the side to move and of the other side, at the top.
-    // Part of its caller, as what it calls is, and with its arguments apart: in registers they cost half as much as
-    // behind a pointer, and this runs at every other node.
+    /// Updates the accumulators at the top and returns them: the side to move's, then the other side's.
+    // Inlined into its caller, with its callees, and with separate arguments: in registers they cost half as much as
+    // through a pointer, and this runs at every second node.
     #[inline(always)]
-    pub fn up_to_date(
+    pub fn sums_at_top(
         &mut self,
         plies: &mut Plies,
         network: &Network,
@@ -51,9 +53,9 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         }
         let rows = &network.transformer().all_rows();
         if R::SET.is_any() {
-            self.bring_up_threat_inputs(plies, rows, kernels, board);
+            self.update_with_threat_inputs(plies, rows, kernels, board);
         } else {
-            self.bring_up(plies, rows, kernels, board);
+            self.update_pieces(plies, rows, kernels, board);
         }
         let turn = board.turn();
         let sums = &self.accumulators[top];
@@ -66,9 +68,9 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             .resize(plies, [Accumulator::zeroed(), Accumulator::zeroed()]);
     }
 
-    /// The lowest plies with computed sums from which the recorded changes of each perspective lead to the top. Missing
-    /// sums are computed here, at the lowest stale ply rather than at the top, so later evaluations start from this
-    /// ply.
+    /// For each perspective, the ply from which the recorded changes are applied up to the top (see [`Plies::base`]).
+    /// If no usable ply is computed, computes the lowest stale ply rather than the top, so that later evaluations start
+    /// from it.
     // CITE: sums below the top for later evaluations: Stockfish (2025), which computes them backwards from the top.
     #[inline(always)]
     fn bases(
@@ -77,10 +79,10 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
-        goes_on: impl Fn(Color, &DirtyPiece) -> bool,
+        is_incremental: impl Fn(Color, &DirtyPiece) -> bool,
     ) -> [usize; 2] {
         Color::ALL.map(|perspective| {
-            match plies.base(perspective, |king| goes_on(perspective, king)) {
+            match plies.base(perspective, |king| is_incremental(perspective, king)) {
                 Base::Computed(ply) => ply,
                 Base::Lowest(ply) => {
                     let board = BoardAt::new(plies, ply, board);
@@ -93,9 +95,9 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         })
     }
 
-    /// Computes both perspectives at the top, for a net without threat inputs.
+    /// Updates both perspectives up to the top, for a net without threat inputs.
     #[inline(always)]
-    fn bring_up(
+    fn update_pieces(
         &mut self,
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
@@ -104,9 +106,9 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     ) {
         let features = self.features;
         let bases = self.bases(plies, rows, kernels, board, |perspective, king| {
-            F::SHARES_VIEWS && keeps_its_view(features, perspective, king)
+            F::SHARES_VIEWS && keeps_view(features, perspective, king)
         });
-        // Rows of both perspectives are asked for before the first one is needed.
+        // Prefetches the rows of both perspectives before the first one is needed.
         let mut at_top = [const { ChangedFeatures::none() }; 2];
         for ((lists, perspective), base) in at_top.iter_mut().zip(Color::ALL).zip(bases) {
             if base < plies.top {
@@ -117,7 +119,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         }
         for ((lists, perspective), base) in at_top.iter().zip(Color::ALL).zip(bases) {
             let p = perspective as usize;
-            // Every ply on the way is stored: its other children will start from it.
+            // Stores every intermediate ply, because evaluations of its other children start from it.
             for ply in base + 1..=plies.top {
                 let mut below = ChangedFeatures::none();
                 let lists = if ply == plies.top {
@@ -135,34 +137,32 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         }
     }
 
-    /// Computes both perspectives at the top, for a net with threat inputs.
-    // Apart, so that the other nets do not pay for it.
+    /// Updates both perspectives up to the top, for a net with threat inputs.
+    // Not inlined, so that other nets do not pay for it.
     #[inline(never)]
-    fn bring_up_threat_inputs(
+    fn update_with_threat_inputs(
         &mut self,
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &impl BoardView,
     ) {
-        let bases = self.bases(plies, rows, kernels, board, |_, king| {
-            stays_in_its_half(king)
-        });
+        let bases = self.bases(plies, rows, kernels, board, |_, king| stays_in_half(king));
         if bases[0] == bases[1] {
-            self.update_threat_inputs(plies, rows, kernels, board, (Color::ALL, bases[0]));
+            self.apply_changes(plies, rows, kernels, board, (Color::ALL, bases[0]));
             return;
         }
         for (perspective, base) in Color::ALL.into_iter().zip(bases) {
-            self.update_threat_inputs(plies, rows, kernels, board, ([perspective], base));
+            self.apply_changes(plies, rows, kernels, board, ([perspective], base));
         }
     }
 
-    /// Follows the changes from `base` to the top for a net with threat inputs. None of them is lost where the own king
-    /// moves within its half of the board: all pieces change their features, but threat inputs only turn with the half.
+    /// Applies the changes from `base` to the top, for a net with threat inputs. The own king may move within its half
+    /// of the board: then all features of pieces on squares change, but threat inputs depend only on the half.
     ///
-    /// Every ply on the way is stored: its other children will start from it.
+    /// Stores every intermediate ply, because evaluations of its other children start from it.
     #[inline(always)]
-    fn update_threat_inputs<const N: usize>(
+    fn apply_changes<const N: usize>(
         &mut self,
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
@@ -181,7 +181,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             let dirty = &plies.stack[ply].dirty;
             let deltas = (dirty, &*plies.deltas[ply].attacks);
             let views: [_; N] = std::array::from_fn(|n| (perspectives[n], kings[n]));
-            // Rows of both perspectives are asked for before the first one is needed: memory is what takes the time.
+            // Prefetches the rows of both perspectives before the first one is needed: memory latency dominates.
             R::SET.changes(deltas, &mut pawns, views, &mut self.changes);
             let threat_inputs = &self.changes;
             threat_inputs
@@ -205,7 +205,13 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                     let cache = &mut self.cache;
                     let moved =
                         cache.move_king(rows, kernels, from, boards, (perspective, squares));
-                    R::update(kernels, rows, moved, to, &threat_inputs[n].beside(&[], &[]));
+                    R::update(
+                        kernels,
+                        rows,
+                        moved,
+                        to,
+                        &threat_inputs[n].with_pieces(&[], &[]),
+                    );
                 } else {
                     let ChangedFeatures { added, removed } = &on_squares[n];
                     R::update(
@@ -213,7 +219,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                         rows,
                         from,
                         to,
-                        &threat_inputs[n].beside(added, removed),
+                        &threat_inputs[n].with_pieces(added, removed),
                     );
                 }
             }
@@ -224,26 +230,26 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
     }
 }
 
-/// Whether a king that moved stays on the files a to d, or on e to h.
+/// Whether a king move stays within the files a to d or within e to h.
 #[inline]
-fn stays_in_its_half(king: &DirtyPiece) -> bool {
+fn stays_in_half(king: &DirtyPiece) -> bool {
     let half = |square: Option<Square>| square.map(|square| square as u32 & 4);
     half(king.from) == half(king.to)
 }
 
-/// Whether the own king of a perspective, which moved, is still in its bucket and its half.
+/// Whether a move of the perspective's own king stays within its bucket and its half of the board.
 #[inline]
-fn keeps_its_view<F: ChosenFeatures>(features: F, perspective: Color, king: &DirtyPiece) -> bool {
+fn keeps_view<F: ChosenFeatures>(features: F, perspective: Color, king: &DirtyPiece) -> bool {
     match (king.from, king.to) {
-        (Some(from), Some(to)) => features.is_one_view(perspective, from, to),
+        (Some(from), Some(to)) => features.have_same_view(perspective, from, to),
         _ => false,
     }
 }
 
-/// The board of a ply, at the top or below it.
+/// The board of a ply at or below the top.
 struct BoardAt {
     pieces: Pieces,
-    /// The side to move at the top: sums do not depend on it.
+    /// The side to move at the top. Sums do not depend on it.
     turn: Color,
 }
 
@@ -263,7 +269,7 @@ impl BoardView for BoardAt {
 
     fn king(&self, color: Color) -> Square {
         let king = self.pieces(color, Role::King).first();
-        king.expect("both kings are on the board of every ply")
+        king.expect("every board has both kings")
     }
 
     fn pieces(&self, color: Color, role: Role) -> Bitboard {
@@ -281,7 +287,7 @@ fn pieces(board: &impl BoardView) -> Pieces {
     pieces
 }
 
-/// The features that a move added and removed, seen by one perspective.
+/// The features that a move added and removed for one perspective.
 struct ChangedFeatures {
     added: IndexList<MAX_CHANGED>,
     removed: IndexList<MAX_CHANGED>,
@@ -295,7 +301,7 @@ impl ChangedFeatures {
         }
     }
 
-    /// Prefetches the beginnings of their rows.
+    /// Prefetches the first cache line of each feature's row.
     #[inline(always)]
     fn prefetch<const L1: usize, const P: usize>(&self, rows: &AllRows<'_, L1, P>) {
         for list in [&self.added, &self.removed] {
@@ -304,9 +310,9 @@ impl ChangedFeatures {
         }
     }
 
-    /// Adds those of a perspective whose king stands on `king`.
-    // Written where they stay: a copy would be read in words of eight bytes, which waits until the two bytes of each
-    // index have left the processor's store buffer.
+    /// Appends the changed features of a perspective whose king stands on `king`.
+    // Writes in place, because a copy would read eight bytes at a time. Such a load stalls until the two-byte stores of
+    // the indices have left the processor's store buffer.
     #[inline(always)]
     fn write<F: ChosenFeatures>(
         &mut self,

@@ -1,12 +1,12 @@
-//! How the changes of a ply are applied: by the kernel that a net with or without threat inputs needs.
+//! Static choice of the update kernel, for nets with and without threat inputs.
 
 use crate::nnue::features::threat_inputs::{StaticThreatInputs, types};
 use crate::nnue::rows::{Accumulator, AllRows, Changes};
 use crate::nnue::simd::Kernels;
 
-/// Threat inputs with the kernel that updates sums of them.
+/// Threat inputs with the matching update kernel.
 pub(super) trait Update: StaticThreatInputs {
-    /// Writes `from` after some changes to `to`.
+    /// Applies the changes to `from` and writes the result to `to`.
     fn update<const L1: usize, const P: usize>(
         kernels: Kernels,
         rows: &AllRows<'_, L1, P>,

@@ -3,31 +3,31 @@
 use super::Shape;
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
-/// What the numbers of a block are.
+/// Table and number type of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BlockKind {
     /// i16, one row.
     Biases,
-    /// i16, a row for each piece on a square.
+    /// i16, one row for each piece on a square.
     Weights,
-    /// i8, a row for each threat input; never compressed.
+    /// i8, one row for each threat input; never compressed.
     ThreatInputs,
-    /// i32, a row for each threat input, then a row for each piece on a square.
+    /// i32, one row for each threat input, then one row for each piece on a square.
     Psqt,
 }
 
-/// Some rows of a table.
+/// A range of rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
-    /// What messages call it.
+    /// Name in error messages.
     pub name: &'static str,
-    /// What its numbers are.
+    /// Table and number type.
     pub kind: BlockKind,
-    /// The first row, and the one behind the last.
+    /// First row (inclusive) and last row (exclusive).
     pub rows: (usize, usize),
 }
 
-/// The blocks of a shape.
+/// The blocks of a shape, in file order.
 pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
     let threat_inputs = shape.threat_inputs.set();
     let (threats, all) = (threat_inputs.threat_count(), threat_inputs.count());
@@ -63,7 +63,7 @@ pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
 }
 
 impl Block {
-    /// The numbers of the block within its table, which has rows of so many.
+    /// The index range of the block's numbers within its table, whose rows have `width` numbers.
     pub fn range(&self, width: usize) -> std::ops::Range<usize> {
         self.rows.0 * width..self.rows.1 * width
     }

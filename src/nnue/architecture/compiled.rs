@@ -1,16 +1,15 @@
-//! The sizes that this binary has code for: one list, from which the accumulators, the check of a file and the trainer
-//! are made.
+//! The list of sizes that this binary has code for. The accumulators, the check of a file and the trainer are generated
+//! from it.
 
 use super::{Activation, Shape, Topology};
 use crate::nnue::features::chosen::Code;
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
-/// Hands the list to the macro `then`, behind what else it is `given`.
+/// Passes the list to the macro `then`, preceded by the tokens in `given`.
 ///
-/// A row is a name, the feature set (or the [`Code`] of several), the width of an accumulator, the piece-square values
-/// of a feature, and the [`ForwardPass`] after the accumulators. The sizes under `own` are those of nets of our own,
-/// which the trainer can train. A row of `published` also names the threat inputs; a size that is already under `own`
-/// is not repeated there.
+/// A row has a name, the feature set (or the [`Code`] of several sets), the width of an accumulator, the number of
+/// piece-square values of a feature, and the [`ForwardPass`] after the accumulators. The trainer supports the sizes
+/// under `own`. A row of `published` also names the threat inputs. A size under `own` is not repeated there.
 macro_rules! compiled {
     ($then:ident $(, $given:tt)*) => {
         $then! {
@@ -38,26 +37,26 @@ macro_rules! compiled {
 }
 pub(crate) use compiled;
 
-/// What runs behind the accumulators; each has a kernel.
+/// The computation after the accumulators; each variant has a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ForwardPass {
-    /// Clipped sums or their squares, then at most 16, 32 and 1 outputs with clipped ReLUs.
+    /// Clipped sums or their squares, then layers of at most 16, 32 and 1 outputs with clipped ReLUs.
     Clipped16,
-    /// The same with 32, 32 and 1 outputs.
+    /// As [`Self::Clipped16`] with 32, 32 and 1 outputs.
     Clipped32,
-    /// Products of halves, then 16, 32 and 1 outputs, of which one skips.
+    /// Pairwise products, then layers of 16, 32 and 1 outputs with a skip connection.
     Pairwise,
-    /// The same with wide products.
+    /// As [`Self::Pairwise`] with products of sums clipped at 255.
     WidePairwise,
-    /// Wide products of halves, then 32, 32 and 1 outputs, joined.
+    /// Wide products, then densely connected layers of 32, 32 and 1 outputs with a skip connection.
     Sfnnv16,
 }
 
-/// What follows the accumulators in a net of our own.
+/// Activation of the accumulators, topology, and sizes of the hidden layers.
 type Layers = (Activation, Topology, [usize; 2]);
 
 impl ForwardPass {
-    /// The pass that runs a shape.
+    /// The pass for a shape, if there is one.
     const fn of(shape: &Shape) -> Option<Self> {
         match (shape.activation, shape.topology, shape.hidden) {
             (Activation::Crelu | Activation::Screlu, Topology::Plain, [h1, 32]) => match h1 {
@@ -74,9 +73,9 @@ impl ForwardPass {
         }
     }
 
-    /// Whether its kernels can work on accumulators of that width: rows of the transformer are blocks of 128 numbers,
-    /// and groups of four inputs of the first layer are listed by the 64, and at most 768 of them.
-    const fn has_width(self, l1: usize) -> bool {
+    /// Whether its kernels support accumulators of width `l1`. Rows of the transformer must consist of blocks of 128
+    /// numbers. The first layer's groups of four inputs are scanned 64 at a time, and at most 768 are supported.
+    const fn supports_width(self, l1: usize) -> bool {
         let groups = match self {
             Self::Clipped16 | Self::Clipped32 => 2 * l1 / 4,
             Self::Pairwise | Self::WidePairwise | Self::Sfnnv16 => l1 / 4,
@@ -84,7 +83,7 @@ impl ForwardPass {
         l1.is_multiple_of(128) && groups <= 768 && (groups < 64 || groups.is_multiple_of(64))
     }
 
-    /// The layers of nets of our own that it runs.
+    /// The layers that nets of our own format can combine with this pass.
     pub const fn own_layers(self) -> &'static [Layers] {
         const fn plain(h1: usize) -> [Layers; 2] {
             [
@@ -108,7 +107,7 @@ impl ForwardPass {
 /// A row of the list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    /// The feature sets: all that run by this code.
+    /// The code of the feature sets.
     pub features: Code,
     pub threat_inputs: ThreatInputs,
     pub l1: usize,
@@ -117,7 +116,8 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    const fn is_of(&self, shape: &Shape, pass: ForwardPass) -> bool {
+    /// Whether this row runs a shape with this pass.
+    const fn matches(&self, shape: &Shape, pass: ForwardPass) -> bool {
         self.features as u8 == shape.features.compiled_as() as u8
             && self.threat_inputs as u8 == shape.threat_inputs as u8
             && self.l1 == shape.l1
@@ -134,29 +134,29 @@ macro_rules! declare {
             $($name:ident: $features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $pass:ident;)+
         }
     ) => {
-        /// The rows by name: what matches on it has code for all of them.
+        /// The rows by name, so that the compiler checks that every `match` covers all of them.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub(crate) enum Compiled {
             $($own,)+
             $($name,)+
         }
 
-        $(const _: () = assert!(ForwardPass::$own_pass.has_width($own_l1));)+
-        $(const _: () = assert!(ForwardPass::$pass.has_width($l1));)+
+        $(const _: () = assert!(ForwardPass::$own_pass.supports_width($own_l1));)+
+        $(const _: () = assert!(ForwardPass::$pass.supports_width($l1));)+
 
-        /// The sizes of nets of our own.
+        /// The sizes of our own format.
         pub(super) const OWN: &[Size] = &[$(size!($own_features, None, $own_l1, $own_psqt, $own_pass)),+];
 
         impl Compiled {
-            /// The row that runs a shape.
+            /// The row that runs a shape, if there is one.
             pub(super) const fn of(shape: &Shape) -> Option<Self> {
                 let Some(pass) = ForwardPass::of(shape) else {
                     return None;
                 };
-                $(if size!($own_features, None, $own_l1, $own_psqt, $own_pass).is_of(shape, pass) {
+                $(if size!($own_features, None, $own_l1, $own_psqt, $own_pass).matches(shape, pass) {
                     return Some(Self::$own);
                 })+
-                $(if size!($features, $threat_inputs, $l1, $psqt, $pass).is_of(shape, pass) {
+                $(if size!($features, $threat_inputs, $l1, $psqt, $pass).matches(shape, pass) {
                     return Some(Self::$name);
                 })+
                 None

@@ -1,4 +1,4 @@
-//! What people read of an architecture.
+//! Text form of architectures.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use super::{Activation, Architecture, Shape, Topology, VERSION_1, VERSION_OWN};
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
 impl Architecture {
-    /// The name that Stockfish's authors gave it; ours are only said to be ours.
+    /// The name that Stockfish's authors gave it, or "own" for our own format.
     fn generation(&self) -> &'static str {
         if self.version == VERSION_OWN {
             return "own";
         }
         let named = PUBLISHED.iter().find(|(_, published)| published == self);
-        // No squares are known but SFNNv4's, whatever the width.
+        // Only SFNNv4 has no squares, but a file can have its layers with any width.
         named.map_or("SFNNv4", |(name, _)| name)
     }
 
-    /// The names of all published architectures, and those of our own in a few words.
+    /// The names of all published architectures, and a summary of our own.
     pub(crate) fn all_names() -> String {
         let published: Vec<String> = Self::published().map(|known| known.to_string()).collect();
         format!(
-            "{}, and nets of its own that describe themselves; not the nets of Stockfish's development versions \
-             between its releases (as SFNNv11 to v15)",
+            "{}, and self-describing nets in its own format, but not the nets of Stockfish's development versions \
+             between releases (such as SFNNv11 to v15)",
             published.join(", ")
         )
     }
@@ -57,7 +57,7 @@ impl fmt::Display for Architecture {
 }
 
 impl fmt::Display for Activation {
-    /// As the trainer's command line has it.
+    /// Writes the name used on the trainer's command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Crelu => "crelu",
@@ -69,7 +69,7 @@ impl fmt::Display for Activation {
 }
 
 impl Shape {
-    /// The activations in words.
+    /// A description of the activations.
     pub fn activations(&self) -> String {
         let accumulators = match self.activation {
             Activation::Crelu => "",
@@ -78,16 +78,19 @@ impl Shape {
         };
         let layers = match self.topology {
             Topology::Plain => "clipped ReLU",
-            Topology::Skip { squares: false } => "clipped ReLU; one output skips",
-            Topology::Skip { squares: true } => "clipped ReLU and its square; one output skips",
+            Topology::Skip { squares: false } => "clipped ReLU; skip connection from one output",
+            Topology::Skip { squares: true } => {
+                "clipped ReLU and its square; skip connection from one output"
+            }
             Topology::Sfnnv16 => {
-                "clipped ReLU and its square, all seen by all later layers; two outputs skip"
+                "clipped ReLU and its square, fed to all later layers; skip connection from two outputs"
             }
         };
         format!("{accumulators}{layers}")
     }
 
-    /// The text of a file, in the form of Stockfish's first nets; a net of our own tells the rest in words of its own.
+    /// The description text of a file, in the format of Stockfish's first nets. It is incomplete for nets of our own
+    /// format, which also have shape words.
     pub fn description(&self) -> String {
         let (features, l1) = (self.features.set(), self.l1);
         let [first, second, output] = self.layers();

@@ -1,13 +1,14 @@
-//! The one description of a net, from which everything that depends on its shape follows.
+//! The description of a net, from which all code that depends on its shape is derived.
 //!
-//! [`shape`] has the numbers that describe a net, and what they imply: sizes and hashes. [`mod@compiled`] is the list
-//! of the sizes that this binary has code for; accumulators and the trainer are made from it. An [`Architecture`] is a
-//! shape that was found in that list: there is no other way to make one. [`published`] names those of other engines,
-//! [`own`] reads and writes the words by which a net of our own describes itself.
+//! [`shape`] contains the numbers that describe a net, and the sizes and hashes that they imply. [`mod@compiled`] lists
+//! the sizes that this binary has code for; the accumulators and the trainer are generated from it. An
+//! [`Architecture`] is a shape found in that list and cannot be constructed in any other way. [`published`] lists the
+//! architectures of Stockfish's nets. [`own`] reads and writes the shape words of our own format. [`blocks`] lists the
+//! parameters of the first layer in file order, and [`display`] prints architectures.
 //!
-//! A new width, or another combination of what exists, is a line in [`mod@compiled`]; a feature set is a file in
-//! [`features`](super::features) as well, and layers of a new kind are a variant of [`Activation`] or [`Topology`] with
-//! their kernel.
+//! To add a width, or a new combination of existing parts, add a line to [`mod@compiled`]. A feature set also needs a
+//! file in [`features`](super::features). A new kind of layer needs a variant of [`Activation`] or [`Topology`] and a
+//! kernel.
 
 pub(crate) mod blocks;
 pub(crate) mod compiled;
@@ -27,7 +28,7 @@ use super::error::UnsupportedShape;
 use super::features::Features;
 use super::features::threat_inputs::ThreatInputs;
 
-/// The shape of a net that this binary runs. Its numbers are those of the [`Shape`] that it dereferences to.
+/// A shape that this binary has code for. Dereferences to its [`Shape`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Architecture {
     shape: Shape,
@@ -46,7 +47,7 @@ impl Architecture {
     /// HalfKP 256x2-32-32-1, as in Stockfish 12 and 13.
     pub const HALF_KP: Self = published::PUBLISHED[0].1;
 
-    /// The architecture of that shape; `None` if there is no code for it.
+    /// The architecture with this shape; `None` if there is no code for it.
     const fn of(shape: Shape) -> Option<Self> {
         match Compiled::of(&shape) {
             Some(compiled) => Some(Self { shape, compiled }),
@@ -54,32 +55,32 @@ impl Architecture {
         }
     }
 
-    /// Every architecture of the published nets, in the order in which a header is compared with them.
+    /// All architectures of the published nets, in the order in which the parser compares them with a header.
     pub fn published() -> impl Iterator<Item = Self> {
         published::PUBLISHED
             .into_iter()
             .map(|(_, architecture)| architecture)
     }
 
-    /// Every architecture of nets of our own.
+    /// All architectures of our own format.
     pub fn own() -> impl Iterator<Item = Self> {
         own::all()
     }
 
-    /// What the words of a net of our own describe: [`own`] has their meanings.
+    /// The architecture described by the shape words of our own format, see [`own`].
     ///
     /// # Errors
-    /// The first word whose value is not supported beside those before it, and the values that are.
+    /// Names the first number that is not supported together with the numbers before it, and the supported values.
     pub fn from_words(words: [u32; own::WORDS]) -> Result<Self, UnsupportedShape> {
         own::from_words(words)
     }
 
-    /// The architecture of the nets that are trained with these settings: the published one where there is one, so
-    /// that other engines read the net too, or else one of our own. Both hidden layers have 32 units; behind products
-    /// of halves the first one has 16. With `psqt` a feature has a piece-square value for each stack.
+    /// The architecture of nets trained with these settings: the published one if it exists, so that other engines can
+    /// read the net, and otherwise one of our own. Both hidden layers have 32 units, except that the first has 16 after
+    /// pairwise products. With `psqt`, a feature has a piece-square value for each layer stack.
     ///
     /// # Errors
-    /// As [`Self::from_words`].
+    /// As for [`Self::from_words`].
     pub fn of_settings(
         features: Features,
         l1: usize,
@@ -108,7 +109,7 @@ impl Architecture {
         Ok(Self::published().find(same).unwrap_or(own))
     }
 
-    /// The architecture of the nets that training on from such a net makes; `None` if it cannot be trained.
+    /// The architecture that results from training with this one as a warm start; `None` if it cannot be trained.
     pub(crate) fn trained(&self) -> Option<Self> {
         let &Shape {
             features,
@@ -122,7 +123,7 @@ impl Architecture {
         self.is_like(&found).then_some(found)
     }
 
-    /// Whether the shapes are the same but for the version of their files.
+    /// Whether the shapes are equal, ignoring the version of their files.
     fn is_like(&self, other: &Self) -> bool {
         let version = self.version;
         self.shape
@@ -132,7 +133,7 @@ impl Architecture {
             }
     }
 
-    /// The same without squares of the first layer's outputs: SFNNv4 and v5 have one header.
+    /// The same architecture without squares of the first layer's outputs (SFNNv4 and v5 have the same header).
     pub(super) fn without_squares(mut self) -> Self {
         if let Topology::Skip { squares } = &mut self.shape.topology {
             *squares = false;
@@ -140,7 +141,7 @@ impl Architecture {
         self
     }
 
-    /// Which code runs it.
+    /// The row of the list of compiled sizes that runs this architecture.
     #[inline(always)]
     pub(crate) fn compiled(self) -> Compiled {
         self.compiled

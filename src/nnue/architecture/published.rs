@@ -1,4 +1,4 @@
-//! The architectures of the published nets, under the names that Stockfish's authors gave them.
+//! Architectures of the published nets, with the names that Stockfish's authors gave them.
 // CITE: Stockfish 12 to 19 and nnue-pytorch; sizes and hashes checked against the published files.
 
 use super::{Activation, Architecture, Shape, Topology, VERSION_1, VERSION_2, VERSION_3};
@@ -51,14 +51,14 @@ const SFNN_V4: Shape = Shape {
     ..pairwise(1024)
 };
 
-/// Stockfish 18's.
+/// The big net of Stockfish 18.
 const SFNN_V10: Shape = Shape {
     threat_inputs: ThreatInputs::Threats,
     activation: Activation::WidePairwise,
     ..pairwise(1024)
 };
 
-/// Stockfish 19's.
+/// The net of Stockfish 19.
 const SFNN_V16: Shape = Shape {
     version: VERSION_3,
     threat_inputs: ThreatInputs::ThreatsAndPawnPairs,
@@ -67,7 +67,7 @@ const SFNN_V16: Shape = Shape {
     ..SFNN_V10
 };
 
-/// Every architecture with its name, in the order in which a header is compared with them.
+/// All architectures with their names, in the order in which the parser compares them with a header.
 pub(super) const PUBLISHED: [(&str, Architecture); 12] = [
     ("SFNNv1", compiled(HALF_KP)),
     ("SFNNv2", compiled(SFNN_V2)),
@@ -80,11 +80,11 @@ pub(super) const PUBLISHED: [(&str, Architecture); 12] = [
     ("SFNNv9", compiled(pairwise(3072))),
     ("SFNNv10", compiled(SFNN_V10)),
     ("SFNNv16", compiled(SFNN_V16)),
-    // Behind v5, whose header it has.
+    // After v5, which has the same header.
     ("SFNNv4", compiled(SFNN_V4)),
 ];
 
-/// The architecture of a shape; the build fails if there is no code for it.
+/// The architecture with this shape. The build fails if there is no code for it.
 const fn compiled(shape: Shape) -> Architecture {
     match Architecture::of(shape) {
         Some(architecture) => architecture,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::nnue::container::file_size;
 
-    /// Name, description's length, transformer hash, network hash, file hash, file size without compression.
+    /// Name, length of the description, transformer hash, network hash, file hash, file size without compression.
     type Known = (&'static str, usize, u32, u32, u32, usize);
 
     #[rustfmt::skip]
@@ -113,10 +113,10 @@ mod tests {
     ];
 
     #[test]
-    fn published_hashes_and_sizes() {
+    fn hashes_and_sizes_match_published_files() {
         for (name, description, transformer, network, file, size) in KNOWN {
             let found = PUBLISHED.iter().find(|published| published.0 == name);
-            let shape = found.expect("a name of the list").1;
+            let shape = found.expect("a published name").1;
             assert_eq!(shape.transformer_hash(), transformer, "{name}");
             assert_eq!(shape.network_hash(), network, "{name}");
             assert_eq!(shape.file_hash(), file, "{name}");

@@ -7,37 +7,36 @@ use crate::nnue::features::threat_inputs::ThreatInputs;
 
 pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
-/// What becomes of the accumulators before the first dense layer.
+/// Activation of the accumulators before the first dense layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// Clipped between 0 and 1: at the default width the architecture of Stockfish 12, which other engines read too.
+    /// Clipped between 0 and 1; at the default width this is the architecture of Stockfish 12, which other engines read
     Crelu,
-    /// The square of that: a net of our own, which only Zoothera reads.
+    /// The square of the clipped sums; only Zoothera reads such a net
     // CITE: SCReLU, as bullet's and other engines' nets have it.
     Screlu,
-    /// Each half of a clipped accumulator is multiplied with the other one, and the layers behind are those of
-    /// Stockfish 15.1 to 17.1: one output of sixteen skips, the others go on squared and clipped (SFNNv5).
+    /// Products of the two halves of each clipped accumulator, then the layers of Stockfish 15.1 to 17.1 (SFNNv5): one
+    /// of the sixteen outputs is a skip connection, the others feed the next layer, squared and clipped
     Pairwise,
-    /// The same with sums twice as fine, clipped between 0 and 255 (SFNNv10).
+    /// As [`Self::Pairwise`] with sums twice as fine, clipped between 0 and 255 (SFNNv10)
     #[value(skip)]
     #[serde(skip)]
     WidePairwise,
 }
 
-/// What the dense layers hand to each other.
+/// Connections between the dense layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Topology {
     /// Three layers with clipped ReLUs between them (SFNNv1 to v3).
     Plain,
-    /// The same, but the last output of the first layer skips the others (SFNNv4). `squares`: the other outputs go on
-    /// twice, squared and clipped (SFNNv5 and later).
+    /// As [`Self::Plain`], but the last output of the first layer is a skip connection to the output (SFNNv4).
     Skip {
-        /// Whether the squares are there.
+        /// Whether the other outputs feed the second layer twice, squared and clipped (SFNNv5 and later).
         squares: bool,
     },
-    /// Every layer sees what all layers before it hand on, squared and clipped; and the difference of the last two
-    /// outputs of the first layer joins the result (SFNNv16).
+    /// Every layer's inputs are the activations of all earlier layers, squared and clipped. The difference of the last
+    /// two outputs of the first layer is added to the network's output (SFNNv16).
     Sfnnv16,
 }
 
@@ -51,7 +50,7 @@ pub struct LayerShape {
 }
 
 impl LayerShape {
-    /// Length of a row in a file: the inputs, filled up to whole 32s with weights of nothing.
+    /// Length of a row in a file: the number of inputs, padded to a multiple of 32.
     pub fn row(self) -> usize {
         self.inputs.next_multiple_of(32)
     }
@@ -61,7 +60,7 @@ impl LayerShape {
         self.outputs * self.row()
     }
 
-    /// Bytes in a file: i32 biases, then i8 weights, one row per output.
+    /// Size in bytes in a file: i32 biases, then i8 weights, one row per output.
     pub fn file_size(self) -> usize {
         4 * self.outputs + self.weights()
     }
@@ -74,24 +73,24 @@ pub struct Shape {
     pub version: u32,
     /// The input features: pieces on squares.
     pub features: Features,
-    /// What is a feature beside them.
+    /// The threat inputs.
     pub threat_inputs: ThreatInputs,
     /// Width of the accumulator of one perspective.
     pub l1: usize,
-    /// What becomes of the accumulators.
+    /// Activation of the accumulators.
     pub activation: Activation,
-    /// What the dense layers hand to each other.
+    /// Connections between the dense layers.
     pub topology: Topology,
-    /// Outputs of the first two dense layers; the third has one.
+    /// Numbers of outputs of the first two dense layers; the third has one.
     pub hidden: [usize; 2],
-    /// Stacks of dense layers, chosen by the number of pieces.
+    /// Number of layer stacks, selected by the number of pieces.
     pub buckets: usize,
-    /// Piece-square values per feature, one for each bucket; 0 if there are none.
+    /// Number of piece-square values per feature, one for each bucket; 0 if there are none.
     pub psqt: usize,
 }
 
 impl Shape {
-    /// Inputs of the first dense layer.
+    /// Number of inputs of the first dense layer.
     pub fn inputs(&self) -> usize {
         match self.activation {
             Activation::Crelu | Activation::Screlu => 2 * self.l1,
@@ -118,7 +117,7 @@ impl Shape {
 
     /// The hash before the feature transformer.
     pub fn transformer_hash(&self) -> u32 {
-        // Our own number: the published architectures say by their version whether there are piece-square values.
+        // Our own constant: in the published architectures, the version implies whether there are piece-square values.
         const PIECE_SQUARE: u32 = 0x2D19_6B52;
         let psqt = if self.version == VERSION_OWN && self.psqt > 0 {
             PIECE_SQUARE
@@ -133,9 +132,9 @@ impl Shape {
         const INPUT_SLICE: u32 = 0xEC42_E90D;
         const AFFINE: u32 = 0xCC03_DAE4;
         const CLIPPED_RELU: u32 = 0x538D_24C7;
-        // Our own number: the published nets have no squares of sums, so their hashes know none.
+        // Our own constant: no published net squares its sums, so their hashes have no value for it.
         const SQUARED_SLICE: u32 = 0x7351_0A3D;
-        // And those of our own with products are told from those with clipped sums and as many outputs.
+        // Our own constant: distinguishes products from clipped sums with the same number of outputs.
         const PAIRED_SLICE: u32 = 0x2C95_E1B7;
         let slice = match self.activation {
             Activation::Screlu => SQUARED_SLICE,
@@ -153,12 +152,12 @@ impl Shape {
         hash
     }
 
-    /// The hash in the header: the others mixed.
+    /// The hash in the header, which combines the other two.
     pub fn file_hash(&self) -> u32 {
         self.transformer_hash() ^ self.network_hash()
     }
 
-    /// Bytes of the feature transformer in a file without compression, its hash not counted.
+    /// Size in bytes of the feature transformer in an uncompressed file, without its hash.
     pub fn transformer_size(&self) -> usize {
         let (pieces, threat_inputs) = (
             self.features.set().count(),
@@ -168,13 +167,13 @@ impl Shape {
         weights + 4 * self.psqt * (pieces + threat_inputs)
     }
 
-    /// Bytes of the stacks of dense layers in a file, with their hashes.
+    /// Size in bytes of the layer stacks in a file, with their hashes.
     pub fn stacks_size(&self) -> usize {
         let layers: usize = self.layers().iter().map(|layer| layer.file_size()).sum();
         self.buckets * (4 + layers)
     }
 
-    /// The stack of dense layers for a board with so many pieces, kings included.
+    /// The index of the layer stack for a board with `pieces` pieces, kings included.
     #[inline]
     pub fn bucket(&self, pieces: usize) -> usize {
         if self.buckets > 1 {
@@ -184,7 +183,7 @@ impl Shape {
         }
     }
 
-    /// Both perspectives' accumulators together.
+    /// Total width of both perspectives' accumulators.
     fn accumulators(&self) -> u32 {
         2 * self.l1 as u32
     }

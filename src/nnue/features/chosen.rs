@@ -1,44 +1,44 @@
-//! Feature sets as types: most are known to the compiler; those that differ in their table of king buckets alone share
-//! their code, and have the table at run time.
+//! Feature sets as types. Most are compile-time constants. Sets that differ only in their table of king buckets share
+//! code and read the table at run time.
 
 use shakmaty::{Color, Square};
 
 use super::{FeatureSet, Features};
 
-/// A feature set that code is compiled for.
+/// A feature set, or a family of sets, that code is compiled for.
 pub trait ChosenFeatures: Copy + Send + Sync + 'static {
-    /// Whether the views of several king squares are one.
+    /// Whether several king squares can have the same view.
     const SHARES_VIEWS: bool;
 
-    /// The one that a net has; it must be one that this type stands for.
+    /// The value for a net's feature set, which must be one that this type represents.
     fn of(features: Features) -> Self;
 
-    /// The set.
+    /// The feature set.
     fn set(&self) -> &'static FeatureSet;
 
-    /// Where sums of a perspective whose king stands on a square are kept: below 64, and one for each view.
+    /// The cache slot of a perspective whose king stands on `king`: below 64, and unique for each view.
     fn slot(&self, perspective: Color, king: Square) -> usize;
 
-    /// Whether both squares of a perspective's own king have one view: then a move between them changes no more than
-    /// other moves do.
-    fn is_one_view(&self, perspective: Color, from: Square, to: Square) -> bool;
+    /// Whether both squares of a perspective's own king have the same view, so that a king move between them can be
+    /// applied incrementally.
+    fn have_same_view(&self, perspective: Color, from: Square, to: Square) -> bool;
 }
 
-/// The sets that share code.
+/// The types that implement [`ChosenFeatures`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Code {
-    /// [`Features::HalfKp`] alone.
+    /// Only [`Features::HalfKp`].
     HalfKp,
-    /// [`Features::HalfKav2`] alone.
+    /// Only [`Features::HalfKav2`].
     HalfKav2,
-    /// [`Features::HalfKav2Hm`] alone.
+    /// Only [`Features::HalfKav2Hm`].
     HalfKav2Hm,
-    /// Those with fewer king buckets.
+    /// All sets with fewer king buckets.
     ByTable,
 }
 
 impl Features {
-    /// The code that it runs by.
+    /// The code for this set.
     pub(crate) const fn compiled_as(self) -> Code {
         match self {
             Self::HalfKp => Code::HalfKp,
@@ -51,8 +51,8 @@ impl Features {
     }
 }
 
-/// Types without values for the sets that have code alone.
-macro_rules! known {
+/// Declares unit types for the sets with separate code.
+macro_rules! static_sets {
     ($($name:ident)+) => {
         $(
             #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ macro_rules! known {
                 }
 
                 #[inline(always)]
-                fn is_one_view(&self, _: Color, from: Square, to: Square) -> bool {
+                fn have_same_view(&self, _: Color, from: Square, to: Square) -> bool {
                     from == to
                 }
             }
@@ -85,9 +85,9 @@ macro_rules! known {
     };
 }
 
-known! { HalfKp HalfKav2 HalfKav2Hm }
+static_sets! { HalfKp HalfKav2 HalfKav2Hm }
 
-/// See [`Code::ByTable`].
+/// A set with a table of king buckets, see [`Code::ByTable`].
 #[derive(Clone, Copy, Debug)]
 pub struct ByTable(&'static FeatureSet);
 
@@ -110,7 +110,7 @@ impl ChosenFeatures for ByTable {
     }
 
     #[inline(always)]
-    fn is_one_view(&self, perspective: Color, from: Square, to: Square) -> bool {
+    fn have_same_view(&self, perspective: Color, from: Square, to: Square) -> bool {
         self.0.view(perspective, from) == self.0.view(perspective, to)
     }
 }

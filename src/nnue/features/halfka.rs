@@ -1,4 +1,4 @@
-//! HalfKAv2: own king square times every piece, kings included; and its mirrored form.
+//! HalfKAv2: own king square times every piece, kings included; and its mirrored form, HalfKAv2_hm.
 // CITE: both feature sets are Tomasz Sobczyk's, for Stockfish 14 and 14.1; from their description,
 // checked against the outputs of the published nets.
 
@@ -18,7 +18,7 @@ pub(super) const HALF_KAV2: FeatureSet = FeatureSet {
     unused: 0,
 };
 
-/// HalfKAv2_hm: a board whose own king stands on the files a to d is mirrored, so that 32 king squares remain.
+/// HalfKAv2_hm: the board is mirrored if the own king stands on the files a to d, which reduces the king squares to 32.
 pub(super) const HALF_KAV2_HM: FeatureSet = FeatureSet {
     name: "HalfKAv2_hm",
     code: 2,
@@ -29,7 +29,7 @@ pub(super) const HALF_KAV2_HM: FeatureSet = FeatureSet {
     ..HALF_KAV2
 };
 
-/// A bucket for each pair of squares that mirror each other, from the eighth rank down, and from the edge inwards.
+/// One bucket for each pair of mirrored squares, from the eighth rank down, and from the edge to the centre.
 const fn mirrored_squares() -> [u8; 64] {
     let mut buckets = [0; 64];
     let mut square = 0;
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn known_indices() {
+    fn indices_match_reference_values() {
         use Color::{Black, White};
         let plain = |color, king| index(&HALF_KAV2, color, king, ROOK, A1);
         assert_eq!(plain(White, E1), 704 * 4 + 6 * 64);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn every_index_is_inside_and_belongs_to_one_piece() {
+    fn indices_are_in_range_and_unique_except_for_kings() {
         let pieces = || {
             Color::ALL
                 .map(|color| Role::ALL.map(|role| role.of(color)))
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mirrored_set_does_not_see_left_and_right() {
+    fn mirrored_set_gives_mirrored_boards_the_same_index() {
         for (king, square) in [(A1, B5), (D4, H8), (C7, C2)] {
             let here = index(&HALF_KAV2_HM, Color::White, king, ROOK, square);
             let (king, square) = (king.flip_horizontal(), square.flip_horizontal());

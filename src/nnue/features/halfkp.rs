@@ -1,14 +1,14 @@
-//! HalfKP: own king square times every other piece that is not a king.
-// CITE: the feature set of Nasu's NNUE for shogi (2018), as Stockfish 12 brought it to chess.
+//! HalfKP: own king square times every piece except the kings.
+// CITE: the feature set of Nasu's NNUE for shogi (2018), as adapted to chess in Stockfish 12.
 
 use super::FeatureSet;
 
-/// The set.
+/// HalfKP.
 pub(super) const HALF_KP: FeatureSet = FeatureSet {
     name: "HalfKP",
     code: 0,
     hash: 0x5D69_D5B8,
-    // Black sees the board rotated by 180 degrees, not flipped.
+    // Rotates the board by 180 degrees for Black instead of flipping it.
     turn: 63,
     mirrored: false,
     king_buckets: every_square(),
@@ -17,7 +17,7 @@ pub(super) const HALF_KP: FeatureSet = FeatureSet {
     unused: 1,
 };
 
-/// A bucket for each square.
+/// One bucket for each square.
 pub(super) const fn every_square() -> [u8; 64] {
     let mut buckets = [0; 64];
     let mut square = 0;
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn known_indices() {
+    fn indices_match_reference_values() {
         assert_eq!(index(Color::White, A1, PAWN, A1), 1);
         assert_eq!(index(Color::White, E1, PAWN, E2), 641 * 4 + 12 + 1);
         assert_eq!(index(Color::White, H8, QUEEN, H8), 641 * 63 + 64 * 9 + 64);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn both_perspectives_are_one_rotation_apart() {
+    fn rotated_board_has_same_indices_for_other_perspective() {
         for role in Role::ALL.into_iter().filter(|&role| role != Role::King) {
             for square in Square::ALL {
                 for king in Square::ALL {

@@ -1,13 +1,13 @@
-//! HalfKAv2_hm with fewer king buckets: squares of the own king where the same things matter share their rows, which
-//! are then met more often in training, take less of a file and of the cache, and outlive most moves of the king.
+//! HalfKAv2_hm with fewer king buckets: similar squares of the own king share their rows.
 //!
-//! The home ranks, where kings stand in most positions, are told apart most finely.
-// CITE: mirrored tables of king buckets are common in engines whose nets are of their own make; the tables are ours.
+//! Each row then occurs more often in training, the file and the cache footprint shrink, and most king moves need no
+//! refresh. The tables are finest on the first two ranks, where kings stand in most positions.
+// CITE: mirrored tables of king buckets are common in engines that train their own nets; the tables are ours.
 
 use super::FeatureSet;
 use super::halfka::HALF_KAV2_HM;
 
-/// The bucket of each rank, from the first, and of each file, from the edge inwards.
+/// The bucket by rank, from the first, and by file, from the edge to the centre.
 type Table = [[u8; 4]; 8];
 
 /// Sixteen buckets.
@@ -64,7 +64,7 @@ pub(super) const FOUR: FeatureSet = FeatureSet {
     ..HALF_KAV2_HM
 };
 
-/// One bucket: pieces on squares, mirrored by the king's half.
+/// One bucket: the features depend on the king only by the mirroring.
 pub(super) const ONE: FeatureSet = FeatureSet {
     name: "HalfKAv2_hm/1",
     hash: HALF_KAV2_HM.hash ^ 0x0102_4A67,
@@ -73,7 +73,7 @@ pub(super) const ONE: FeatureSet = FeatureSet {
     ..HALF_KAV2_HM
 };
 
-/// The bucket of every square, as [`FeatureSet::king_buckets`] has them.
+/// The bucket of every square, in the layout of [`FeatureSet::king_buckets`].
 const fn squares(table: &Table) -> [u8; 64] {
     let mut buckets = [0; 64];
     let mut square = 0;
@@ -94,7 +94,7 @@ mod tests {
     const SETS: [FeatureSet; 4] = [SIXTEEN, EIGHT, FOUR, ONE];
 
     #[test]
-    fn every_bucket_is_used_and_mirrored_squares_share_theirs() {
+    fn tables_use_every_bucket_and_are_mirror_symmetric() {
         for set in SETS {
             let mut seen = vec![false; set.kings];
             for square in Square::ALL {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_see_their_own_home_rank() {
+    fn flipped_board_has_same_indices_for_other_perspective() {
         let rook = |color| Piece {
             color,
             role: Role::Rook,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_changes_with_the_bucket_and_with_the_half() {
+    fn view_depends_on_bucket_and_half() {
         let view = |king| EIGHT.view(Color::White, king);
         assert_eq!(view(Square::G3), view(Square::H4));
         assert_ne!(view(Square::G2), view(Square::G3));

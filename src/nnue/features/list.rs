@@ -1,12 +1,12 @@
 //! Short lists of feature indices.
 
-/// The most features that one update can add or remove: every piece of a full board.
+/// Maximum number of features that one update can add or remove: every piece of a full board.
 pub(crate) const MAX_ACTIVE: usize = 32;
 
-/// The most features that one move can add or remove: as many as a move changes pieces.
+/// Maximum number of features that one move can add or remove, equal to the number of pieces that a move can change.
 pub(crate) const MAX_CHANGED: usize = 3;
 
-/// A short list of at most `N` feature indices, on the stack.
+/// A list of at most `N` feature indices, without heap allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IndexList<const N: usize> {
     items: [u16; N],
@@ -23,7 +23,10 @@ impl<const N: usize> IndexList<N> {
         }
     }
 
-    /// Adds an index.
+    /// Appends an index.
+    ///
+    /// # Panics
+    /// If the list is full.
     #[inline]
     pub fn push(&mut self, index: u16) {
         self.items[self.len] = index;

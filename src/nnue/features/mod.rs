@@ -1,8 +1,10 @@
-//! Feature sets: how a piece on a square becomes the index of a row of the first layer.
+//! Feature sets: map a piece on a square to the index of a row of the first layer.
 //!
-//! A set is a value of type [`FeatureSet`] in a file of its own, and a line in the list below. The engine, which knows
-//! it at compile time ([`mod@chosen`]), and the trainer, which does not, compute indices by the same functions. Those
-//! that differ in their buckets of king squares alone are in [`king_tables`].
+//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. The engine uses sets as
+//! compile-time constants ([`mod@chosen`]), the trainer as values; both compute indices with the same functions
+//! ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`] has those that differ only in their
+//! king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces. [`list`]
+//! is a list of indices.
 
 pub(crate) mod chosen;
 mod halfka;
@@ -33,10 +35,10 @@ macro_rules! feature_sets {
         }
 
         impl Features {
-            /// Every set.
+            /// All sets.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// What it is.
+            /// The definition of the set.
             #[inline(always)]
             pub const fn set(self) -> &'static FeatureSet {
                 match self {
@@ -48,44 +50,44 @@ macro_rules! feature_sets {
 }
 
 feature_sets! {
-    /// Own king square (64) times every other piece but the kings: Stockfish 12's
+    /// Own king square (64) times every piece except the kings (Stockfish 12)
     HalfKp: halfkp::HALF_KP;
-    /// Own king square (64) times every piece, kings too: Stockfish 14's
+    /// Own king square (64) times every piece, kings included (Stockfish 14)
     #[value(skip)]
     HalfKav2: halfka::HALF_KAV2;
-    /// Own king square, mirrored to the files e to h (32), times every piece: Stockfish 15's
+    /// Own king square, mirrored to the files e to h (32), times every piece (Stockfish 15)
     HalfKav2Hm: halfka::HALF_KAV2_HM;
-    /// The same with 16 buckets of king squares
+    /// HalfKAv2_hm with 16 king buckets
     #[value(skip)]
     HalfKav2Hm16: king_tables::SIXTEEN;
-    /// The same with 8
+    /// HalfKAv2_hm with 8 king buckets
     #[value(skip)]
     HalfKav2Hm8: king_tables::EIGHT;
-    /// The same with 4
+    /// HalfKAv2_hm with 4 king buckets
     #[value(skip)]
     HalfKav2Hm4: king_tables::FOUR;
-    /// The same wherever the king stands in its half
+    /// HalfKAv2_hm with one king bucket
     #[value(skip)]
     HalfKav2Hm1: king_tables::ONE;
 }
 
 impl Features {
-    /// The code by which files of our own name it, and its number of king buckets; 0 stands for those of the set whose
-    /// kings have a bucket for each square or pair of squares.
+    /// The code of the set in our own file format, and its number of king buckets. The number is 0 if each king square,
+    /// or each pair of mirrored squares, has a separate bucket.
     pub(crate) fn code(self) -> (u32, u32) {
         let set = self.set();
         let kings = if set.is_by_table() { set.kings } else { 0 };
         (set.code, kings as u32)
     }
 
-    /// The set of the same kind with so many king buckets, if there is one.
+    /// The set of the same kind with `kings` king buckets, if there is one.
     pub fn with_king_buckets(self, kings: usize) -> Option<Self> {
         let (code, wanted) = (self.set().code, |of: &&Self| of.set().kings == kings);
         let mut same = Self::ALL.iter().filter(|of| of.set().code == code);
         same.find(wanted).copied()
     }
 
-    /// The numbers of king buckets that sets of this kind have, from the most down.
+    /// The numbers of king buckets of all sets of this kind, in descending order.
     pub fn king_buckets(self) -> Vec<usize> {
         let code = self.set().code;
         let same = Self::ALL.iter().filter(|of| of.set().code == code);

@@ -1,8 +1,8 @@
-//! PP_3Wide: two pawns on the same file or on neighbouring ones are a feature, wherever on them they stand.
+//! PP_3Wide: each pair of pawns on the same file or on adjacent files is a feature, on any ranks.
 //!
-//! Pawns of any colours, seen by a perspective as the [threats](super::threats) are. Each oriented pawn has a number,
-//! own ones from 0 to 47, the other side's from 48 to 95; a pair's index is that of an unordered pair of numbers.
-//! (Pairs of more distant files have indices too, which never occur.)
+//! The pawns can have any colours. They are oriented like [threats](super::threats). Each oriented pawn has a number:
+//! own pawns from 0 to 47, the other side's from 48 to 95. A pair's index is that of the unordered pair of numbers.
+//! (Pairs on more distant files also have indices, which never occur.)
 // CITE: the feature set is Stockfish 19's; from its description, checked against the outputs of the published net.
 
 use shakmaty::{Bitboard, ByColor, Color, Square};
@@ -14,7 +14,7 @@ pub const COUNT: usize = 96 * 95 / 2;
 /// The feature set's part of the transformer hash.
 pub const HASH: u32 = 0x86F2_B1DD;
 
-/// For every square, the squares of its file and of the neighbouring ones, on which pawns can stand.
+/// For every square, the other squares on its file and on adjacent files where pawns can stand.
 static NEAR: [Bitboard; 64] = {
     let mut near = [Bitboard::EMPTY; 64];
     let mut square = 0;
@@ -30,12 +30,13 @@ static NEAR: [Bitboard; 64] = {
 
 /// The number of an oriented pawn: 0 to 95.
 #[inline]
-fn number(perspective: Color, as_seen: Orientation, color: Color, square: Square) -> u32 {
+fn number(perspective: Color, orientation: Orientation, color: Color, square: Square) -> u32 {
     let other = if color == perspective { 0 } else { 48 };
-    other + (square as u32 ^ as_seen.turn()) - 8
+    other + (square as u32 ^ orientation.turn()) - 8
 }
 
-/// Calls `each` with the index of every pair that a pawn on a square makes with the others, for each of some views.
+/// Calls `each` with the view's number and the index of every pair of the given pawn with one of `others`, for all
+/// `views`.
 #[inline]
 pub fn pairs_with<const N: usize>(
     (color, square): (Color, Square),
@@ -43,7 +44,9 @@ pub fn pairs_with<const N: usize>(
     views: [(Color, Orientation); N],
     mut each: impl FnMut(usize, u32),
 ) {
-    let numbers = |color, square| views.map(|(seer, as_seen)| number(seer, as_seen, color, square));
+    let numbers = |color, square| {
+        views.map(|(perspective, orientation)| number(perspective, orientation, color, square))
+    };
     let ones = numbers(color, square);
     let near = NEAR[square as usize];
     for color in Color::ALL {
@@ -57,17 +60,17 @@ pub fn pairs_with<const N: usize>(
     }
 }
 
-/// Calls `each` with the index of every pair of pawns.
+/// Calls `each` with the index of every pair of pawns for a perspective.
 pub fn pairs_of(
     pawns: ByColor<Bitboard>,
     perspective: Color,
-    as_seen: Orientation,
+    orientation: Orientation,
     mut each: impl FnMut(u32),
 ) {
     let mut rest = pawns;
     for color in Color::ALL {
         while let Some(square) = rest.get_mut(color).pop_front() {
-            let view = [(perspective, as_seen)];
+            let view = [(perspective, orientation)];
             pairs_with((color, square), &rest, view, |_, index| each(index));
         }
     }
@@ -80,10 +83,10 @@ mod tests {
 
     fn active(fen: &str, perspective: Color) -> Vec<u32> {
         let board = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
-        let as_seen = Orientation::new(perspective, board.king(perspective));
+        let orientation = Orientation::new(perspective, board.king(perspective));
         let mut indices = Vec::new();
         let pawns = ByColor::new_with(|color| board.pieces(color, Role::Pawn));
-        pairs_of(pawns, perspective, as_seen, |index| indices.push(index));
+        pairs_of(pawns, perspective, orientation, |index| indices.push(index));
         indices.sort_unstable();
         indices
     }
@@ -92,7 +95,7 @@ mod tests {
     const B: &str = "4k3/2q5/8/4p1n1/3P1P2/2Q5/8/1K1R4 w - - 0 1";
 
     #[test]
-    fn known_active_features() {
+    fn active_pairs_match_reference_values() {
         let (white, black) = (Color::White, Color::Black);
         let white_a = [
             0, 2, 2777, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4080, 4094,
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_pairs_are_those_of_three_full_files() {
+    fn eight_pawns_a_side_on_three_files_have_96_pairs() {
         let fen = "6k1/ppp5/ppp5/pp6/PP6/PPP5/PPP5/6K1 w - - 0 1";
         assert_eq!(active(fen, Color::White).len(), 96);
     }

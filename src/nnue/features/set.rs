@@ -1,43 +1,43 @@
-//! A feature set as data: how the own king's square and a piece on a square become the index of a row.
+//! Feature sets as data: map the own king's square and a piece on a square to the index of a row.
 
 use shakmaty::{Color, Piece, Square};
 
-/// The code of a king where pieces are numbered from 0 (pawn).
+/// The number of the king if pieces are numbered from 0 (pawn).
 const KING: u8 = 5;
 
-/// A feature set of the kind "where the own king stands, times one piece on a square", for one perspective.
+/// A feature set of the type "own king's bucket times one piece on a square", for one perspective.
 ///
-/// The perspective turns the board to its own side, the king's square falls into a bucket, and each bucket has a plane
-/// of 64 rows for every kind of piece: own and enemy pawns, own and enemy knights, and so on.
+/// The board is oriented to the perspective's side, and the king's square selects a bucket. Each bucket has a plane of
+/// 64 rows for every kind of piece: own and enemy pawns, own and enemy knights, and so on.
 ///
-/// Sets with a bucket for each king square refresh a perspective whenever its own king moves; those with fewer buckets
-/// only where the [`View`] changes.
+/// Sets with a bucket for each king square require a refresh whenever the own king moves; those with fewer buckets only
+/// when the [`View`] changes.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureSet {
-    /// The name, as the descriptions of published nets have it.
+    /// The name in the descriptions of published nets.
     pub name: &'static str,
-    /// The number by which files of our own shapes name it.
+    /// The number of the set in our own file format.
     pub code: u32,
-    /// Its part of the transformer hash, before the width is mixed in.
+    /// The set's part of the transformer hash, before the width is mixed in.
     pub hash: u32,
-    /// How Black turns squares, by exclusive or: 63 rotates the board, 56 flips it.
+    /// Mask by which Black's squares are oriented (exclusive or): 63 rotates the board, 56 flips it.
     pub turn: u8,
-    /// Whether the board is mirrored, too, where the own king stands on the files a to d.
+    /// Whether the board is also mirrored if the own king stands on the files a to d.
     pub mirrored: bool,
-    /// The bucket of the own king's square, after the turn.
+    /// The bucket by square of the own king, after the orientation by `turn`.
     pub king_buckets: [u8; 64],
-    /// The number of those buckets.
+    /// The number of king buckets.
     pub kings: usize,
-    /// Planes in a bucket: 10 without kings, 11 with those of both sides, which share one.
+    /// Number of planes in a bucket: 10 without kings, 11 with kings (both kings share a plane).
     pub planes: usize,
-    /// Rows at the beginning of a bucket that are never active.
+    /// Number of rows at the start of a bucket that are never active.
     pub unused: usize,
 }
 
-/// How a perspective sees the board: what depends on its king alone.
+/// The orientation of the board and the king bucket of a perspective. Depends only on its king's square.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct View {
-    /// What turns squares, by exclusive or.
+    /// Mask that orients squares (exclusive or).
     turn: u8,
     /// The bucket of the own king.
     pub king: u16,
@@ -49,22 +49,22 @@ impl FeatureSet {
         self.per_king() * self.kings
     }
 
-    /// Rows of a king bucket.
+    /// Number of rows in a king bucket.
     const fn per_king(&self) -> usize {
         self.unused + self.piece_rows()
     }
 
-    /// Rows of a king bucket that can be active.
+    /// Number of rows in a king bucket that can be active.
     pub const fn piece_rows(&self) -> usize {
         64 * self.planes
     }
 
-    /// Rows that can be active: a row of every king bucket for each of its piece rows.
+    /// Number of rows that can be active, over all king buckets.
     pub const fn active_rows(&self) -> usize {
         self.kings * self.piece_rows()
     }
 
-    /// Whether several squares of the own king, beside mirrored ones, share a bucket by a table of ours.
+    /// Whether the set uses one of our tables, in which squares of the own king share a bucket (apart from mirroring).
     pub const fn is_by_table(&self) -> bool {
         self.mirrored && self.kings < 32
     }
@@ -87,16 +87,16 @@ impl FeatureSet {
         }
     }
 
-    /// The row, within a king bucket, of a piece (0 pawn to 5 king, of the other side or not) on a square; below
-    /// [`Self::piece_rows`]. A king is allowed only where [`Self::has_kings`] says so.
+    /// The row of a piece (0 pawn to 5 king) on a square within a king bucket; below [`Self::piece_rows`]. Kings are
+    /// allowed only if [`Self::has_kings`] is true.
     #[inline(always)]
     pub fn piece_row(&self, view: View, piece: u8, is_other: bool, square: u8) -> u16 {
         debug_assert!(
             piece != KING || self.has_kings(),
-            "kings are no {} features",
+            "{} has no features for kings",
             self.name
         );
-        // A square cannot hold both kings, so that one plane is enough for them.
+        // The two kings cannot stand on the same square, so they share a plane.
         let plane = 2 * piece + u8::from(is_other && piece != KING);
         64 * u16::from(plane) + u16::from(square ^ view.turn)
     }
@@ -107,7 +107,7 @@ impl FeatureSet {
         self.per_king() as u16 * king + self.unused as u16 + piece_row
     }
 
-    /// The index of `piece` on `square`, seen by `perspective` with this view.
+    /// The index of `piece` on `square` for a perspective and its view.
     #[inline(always)]
     pub fn index(&self, view: View, perspective: Color, piece: Piece, square: Square) -> u16 {
         let role = piece.role as u8 - 1;

@@ -1,5 +1,5 @@
-//! Threat inputs: features of two pieces, threats and pairs of pawns, with consecutive indices. Newer nets have them in
-//! addition to single pieces on squares.
+//! Threat inputs: features of two pieces, namely threats and pawn pairs, with consecutive indices. Newer nets have them
+//! in addition to single pieces on squares.
 
 use std::fmt;
 
@@ -27,25 +27,25 @@ pub(crate) type ThreatInputList = ArrayVec<u32, MAX_THREAT_INPUTS>;
 /// The threat inputs that a net has, by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ThreatInputs {
-    /// None: a net up to SFNNv9, or one of our own.
+    /// None: nets up to SFNNv9, and nets of our own format.
     None,
-    /// SFNNv10's.
+    /// Threats of SFNNv10.
     Threats,
-    /// SFNNv16's.
+    /// Threats and pawn pairs of SFNNv16.
     ThreatsAndPawnPairs,
 }
 
-/// What a set of threat inputs is.
+/// Definition of a set of threat inputs.
 #[derive(Clone, Copy)]
 pub struct ThreatInputSet {
     /// The threats, if there are any.
     threats: Option<&'static Threats>,
-    /// Whether pairs of pawns come behind the threats.
+    /// Whether the set also has pawn pairs; their indices follow those of the threats.
     pub pawn_pairs: bool,
 }
 
 impl ThreatInputs {
-    /// What it is.
+    /// The definition of the set.
     #[inline(always)]
     pub const fn set(self) -> ThreatInputSet {
         match self {
@@ -64,8 +64,8 @@ impl ThreatInputs {
         }
     }
 
-    /// The transformer hash of a net that has these threat inputs beside a feature set with the hash `features`, before
-    /// the width is mixed in.
+    /// The transformer hash of a net with these threat inputs and a feature set with the hash `features`, before the
+    /// width is mixed in.
     pub const fn hash(self, features: u32) -> u32 {
         match self {
             Self::None => features,
@@ -88,15 +88,15 @@ impl fmt::Display for ThreatInputs {
     }
 }
 
-/// Threat inputs that the compiler knows.
+/// Threat inputs as a compile-time constant.
 pub(crate) trait StaticThreatInputs: Copy + Send + Sync + 'static {
-    /// Which.
+    /// The name of the set.
     const THREAT_INPUTS: ThreatInputs;
-    /// What they are.
+    /// The definition of the set.
     const SET: ThreatInputSet = Self::THREAT_INPUTS.set();
 }
 
-/// The sets as types without values, which only carry [`StaticThreatInputs::THREAT_INPUTS`].
+/// The sets as uninhabited types that implement [`StaticThreatInputs`].
 pub(crate) mod types {
     use super::{StaticThreatInputs, ThreatInputs};
 
@@ -117,7 +117,7 @@ pub(crate) mod types {
 }
 
 impl ThreatInputSet {
-    /// Whether there are any.
+    /// Whether the set is not empty.
     #[inline(always)]
     pub const fn is_any(&self) -> bool {
         self.threats.is_some()
@@ -133,7 +133,7 @@ impl ThreatInputSet {
         self.threat_count() + pairs
     }
 
-    /// Number of threats among them; those come first.
+    /// Number of threats, whose indices come first.
     #[inline(always)]
     pub const fn threat_count(&self) -> usize {
         match self.threats {
@@ -142,7 +142,7 @@ impl ThreatInputSet {
         }
     }
 
-    /// What a board must tell of attacks that come and go.
+    /// The kinds of attacks whose changes must be recorded.
     pub(crate) const fn kinds(&self) -> AttackKinds {
         match self.threats {
             Some(threats) => threats.kinds(),
@@ -150,7 +150,7 @@ impl ThreatInputSet {
         }
     }
 
-    /// Calls `each` with the index of every threat input of a board that `perspective` sees.
+    /// Calls `each` with the index of every active threat input of a board, for `perspective`.
     pub fn active(&self, board: &impl BoardView, perspective: Color, mut each: impl FnMut(u32)) {
         let orientation = Orientation::new(perspective, board.king(perspective));
         if let Some(threats) = self.threats {
@@ -169,10 +169,10 @@ impl ThreatInputSet {
         }
     }
 
-    /// Writes to `changes` those of one move for some views: perspectives, and squares of their kings, which stand on
-    /// the same half of the board before and after it.
+    /// Writes the threat inputs changed by one move to `changes`, for each of the `views`: a perspective and its king's
+    /// square. The king must be on the same half of the board before and after the move.
     ///
-    /// `pawns` are those before the move, and become those after it.
+    /// Updates `pawns` from the pawns before the move to those after it.
     #[inline]
     pub(crate) fn changes<const N: usize>(
         &self,
@@ -185,8 +185,8 @@ impl ThreatInputSet {
         let views = views.map(|(color, king)| (color, Orientation::new(color, king)));
         if let Some(threats) = self.threats {
             for &attack in deltas {
-                for (changes, (_, as_seen)) in changes.iter_mut().zip(views) {
-                    let index = threats.index(attack, as_seen);
+                for (changes, (_, orientation)) in changes.iter_mut().zip(views) {
+                    let index = threats.index(attack, orientation);
                     changes
                         .list(attack.came())
                         .push_if(index < threats::NONE, index);
@@ -200,7 +200,7 @@ impl ThreatInputSet {
                     .iter()
                     .filter(|change| change.piece.role == Role::Pawn)
             };
-            // A pawn that is gone leaves the others before its pairs are told, so that two are told of once.
+            // Removes a pawn from the set before listing its pairs, so that a pair of two removed pawns is listed once.
             for change in moved() {
                 if let Some(from) = change.from {
                     let pawn = (change.piece.color, from);
@@ -223,7 +223,7 @@ impl ThreatInputSet {
     }
 }
 
-/// The threat inputs that one move changed, of one kind.
+/// The threat inputs that one move added, or those that it removed.
 #[derive(Debug)]
 pub(crate) struct ChangedList {
     items: [u32; MAX_THREAT_INPUTS_CHANGED],
@@ -244,11 +244,11 @@ impl ChangedList {
         self.len += 1;
     }
 
-    /// Adds an index that `counts`: without a branch, which nobody could predict.
+    /// Appends an index if `is_active`. Branch-free, because the condition is unpredictable.
     #[inline]
-    fn push_if(&mut self, counts: bool, index: u32) {
+    fn push_if(&mut self, is_active: bool, index: u32) {
         self.items[self.len] = index;
-        self.len += usize::from(counts);
+        self.len += usize::from(is_active);
     }
 }
 
@@ -260,7 +260,7 @@ impl std::ops::Deref for ChangedList {
     }
 }
 
-/// The threat inputs that one move changed.
+/// The threat inputs that one move added and removed.
 #[derive(Debug)]
 pub(crate) struct ThreatInputChanges {
     pub added: ChangedList,
@@ -281,7 +281,7 @@ impl ThreatInputChanges {
         (self.added.len, self.removed.len) = (0, 0);
     }
 
-    /// Prefetches their rows.
+    /// Prefetches the rows of all changed threat inputs.
     #[inline(always)]
     pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, Paired, L1, P>) {
         for &threat_input in self.added.iter().chain(self.removed.iter()) {
@@ -289,9 +289,9 @@ impl ThreatInputChanges {
         }
     }
 
-    /// These beside the pieces that came and went.
+    /// These changes together with added and removed pieces on squares.
     #[inline]
-    pub fn beside<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
+    pub fn with_pieces<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
         Changes {
             added,
             removed,
@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hashes_of_the_published_nets() {
+    fn hashes_match_published_nets() {
         let half_kav2_hm = 0x7F23_4CB8;
         let wide = 2 * 1024;
         assert_eq!(ThreatInputs::None.hash(half_kav2_hm) ^ wide, 0x7F23_44B8);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_the_files_have() {
+    fn counts_match_published_files() {
         assert_eq!(ThreatInputs::None.set().count(), 0);
         assert_eq!(ThreatInputs::Threats.set().count(), 79_856);
         assert_eq!(

@@ -1,12 +1,12 @@
-//! FullThreats: a piece that attacks another one is a feature, seen by a perspective.
+//! FullThreats: each attack of one piece on another is a feature of a perspective.
 //!
-//! Both sides' attacks count, on own pieces and on the other side's, each for both perspectives; which of them
-//! are features is a table of roles ([`THREATS_V10`], [`THREATS_V16`]). Squares and colours are relative to the
-//! perspective: Black turns the board upside down, and a board whose own king stands on files e to h is mirrored
-//! (the other half than in HalfKAv2_hm). Of the own king nothing else matters.
+//! Attacks of both sides count, on pieces of either side, and for both perspectives. A table of roles selects the
+//! attacks that are features ([`THREATS_V10`], [`THREATS_V16`]). Squares and colours are relative to the perspective:
+//! the board is flipped for Black, and mirrored if the own king stands on files e to h (the other half than in
+//! HalfKAv2_hm). The features do not depend on the own king in any other way.
 //!
-//! An index is the sum of three numbers: where the attacks of a kind of piece on another begin, where those from a
-//! square begin, and how many of the squares that can be attacked from there come before the attacked one.
+//! An index is the sum of three numbers: the start of the attacker's and the attacked piece's kinds, the start of the
+//! attacker's square within it, and the rank of the attacked square among the squares attackable from there.
 // CITE: the feature set is that of Stockfish 18, reduced in Stockfish 19; from their description, checked against
 // the outputs of the published nets.
 
@@ -16,11 +16,11 @@ use crate::board::attacks;
 use crate::board::{AttackChange, AttackKinds};
 use crate::nnue::BoardView;
 
-/// Which attacks are features: by the attacker's role, the number of each attacked role among those that count, or
+/// The attacks that are features: by the attacker's and the attacked role, a consecutive number for each attacker, or
 /// [`NO`].
 type Slots = [[u8; 6]; 6];
 
-/// No feature.
+/// The attack is not a feature.
 const NO: u8 = u8::MAX;
 
 /// The attacks of Stockfish 18's nets.
@@ -47,9 +47,9 @@ const SLOTS_V16: Slots = [
     [NO, NO, NO, NO, NO, NO],
 ];
 
-/// The attacks that SFNNv10 sees, 79,856 features.
+/// The threats of SFNNv10: 79,856 features.
 pub static THREATS_V10: Threats = Threats::new(&SLOTS_V10);
-/// The attacks that SFNNv16 sees, 59,808 features.
+/// The threats of SFNNv16: 59,808 features.
 pub static THREATS_V16: Threats = Threats::new(&SLOTS_V16);
 
 /// The feature set's part of the transformer hash of SFNNv10.
@@ -57,15 +57,15 @@ pub const HASH_V10: u32 = 0x8F23_4CB8;
 /// The feature set's part of the transformer hash of SFNNv16.
 pub const HASH_V16: u32 = 0x2E6B_9D04;
 
-/// Indices from here on are none: the attack is no feature.
+/// Indices from this value up mean that the attack is not a feature.
 pub const NONE: u32 = 1 << 20;
 
 /// The tables of one set of attacks.
 pub struct Threats {
     kinds: AttackKinds,
     count: usize,
-    /// By the order of the squares (whether from is below to) and both pieces' codes, the attacker's in the lower
-    /// four bits: where the features of these kinds begin, or [`NONE`].
+    /// The first index of the features of two kinds of pieces, or [`NONE`]. Indexed by the order of the squares
+    /// (whether `from` is below `to`) and by both pieces' codes, with the attacker's in the lower four bits.
     starts: [[u32; 256]; 2],
 }
 
@@ -95,8 +95,8 @@ impl Threats {
                     let start = next + (on_other as u32 * kinds + slots[role][on] as u32) * pairs;
                     let codes = (2 * role + other) | (2 * on + on_other) << 4;
                     starts[0][codes] = start;
-                    // Pieces of one kind attack each other: of both attacks, the one from the higher square counts.
-                    // Only pawns of one side protect in one direction.
+                    // Pieces of the same role attack each other. Only the attack from the higher square is a feature.
+                    // Pawns of the same side are an exception, because they protect each other in one direction only.
                     let mutual = role == on && !(role == 0 && other == on_other);
                     starts[1][codes] = if mutual { NONE } else { start };
                 }
@@ -117,15 +117,15 @@ impl Threats {
         self.count
     }
 
-    /// The attacks that are features, apart from the rule that of two mutual ones only one is.
+    /// The kinds of attacks that are features, ignoring the rule that only one of two mutual attacks is one.
     pub const fn kinds(&self) -> AttackKinds {
         self.kinds
     }
 
-    /// The index of an attack, oriented `as_seen`; [`NONE`] or more if it is no feature.
+    /// The index of an attack for a perspective's orientation; [`NONE`] or more if the attack is not a feature.
     #[inline]
-    pub fn index(&self, attack: AttackChange, as_seen: Orientation) -> u32 {
-        let bits = (attack.bits() ^ as_seen.0) as usize;
+    pub fn index(&self, attack: AttackChange, orientation: Orientation) -> u32 {
+        let bits = (attack.bits() ^ orientation.0) as usize;
         let (from, to, pieces) = (bits & 63, bits >> 6 & 63, bits >> 12 & 0xFF);
         let attacker = pieces & 15;
         let first = SQUARES.first[attacker][from];
@@ -134,12 +134,12 @@ impl Threats {
     }
 }
 
-/// How a perspective sees squares and colours: what is changed of an attack's bits.
+/// The orientation of squares and colours for a perspective, as a mask for the bits of an attack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Orientation(u32);
 
 impl Orientation {
-    /// How `perspective` sees them whose king stands on `king`.
+    /// The orientation for `perspective` with its king on `king`.
     #[inline]
     pub fn new(perspective: Color, king: Square) -> Self {
         Self(AttackChange::mask(
@@ -148,24 +148,24 @@ impl Orientation {
         ))
     }
 
-    /// What the squares are changed by, by exclusive or.
+    /// The mask for a square (exclusive or).
     #[inline]
     pub fn turn(self) -> u32 {
         self.0 & 63
     }
 }
 
-/// What turns a square to the view of a perspective, by exclusive or.
+/// The mask that orients a square for a perspective (exclusive or).
 #[inline]
 fn turn(perspective: Color, king: Square) -> u32 {
     let mirror = if king as u32 & 4 == 0 { 0 } else { 7 };
     perspective.fold_wb(0, 56) ^ mirror
 }
 
-/// The kinds of pieces by what they reach: pawns that go up, pawns that go down, knights, and so on to kings.
+/// Number of kinds of pieces that differ in their moves: white pawns, black pawns, knights, and so on to kings.
 const REACHES: usize = 7;
 
-/// Pairs of squares that pieces of each role reach from each other on an empty board.
+/// For each role, the number of pairs of squares such that a piece on the first attacks the second on an empty board.
 const PAIRS: [u32; 6] = {
     let mut pairs = [0; 6];
     let mut role = 0;
@@ -180,7 +180,7 @@ const PAIRS: [u32; 6] = {
     pairs
 };
 
-/// The squares that a kind of piece reaches on an empty board. Pawns reach nothing from the first and last rank.
+/// The squares that a kind of piece attacks on an empty board. Pawns attack nothing from the first and last rank.
 const fn reached(kind: usize, square: u32) -> u64 {
     let (on, empty) = (Square::new(square), Bitboard::EMPTY);
     let inside = square >= 8 && square < 56;
@@ -196,13 +196,13 @@ const fn reached(kind: usize, square: u32) -> u64 {
     }
 }
 
-/// Where the pairs of squares of a kind of piece begin, and how they are ordered.
+/// Numbering of the (from, to) pairs of squares for each kind of piece.
 struct Squares {
-    /// By the code of an oriented piece: what it reaches.
+    /// The kind by the code of an oriented piece, see [`REACHES`].
     reach: [u8; 16],
-    /// By the code of an oriented piece and its square: the pairs from all lower squares.
+    /// The number of pairs from all lower squares, by the code of an oriented piece and its square.
     first: [[u16; 64]; 16],
-    /// By reach and square: the reached squares below another one.
+    /// The number of attacked squares below `to`, by kind, `from` and `to`.
     rank: [[[u8; 64]; 64]; REACHES],
 }
 
@@ -241,7 +241,7 @@ static SQUARES: Squares = {
     squares
 };
 
-/// Calls `each` with every attack of a board that is of the kinds wanted. Some are mutual ones that do not count.
+/// Calls `each` with every attack of the given kinds on a board, including mutual attacks that are not features.
 pub fn attacks_of(board: &impl BoardView, kinds: AttackKinds, mut each: impl FnMut(AttackChange)) {
     let mut on = [Piece {
         color: Color::White,
@@ -266,7 +266,7 @@ pub fn attacks_of(board: &impl BoardView, kinds: AttackKinds, mut each: impl FnM
     }
 }
 
-/// Every piece there is.
+/// All pieces: every role of both colours.
 fn pieces() -> impl Iterator<Item = Piece> {
     let of = |color: Color| Role::ALL.map(|role| role.of(color));
     Color::ALL.into_iter().flat_map(of)
@@ -279,10 +279,10 @@ mod tests {
 
     fn active(threats: &Threats, fen: &str, perspective: Color) -> Vec<u32> {
         let board = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
-        let as_seen = Orientation::new(perspective, BoardView::king(&board, perspective));
+        let orientation = Orientation::new(perspective, BoardView::king(&board, perspective));
         let mut indices = Vec::new();
         attacks_of(&board, threats.kinds(), |attack| {
-            indices.push(threats.index(attack, as_seen));
+            indices.push(threats.index(attack, orientation));
         });
         indices.retain(|&index| index < NONE);
         indices.sort_unstable();
@@ -293,13 +293,13 @@ mod tests {
     const B: &str = "4k3/2q5/8/4p1n1/3P1P2/2Q5/8/1K1R4 w - - 0 1";
 
     #[test]
-    fn as_many_as_the_files_have() {
+    fn counts_match_published_files() {
         assert_eq!(PAIRS, [84, 336, 560, 896, 1456, 420]);
         assert_eq!((THREATS_V10.count(), THREATS_V16.count()), (79_856, 59_808));
     }
 
     #[test]
-    fn known_active_features() {
+    fn active_threats_match_reference_values() {
         let (white, black) = (Color::White, Color::Black);
         for (fen, perspective, v10, v16) in [
             (
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_known_starts_of_squares() {
+    fn square_starts_match_reference_values() {
         let squares = [Square::A2, Square::B2, Square::D4, Square::H7];
         for (code, first) in [
             (0, [0, 1, 33, 83]),
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn both_perspectives_see_as_many_threats() {
+    fn crowded_board_has_146_threats_for_each_perspective() {
         let crowded = "2B1Q1B1/3rnK2/QnqNqnr1/1QnRnQb1/RNqnQ1q1/1kNQ1N2/b1Rn4/8 w - - 0 1";
         for perspective in Color::ALL {
             assert_eq!(active(&THREATS_V10, crowded, perspective).len(), 146);
@@ -369,9 +369,9 @@ mod tests {
     }
 
     #[test]
-    fn every_index_is_one_attack() {
+    fn every_attack_has_a_unique_index() {
         for threats in [&THREATS_V10, &THREATS_V16] {
-            let as_seen = Orientation::new(Color::White, Square::A1);
+            let orientation = Orientation::new(Color::White, Square::A1);
             let mut seen = vec![false; threats.count()];
             for (by, on) in pieces().flat_map(|by| pieces().map(move |on| (by, on))) {
                 for from in Square::ALL
@@ -380,7 +380,7 @@ mod tests {
                 {
                     for to in attacks::attacks(from, by, Bitboard::EMPTY) {
                         let index =
-                            threats.index(AttackChange::new(by, from, on, to, true), as_seen);
+                            threats.index(AttackChange::new(by, from, on, to, true), orientation);
                         if index < NONE {
                             assert!(threats.kinds().wants(by.role, on.role));
                             assert!(

@@ -37,7 +37,7 @@ impl Isa for Avx2 {
             _mm256_srli_epi16::<7>(_mm256_mullo_epi16(a, b))
         }
         fn wide_product16(a: __m256i, b: __m256i) -> __m256i {
-            // Seven bits up before the upper half of the product: together a shift by nine.
+            // Shifts left by seven, then takes the upper 16 bits of the product: in total a right shift by nine.
             let (zero, one) = (_mm256_setzero_si256(), _mm256_set1_epi16(255));
             let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
             _mm256_mulhi_epi16(_mm256_slli_epi16::<7>(a), _mm256_min_epi16(b, one))
@@ -54,7 +54,7 @@ impl Isa for Avx2 {
             _mm256_max_epi8(bytes, _mm256_setzero_si256())
         }
         fn dot(sums: __m256i, x: __m256i, w: __m256i) -> __m256i {
-            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened first.
+            // Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so the pairs are widened first.
             let pairs = _mm256_maddubs_epi16(x, w);
             _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
         }
@@ -90,7 +90,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::update::<Avx2, L1, P>(rows, from, to, added, removed) }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::clipped::<Avx2, L1, H1>(head, own, other, squared) }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn pairwise<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx2, L1, false>(head, own, other, squares) }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::update_all::<Avx2, L1, P>(rows, from, to, changes) }
 }
 
@@ -137,13 +137,13 @@ pub(super) fn wide_pairwise<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx2, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "popcnt,bmi1,avx2")]
 pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Avx2, L1>(head, own, other) }
 }

@@ -8,14 +8,15 @@ use super::threat_inputs;
 use crate::nnue::layers::Head;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
-/// How four byte products become a sum: the only difference between the two kernels.
+/// The byte dot product, which is the only difference between the two kernels.
 trait Dot {
     /// See [`Isa::BY_ROWS`].
     const BY_ROWS: bool;
+    /// See [`Isa::dot`].
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i;
 }
 
-/// Byte products through 16 bits, for processors without VNNI.
+/// Byte dot products with 16-bit intermediate sums, for processors without VNNI.
 struct Widening;
 
 impl Dot for Widening {
@@ -23,9 +24,9 @@ impl Dot for Widening {
 
     #[inline(always)]
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
-        // SAFETY: the caller's function has AVX-512 BW.
+        // SAFETY: the caller's function enables AVX-512 BW.
         unsafe {
-            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened.
+            // Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so the pairs are widened first.
             let pairs = _mm512_maddubs_epi16(x, w);
             _mm512_add_epi32(sums, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
         }
@@ -40,7 +41,7 @@ impl Dot for Vnni {
 
     #[inline(always)]
     unsafe fn dot(sums: __m512i, x: __m512i, w: __m512i) -> __m512i {
-        // SAFETY: the caller's function has VNNI.
+        // SAFETY: the caller's function enables VNNI.
         unsafe { _mm512_dpbusd_epi32(sums, x, w) }
     }
 }
@@ -77,7 +78,7 @@ impl<D: Dot> Isa for Avx512<D> {
             _mm512_srli_epi16::<7>(_mm512_mullo_epi16(a, b))
         }
         fn wide_product16(a: __m512i, b: __m512i) -> __m512i {
-            // Seven bits up before the upper half of the product: together a shift by nine.
+            // Shifts left by seven, then takes the upper 16 bits of the product: in total a right shift by nine.
             let (zero, one) = (_mm512_setzero_si512(), _mm512_set1_epi16(255));
             let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
             _mm512_mulhi_epi16(_mm512_slli_epi16::<7>(a), _mm512_min_epi16(b, one))
@@ -119,8 +120,8 @@ impl<D: Dot> Isa for Avx512<D> {
 
     #[inline(always)]
     unsafe fn list_nonzero(input: *const u8, groups: usize, list: *mut u32) -> usize {
-        // SAFETY: the processor has the instructions, and the caller vouches for pointers. A register is stored
-        // whole, but no more was listed before than came before: it ends where the list has room for its groups.
+        // SAFETY: the caller guarantees the instructions and the pointers. Each store writes sixteen entries, but
+        // `count <= first`, so the store ends at or before `first + 16`, which is within the list.
         unsafe {
             let mut count = 0;
             let mut numbers =
@@ -138,10 +139,10 @@ impl<D: Dot> Isa for Avx512<D> {
     }
 }
 
-/// Sums of four registers inside of each 128 bits: one lane for each register.
+/// Sums of four registers within each 128 bits: one lane for each register.
 #[inline(always)]
 unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
-    // SAFETY: the caller's function has AVX-512.
+    // SAFETY: the caller's function enables AVX-512.
     unsafe {
         let [a, b, c, d] = [
             rows[first],
@@ -155,10 +156,10 @@ unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
     }
 }
 
-/// Adds neighbouring quarters: those of `a` become the lower half, those of `b` the upper one.
+/// Adds adjacent 128-bit quarters: the sums of `a` become the lower half, those of `b` the upper half.
 #[inline(always)]
 unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
-    // SAFETY: the caller's function has AVX-512.
+    // SAFETY: the caller's function enables AVX-512.
     unsafe {
         let even = _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
         let odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
@@ -175,7 +176,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::update::<Avx512<Widening>, L1, P>(rows, from, to, added, removed) }
 }
 
@@ -187,7 +188,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::clipped::<Avx512<Widening>, L1, H1>(head, own, other, squared) }
 }
 
@@ -199,7 +200,7 @@ pub(super) fn pairwise<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Widening>, L1, false>(head, own, other, squares) }
 }
 
@@ -211,7 +212,7 @@ pub(super) fn clipped_vnni<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::clipped::<Avx512<Vnni>, L1, H1>(head, own, other, squared) }
 }
 
@@ -223,7 +224,7 @@ pub(super) fn pairwise_vnni<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Vnni>, L1, false>(head, own, other, squares) }
 }
 
@@ -235,7 +236,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::update_all::<Avx512<Widening>, L1, P>(rows, from, to, changes) }
 }
 
@@ -246,14 +247,14 @@ pub(super) fn wide_pairwise<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Widening>, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
 pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Avx512<Widening>, L1>(head, own, other) }
 }
 
@@ -264,17 +265,17 @@ pub(super) fn wide_pairwise_vnni<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Vnni>, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
 pub(super) fn sfnnv16_vnni<const L1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Avx512<Vnni>, L1>(head, own, other) }
 }

@@ -1,7 +1,7 @@
-//! The algorithms that every vector backend shares, over a handful of instructions.
+//! Algorithms shared by all vector backends, written for the abstract instructions of [`Isa`].
 //!
-//! Everything here is `#[inline(always)]` and without target features of its own: it becomes part
-//! of the backend's function that has them, and only there do the instructions become available.
+//! All functions here are `#[inline(always)]` and have no target features. They are inlined into functions
+//! of a backend that enable the features, because the instructions are available only there.
 
 use std::mem::MaybeUninit;
 
@@ -13,66 +13,67 @@ use crate::nnue::rows::{Accumulator, Rows};
 pub(super) trait Isa: Sized {
     /// A vector register.
     type V: Copy;
-    /// Its size in bytes.
+    /// Size of a register in bytes.
     const BYTES: usize;
-    /// How many of them there are.
+    /// Number of registers.
     const REGISTERS: usize = 16;
 
     /// Loads [`Self::BYTES`] bytes from any address.
     unsafe fn load(from: *const u8) -> Self::V;
     /// Stores [`Self::BYTES`] bytes to any address.
     unsafe fn store(to: *mut u8, v: Self::V);
-    /// The same i32 in every lane.
+    /// A register with the same i32 in every lane.
     unsafe fn splat(value: i32) -> Self::V;
     /// Wrapping sums of i16 lanes.
     unsafe fn add16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping differences of i16 lanes.
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
-    /// The upper byte of every i16 lane, with its sign.
+    /// The upper byte of every i16 lane, sign-extended.
     unsafe fn upper16(v: Self::V) -> Self::V;
     /// Every i16 lane times 256, wrapping.
     unsafe fn raise16(v: Self::V) -> Self::V;
     /// The products of i16 lanes clamped to 0..=127, divided by 128.
     unsafe fn product16(a: Self::V, b: Self::V) -> Self::V;
-    /// The products of i16 lanes clamped to 0..=255, divided by 512; where `b` is negative, anything negative.
+    /// The products of i16 lanes clamped to 0..=255, divided by 512. Where `b` is negative, the result may be any
+    /// number that is not positive.
     unsafe fn wide_product16(a: Self::V, b: Self::V) -> Self::V;
     /// Wrapping sums of i32 lanes.
     unsafe fn add32(a: Self::V, b: Self::V) -> Self::V;
     /// The i16 lanes of `a`, then those of `b`, clamped to 0..=127, as bytes in order.
     unsafe fn clip16(a: Self::V, b: Self::V) -> Self::V;
-    /// Adds to every i32 lane the dot product of four u8 (at most 127) and four i8.
+    /// Adds to every i32 lane the dot product of four u8 of `x` (at most 127) and four i8 of `w`.
     unsafe fn dot(sums: Self::V, x: Self::V, w: Self::V) -> Self::V;
     /// Stores `clamp(sum >> 6, 0, 127)` of every i32 lane as a byte (a quarter of a register).
     unsafe fn store_activated(to: *mut u8, sums: Self::V);
-    /// One bit per i32 lane: set where it is not zero.
+    /// One bit per i32 lane, set if the lane is not zero.
     unsafe fn nonzero32(v: Self::V) -> u64;
-    /// Lists the `groups` (a multiple of 64) of four input bytes that are not all zero, in order, and returns how many
-    /// they are. There must be room for all.
+    /// Lists the groups of four input bytes that are not all zero, in order, and returns their number. `groups` is the
+    /// number of all groups and must be a multiple of 64; `list` must have room for all.
     #[inline(always)]
     unsafe fn list_nonzero(input: *const u8, groups: usize, list: *mut u32) -> usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the pointers and the number of groups.
         unsafe { list_bits::<Self>(input, groups, list) }
     }
-    /// Whether [`Self::sums_of_rows`] is there: where sixteen registers hold sums and others are free,
-    /// and a dot product is one instruction.
+    /// Whether [`Self::sums_of_rows`] is implemented. It pays where more than sixteen registers exist and a
+    /// dot product is a single instruction.
     const BY_ROWS: bool = false;
-    /// The wrapping sum of the i32 lanes of each register, in order.
+    /// The wrapping sum of the i32 lanes of each of sixteen registers, in order.
     unsafe fn sums_of_rows(rows: [Self::V; 16]) -> Self::V {
         let _ = rows;
-        unreachable!("only backends that multiply by rows call this")
+        unreachable!("only backends with BY_ROWS call this")
     }
     /// The wrapping sum of all i32 lanes.
     unsafe fn sum32(v: Self::V) -> i32;
 }
 
-/// Declares methods of [`Isa`] out of one processor's instructions.
+/// Declares methods of [`Isa`] from one processor's instructions.
 #[cfg(not(target_arch = "wasm32"))]
 macro_rules! instructions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)+) => {
         $(
             #[inline(always)]
             unsafe fn $name($($argument: $type),*) $(-> $result)? {
-                // SAFETY: the processor has the instructions, and the caller vouches for pointers.
+                // SAFETY: the caller guarantees that the processor has the instructions and that pointers are valid.
                 unsafe { $body }
             }
         )+
@@ -81,11 +82,11 @@ macro_rules! instructions {
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use instructions;
 
-/// Bytes on cache line boundaries.
+/// A byte array aligned to cache lines.
 #[repr(C, align(64))]
 pub(super) struct Bytes<const N: usize>(pub [u8; N]);
 
-/// See [`Kernels::update`](super::Kernels::update). The commonest lengths get code of their own.
+/// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
 ///
 /// # Safety
 /// The processor must have the instructions of `I`.
@@ -97,7 +98,7 @@ pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the processor has the instructions.
     unsafe {
         match (added, removed) {
             (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r]),
@@ -108,7 +109,7 @@ pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
     }
 }
 
-/// Keeps a block of sums in registers while every row is added or subtracted.
+/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers.
 #[inline(always)]
 unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     rows: &Rows<'_, i16, L1, P>,
@@ -118,11 +119,11 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     removed: &[u16],
 ) {
     let lanes = I::BYTES / 2;
-    // Half of the registers: eight or sixteen. No row has fewer than four.
-    let most = I::REGISTERS / 2;
+    // At most half of the registers, eight or sixteen. Every row fills at least four.
+    let max_block = I::REGISTERS / 2;
     let registers = L1 / lanes;
-    let block = if registers.is_multiple_of(most) {
-        most
+    let block = if registers.is_multiple_of(max_block) {
+        max_block
     } else if registers.is_multiple_of(8) {
         8
     } else {
@@ -130,7 +131,7 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
     };
     const { assert!(L1.is_multiple_of(128)) };
     for start in (0..L1).step_by(block * lanes) {
-        // SAFETY: `start + block * lanes <= L1`, because blocks divide the row without a rest.
+        // SAFETY: `start + block * lanes <= L1`, because the row is a whole number of blocks.
         unsafe {
             let mut sums = [I::splat(0); 16];
             for (i, sum) in sums.iter_mut().enumerate().take(block) {
@@ -153,7 +154,7 @@ unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
             }
         }
     }
-    // One register at most: the compiler does as well with plain code.
+    // The values fill at most one register; plain code is as fast.
     let mut psqt = from.psqt;
     for &feature in added {
         for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
@@ -179,7 +180,7 @@ pub(super) unsafe fn clipped<I: Isa, const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: the caller's promise; every function checks the lengths that it relies on.
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
     unsafe {
         let mut input = [Bytes([0; L1]), Bytes([0; L1])];
         if squared {
@@ -207,13 +208,13 @@ pub(super) unsafe fn pairwise<I: Isa, const L1: usize, const WIDE: bool>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: the caller's promise; every function checks the lengths that it relies on.
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
     unsafe {
         let mut input = Bytes([0; L1]);
         let (first, second) = input.0.split_at_mut(L1 / 2);
         multiply_halves::<I, L1, WIDE>(own, first);
         multiply_halves::<I, L1, WIDE>(other, second);
-        let sums = if I::BY_ROWS && L1 <= MOST_BY_ROWS {
+        let sums = if I::BY_ROWS && L1 <= MAX_BY_ROWS {
             affine_by_rows::<I, L1>(&head.first, &input)
         } else {
             affine::<I, 16>(&head.first, input.0.as_ptr(), L1)
@@ -227,14 +228,14 @@ pub(super) unsafe fn pairwise<I: Isa, const L1: usize, const WIDE: bool>(
     }
 }
 
-/// Largest number of inputs for which a layer of 16 outputs is multiplied row by row. Wider ones list the groups that
-/// are not all zero: the 48 KiB of weights of 3072 inputs fill the first-level cache.
-const MOST_BY_ROWS: usize = 1024;
+/// Maximum number of inputs for which a layer of 16 outputs is multiplied row by row. Wider layers list the groups that
+/// are not all zero, because the 48 KiB of weights of 3072 inputs fill the first-level cache.
+const MAX_BY_ROWS: usize = 1024;
 
-/// The layers behind the first one.
+/// The layers after the first one.
 #[inline(always)]
 unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
-    // SAFETY: the caller's promise; every function checks the lengths that it relies on.
+    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
     unsafe {
         let sums = affine::<I, 32>(&head.second, input.0.as_ptr(), 32);
         let mut hidden = Bytes([0; 32]);
@@ -243,8 +244,8 @@ unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
     }
 }
 
-/// The pairwise transformer's activation: products of the first half's and the second half's sums, clipped at 127 or,
-/// if `WIDE`, at 255.
+/// Pairwise activation of an accumulator: products of the first half's and the second half's sums, clipped at 127, or
+/// at 255 if `WIDE`.
 #[inline(always)]
 pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
     sums: &[i16; L1],
@@ -255,7 +256,7 @@ pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
     let lanes = I::BYTES / 2;
     let (first, second) = (sums.as_ptr(), sums[L1 / 2..].as_ptr());
     for start in (0..L1 / 2).step_by(I::BYTES) {
-        // SAFETY: `BYTES` divides half a row, so that two i16 vectors of each half lie inside.
+        // SAFETY: `BYTES` divides half a row, so two i16 vectors of each half are within bounds.
         unsafe {
             let product = |at: usize| {
                 let (a, b) = (
@@ -274,12 +275,12 @@ pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
     }
 }
 
-/// The transformer's activation: i16 sums to bytes in 0..=127.
+/// Clipped activation of an accumulator: i16 sums to bytes in 0..=127.
 #[inline(always)]
 unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
     const { assert!(L1.is_multiple_of(64)) };
     for start in (0..L1).step_by(I::BYTES) {
-        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector lie inside.
+        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector are within bounds.
         unsafe {
             let low = I::load(sums.as_ptr().add(start).cast());
             let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
@@ -288,11 +289,11 @@ unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
     }
 }
 
-/// The transformer's activation of squared nets: clipped sums times themselves, divided by 128.
+/// SCReLU activation of an accumulator: squares of the clipped sums, divided by 128.
 #[inline(always)]
 unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
     for start in (0..L1).step_by(I::BYTES) {
-        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector lie inside.
+        // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector are within bounds.
         unsafe {
             let low = I::load(sums.as_ptr().add(start).cast());
             let high = I::load(sums.as_ptr().add(start + I::BYTES / 2).cast());
@@ -302,7 +303,7 @@ unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>)
     }
 }
 
-/// The sums of a dense layer with `OUT` outputs (or fewer, filled up) in the first registers.
+/// The sums of a dense layer with `OUT` outputs (or fewer, padded), in the first registers of the result.
 ///
 /// # Safety
 /// `input` must point to `inputs` bytes, each at most 127.
@@ -318,8 +319,7 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
     assert!(packed.weights().len() == OUT * (inputs + 4) && packed.biases().len() == OUT);
     let biases = packed.biases().as_ptr().cast::<u8>();
     let weights = packed.weights().as_ptr().cast();
-    // SAFETY: weights and biases are as long as the shape says, asserted above; the caller
-    // promises the input.
+    // SAFETY: the assertion above checks the lengths of weights and biases; the caller guarantees the input.
     unsafe {
         let mut sums = [I::splat(0); 8];
         if inputs >= SPARSE_FROM {
@@ -329,8 +329,8 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
         }
         for r in 0..registers {
             let mut sum = I::load(biases.add(r * I::BYTES));
-            for topology in 0..8 / registers {
-                sum = I::add32(sum, sums[topology * registers + r]);
+            for chain in 0..8 / registers {
+                sum = I::add32(sum, sums[chain * registers + r]);
             }
             sums[r] = sum;
         }
@@ -338,17 +338,17 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
     }
 }
 
-/// A dense layer with 16 outputs, row by row: every weight is read once, and no input is broadcast.
+/// The sums of a dense layer with 16 outputs, row by row: every weight is read once, and no input is broadcast.
 #[inline(always)]
 unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L1>) -> [I::V; 8] {
     const { assert!(L1.is_multiple_of(64)) };
     assert!(
         I::BYTES == 64,
-        "only backends with 512 bits multiply by rows"
+        "multiplication by rows requires 512-bit registers"
     );
     assert!(layer.weights().len() == 16 * L1 && layer.biases().len() == 16);
     let weights = layer.weights().as_ptr().cast::<u8>();
-    // SAFETY: a register holds 64 inputs or weights, of which there are multiples of that, or 16 sums.
+    // SAFETY: a register contains 64 inputs or weights, and their numbers are multiples of 64; or it contains 16 sums.
     unsafe {
         let mut rows = [I::splat(0); 16];
         for start in (0..L1).step_by(I::BYTES) {
@@ -366,17 +366,17 @@ unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L
     }
 }
 
-/// The activation between layers: the sums of `OUT` outputs to bytes in 0..=127.
+/// The clipped ReLU between layers: the sums of `OUT` outputs to bytes in 0..=127.
 #[inline(always)]
 unsafe fn activate<I: Isa, const OUT: usize>(sums: &[I::V; 8], out: &mut Bytes<32>) {
     const { assert!(OUT <= 32) };
     for (r, &sum) in sums.iter().enumerate().take(OUT * 4 / I::BYTES) {
-        // SAFETY: each register gives a quarter of its bytes, `OUT` in all.
+        // SAFETY: each register writes a quarter of its size, `OUT` bytes in total.
         unsafe { I::store_activated(out.0.as_mut_ptr().add(r * I::BYTES / 4), sum) }
     }
 }
 
-/// Multiplies every group of four inputs, on several chains to hide the dot product's latency.
+/// Adds the products of all groups of four inputs, in several chains of sums to hide the dot product's latency.
 ///
 /// # Safety
 /// There must be `groups` groups of four input bytes and of `OUT * 4` bytes of weights.
@@ -391,24 +391,24 @@ unsafe fn add_products<I: Isa, const OUT: usize>(
     let chains = 8 / registers;
     assert!(groups.is_multiple_of(chains));
     for group in (0..groups).step_by(chains) {
-        for topology in 0..chains {
-            // SAFETY: `group + topology < groups`.
+        for chain in 0..chains {
+            // SAFETY: `group + chain < groups`.
             unsafe {
-                let sums = &mut sums[topology * registers..][..registers];
-                add_group::<I, OUT>(weights, input, group + topology, sums);
+                let sums = &mut sums[chain * registers..][..registers];
+                add_group::<I, OUT>(weights, input, group + chain, sums);
             }
         }
     }
 }
 
-/// From how many inputs on looking for groups of zeros costs less than multiplying them.
+/// Minimum number of inputs for which finding the groups of zeros costs less than multiplying them.
 const SPARSE_FROM: usize = 256;
 
-/// The most groups of inputs that a layer of any architecture has: a quarter of a pairwise net's 3072.
-const MOST_GROUPS: usize = 768;
+/// Maximum number of groups of inputs in any architecture: a quarter of the 3072 inputs of SFNNv9.
+const MAX_GROUPS: usize = 768;
 
-/// Multiplies only the groups that are not all zero, a minority after the first clamp: lists them, and then goes
-/// through the list on several chains.
+/// As [`add_products`], but multiplies only the groups that are not all zero, which are a minority after the first
+/// clamp. Lists the groups first, then multiplies them in several chains.
 ///
 /// # Safety
 /// As for [`add_products`].
@@ -421,16 +421,16 @@ unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
 ) {
     let registers = OUT * 4 / I::BYTES;
     let chains = 8 / registers;
-    assert!(groups <= MOST_GROUPS && groups.is_multiple_of(64));
-    let mut list = [const { MaybeUninit::<u32>::uninit() }; MOST_GROUPS];
-    // SAFETY: there is room for all groups; what is written first is read, and names no groups but those that exist.
+    assert!(groups <= MAX_GROUPS && groups.is_multiple_of(64));
+    let mut list = [const { MaybeUninit::<u32>::uninit() }; MAX_GROUPS];
+    // SAFETY: the list has room for all groups. Only the `count` entries written are read, and they are valid groups.
     unsafe {
         let count = I::list_nonzero(input, groups, list.as_mut_ptr().cast());
         let list = list[..count].assume_init_ref();
-        let (several, rest) = list.split_at(count - count % chains);
-        for several in several.chunks_exact(chains) {
-            for (topology, &group) in several.iter().enumerate() {
-                let sums = &mut sums[topology * registers..][..registers];
+        let (full, rest) = list.split_at(count - count % chains);
+        for groups in full.chunks_exact(chains) {
+            for (chain, &group) in groups.iter().enumerate() {
+                let sums = &mut sums[chain * registers..][..registers];
                 add_group::<I, OUT>(weights, input, group as usize, sums);
             }
         }
@@ -440,13 +440,13 @@ unsafe fn add_sparse_products<I: Isa, const OUT: usize>(
     }
 }
 
-/// [`Isa::list_nonzero`], bit by bit.
+/// Default implementation of [`Isa::list_nonzero`], which scans bit masks.
 #[inline(always)]
 unsafe fn list_bits<I: Isa>(input: *const u8, groups: usize, list: *mut u32) -> usize {
     let lanes = I::BYTES / 4;
     let mut count = 0;
     for first in (0..groups).step_by(64) {
-        // SAFETY: groups below `first + 64` exist, and the list has room for them.
+        // SAFETY: the groups below `first + 64` exist, and the list has room for them.
         unsafe {
             let mut present = 0;
             for i in (0..64).step_by(lanes) {
@@ -466,7 +466,7 @@ unsafe fn list_bits<I: Isa>(input: *const u8, groups: usize, list: *mut u32) -> 
 /// Broadcasts four inputs and adds their products with the weights of every output.
 ///
 /// # Safety
-/// Group `group` must exist in the input and in the weights; `sums` hold `OUT` lanes.
+/// `group` must be within the input and the weights, and `sums` must have `OUT` lanes.
 #[inline(always)]
 unsafe fn add_group<I: Isa, const OUT: usize>(
     weights: *const u8,
@@ -474,7 +474,7 @@ unsafe fn add_group<I: Isa, const OUT: usize>(
     group: usize,
     sums: &mut [I::V],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the group exists.
     unsafe {
         let x = I::splat(input.cast::<i32>().add(group).read_unaligned());
         let row = weights.add(group * OUT * 4);
@@ -484,7 +484,7 @@ unsafe fn add_group<I: Isa, const OUT: usize>(
     }
 }
 
-/// The last layer: one dot product. Fewer inputs than a register holds are padded with zeros.
+/// The last layer: one dot product. The inputs are padded with zeros to 128 bytes.
 #[inline(always)]
 pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Bytes<IN>) -> i32 {
     assert!(layer.weights().len() == IN && layer.biases().len() == 1);
@@ -494,7 +494,7 @@ pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Byte
     w.0[..IN].copy_from_slice(bytemuck::cast_slice(layer.weights()));
     let mut sum = layer.biases()[0];
     for start in (0..IN).step_by(I::BYTES) {
-        // SAFETY: both buffers have 128 bytes, a multiple of every register.
+        // SAFETY: both buffers have 128 bytes, a multiple of every register size.
         unsafe {
             let dot = I::dot(
                 I::splat(0),

@@ -1,4 +1,4 @@
-//! The names of the kernels, and the choice among them.
+//! Names, detection and selection of kernels.
 
 use std::sync::OnceLock;
 use std::{fmt, str::FromStr};
@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 /// The environment variable that forces a kernel.
 const OVERRIDE: &str = "ZOOTHERA_KERNEL";
 
-/// A kernel by name; those of one architecture from the slowest to the fastest.
+/// A kernel by name. Kernels of the same processor architecture are ordered from the slowest to the fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kernel {
     /// Portable code: the specification.
@@ -17,18 +17,18 @@ pub enum Kernel {
     Avx2,
     /// 512-bit vectors (AVX-512 F and BW).
     Avx512,
-    /// 512-bit vectors with byte dot products (VNNI too).
+    /// 512-bit vectors with byte dot products (AVX-512 F, BW and VNNI).
     Avx512Vnni,
     /// 128-bit vectors of ARM (NEON).
     Neon,
-    /// 128-bit vectors of ARM with byte dot products (ARMv8.2's `dotprod` too).
+    /// 128-bit vectors of ARM with byte dot products (NEON and ARMv8.2's `dotprod`).
     NeonDotprod,
-    /// 128-bit vectors of WebAssembly.
+    /// 128-bit vectors of WebAssembly (`simd128`).
     Simd128,
 }
 
 impl Kernel {
-    /// Every kernel; those of one architecture from the slowest to the fastest.
+    /// All kernels. Those of the same processor architecture are ordered from the slowest to the fastest.
     pub const ALL: [Self; 8] = [
         Self::Scalar,
         Self::Sse41,
@@ -40,7 +40,7 @@ impl Kernel {
         Self::Simd128,
     ];
 
-    /// Whether this processor has what the kernel needs.
+    /// Whether this processor supports the kernel.
     #[cfg(target_arch = "x86_64")]
     pub fn is_available(self) -> bool {
         let sse41 = || is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1");
@@ -59,7 +59,7 @@ impl Kernel {
         }
     }
 
-    /// Whether this processor has what the kernel needs.
+    /// Whether this processor supports the kernel.
     #[cfg(target_arch = "aarch64")]
     pub fn is_available(self) -> bool {
         use std::arch::is_aarch64_feature_detected;
@@ -73,13 +73,13 @@ impl Kernel {
         }
     }
 
-    /// Whether this processor has what the kernel needs: WebAssembly must be told when it is built.
+    /// Whether this processor supports the kernel. WebAssembly has no detection at run time; the build decides.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub fn is_available(self) -> bool {
         self.is_built()
     }
 
-    /// Whether this binary has the kernel, for processors that can run it.
+    /// Whether this binary contains the kernel.
     pub fn is_built(self) -> bool {
         match self {
             Self::Scalar => true,
@@ -91,7 +91,7 @@ impl Kernel {
         }
     }
 
-    /// The kernels that this processor has, from the slowest to the fastest.
+    /// The kernels that this processor supports, from the slowest to the fastest.
     pub fn available() -> Vec<Self> {
         Self::ALL
             .into_iter()
@@ -99,7 +99,7 @@ impl Kernel {
             .collect()
     }
 
-    /// The fastest kernel that this processor has.
+    /// The fastest kernel that this processor supports.
     pub fn detect() -> Self {
         Self::ALL
             .into_iter()
@@ -108,20 +108,20 @@ impl Kernel {
             .unwrap_or(Self::Scalar)
     }
 
-    /// The kernel in use: the one that `ZOOTHERA_KERNEL` names, or else the fastest. Asked once.
+    /// The kernel in use: the one named by `ZOOTHERA_KERNEL`, or else the fastest. Determined once per process.
     pub fn active() -> Self {
         static ACTIVE: OnceLock<Kernel> = OnceLock::new();
         *ACTIVE.get_or_init(|| match std::env::var(OVERRIDE) {
             Ok(name) if !name.is_empty() => Self::forced(&name).unwrap_or_else(|reason| {
                 let kernel = Self::detect();
-                eprintln!("{OVERRIDE}: {reason}; using {kernel}");
+                eprintln!("ignored {OVERRIDE}: {reason}; using {kernel}");
                 kernel
             }),
             _ => Self::detect(),
         })
     }
 
-    /// The kernel called `name`, if there is one and this processor has it.
+    /// The kernel called `name`, or the reason why it cannot be used.
     fn forced(name: &str) -> Result<Self, String> {
         let kernel: Self = name
             .parse()
@@ -129,11 +129,11 @@ impl Kernel {
         if kernel.is_available() {
             Ok(kernel)
         } else {
-            Err(format!("this processor lacks {kernel}"))
+            Err(format!("this processor does not support {kernel}"))
         }
     }
 
-    /// The name of this kernel, as `ZOOTHERA_KERNEL` takes it.
+    /// The kernel's name, as used in `ZOOTHERA_KERNEL`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -161,7 +161,7 @@ pub struct UnknownKernel(String);
 impl fmt::Display for UnknownKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = Kernel::ALL.map(Kernel::name).join(", ");
-        write!(f, "unknown kernel {:?} (there are {names})", self.0)
+        write!(f, "unknown kernel {:?} (known kernels: {names})", self.0)
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_round_trip() {
+    fn kernel_names_round_trip() {
         for kernel in Kernel::ALL {
             assert_eq!(kernel.to_string().parse(), Ok(kernel));
         }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn scalar_is_always_available() {
+    fn scalar_kernel_is_always_available() {
         assert_eq!(Kernel::available()[0], Kernel::Scalar);
         assert_eq!(Kernel::available().last(), Some(&Kernel::detect()));
         assert!(Kernel::available().iter().all(|kernel| kernel.is_built()));

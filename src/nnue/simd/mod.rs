@@ -1,8 +1,10 @@
-//! The arithmetic of a network, one backend for each instruction set; the processor is detected once.
+//! The arithmetic of a network, with one backend for each instruction set. The processor is detected once.
 //!
-//! Two kinds of operations: [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first layer;
-//! [`Kernels::clipped`] and those behind it run the dense layers. [`scalar`] is their specification. The vector
-//! backends share the algorithms of `generic` and `threat_inputs`, and differ in a few instructions.
+//! There are two kinds of operations. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first
+//! layer. [`Kernels::clipped`], [`Kernels::pairwise`], [`Kernels::wide_pairwise`] and [`Kernels::sfnnv16`] run the
+//! dense layers. [`scalar`] is their specification. The vector backends (`sse41`, `avx2`, `avx512`, `neon`, `wasm`)
+//! share the algorithms of `generic` and `threat_inputs`, and differ in a few instructions. [`kernel`] selects the
+//! backend.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
@@ -38,12 +40,12 @@ pub use kernel::Kernel;
 use super::layers::Head;
 use super::rows::{Accumulator, AllRows, Changes, Rows};
 
-/// A kernel that this processor has: the value is the proof.
+/// A kernel that this processor supports. The existence of a value proves the support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernels(Kernel);
 
-/// Calls the function of the backend that `$self` proves to be there; the second name is the one with VNNI, the third
-/// the one with ARM's dot products.
+/// Calls the function of the backend that `$self` selects. The second name is the variant for VNNI, the third the one
+/// for ARM's dot products.
 macro_rules! dispatch {
     ($self:ident, $name:ident, $vnni:ident, $dotprod:ident::<$($size:ident),+>($($argument:ident),+)) => {
         match $self.0 {
@@ -73,7 +75,7 @@ macro_rules! dispatch {
 }
 
 impl Kernels {
-    /// `kernel`, if this processor has what it needs.
+    /// The backend for `kernel`; `None` if this processor does not support it.
     pub fn new(kernel: Kernel) -> Option<Self> {
         kernel.is_available().then_some(Self(kernel))
     }
@@ -86,7 +88,7 @@ impl Kernels {
     /// Writes `from + rows[added] - rows[removed]` to `to`, wrapping at 16 bits.
     ///
     /// # Panics
-    /// When an index is outside of `rows`.
+    /// If an index is out of the bounds of `rows`.
     #[inline(always)]
     pub fn update<const L1: usize, const P: usize>(
         self,
@@ -104,12 +106,12 @@ impl Kernels {
         )
     }
 
-    /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
-    /// three layers with clipped ReLUs. `H1` is what the first layer's outputs are filled up to;
-    /// `squared` says whether clipped sums are squared (SCReLU).
+    /// The raw output for the accumulators of the side to move (`own`) and of the `other` side, through
+    /// three layers with clipped ReLUs. The first layer's outputs are padded to `H1`. `squared`
+    /// selects SCReLU: clipped sums are squared.
     ///
     /// # Panics
-    /// When `head` is not `2 * L1 -> H1 -> 32 -> 1`.
+    /// If `head` is not `2 * L1 -> H1 -> 32 -> 1`.
     #[inline]
     pub fn clipped<const L1: usize, const H1: usize>(
         self,
@@ -126,12 +128,12 @@ impl Kernels {
         )
     }
 
-    /// The raw output for accumulators of the side to move (`own`) and of the `other` side, through
-    /// products of their halves and three layers, of which the first has an output that skips the
-    /// others. With `squares` as [`Topology::Skip`](super::architecture::Topology::Skip) says.
+    /// The raw output for the accumulators of the side to move (`own`) and of the `other` side, through
+    /// products of their halves and three layers with a skip connection. For `squares`, see
+    /// [`Topology::Skip`](super::architecture::Topology::Skip).
     ///
     /// # Panics
-    /// When `head` is not `L1 -> 16 -> 32 -> 1`.
+    /// If `head` is not `L1 -> 16 -> 32 -> 1`.
     #[inline]
     pub fn pairwise<const L1: usize>(
         self,
@@ -148,10 +150,10 @@ impl Kernels {
         )
     }
 
-    /// Writes `from` after some changes to `to`, as [`Self::update`] does, including the rows of threat inputs.
+    /// Applies `changes` to `from` and writes the result to `to`, as [`Self::update`], with the rows of threat inputs.
     ///
     /// # Panics
-    /// When an index is outside of `rows`.
+    /// If an index is out of the bounds of `rows`.
     #[inline]
     pub fn update_all<const L1: usize, const P: usize>(
         self,
@@ -168,11 +170,11 @@ impl Kernels {
         )
     }
 
-    /// As [`Self::pairwise`] with squares, for accumulators that are twice as fine: clipped at 255, products divided
+    /// As [`Self::pairwise`] with squares, for accumulators with twice the resolution: clipped at 255, products divided
     /// by 512.
     ///
     /// # Panics
-    /// When `head` is not `L1 -> 16 -> 32 -> 1`.
+    /// If `head` is not `L1 -> 16 -> 32 -> 1`.
     #[inline]
     pub fn wide_pairwise<const L1: usize>(
         self,
@@ -188,11 +190,11 @@ impl Kernels {
         )
     }
 
-    /// The raw output through the same products and three layers that all see what all layers before them hand on, as
-    /// [`Topology::Sfnnv16`](super::architecture::Topology::Sfnnv16) says.
+    /// The raw output through the products of [`Self::wide_pairwise`] and three densely connected layers, see
+    /// [`Topology::Sfnnv16`](super::architecture::Topology::Sfnnv16).
     ///
     /// # Panics
-    /// When `head` is not `L1 -> 32`, `64 -> 32`, `128 -> 1`.
+    /// If `head` is not `L1 -> 32`, `64 -> 32`, `128 -> 1`.
     #[inline]
     pub fn sfnnv16<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
         dispatch!(

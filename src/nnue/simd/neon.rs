@@ -8,20 +8,21 @@ use super::threat_inputs;
 use crate::nnue::layers::Head;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
 
-/// How four byte products become a sum: the only difference between the two kernels.
+/// The byte dot product, which is the only difference between the two kernels.
 trait Dot {
+    /// See [`Isa::dot`].
     unsafe fn dot(sums: int32x4_t, x: int8x16_t, w: int8x16_t) -> int32x4_t;
 }
 
-/// Byte products through 16 bits, for processors without dot products.
+/// Byte dot products with 16-bit intermediate sums, for processors without `dotprod`.
 struct Widening;
 
 impl Dot for Widening {
     #[inline(always)]
     unsafe fn dot(sums: int32x4_t, x: int8x16_t, w: int8x16_t) -> int32x4_t {
-        // SAFETY: the processor has the instruction, and the caller vouches for pointers.
+        // SAFETY: the caller's function enables NEON.
         unsafe {
-            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so pairs are widened.
+            // Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so the pairs are widened first.
             let low = vmull_s8(vget_low_s8(x), vget_low_s8(w));
             let high = vmull_high_s8(x, w);
             vpadalq_s16(sums, vpaddq_s16(low, high))
@@ -29,14 +30,14 @@ impl Dot for Widening {
     }
 }
 
-/// The byte dot product of ARMv8.2. `i8mm` has nothing to add: inputs of at most 127 are signed bytes too, and its
-/// matrix products need two inputs vectors at a time, where a network has one.
+/// The byte dot product of ARMv8.2. `i8mm` would not help: inputs of at most 127 fit signed bytes, and its matrix
+/// products need two input vectors at a time, but a network has one.
 struct Sdot;
 
 impl Dot for Sdot {
     #[inline(always)]
     unsafe fn dot(mut sums: int32x4_t, x: int8x16_t, w: int8x16_t) -> int32x4_t {
-        // SAFETY: the caller's function has the feature; the instruction touches registers only. (The intrinsic
+        // SAFETY: the caller's function enables the feature; the instruction accesses only registers. (The intrinsic
         // `vdotq_s32` is not stable.)
         unsafe {
             std::arch::asm!(
@@ -84,7 +85,7 @@ impl<D: Dot> Isa for Neon<D> {
             vreinterpretq_s32_s16(vshrq_n_s16::<7>(vmulq_s16(a, b)))
         }
         fn wide_product16(a: int32x4_t, b: int32x4_t) -> int32x4_t {
-            // Six bits up before the upper half of the doubled product: together a shift by nine.
+            // Shifts left by six, then takes the upper 16 bits of the doubled product: in total a right shift by nine.
             let (zero, one) = (vdupq_n_s16(0), vdupq_n_s16(255));
             let a = vminq_s16(vmaxq_s16(vreinterpretq_s16_s32(a), zero), one);
             let b = vminq_s16(vreinterpretq_s16_s32(b), one);
@@ -128,7 +129,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::update::<Neon<Widening>, L1, P>(rows, from, to, added, removed) }
 }
 
@@ -140,7 +141,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::clipped::<Neon<Widening>, L1, H1>(head, own, other, squared) }
 }
 
@@ -152,7 +153,7 @@ pub(super) fn pairwise<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Widening>, L1, false>(head, own, other, squares) }
 }
 
@@ -164,7 +165,7 @@ pub(super) fn clipped_dotprod<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::clipped::<Neon<Sdot>, L1, H1>(head, own, other, squared) }
 }
 
@@ -176,7 +177,7 @@ pub(super) fn pairwise_dotprod<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Sdot>, L1, false>(head, own, other, squares) }
 }
 
@@ -188,7 +189,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::update_all::<Neon<Widening>, L1, P>(rows, from, to, changes) }
 }
 
@@ -199,14 +200,14 @@ pub(super) fn wide_pairwise<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Widening>, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "neon")]
 pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Neon<Widening>, L1>(head, own, other) }
 }
 
@@ -217,17 +218,17 @@ pub(super) fn wide_pairwise_dotprod<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Sdot>, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "neon,dotprod")]
 pub(super) fn sfnnv16_dotprod<const L1: usize>(
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Neon<Sdot>, L1>(head, own, other) }
 }

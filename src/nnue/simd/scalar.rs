@@ -1,4 +1,4 @@
-//! The specification: plain loops that say what every other kernel must compute.
+//! Scalar kernel: plain loops that specify the results of all other kernels.
 
 use std::iter::zip;
 
@@ -100,12 +100,12 @@ pub(super) fn wide_pairwise<const L1: usize>(
     second_and_output(head, &activated).wrapping_add(skip)
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     sfnnv16_layers(head, &wide_products([own, other])).1
 }
 
-/// The layers of [`sfnnv16`]: what the last one sees, and the output.
+/// The layers of [`sfnnv16`]. Returns the inputs of the last layer, and the output.
 pub(in crate::nnue) fn sfnnv16_layers(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
     let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
     let mut activated = [0; 128];
@@ -114,10 +114,10 @@ pub(in crate::nnue) fn sfnnv16_layers(head: &Head, input: &[u8]) -> ([u8; 128], 
     affine(&head.second, &activated[..64], &mut second);
     square_and_clip(&second, 6, &mut activated[64..]);
     affine(&head.output, &activated, &mut output);
-    (activated, join(output[0], &first))
+    (activated, sfnnv16_output(output[0], &first))
 }
 
-/// Both accumulators' wide products.
+/// The wide products of both accumulators.
 fn wide_products<const L1: usize>(sums: [&[i16; L1]; 2]) -> [u8; L1] {
     let mut input = [0; L1];
     for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), sums) {
@@ -126,13 +126,13 @@ fn wide_products<const L1: usize>(sums: [&[i16; L1]; 2]) -> [u8; L1] {
     input
 }
 
-/// What a layer of a joined network hands on: the squares of its sums, then the sums themselves, both clipped. A sum of
-/// 128 shifted up by `shift` is 1.0, and so is 128.
+/// Activation of a layer of an SFNNv16 network: the squares of the sums, then the sums themselves, both clipped. The
+/// value 1.0 is a sum of 128 shifted left by `shift`, and an output of 128.
 #[inline(always)]
 pub(super) fn square_and_clip(sums: &[i32; 32], shift: u32, out: &mut [u8]) {
     let (squared, clipped) = out.split_at_mut(32);
     for (to, &sum) in zip(squared, sums) {
-        // The smaller of the square and 127 is the same: 2^15 squared is beyond it.
+        // Clamping does not change the result and prevents overflow: squares of larger sums exceed 127 anyway.
         let low = sum.clamp(-0x8000, 0x7FFF);
         *to = ((low * low) >> (2 * shift + 7)).min(127) as u8;
     }
@@ -141,15 +141,15 @@ pub(super) fn square_and_clip(sums: &[i32; 32], shift: u32, out: &mut [u8]) {
     }
 }
 
-/// The output of a joined network: the last layer's, and the difference of two outputs of the first one, which counts
-/// 600 units (times 16) for 1.0 (128 * 64 * 2).
+/// The output of an SFNNv16 network: the last layer's output plus the difference of two outputs of the first layer. A
+/// sum of 1.0 (128 * 64 * 2) is 600 units (times 16).
 #[inline(always)]
-pub(super) fn join(output: i32, first: &[i32; 32]) -> i32 {
+pub(super) fn sfnnv16_output(output: i32, first: &[i32; 32]) -> i32 {
     let sum = i64::from(output) + i64::from(first[30]) - i64::from(first[31]);
     (sum * 9600 / 16384) as i32
 }
 
-/// What a perspective's accumulator hands to the first dense layer: as many numbers as sums, or half as many products.
+/// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.
 #[inline(always)]
 pub(in crate::nnue) fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
     let clip = |sum: i16| sum.clamp(0, 127);
@@ -170,17 +170,17 @@ pub(in crate::nnue) fn transform(activation: Activation, sums: &[i16], out: &mut
     }
 }
 
-/// What follows the first layer of a pairwise network: the inputs of the second one, and the last
-/// output, which skips the others and counts 600 units (times 16) for 1.0 (127 * 64).
+/// Activation of the first layer of a pairwise network. Returns the inputs of the second layer, and the skip
+/// connection: the last output, of which 1.0 (127 * 64) is 600 units (times 16).
 #[inline(always)]
 pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
     let clipped = hidden.map(activate);
     let mut activated = [0; 32];
     if squares {
-        // The smaller of the square and 127 is the same: 2^15 squared is beyond it.
+        // Clamping does not change the result and prevents overflow: squares of larger sums exceed 127 anyway.
         let low = hidden.map(|sum| sum.clamp(-0x8000, 0x7FFF));
         let squared = low.map(|sum| ((sum * sum) >> 19).min(127) as u8);
-        // All sixteen, because that is what registers hold; the last ones are overwritten.
+        // Copies all sixteen, because a register has sixteen values; the last of each are overwritten.
         activated[..16].copy_from_slice(&squared);
         activated[15..31].copy_from_slice(&clipped);
         activated[30] = 0;
@@ -191,7 +191,7 @@ pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u
     (activated, skip as i32)
 }
 
-/// The second and the last layer; inputs beyond the first layer's outputs are zero.
+/// The second and the last layer. Inputs beyond the first layer's outputs must be zero.
 fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
     let mut hidden = [0; 32];
     affine(&head.second, input, &mut hidden);
@@ -206,7 +206,7 @@ pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
     assert!(layer.shape().outputs <= output.len() && input.len().is_multiple_of(16));
     let rows = layer.weights().chunks_exact(input.len());
     for ((sum, &bias), row) in output.iter_mut().zip(layer.biases()).zip(rows) {
-        // Products fit i16 (128 * 127); sixteen side by side are what compilers vectorise.
+        // Products fit i16 (128 * 127). Compilers vectorise the loop over sixteen partial sums.
         let mut partial = [0; 16];
         for (weights, x) in row
             .as_chunks::<16>()

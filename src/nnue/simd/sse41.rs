@@ -37,7 +37,7 @@ impl Isa for Sse41 {
             _mm_srli_epi16::<7>(_mm_mullo_epi16(a, b))
         }
         fn wide_product16(a: __m128i, b: __m128i) -> __m128i {
-            // Seven bits up before the upper half of the product: together a shift by nine.
+            // Shifts left by seven, then takes the upper 16 bits of the product: in total a right shift by nine.
             let (zero, one) = (_mm_setzero_si128(), _mm_set1_epi16(255));
             let a = _mm_min_epi16(_mm_max_epi16(a, zero), one);
             _mm_mulhi_epi16(_mm_slli_epi16::<7>(a), _mm_min_epi16(b, one))
@@ -51,7 +51,7 @@ impl Isa for Sse41 {
             _mm_max_epi8(_mm_packs_epi16(a, b), _mm_setzero_si128())
         }
         fn dot(sums: __m128i, x: __m128i, w: __m128i) -> __m128i {
-            // Two products fit i16 (2 * 127 * 128 < 32768); four would not, so they are widened first.
+            // Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so the pairs are widened first.
             let pairs = _mm_maddubs_epi16(x, w);
             _mm_add_epi32(sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)))
         }
@@ -81,7 +81,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::update::<Sse41, L1, P>(rows, from, to, added, removed) }
 }
 
@@ -93,7 +93,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::clipped::<Sse41, L1, H1>(head, own, other, squared) }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn pairwise<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Sse41, L1, false>(head, own, other, squares) }
 }
 
@@ -117,7 +117,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
 ) {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::update_all::<Sse41, L1, P>(rows, from, to, changes) }
 }
 
@@ -128,13 +128,13 @@ pub(super) fn wide_pairwise<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Sse41, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "ssse3,sse4.1")]
 pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function has the features.
+    // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Sse41, L1>(head, own, other) }
 }

@@ -1,5 +1,5 @@
-//! 128-bit vectors of WebAssembly. It has no way to ask for them at run time: a module either uses them or does not,
-//! as `-C target-feature=+simd128` says when it is built.
+//! 128-bit vectors of WebAssembly. WebAssembly has no detection at run time: a module uses them only if it was built
+//! with `-C target-feature=+simd128`.
 
 use std::arch::wasm32::*;
 
@@ -17,12 +17,12 @@ impl Isa for Simd128 {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> v128 {
-        // SAFETY: the caller vouches for the sixteen bytes.
+        // SAFETY: the caller guarantees that the sixteen bytes are valid.
         unsafe { v128_load(from.cast()) }
     }
     #[inline(always)]
     unsafe fn store(to: *mut u8, v: v128) {
-        // SAFETY: the caller vouches for the sixteen bytes.
+        // SAFETY: the caller guarantees that the sixteen bytes are valid.
         unsafe { v128_store(to.cast(), v) }
     }
     #[inline(always)]
@@ -46,7 +46,7 @@ impl Isa for Simd128 {
     }
     #[inline(always)]
     unsafe fn wide_product16(a: v128, b: v128) -> v128 {
-        // Both are clamped, so that the product fits u16.
+        // Both factors are clamped, so the product fits u16.
         let (zero, one) = (i16x8_splat(0), i16x8_splat(255));
         let a = i16x8_min(i16x8_max(a, zero), one);
         let b = i16x8_min(i16x8_max(b, zero), one);
@@ -70,8 +70,8 @@ impl Isa for Simd128 {
     }
     #[inline(always)]
     unsafe fn dot(sums: v128, x: v128, w: v128) -> v128 {
-        // Even and odd bytes apart. Two products fit i16 (2 * 127 * 128 < 32768); four would not, so pairs are widened.
-        // `x` has no signs, and is the same for many `w`.
+        // Multiplies even and odd bytes separately. Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so
+        // the pairs are widened. `x` is unsigned. The compiler can reuse its even and odd parts for several `w`.
         let even = i16x8_mul(
             v128_and(x, i16x8_splat(0xFF)),
             i16x8_shr(i16x8_shl(w, 8), 8),
@@ -84,7 +84,7 @@ impl Isa for Simd128 {
         let shifted = i32x4_shr(sums, 6);
         let words = i16x8_narrow_i32x4(shifted, shifted);
         let bytes = i8x16_max(i8x16_narrow_i16x8(words, words), i8x16_splat(0));
-        // SAFETY: the caller vouches for the four bytes; the store wants no alignment.
+        // SAFETY: the caller guarantees that the four bytes are valid; the store requires no alignment.
         unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
     }
     #[inline(always)]
@@ -107,7 +107,7 @@ pub(super) fn update<const L1: usize, const P: usize>(
     added: &[u16],
     removed: &[u16],
 ) {
-    // SAFETY: the module was built for these vectors.
+    // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { generic::update::<Simd128, L1, P>(rows, from, to, added, removed) }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    // SAFETY: the module was built for these vectors.
+    // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { generic::clipped::<Simd128, L1, H1>(head, own, other, squared) }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn pairwise<const L1: usize>(
     other: &[i16; L1],
     squares: bool,
 ) -> i32 {
-    // SAFETY: the module was built for these vectors.
+    // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { generic::pairwise::<Simd128, L1, false>(head, own, other, squares) }
 }
 
@@ -140,7 +140,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     to: &mut Accumulator<L1, P>,
     changes: &Changes<'_>,
 ) {
-    // SAFETY: the module was built for these vectors.
+    // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { threat_inputs::update_all::<Simd128, L1, P>(rows, from, to, changes) }
 }
 
@@ -150,12 +150,12 @@ pub(super) fn wide_pairwise<const L1: usize>(
     own: &[i16; L1],
     other: &[i16; L1],
 ) -> i32 {
-    // SAFETY: the module was built for these vectors.
+    // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { generic::pairwise::<Simd128, L1, true>(head, own, other, true) }
 }
 
-/// See [`Kernels::sfnnv16`](super::Kernels::joined).
+/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: the module was built for these vectors.
+    // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { threat_inputs::sfnnv16::<Simd128, L1>(head, own, other) }
 }

@@ -12,7 +12,7 @@ use crate::data::Record;
 use crate::nnue::Network;
 use crate::nnue::architecture::Topology;
 use crate::nnue::layers::{Dense, Head};
-use crate::nnue::trace::{activated, handed_on, sums};
+use crate::nnue::trace::{activated, second_layer_inputs, sums};
 use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE};
 use crate::train::model::topology::SKIP;
 use crate::train::model::{LayerSums, Model};
@@ -64,7 +64,7 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
     }
     head.first = shifted(&head.first, &errors);
     let handed_on =
-        |head: &Head, case: &Case| handed_on(topology, &sums(&head.first, &case.inputs));
+        |head: &Head, case: &Case| second_layer_inputs(topology, &sums(&head.first, &case.inputs));
     let sums2 = |head: &Head, case: &Case| sums(&head.second, &handed_on(head, case).0);
     let of_case = |case: &Case| (case.float.hidden2.clone(), sums2(head, case));
     let errors = mean_errors(cases.iter().map(of_case));
