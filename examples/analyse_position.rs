@@ -1,4 +1,4 @@
-//! Analyses a position and shows each line as the search finds it.
+//! Analyses a position and prints each line that the search reports.
 //!
 //! ```sh
 //! cargo run --release --example analyse_position -- \
@@ -36,7 +36,7 @@ impl Reporter for Printer {
     fn done(&self, outcome: &Outcome) {
         match outcome.best {
             Some(m) => println!("best move: {}", self.0.san(m)),
-            None => println!("there is no legal move"),
+            None => println!("no legal move"),
         }
     }
 }
@@ -52,7 +52,7 @@ fn main() -> anyhow::Result<()> {
         depth: Some(depth),
         ..Limits::default()
     };
-    // One thread, a transposition table of 64 MiB.
+    // One thread and a transposition table of 64 MiB.
     let mut pool = ThreadPool::new(Network::embedded(), 1, 64);
     let printer = Arc::new(Printer(position.clone()));
     pool.search(position, limits, SearchOptions::default(), printer);

@@ -1,4 +1,4 @@
-//! Plays a match of two networks in one process, each opening with both colours.
+//! Plays a match between two networks in one process, each opening with both colours.
 //!
 //! `cargo run --release --example engine_match -- new.nnue old.nnue`
 
@@ -10,12 +10,12 @@ use zoothera::nnue::Network;
 use zoothera::search::{Limits, SearchOptions, Silent, ThreadPool};
 use zoothera::util::rng::SplitMix64;
 
-/// Nodes for each move.
+/// Number of nodes for each move.
 const NODES: u64 = 5000;
-/// Openings, each of which is played twice.
+/// Number of openings, each played twice.
 const OPENINGS: usize = 10;
-/// Plies after which a game is drawn.
-const MOST_PLIES: usize = 400;
+/// Number of plies after which a game is drawn.
+const MAX_PLIES: usize = 400;
 
 fn main() -> anyhow::Result<()> {
     let mut paths = std::env::args().skip(1);
@@ -44,14 +44,14 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Plays a game; who wins it, if anybody does.
+/// Plays a game and returns the winner's colour; `None` for a draw. The first engine plays `first_is`.
 fn play(engines: &mut [ThreadPool; 2], first_is: Color, mut position: Position) -> Option<Color> {
     engines.iter_mut().for_each(ThreadPool::clear);
     let limits = Limits {
         nodes: Some(NODES),
         ..Limits::default()
     };
-    for _ in 0..MOST_PLIES {
+    for _ in 0..MAX_PLIES {
         if position.is_draw(0) {
             return None;
         }

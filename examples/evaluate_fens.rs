@@ -1,4 +1,4 @@
-//! Evaluates the FENs on standard input with a network, the one inside the binary if none is named.
+//! Evaluates the FENs on standard input with the given network, or else with the embedded one.
 //!
 //! `cargo run --release --example evaluate_fens -- my.nnue < positions.fen`
 
@@ -17,7 +17,7 @@ fn main() -> anyhow::Result<()> {
     let mut accumulators = AccumulatorStack::new(network);
     for line in stdin().lines() {
         let position = Position::from_fen(&line?, CastlingMode::Standard)?;
-        // Nothing is carried over from the line before. Along a game, `push` and `pop` would update it by each move.
+        // Starts afresh for each line. For the moves of a game, `push` and `pop` would update the accumulators.
         accumulators.reset();
         let value = accumulators.evaluate(&position).value();
         println!("{value:>6}  {}", position.fen());

@@ -1,23 +1,22 @@
-//! Lets levels of the engine play against each other, each opening with both colours: how the table of docs/levels.md
-//! was made.
+//! Plays matches between levels of the engine, each opening with both colours. The table of docs/levels.md was made
+//! with this program.
 //!
-//! `cargo run --release --example level_match -- 200 500 700 900` plays 200 games of each neighbouring pair. A level
-//! may also be given as what it lacks: `NODES,NOISE,OVERSIGHT`. Any opening positions may come from a book:
-//! `--book FILE`.
+//! `cargo run --release --example level_match -- 200 500 700 900` plays 200 games between each two consecutive levels.
+//! A level can also be given by its handicap: `NODES,NOISE,OVERSIGHT`. `--book FILE` reads the openings from a book.
 
 use std::path::PathBuf;
 
 use zoothera::board::openings::Openings;
 use zoothera::board::{CastlingMode, Color, Position};
-use zoothera::level::{Lacks, Level};
+use zoothera::level::{Handicap, Level};
 use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::util::rng::SplitMix64;
 
-/// Plies after which a game is drawn.
-const MOST_PLIES: usize = 400;
+/// Number of plies after which a game is drawn.
+const MAX_PLIES: usize = 400;
 
-/// How many games of the first side ended how.
+/// Results of a match, from the first side's point of view.
 #[derive(Default)]
 struct Score {
     won: usize,
@@ -34,7 +33,7 @@ impl Score {
 }
 
 fn main() -> anyhow::Result<()> {
-    // The search recurses: it wants a stack larger than a main thread has everywhere.
+    // The search is recursive and needs a larger stack than the main thread has on some systems.
     let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
     match thread.spawn(run)?.join() {
         Ok(result) => result,
@@ -49,8 +48,8 @@ fn run() -> anyhow::Result<()> {
     let games: usize = words.first().map_or(Ok(100), |word| word.parse())?;
     let openings = Openings::new(book.as_deref(), CastlingMode::Standard, None)?;
     for pair in words.get(1..).unwrap_or_default().windows(2) {
-        let lacks = [lacks(&pair[1])?, lacks(&pair[0])?];
-        let score = play_match(lacks, games, &openings)?;
+        let handicaps = [parse_handicap(&pair[1])?, parse_handicap(&pair[0])?];
+        let score = play_match(handicaps, games, &openings)?;
         let Score { won, drawn, lost } = score;
         println!(
             "{} - {}: +{won} ={drawn} -{lost}, {:.1} %",
@@ -62,12 +61,12 @@ fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An Elo, or nodes, noise and oversight.
-fn lacks(text: &str) -> anyhow::Result<Lacks> {
+/// Parses an Elo, or nodes, noise and oversight.
+fn parse_handicap(text: &str) -> anyhow::Result<Handicap> {
     let numbers: Vec<u64> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
     match numbers[..] {
-        [elo] => Ok(Lacks::of(elo as i32)),
-        [nodes, noise, oversight] => Ok(Lacks {
+        [elo] => Ok(Handicap::of(elo as i32)),
+        [nodes, noise, oversight] => Ok(Handicap {
             nodes,
             noise: noise as i32,
             oversight: oversight as u32,
@@ -77,16 +76,21 @@ fn lacks(text: &str) -> anyhow::Result<Lacks> {
     }
 }
 
-fn play_match(lacks: [Lacks; 2], games: usize, openings: &Openings) -> anyhow::Result<Score> {
+/// Plays `games` games (rounded up to an even number) between two handicaps.
+fn play_match(
+    handicaps: [Handicap; 2],
+    games: usize,
+    openings: &Openings,
+) -> anyhow::Result<Score> {
     let mut sides = [(); 2].map(|()| Solo::new(Network::embedded(), 1));
     let mut rng = SplitMix64::new(1);
     let mut score = Score::default();
     for _ in 0..games.div_ceil(2) {
         let opening = openings.next(&mut rng, |_| true)?;
         for first_is in [Color::White, Color::Black] {
-            for (side, lacks) in sides.iter_mut().zip(lacks) {
+            for (side, handicap) in sides.iter_mut().zip(handicaps) {
                 let seed = rng.next_u64();
-                side.set_level(Some(Level { lacks, seed }));
+                side.set_level(Some(Level { handicap, seed }));
             }
             match play(&mut sides, first_is, opening.clone()) {
                 None => score.drawn += 1,
@@ -98,9 +102,9 @@ fn play_match(lacks: [Lacks; 2], games: usize, openings: &Openings) -> anyhow::R
     Ok(score)
 }
 
-/// Plays a game; who wins it, if anybody does.
+/// Plays a game and returns the winner's colour; `None` for a draw. The first side plays `first_is`.
 fn play(sides: &mut [Solo; 2], first_is: Color, mut position: Position) -> Option<Color> {
-    for _ in 0..MOST_PLIES {
+    for _ in 0..MAX_PLIES {
         if position.is_draw(0) {
             return None;
         }

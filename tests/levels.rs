@@ -1,5 +1,4 @@
-//! Levels below full strength: the same seed plays the same game, and whatever the level, a won elementary ending is
-//! won.
+//! Levels below full strength: games are reproducible by their seed, and every level wins elementary endings.
 
 mod seed;
 
@@ -11,9 +10,9 @@ use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::util::rng::SplitMix64;
 
-/// Full moves within which an elementary ending is to be won: the 50-move rule.
-const MOST_MOVES: usize = 50;
-/// The endings, as the pieces beside the king.
+/// Maximum number of full moves to mate in an elementary ending, by the 50-move rule.
+const MAX_MOVES: usize = 50;
+/// The endings: their names, and White's pieces without the king.
 const ENDINGS: [(&str, &[Role]); 4] = [
     ("KQK", &[Role::Queen]),
     ("KRK", &[Role::Rook]),
@@ -21,7 +20,7 @@ const ENDINGS: [(&str, &[Role]); 4] = [
     ("KBNK", &[Role::Bishop, Role::Knight]),
 ];
 
-/// Runs `work` where the search has the stack that it wants.
+/// Runs `work` on a thread with the stack size that the search requires.
 fn with_stack(work: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(solo::STACK_BYTES);
     if let Err(panic) = thread.spawn(work).expect("a thread").join() {
@@ -29,7 +28,7 @@ fn with_stack(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A random legal position of White's pieces against a bare king that cannot take one of them, White to move.
+/// A random legal position of White's pieces against a bare king that cannot capture any of them, White to move.
 fn ending(pieces: &[Role], rng: &mut SplitMix64) -> Position {
     loop {
         let mut squares: Vec<Square> = Vec::new();
@@ -53,7 +52,7 @@ fn ending(pieces: &[Role], rng: &mut SplitMix64) -> Position {
     }
 }
 
-/// The FEN of White's king on the first square, Black's on the second, White's pieces on the others.
+/// The FEN with White's king on the first square, Black's on the second, and White's pieces on the others.
 fn placement(pieces: &[Role], squares: &[Square]) -> String {
     let on = |square: Square| match squares.iter().position(|&other| other == square)? {
         0 => Some('K'),
@@ -71,7 +70,8 @@ fn placement(pieces: &[Role], squares: &[Square]) -> String {
     format!("{} w - - 0 1", ranks.join("/"))
 }
 
-/// Plays `position` out: a level with the pieces against a defender at full strength; how many moves the mate took.
+/// Plays `position` to the end: a level with the pieces against a defender at full strength. Returns the number of
+/// moves to mate, or a description of the failure.
 fn conversion(level: Level, mut position: Position) -> Result<usize, String> {
     let start = position.fen();
     let mut winner = Solo::new(Network::embedded(), 1);
@@ -81,7 +81,7 @@ fn conversion(level: Level, mut position: Position) -> Result<usize, String> {
         nodes: Some(3000),
         ..Limits::default()
     };
-    for moves in 0..MOST_MOVES {
+    for moves in 0..MAX_MOVES {
         let found = winner.search(&position, &Limits::default());
         position.do_move(found.expect("a move").m);
         let Some(answer) = defender.search(&position, &defence) else {
@@ -92,9 +92,13 @@ fn conversion(level: Level, mut position: Position) -> Result<usize, String> {
         };
         position.do_move(answer.m);
     }
-    Err(format!("{start}: no mate, but {}", position.fen()))
+    Err(format!(
+        "{start}: no mate after {MAX_MOVES} moves: {}",
+        position.fen()
+    ))
 }
 
+/// Checks that levels of all `elos` win `positions` random positions of each ending.
 fn convert(elos: &[i32], positions: usize) {
     let mut rng = SplitMix64::new(seed::seed(1));
     for (name, pieces) in ENDINGS {
@@ -107,28 +111,28 @@ fn convert(elos: &[i32], positions: usize) {
                     Err(problem) => problems.push(problem),
                 }
             }
-            // Bishop and knight take up to 33 of the 50 moves against the best defence with no move wasted: from one
-            // place in twenty a level may take too many.
-            let slips = if name == "KBNK" { positions / 20 } else { 0 };
-            assert!(problems.len() <= slips, "{name} at {elo}: {problems:?}");
+            // Bishop and knight need up to 33 of the 50 moves with perfect play. A level may exceed 50 moves from one
+            // position in twenty.
+            let allowed = if name == "KBNK" { positions / 20 } else { 0 };
+            assert!(problems.len() <= allowed, "{name} at {elo}: {problems:?}");
             let won = positions - problems.len();
-            println!("{name} at {elo}: {won} of {positions} won, the longest in {longest} moves");
+            println!("{name} at {elo}: won {won} of {positions}, in at most {longest} moves");
         }
     }
 }
 
 #[test]
-fn elementary_endings_are_won() {
+fn levels_win_elementary_endings() {
     with_stack(|| convert(&[500, 2000], 1));
 }
 
 #[test]
 #[ignore = "slow: hundreds of endings"]
-fn many_elementary_endings_are_won_at_every_level() {
+fn every_level_wins_elementary_endings() {
     with_stack(|| convert(&[500, 800, 1200, 1600, 2000, 2400, 2800, 3200], 20));
 }
 
-/// The moves of a game of a level against itself.
+/// The first `plies` moves of a game of a level against itself.
 fn game(elo: i32, seed: u64, plies: usize) -> Vec<String> {
     let mut side = Solo::new(Network::embedded(), 1);
     side.set_level(Some(Level::of(elo, seed)));
@@ -144,7 +148,7 @@ fn game(elo: i32, seed: u64, plies: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_same_seed_plays_the_same_game_and_another_does_not() {
+fn level_repeats_the_game_only_with_the_same_seed() {
     with_stack(|| {
         for elo in [500, 1200, 1900] {
             let first = game(elo, 1, 60);
@@ -154,9 +158,9 @@ fn the_same_seed_plays_the_same_game_and_another_does_not() {
     });
 }
 
-/// A level's move depends on position and seed alone, not on what was searched before.
+/// A level's move depends only on the position and the seed.
 #[test]
-fn what_was_searched_before_changes_nothing() {
+fn level_move_is_independent_of_earlier_searches() {
     with_stack(|| {
         let mut side = Solo::new(Network::embedded(), 1);
         side.set_level(Some(Level::of(1500, 3)));
@@ -173,9 +177,8 @@ fn what_was_searched_before_changes_nothing() {
     });
 }
 
-/// A level spends its nodes and no more, and full strength is back at once.
 #[test]
-fn full_strength_is_untouched() {
+fn level_keeps_its_node_budget_and_does_not_affect_full_strength() {
     with_stack(|| {
         let mut side = Solo::new(Network::embedded(), 1);
         let limits = Limits {
@@ -186,7 +189,7 @@ fn full_strength_is_untouched() {
         let level = Level::of(1000, 9);
         side.set_level(Some(level));
         let weak = side.search(&Position::startpos(), &Limits::default());
-        assert!(weak.is_some_and(|found| found.nodes <= level.lacks.nodes));
+        assert!(weak.is_some_and(|found| found.nodes <= level.handicap.nodes));
         side.set_level(None);
         side.clear();
         assert_eq!(side.search(&Position::startpos(), &limits), full);

@@ -1,34 +1,34 @@
-//! The move in an elementary ending: a separate search with no pruning but alpha-beta.
+//! Chooses the move in elementary endings with a separate search, whose only pruning is alpha-beta.
 //!
 //! The main search prunes moves with small differences in value, and the mating technique (see [`technique`]) consists
-//! of such moves. Here every move is searched. A bare king has few moves, so a search of a few plies with that
-//! evaluation finds every mate.
+//! of such moves. This search examines every move. A bare king has few moves, so a search of eight plies with the
+//! evaluation of [`technique`] finds every mate.
 
 use super::technique;
 use crate::board::{Move, Position};
 
-/// A mate at the root, less the plies to it.
+/// Value of a mate at the root. The number of plies to the mate is subtracted.
 const MATE: i32 = 30_000;
 /// Depths in plies. They are even, so that a hanging piece is captured before the position is evaluated.
 const DEPTHS: [u32; 4] = [2, 4, 6, 8];
 /// Number of nodes after which no deeper search starts.
-const ENOUGH: u64 = 60_000;
+const NODE_LIMIT: u64 = 60_000;
 
-/// The move of the side that mates a bare king; `None` if the position is no elementary ending that it wins.
+/// The best move against a bare king; `None` if the position is not an elementary ending that the side to move wins.
 pub fn best_move(position: &Position) -> Option<Move> {
     let us = position.turn();
-    if technique::hunter(position) != Some(us) || technique::value(position).is_none() {
+    if technique::attacker(position) != Some(us) || technique::value(position).is_none() {
         return None;
     }
-    let mut hunt = Hunt {
+    let mut search = MatingSearch {
         position: position.clone(),
         nodes: 0,
     };
     let mut best = None;
     for depth in DEPTHS {
-        let (value, m) = hunt.root(depth, best);
+        let (value, m) = search.root(depth, best);
         best = m;
-        if hunt.nodes > ENOUGH || value > MATE - 100 {
+        if search.nodes > NODE_LIMIT || value > MATE - 100 {
             break;
         }
     }
@@ -36,13 +36,13 @@ pub fn best_move(position: &Position) -> Option<Move> {
 }
 
 /// A search in progress.
-struct Hunt {
+struct MatingSearch {
     position: Position,
     nodes: u64,
 }
 
-impl Hunt {
-    /// The best move at this depth and its value; `first` is looked at first.
+impl MatingSearch {
+    /// The value of the root at this depth and its best move; `first` is searched first.
     fn root(&mut self, depth: u32, first: Option<Move>) -> (i32, Option<Move>) {
         let mut moves = self.position.legal_moves();
         moves.sort_by_key(|&m| Some(m) != first);
@@ -56,6 +56,7 @@ impl Hunt {
         (alpha, best)
     }
 
+    /// The value for the side to move after `m`.
     fn child(&mut self, m: Move, alpha: i32, beta: i32, depth: u32, ply: usize) -> i32 {
         self.position.do_move(m);
         let value = self.value(alpha, beta, depth, ply);
@@ -63,7 +64,7 @@ impl Hunt {
         value
     }
 
-    /// The value for the side to move: mates, draws, and at depth 0 the method's progress.
+    /// The value for the side to move: mate, draw, or at depth 0 the evaluation of [`technique`].
     fn value(&mut self, mut alpha: i32, beta: i32, depth: u32, ply: usize) -> i32 {
         self.nodes += 1;
         let moves = self.position.legal_moves();
@@ -71,7 +72,7 @@ impl Hunt {
             let is_mate = self.position.in_check();
             return if is_mate { ply as i32 - MATE } else { 0 };
         }
-        // Also what stood on the board once before, in the game, is no progress.
+        // A single repetition counts as a draw too, even of a position from the game: it makes no progress.
         if self.position.is_draw(ply) || self.position.is_repetition(usize::MAX) {
             return 0;
         }
@@ -99,17 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn mates_are_found_and_stalemates_avoided() {
+    fn best_move_mates_and_avoids_stalemate_and_forks() {
         assert_eq!(of("7k/8/6K1/8/8/8/8/R7 w - - 0 1").as_deref(), Some("Ra8#"));
         let careful = of("7k/8/8/6K1/8/8/8/5Q2 w - - 0 1").expect("a move");
         assert_ne!(careful, "Qf7");
-        // A fork of bishop and knight is not allowed.
+        // Bd5 would allow a fork of bishop and knight.
         let safe = of("B7/2N1k3/8/8/8/8/1K6/8 w - - 3 2").expect("a move");
         assert_ne!(safe, "Bd5");
     }
 
     #[test]
-    fn nothing_to_hunt_no_move() {
+    fn best_move_is_none_outside_won_elementary_endings() {
         for fen in [
             "8/8/8/3k4/8/8/8/KR6 b - - 0 1",
             "8/8/8/3k4/8/8/P7/KR6 w - - 0 1",

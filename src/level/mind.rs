@@ -1,11 +1,11 @@
 //! Handicap of a level for one position: evaluation noise and missed moves.
 //!
 //! Noise depends on the position and the game, so a position is misjudged the same way whenever it occurs. Missed moves
-//! depend on the turn: a move of a piece between two squares is missed everywhere in the search of that turn, so that
-//! the chosen move may rely on it. The next turn draws again. People tend to miss long-range moves, knight moves and
-//! retreats; they do not miss recaptures and king moves.
+//! depend on the turn: a move of a piece between two squares is missed in the whole search of that turn. The level may
+//! therefore choose a move that a missed move refutes. Every turn draws new missed moves. As with people, long-range
+//! moves, knight moves and retreats are missed most often; recaptures and king moves are never missed.
 
-use super::{Lacks, Level, mix, technique};
+use super::{Handicap, Level, mix, technique};
 use crate::board::{Color, Move, Position, Role};
 
 /// Minimum number of nodes in technically won positions.
@@ -21,28 +21,28 @@ const HARMLESS_POINTS: i32 = 3;
 const NOISE: u64 = 1;
 const TURN: u64 = 2;
 
-/// A level at one of its turns.
+/// Handicap of a level for one turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Mind {
     seed: u64,
-    lacks: Lacks,
-    /// Decides this turn's oversights.
+    handicap: Handicap,
+    /// Random seed of this turn's missed moves.
     turn: u64,
 }
 
 impl Mind {
-    /// The handicap of `level` at the root position `root`.
+    /// The handicap of `level` for a search of `root`.
     pub fn new(level: Level, root: &Position) -> Self {
         Self {
             seed: level.seed,
-            lacks: eased(level.lacks, root),
+            handicap: eased(level.handicap, root),
             turn: mix(level.seed.wrapping_add(TURN), root.key()),
         }
     }
 
     /// Node budget of this turn.
     pub fn nodes(&self) -> u64 {
-        self.lacks.nodes
+        self.handicap.nodes
     }
 
     /// The level's evaluation of a position with the true `value` for the side to move.
@@ -51,52 +51,53 @@ impl Mind {
             return value;
         }
         let chance = mix(self.seed.wrapping_add(NOISE), position.key());
-        value + scatter(chance, self.lacks.noise)
+        value + scatter(chance, self.handicap.noise)
     }
 
     /// Whether the level misses `m`, a legal move. No move is missed in check.
     pub fn overlooks(&self, position: &Position, m: Move) -> bool {
-        if self.lacks.oversight == 0 || position.in_check() {
+        if self.handicap.oversight == 0 || position.in_check() {
             return false;
         }
         let piece = position.moved_piece(m);
         let obscurity = obscurity(position, m, piece.role);
-        let who = m.bits() as u64 | (piece.role as u64) << 16 | (piece.color as u64) << 20;
-        let chance = mix(self.turn, who) % 1024 * 8;
-        chance < u64::from(self.lacks.oversight * obscurity)
+        let piece_move = m.bits() as u64 | (piece.role as u64) << 16 | (piece.color as u64) << 20;
+        let chance = mix(self.turn, piece_move) % 1024 * 8;
+        chance < u64::from(self.handicap.oversight * obscurity)
     }
 }
 
-/// The lacks where the win is a matter of technique, or the opponent has but the king: people take care there.
-fn eased(lacks: Lacks, root: &Position) -> Lacks {
+/// The handicap for `root`: reduced in technically won positions, and almost none against a bare king, because people
+/// take more care there.
+fn eased(handicap: Handicap, root: &Position) -> Handicap {
     let us = root.turn();
-    if technique::hunter(root) == Some(us) {
-        return Lacks {
-            nodes: lacks.nodes.max(NODES_FOR_TECHNIQUE),
+    if technique::attacker(root) == Some(us) {
+        return Handicap {
+            nodes: handicap.nodes.max(NODES_FOR_TECHNIQUE),
             noise: 0,
             oversight: 0,
             theory: 0,
         };
     }
     if !is_technical(root, us) {
-        return lacks;
+        return handicap;
     }
-    Lacks {
-        nodes: lacks.nodes.max(NODES_FOR_TECHNIQUE),
-        noise: lacks.noise * EASE / 8,
-        oversight: lacks.oversight * EASE as u32 / 8,
+    Handicap {
+        nodes: handicap.nodes.max(NODES_FOR_TECHNIQUE),
+        noise: handicap.noise * EASE / 8,
+        oversight: handicap.oversight * EASE as u32 / 8,
         theory: 0,
     }
 }
 
-/// Whether `us` has a winning surplus of material, and the opponent a minor piece and pawns at most.
+/// Whether `us` has a winning advantage in material, and the opponent at most a minor piece and pawns.
 fn is_technical(position: &Position, us: Color) -> bool {
     let theirs = points(position, !us);
     let their_pieces = theirs - position.pieces(!us, Role::Pawn).count() as i32;
     their_pieces <= HARMLESS_POINTS && points(position, us) - theirs >= WINNING_POINTS
 }
 
-/// Material in the points that people count.
+/// Material of one side in pawns (9, 5, 3, 3, 1).
 fn points(position: &Position, color: Color) -> i32 {
     let worth = [
         (Role::Pawn, 1),
@@ -111,31 +112,31 @@ fn points(position: &Position, color: Color) -> i32 {
         .sum()
 }
 
-/// How easily `m` is overlooked, in eighths of the level's oversight.
+/// Factor on the level's probability of missing `m`, in eighths.
 fn obscurity(position: &Position, m: Move, role: Role) -> u32 {
-    if role == Role::King || takes_back(position, m) {
+    if role == Role::King || is_recapture(position, m) {
         return 0;
     }
     let (from, to) = (m.from(), m.to());
-    let afar = match role {
+    let by_distance = match role {
         Role::Knight => 6,
         _ => [1, 1, 3, 5, 7, 8, 8, 8][from.distance(to) as usize % 8],
     };
     let climbs = to.rank() as i32 - from.rank() as i32;
-    let goes_back = position.turn().fold_wb(climbs, -climbs) < 0;
-    afar + 2 * u32::from(goes_back)
+    let is_retreat = position.turn().fold_wb(climbs, -climbs) < 0;
+    by_distance + 2 * u32::from(is_retreat)
 }
 
-/// Whether `m` takes on the square where the last move took.
-fn takes_back(position: &Position, m: Move) -> bool {
+/// Whether `m` captures on the square of the previous move's capture.
+fn is_recapture(position: &Position, m: Move) -> bool {
     position.last_captured().is_some() && Some(m.to()) == position.last_move().map(Move::to)
 }
 
-/// A normal deviate of `chance` with standard deviation `sigma`: the sum of four uniform ones (Irwin and Hall), at most
-/// 3.46 deviations from 0.
+/// An approximately normal deviate with standard deviation `sigma`, from the random bits of `chance`: the sum of four
+/// uniform deviates (Irwin-Hall distribution), at most 3.46 standard deviations from 0.
 fn scatter(chance: u64, sigma: i32) -> i32 {
     const LANE: i64 = 1 << 16;
-    // Of a uniform number below 2^16 the variance is 2^32 / 12; of the sum of four, a third of 2^32.
+    // Standard deviation of the sum: a uniform number below 2^16 has variance 2^32 / 12, and the sum of four 2^32 / 3.
     const DEVIATION: i64 = 37_837;
     let sum: i64 = (0..4)
         .map(|lane| i64::from((chance >> (16 * lane)) as u16))
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scatter_is_normal() {
+    fn scatter_has_mean_zero_and_requested_deviation() {
         let values: Vec<f64> = (0..20_000)
             .map(|i| scatter(mix(7, i), 300).into())
             .collect();
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judgement_stays_and_another_game_brings_another() {
+    fn noise_depends_on_seed_and_is_reproducible() {
         let root = Position::startpos();
         let judged = |seed| mind(800, seed, &root).judge(&root, 50);
         assert_eq!(judged(1), judged(1));
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_is_overlooked_what_is_near_seldom_and_kings_never() {
+    fn level_misses_long_moves_more_often_and_king_moves_never() {
         let root = position("rn2k3/8/8/8/8/8/7P/QB2K3 w - - 0 1");
         let share = |m: &str| {
             let m = root.parse_uci(m).expect("legal");
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_and_recaptures_are_seen() {
+    fn level_never_misses_recaptures_or_moves_out_of_check() {
         let check = position("4k3/8/8/8/7b/8/8/Q3K2R w - - 0 1");
         let block = check.parse_uci("e1d1").expect("legal");
         for seed in 0..500 {
@@ -212,16 +213,16 @@ mod tests {
     }
 
     #[test]
-    fn technique_is_played_with_care() {
+    fn handicap_shrinks_in_technically_won_positions() {
         let bare = position("8/8/8/3k4/8/8/8/KR6 w - - 0 1");
-        let eased = mind(500, 1, &bare).lacks;
+        let eased = mind(500, 1, &bare).handicap;
         assert_eq!((eased.noise, eased.oversight), (0, 0));
         assert_eq!(eased.nodes, NODES_FOR_TECHNIQUE);
         let technical = position("4k3/pp6/8/8/8/8/PP6/KR6 w - - 0 1");
         let middlegame = Position::startpos();
-        let noise = |root: &Position| mind(500, 1, root).lacks.noise;
+        let noise = |root: &Position| mind(500, 1, root).handicap.noise;
         assert!(noise(&technical) * 3 < noise(&middlegame));
-        // For the side that is lost nothing is technique.
+        // The losing side's handicap is not reduced.
         let lost = position("4k3/pp6/8/8/8/8/PP6/KR6 b - - 0 1");
         assert_eq!(noise(&lost), noise(&middlegame));
     }

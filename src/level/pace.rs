@@ -1,23 +1,24 @@
-//! Simulated thinking time of a level: plausible for a person with this clock, without time trouble.
+//! Simulated thinking time of a level, as a person with this clock would use it. Avoids time trouble.
 
 use std::time::Duration;
 
 use super::{Level, mix};
 use crate::board::Position;
 
-/// Longest delay of a move.
-const LONGEST: Duration = Duration::from_secs(10);
-/// Longest delay of a recapture or an only move.
-const OBVIOUS: Duration = Duration::from_millis(700);
+/// Maximum delay of a move.
+const MAX_TIME: Duration = Duration::from_secs(10);
+/// Maximum delay of a recapture or an only move.
+const MAX_OBVIOUS_TIME: Duration = Duration::from_millis(700);
 
-/// Time from `go` to the move: a tenth to six tenths of `share_ms`, the clock's share for an average move, by the seed.
+/// Time from `go` to the move: a random 10 to 60 % of `share_ms`, the milliseconds that the clock allows for an average
+/// move.
 pub fn thinking_time(level: Level, position: &Position, share_ms: f64) -> Duration {
     let chance = mix(level.seed ^ 0x7ACE, position.key()) % 1024;
     let time = Duration::from_secs_f64(share_ms.max(0.0) / 1000.0)
         .mul_f64(0.1 + 0.5 * chance as f64 / 1024.0)
-        .min(LONGEST);
+        .min(MAX_TIME);
     if is_obvious(position) {
-        time.min(OBVIOUS)
+        time.min(MAX_OBVIOUS_TIME)
     } else {
         time
     }
@@ -38,26 +39,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn never_more_than_the_clock_gives() {
+    fn thinking_time_stays_within_limits_and_is_reproducible() {
         let position = Position::startpos();
         for seed in 0..100 {
             for share in [0.5, 20.0, 3000.0, 1e9] {
                 let level = Level::of(1000, seed);
                 let time = thinking_time(level, &position, share);
-                assert!(time.as_secs_f64() * 1000.0 <= 0.6 * share && time <= LONGEST);
+                assert!(time.as_secs_f64() * 1000.0 <= 0.6 * share && time <= MAX_TIME);
                 assert_eq!(time, thinking_time(level, &position, share));
             }
         }
     }
 
     #[test]
-    fn what_is_obvious_comes_quickly() {
+    fn recapture_is_played_quickly() {
         let mut position = Position::startpos();
         for m in ["e2e4", "d7d5", "e4d5"] {
             position.do_move(position.parse_uci(m).expect("legal"));
         }
         assert!(is_obvious(&position) && !is_obvious(&Position::startpos()));
         let level = Level::of(1000, 3);
-        assert!(thinking_time(level, &position, 60_000.0) <= OBVIOUS);
+        assert!(thinking_time(level, &position, 60_000.0) <= MAX_OBVIOUS_TIME);
     }
 }

@@ -2,16 +2,16 @@
 
 use super::theory;
 
-/// The least Elo.
+/// Minimum Elo of a level.
 pub const ELO_MIN: i32 = 500;
-/// The greatest Elo; above it, the engine plays without limits.
+/// Maximum Elo of a level. Without a level, the engine plays stronger.
 pub const ELO_MAX: i32 = 3200;
-/// The `Skill Level` of full strength.
+/// The `Skill Level` that means full strength.
 pub const SKILL_MAX: i32 = 20;
 
 /// Handicap of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lacks {
+pub struct Handicap {
     /// Depth: maximum number of nodes of a search.
     pub nodes: u64,
     /// Judgement: standard deviation of the evaluation noise, in internal units (a pawn is about 208).
@@ -22,16 +22,16 @@ pub struct Lacks {
     pub theory: u32,
 }
 
-/// A level with a handicap found by games. Other levels are interpolated.
+/// A level whose handicap was calibrated by games. The handicaps of other levels are interpolated.
 struct Anchor {
     elo: i32,
-    lacks: Lacks,
+    handicap: Handicap,
 }
 
 const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
     Anchor {
         elo,
-        lacks: Lacks {
+        handicap: Handicap {
             nodes,
             noise,
             oversight,
@@ -40,8 +40,8 @@ const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
     }
 }
 
-// Found by games of each level against its neighbours and against Glaurung (`docs/experiments.md`), but the last, which
-// is extrapolated: about three doublings of nodes above the one before.
+// Calibrated by games of each level against its neighbours and against Glaurung (`docs/experiments.md`). The last
+// anchor is extrapolated: it has about three doublings more nodes than the one before.
 // CITE: the scale: Glaurung 2.2 in the rating list CCRL 40/15.
 const ANCHORS: [Anchor; 7] = [
     anchor(500, 16, 900, 760),
@@ -53,8 +53,8 @@ const ANCHORS: [Anchor; 7] = [
     anchor(3200, 175_000, 0, 0),
 ];
 
-impl Lacks {
-    /// Handicap of a level of `elo`: between two anchors nodes are interpolated geometrically, the rest linearly.
+impl Handicap {
+    /// Handicap of a level of `elo`. Between two anchors, nodes are interpolated geometrically, the rest linearly.
     pub fn of(elo: i32) -> Self {
         let elo = elo.clamp(ELO_MIN, ELO_MAX);
         let above = ANCHORS.iter().position(|anchor| anchor.elo >= elo);
@@ -62,7 +62,7 @@ impl Lacks {
         let (low, high) = (&ANCHORS[above - 1], &ANCHORS[above]);
         let share = f64::from(elo - low.elo) / f64::from(high.elo - low.elo);
         let between = |a: f64, b: f64| a + (b - a) * share;
-        let (a, b) = (low.lacks, high.lacks);
+        let (a, b) = (low.handicap, high.handicap);
         Self {
             nodes: between((a.nodes as f64).ln(), (b.nodes as f64).ln())
                 .exp()
@@ -74,8 +74,8 @@ impl Lacks {
     }
 }
 
-/// The Elo of a `Skill Level`, which older programs and servers know: 0 is the least, 19 the greatest; `None` for
-/// [`SKILL_MAX`], which is no limit.
+/// The Elo of a `Skill Level`, an option of older programs and servers: 0 is [`ELO_MIN`], 19 is [`ELO_MAX`]. `None`
+/// for [`SKILL_MAX`], which means full strength.
 pub fn elo_of_skill(skill: i32) -> Option<i32> {
     let steps = SKILL_MAX - 1;
     (skill < SKILL_MAX).then(|| ELO_MIN + (ELO_MAX - ELO_MIN) * skill.max(0) / steps)
@@ -86,21 +86,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_elo_lacks_less() {
+    fn handicap_shrinks_with_elo() {
         for elo in (ELO_MIN..ELO_MAX).step_by(25) {
-            let (a, b) = (Lacks::of(elo), Lacks::of(elo + 25));
+            let (a, b) = (Handicap::of(elo), Handicap::of(elo + 25));
             assert!(a.nodes <= b.nodes && a.noise >= b.noise && a.oversight >= b.oversight);
             assert_ne!(a, b, "{elo}");
         }
-        assert_eq!(Lacks::of(0), Lacks::of(ELO_MIN));
-        assert_eq!(Lacks::of(9999), Lacks::of(ELO_MAX));
+        assert_eq!(Handicap::of(0), Handicap::of(ELO_MIN));
+        assert_eq!(Handicap::of(9999), Handicap::of(ELO_MAX));
         for anchor in &ANCHORS {
-            assert_eq!(Lacks::of(anchor.elo), anchor.lacks);
+            assert_eq!(Handicap::of(anchor.elo), anchor.handicap);
         }
     }
 
     #[test]
-    fn skill_levels_span_the_range() {
+    fn skill_levels_span_the_elo_range() {
         assert_eq!(elo_of_skill(0), Some(ELO_MIN));
         assert_eq!(elo_of_skill(19), Some(ELO_MAX));
         assert_eq!(elo_of_skill(20), None);

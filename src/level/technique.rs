@@ -1,43 +1,44 @@
-//! Mating technique: evaluation of elementary endings, a bare king against pieces that can mate it. It encodes the
-//! method: drive the king to the edge (with bishop and knight, into a corner of the bishop's colour), bring the own
-//! king near, restrict the bare king, keep the pieces. So every level wins these endings; the search finds the mate.
+//! Mating technique: evaluation of elementary endings, in which a bare king plays against pieces that can mate it.
+//!
+//! The evaluation encodes the method: drive the king to the edge (with bishop and knight, into a corner of the bishop's
+//! colour), bring the own king near, restrict the bare king, and keep the pieces. The search then finds the mate, so
+//! every level wins these endings.
 
 use crate::board::attacks;
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
-/// Base value of a won ending in internal units: above every evaluation of an unclear position, below every proven
-/// result.
+/// Base value of a won ending in internal units: above every ordinary evaluation, below every proven result.
 const WON: i32 = 8000;
 /// Weight of a step of one king towards the other.
 const CLOSER: i32 = 20;
 /// Weight of each square taken from the bare king.
 const CONFINED: i32 = 4;
-/// Weight of a step of the bare king towards a corner of the bishop's colour: far more than a step of the other king,
-/// which sometimes must step back.
+/// Weight of a step of the bare king towards a corner of the bishop's colour. Much more than [`CLOSER`], because the
+/// other king must sometimes step back.
 const STEP: i32 = 400;
-/// Value of a piece: much more than all progress, so that none is given away.
+/// Value of a piece. Exceeds all other progress, so that the search does not sacrifice one.
 const PIECE: i32 = 1500;
 
-/// The side whose opponent has nothing but the king, if it has more itself.
-pub fn hunter(position: &Position) -> Option<Color> {
+/// The side with pieces or pawns against a bare king, if there is one.
+pub fn attacker(position: &Position) -> Option<Color> {
     [Color::White, Color::Black].into_iter().find(|&color| {
         position.by_color(!color).count() == 1 && position.by_color(color).count() > 1
     })
 }
 
-/// The value of an elementary ending for the side to move; `None` where there is none: with pawns (they are to be
-/// promoted, which the network knows), without a bare king, or without the means to mate.
+/// The value of an elementary ending for the side to move. `None` with pawns (the network evaluates promotion well),
+/// without a bare king, or if the pieces cannot mate.
 pub fn value(position: &Position) -> Option<i32> {
-    let hunter = hunter(position)?;
-    if position.by_role(Role::Pawn).any() || !can_mate(position, hunter) {
+    let attacker = attacker(position)?;
+    if position.by_role(Role::Pawn).any() || !can_mate(position, attacker) {
         return None;
     }
-    let (king, hunted) = (position.king(hunter), position.king(!hunter));
-    let pieces = position.by_color(hunter).count() as i32 - 1;
-    let value = WON + PIECE * pieces + driven(position, hunter)
-        - CLOSER * distance(king, hunted)
-        - CONFINED * range(position, hunter);
-    Some(if position.turn() == hunter {
+    let (king, bare_king) = (position.king(attacker), position.king(!attacker));
+    let pieces = position.by_color(attacker).count() as i32 - 1;
+    let value = WON + PIECE * pieces + driven(position, attacker)
+        - CLOSER * distance(king, bare_king)
+        - CONFINED * range(position, attacker);
+    Some(if position.turn() == attacker {
         value
     } else {
         -value
@@ -59,26 +60,27 @@ fn can_mate(position: &Position, color: Color) -> bool {
 
 /// Progress of the bare king towards the squares where it is mated: the edge and its corners, or a corner of the
 /// bishop's colour.
-// CITE: both measures and their weights beside `CLOSER`: Stockfish's endgame functions (up to 2023).
-fn driven(position: &Position, hunter: Color) -> i32 {
-    let hunted = position.king(!hunter);
-    let count = |role| position.pieces(hunter, role).count();
-    let bishops = position.pieces(hunter, Role::Bishop);
+// CITE: both measures and their weights relative to `CLOSER`: Stockfish's endgame functions (up to 2023).
+fn driven(position: &Position, attacker: Color) -> i32 {
+    let bare_king = position.king(!attacker);
+    let count = |role| position.pieces(attacker, role).count();
+    let bishops = position.pieces(attacker, Role::Bishop);
     if count(Role::Queen) + count(Role::Rook) == 0 && count(Role::Knight) > 0 && bishops.any() {
-        return STEP * (7 - to_corner_of(hunted, bishops));
+        return STEP * (7 - to_corner_of(bare_king, bishops));
     }
     let to_edge = |n: i32| n.min(7 - n);
-    let file = to_edge(hunted.file() as i32);
-    let rank = to_edge(hunted.rank() as i32);
+    let file = to_edge(bare_king.file() as i32);
+    let rank = to_edge(bare_king.rank() as i32);
     -7 * (file * file + rank * rank) / 2
 }
 
-/// Steps along edge and diagonal to the nearer corner of the bishops' colour, 0 to 7.
+/// Distance to the nearer corner of the bishops' colour: 0 to 7 steps along the edge and the diagonals.
 // CITE: the Manhattan distance to the diagonal between the wrong corners: as in Stockfish's former KBNK.
 fn to_corner_of(king: Square, bishops: Bitboard) -> i32 {
     let (file, rank) = (king.file() as i32, king.rank() as i32);
     let is_dark = (bishops & Bitboard::DARK_SQUARES).any();
-    // Of the long diagonals, a1 to h8 ends in the dark corners. The farther from the other one, the nearer to a corner.
+    // The long diagonal a1 to h8 ends in the dark corners. A larger distance from the other long diagonal means a
+    // smaller distance from a corner.
     let from_other = if is_dark {
         (file + rank - 7).abs()
     } else {
@@ -87,18 +89,18 @@ fn to_corner_of(king: Square, bishops: Bitboard) -> i32 {
     7 - from_other
 }
 
-/// The number of squares that the bare king could reach if only it moved.
-fn range(position: &Position, hunter: Color) -> i32 {
-    let hunted = Bitboard::from_square(position.king(!hunter));
-    // The king shields nothing behind it: it is what moves.
-    let occupied = position.occupied() ^ hunted;
+/// The number of squares that the bare king could reach if no other piece moved.
+fn range(position: &Position, attacker: Color) -> i32 {
+    let bare_king = Bitboard::from_square(position.king(!attacker));
+    // Sliders attack through the bare king, because it moves away.
+    let occupied = position.occupied() ^ bare_king;
     let mut forbidden = Bitboard::EMPTY;
-    for square in position.by_color(hunter) {
+    for square in position.by_color(attacker) {
         if let Some(piece) = position.piece_at(square) {
             forbidden |= attacks::attacks(square, piece, occupied);
         }
     }
-    let mut reached = hunted;
+    let mut reached = bare_king;
     loop {
         let mut next = reached;
         for square in reached {
@@ -141,8 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn the_bishop_knows_its_corner() {
-        // The bishop on c1 is dark, as a1 and h8 are; a8 and h1 are light.
+    fn value_prefers_corner_of_the_bishops_colour() {
+        // c1 is a dark square like a1 and h8; a8 and h1 are light.
         let corner = |king: &str| of(&format!("{king} w - - 0 1")).expect("a value");
         let dark = corner("7k/8/8/8/3K4/8/8/2BN4");
         let light = corner("k7/8/8/8/3K4/8/8/2BN4");

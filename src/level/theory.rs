@@ -68,7 +68,7 @@ fn count_moves(line: &[Move], theory: &mut Theory) {
 /// The move of theory that `level` plays; `None` where it knows none. The same position in the same game gives the same
 /// move.
 pub fn move_of(level: Level, position: &Position) -> Option<Move> {
-    let known_plies = level.lacks.theory;
+    let known_plies = level.handicap.theory;
     let ply = plies_played(position);
     if known_plies == 0 || ply >= 2 * OPENING_MOVES {
         return None;
@@ -92,7 +92,7 @@ pub fn move_of(level: Level, position: &Position) -> Option<Move> {
 /// Whether `level` considers `m`, a legal move, in the opening. Below [`ELO_OF_DEVELOPERS`] these are sound captures,
 /// replies to a check, moves of attacked pieces, developing moves, and a few others.
 pub fn considers(level: Level, position: &Position, m: Move) -> bool {
-    let known_plies = level.lacks.theory;
+    let known_plies = level.handicap.theory;
     if known_plies == 0
         || known_plies >= plies(ELO_OF_DEVELOPERS)
         || position.fullmoves() > OPENING_MOVES
