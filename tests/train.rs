@@ -275,8 +275,8 @@ fn what_cannot_be_written_is_told_at_once() {
         folder.run(&command).fails_with(reason);
     };
     early("none/net.nnue", "cannot write none/net.nnue");
-    early("inner", "inner: it is no regular file");
-    early("a.nnue", "a.svg: it is no regular file");
+    early("inner", "inner: it is not a regular file");
+    early("a.nnue", "a.svg: it is not a regular file");
     early("net.tsv", "another file of the run");
     early("net.nnue --init some.nnue", "some.nnue is no checkpoint");
     early("net.nnue --init other.nnue", "cannot read other.nnue");

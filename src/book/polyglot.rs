@@ -49,7 +49,7 @@ impl Book {
         let read = || -> Result<Self> {
             let found = fs::metadata(path)?;
             if !found.is_file() {
-                bail!("it is no regular file");
+                bail!("it is not a regular file");
             }
             if found.len() > LARGEST_FILE {
                 bail!("it is larger than {} GiB", LARGEST_FILE >> 30);

@@ -113,7 +113,7 @@ fn write(table: &TranspositionTable, net: &str, mut out: impl Write) -> io::Resu
 pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
     let read = || -> Result<SavedTable> {
         if !path.metadata()?.is_file() {
-            bail!("it is no regular file");
+            bail!("it is not a regular file");
         }
         let mut file = File::open(path)?;
         let (heading, start) = heading(&mut file)?;
@@ -354,7 +354,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).expect("it is there");
         assert_eq!(text, "no table at all\n");
         let error = load(&first, NET, folder.path()).expect_err("a folder");
-        assert!(format!("{error:#}").contains("no regular file"));
+        assert!(format!("{error:#}").contains("not a regular file"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const KIND: Kind = Kind {
 pub fn open(path: &Path) -> Result<File> {
     match path.metadata() {
         // To open a pipe would wait for its other end.
-        Ok(found) if !found.is_file() => bail!("it is no regular file"),
+        Ok(found) if !found.is_file() => bail!("it is not a regular file"),
         Ok(found) if found.permissions().readonly() => bail!("it is read-only"),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
@@ -78,6 +78,6 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.expect("there is a mkfifo").success());
         let error = open(&path).expect_err("a pipe").to_string();
-        assert!(error.contains("no regular file"), "{error}");
+        assert!(error.contains("not a regular file"), "{error}");
     }
 }

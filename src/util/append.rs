@@ -103,11 +103,11 @@ fn open_data(path: &Path) -> Result<File> {
     match fs::metadata(path) {
         Ok(found) => {
             // To open a pipe would wait for its other end.
-            ensure!(found.is_file(), "it is no regular file");
+            ensure!(found.is_file(), "it is not a regular file");
             let readonly = found.permissions().readonly();
             ensure!(
                 !readonly,
-                "it is read-only; make it writable or give another name"
+                "it is read-only; make it writable or use another name"
             );
         }
         Err(_) => {

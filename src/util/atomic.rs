@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that are written atomically: readers find either the old or the complete new content.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -11,26 +11,28 @@ use super::claim::{self, claim};
 use super::identity;
 use super::kind::Kind;
 
-/// Bytes that go to the system at once.
+/// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// A file in the making. It is written beside its target, as `.NAME.zoothera.tmp`, and takes the target's name when it
-/// is complete: readers never see half of it, and the old content is replaced only then. Dropped before, it leaves
-/// nothing behind. If the process is killed, the temporary file stays until the same target is written again.
+/// A file that is being written. The data goes to the temporary file `.NAME.zoothera.tmp` next to the target, which is
+/// renamed to the target on completion. Until then the target keeps its old content. If the value is dropped earlier,
+/// the temporary file is removed. If the process is killed, it remains until the same target is written again.
 ///
-/// The mode of the old file is kept, and a symbolic link stays one: the file that it names is replaced.
+/// The mode of the old file is kept. If the target is a symbolic link, the file that it points to is replaced.
 pub struct AtomicFile {
-    /// The name that was asked for.
+    /// The requested path.
     path: PathBuf,
-    /// The same without a link as its last part.
+    /// The requested path with symbolic links resolved.
     target: PathBuf,
-    beside: PathBuf,
+    /// The path of the temporary file.
+    temporary: PathBuf,
     file: BufWriter<File>,
+    /// Whether the temporary file has been renamed.
     complete: bool,
 }
 
 impl AtomicFile {
-    /// Begins a file.
+    /// Creates the temporary file for `path`.
     ///
     /// # Errors
     /// Fails on an I/O error, if another process writes the same file, if the target is read-only, and if it is a
@@ -38,15 +40,19 @@ impl AtomicFile {
     pub fn create(path: &Path) -> Result<Self> {
         let target = resolve(path)?;
         let old = replaceable(&target, path)?;
-        let beside = claim::beside(&target, "tmp");
-        let claimed = claim(&beside).with_context(|| format!("cannot write {}", path.display()))?;
+        let temporary = claim::hidden_path(&target, "tmp");
+        let claimed =
+            claim(&temporary).with_context(|| format!("cannot write {}", path.display()))?;
         let Some(file) = claimed else {
-            bail!("{} is being written already", path.display());
+            bail!(
+                "cannot write {}: another process is writing to it",
+                path.display()
+            );
         };
         let atomic = Self {
             path: path.to_path_buf(),
             target,
-            beside,
+            temporary,
             file: BufWriter::with_capacity(BUFFER, file),
             complete: false,
         };
@@ -57,25 +63,25 @@ impl AtomicFile {
         Ok(atomic)
     }
 
-    /// Begins a file that may replace only another one of its kind.
+    /// Creates the temporary file for `path`, which may replace only a file of the same kind.
     ///
     /// # Errors
-    /// As [`Self::create`] and [`Kind::check`].
+    /// As for [`Self::create`] and [`Kind::check`].
     pub fn create_over(path: &Path, kind: &Kind) -> Result<Self> {
         kind.check(path)?;
         Self::create(path)
     }
 
-    /// Gives the file its name, once all of it has reached the disk.
+    /// Syncs the file to the disk, then renames it to the target.
     ///
     /// # Errors
-    /// Fails on an I/O error; the old file stays then.
+    /// Fails on an I/O error and then keeps the old file.
     pub fn commit(mut self) -> Result<()> {
         let synced = self.flush().and_then(|()| self.file.get_ref().sync_all());
         synced.with_context(|| format!("cannot write {}", self.path.display()))?;
         let folder = self.target.parent().map(|folder| folder.join("."));
         self.commit_without_sync()?;
-        // So that the new name outlasts a power failure too. Not every system can do it.
+        // Syncs the folder, so that the rename survives a power failure. Not every file system supports this.
         if cfg!(unix)
             && let Some(folder) = folder
         {
@@ -84,19 +90,19 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// Gives the file its name, whether or not it has reached the disk: whole for every other process, also when this
-    /// one is killed, but perhaps not after a power failure. For small files that are written very often.
+    /// Renames the file to the target without a sync. Other processes see the complete file, even if this one is
+    /// killed, but a power failure may damage it. For small files that are written very often.
     ///
     /// # Errors
-    /// As [`Self::commit`].
+    /// As for [`Self::commit`].
     pub fn commit_without_sync(mut self) -> Result<()> {
         let target = self.target.clone();
         let renamed = self.rename_to(&target);
         renamed.with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    /// Keeps what was written so far under a name that is free, `NAME.part` or `NAME.part2` and so on, and returns
-    /// it. The target stays as it is.
+    /// Saves the incomplete file under an unused name, `NAME.part`, `NAME.part2` and so on, and returns this name. The
+    /// target is not changed.
     ///
     /// # Errors
     /// Fails on an I/O error.
@@ -108,7 +114,7 @@ impl AtomicFile {
                 name.push(number.to_string());
             }
             let name = PathBuf::from(name);
-            // Whoever creates a name owns it, and may replace it.
+            // Creates the name exclusively first, so that no other file is replaced.
             match OpenOptions::new().write(true).create_new(true).open(&name) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 created => created.and_then(|_| self.rename_to(&name)),
@@ -117,44 +123,45 @@ impl AtomicFile {
             return Ok(name);
         }
         bail!(
-            "there is no free name for a part of {}",
+            "cannot save the incomplete {}: all names ending in .part are in use",
             self.path.display()
         )
     }
 
+    /// Flushes and renames the temporary file.
     fn rename_to(&mut self, name: &Path) -> io::Result<()> {
         self.flush()?;
-        if !identity::names(&self.beside, self.file.get_ref()) {
+        if !identity::names(&self.temporary, self.file.get_ref()) {
             let what = "another process has replaced its temporary file";
             return Err(io::Error::other(what));
         }
-        fs::rename(&self.beside, name)?;
+        fs::rename(&self.temporary, name)?;
         self.complete = true;
         Ok(())
     }
 }
 
-/// The file that `path` names, if that is a symbolic link, or else `path`.
+/// Resolves `path` if it is a symbolic link to a file, and returns it unchanged otherwise.
 ///
 /// # Errors
-/// Fails if the link leads nowhere.
+/// Fails if the target of the link does not exist.
 pub fn resolve(path: &Path) -> Result<PathBuf> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-    // The names of standard streams are links too, but lead to no path.
+    // The names of standard streams are links too, but their targets are not paths.
     let is_device = fs::metadata(path).is_ok_and(|found| !found.is_file());
     if !is_link || is_device {
         return Ok(path.to_path_buf());
     }
     fs::canonicalize(path).with_context(|| {
         let path = path.display();
-        format!("cannot write {path}: it is a symbolic link that leads nowhere")
+        format!("cannot write {path}: it is a symbolic link to a missing file")
     })
 }
 
-/// The old file, `None` if there is none.
+/// Metadata of the file at `target`; `None` if there is no file.
 ///
 /// # Errors
-/// Fails if it must not be replaced; `path` is the name that the user knows.
+/// Fails if the file must not be replaced. The error names it as `path`, the user's name for it.
 fn replaceable(target: &Path, path: &Path) -> Result<Option<Metadata>> {
     let shown = path.display();
     let found = match fs::metadata(target) {
@@ -162,26 +169,26 @@ fn replaceable(target: &Path, path: &Path) -> Result<Option<Metadata>> {
         found => found.with_context(|| format!("cannot write {shown}"))?,
     };
     if !found.is_file() {
-        bail!("cannot write {shown}: it is no regular file");
+        bail!("cannot write {shown}: it is not a regular file");
     }
     if found.permissions().readonly() {
-        bail!("cannot write {shown}: it is read-only; make it writable or give another name");
+        bail!("cannot write {shown}: it is read-only; make it writable or use another name");
     }
     let opened = claim::open_existing(target);
     let old = opened.with_context(|| format!("cannot write {shown}"))?;
     if claim::is_locked_elsewhere(&old) {
-        bail!("cannot write {shown}: another process writes to it");
+        bail!("cannot write {shown}: another process is writing to it");
     }
     Ok(Some(found))
 }
 
-/// Gives the new file the mode of the old one, and its owner where that is possible.
+/// Gives the new file the mode of the old one, and its owner if permitted.
 #[cfg(unix)]
 fn keep_mode(new: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     let found = new.metadata()?;
     if (found.uid(), found.gid()) != (old.uid(), old.gid()) {
-        // Only root may give files away.
+        // Only root may change the owner of a file.
         let _ = fchown(new, Some(old.uid()), Some(old.gid()));
     }
     if found.mode() == old.mode() {
@@ -190,7 +197,7 @@ fn keep_mode(new: &File, old: &Metadata) -> io::Result<()> {
     new.set_permissions(old.permissions())
 }
 
-/// Other systems have no modes, and a read-only file is not replaced.
+/// Does nothing: other systems have no modes, and read-only files are never replaced.
 #[cfg(not(unix))]
 fn keep_mode(_new: &File, _old: &Metadata) -> io::Result<()> {
     Ok(())
@@ -209,15 +216,15 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if !self.complete {
-            claim::remove(&self.beside, self.file.get_ref());
+            claim::remove(&self.temporary, self.file.get_ref());
         }
     }
 }
 
-/// Writes a file that is there whole or not at all, and on the disk when this returns.
+/// Writes a file atomically, with the content that `fill` writes, and syncs it to the disk.
 ///
 /// # Errors
-/// Fails if `fill` does, and as [`AtomicFile::create`] and [`AtomicFile::commit`].
+/// Fails if `fill` fails, and as [`AtomicFile::create`] and [`AtomicFile::commit`].
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
@@ -228,7 +235,7 @@ pub fn write_atomically(
 /// As [`write_atomically`], but replaces only a file of the same kind.
 ///
 /// # Errors
-/// As [`write_atomically`] and [`Kind::check`].
+/// As for [`write_atomically`] and [`Kind::check`].
 pub fn write_over(
     path: &Path,
     kind: &Kind,
@@ -254,9 +261,9 @@ mod tests {
         fs::read_dir(folder).expect("the folder").count()
     }
 
-    fn refusal(path: &Path) -> String {
-        let refused = AtomicFile::create(path).err();
-        format!("{:#}", refused.expect("it is refused"))
+    fn creation_error(path: &Path) -> String {
+        let error = AtomicFile::create(path).err();
+        format!("{:#}", error.expect("an error"))
     }
 
     #[test]
@@ -265,11 +272,11 @@ mod tests {
         let path = folder.path().join("a.txt");
         let text = || fs::read_to_string(&path).unwrap_or_default();
         write_atomically(&path, |file| file.write_all(b"old")).expect("room");
-        // A longer one that a killed process left behind.
-        fs::write(claim::beside(&path, "tmp"), "left behind").expect("room");
+        // The longer temporary file of a killed process.
+        fs::write(claim::hidden_path(&path, "tmp"), "abandoned").expect("room");
         let mut file = AtomicFile::create(&path).expect("room");
         file.write_all(b"new").expect("room");
-        assert!(refusal(&path).contains("being written already"));
+        assert!(creation_error(&path).contains("another process is writing to it"));
         assert_eq!((text().as_str(), count(folder.path())), ("old", 2));
         file.commit().expect("room");
         assert_eq!((text().as_str(), count(folder.path())), ("new", 1));
@@ -284,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn part_gets_a_free_name_and_leaves_the_target() {
+    fn incomplete_file_gets_an_unused_name_and_keeps_the_target() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.txt");
         fs::write(&path, "old").expect("room");
@@ -300,16 +307,16 @@ mod tests {
     }
 
     #[test]
-    fn folder_is_not_replaced() {
+    fn create_rejects_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("inner");
         fs::create_dir(&inner).expect("room");
-        assert!(refusal(&inner).contains("inner: it is no regular file"));
+        assert!(creation_error(&inner).contains("inner: it is not a regular file"));
         assert_eq!(count(folder.path()), 1);
     }
 
     #[test]
-    fn read_only_file_is_not_replaced() {
+    fn create_rejects_read_only_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.txt");
         fs::write(&path, "old").expect("room");
@@ -317,25 +324,25 @@ mod tests {
         let mut readonly = writable.clone();
         readonly.set_readonly(true);
         fs::set_permissions(&path, readonly).expect("it is ours");
-        assert!(refusal(&path).contains("read-only"));
+        assert!(creation_error(&path).contains("read-only"));
         assert_eq!(count(folder.path()), 1);
         fs::set_permissions(&path, writable).expect("it is ours");
     }
 
     #[test]
-    fn file_locked_by_its_writer_is_not_replaced() {
+    fn create_rejects_file_locked_by_its_writer() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.txt");
         let writer = File::create(&path).expect("room");
-        writer.try_lock().expect("nobody else has it");
-        assert!(refusal(&path).contains("another process writes to it"));
+        writer.try_lock().expect("an unlocked file");
+        assert!(creation_error(&path).contains("another process is writing to it"));
         drop(writer);
         assert!(AtomicFile::create(&path).is_ok());
     }
 
     #[cfg(unix)]
     #[test]
-    fn link_stays_a_link_and_mode_is_kept() {
+    fn commit_keeps_symbolic_link_and_mode() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().expect("a folder");
         let [inner, link, lost] = ["inner", "link", "lost"].map(|name| folder.path().join(name));
@@ -350,27 +357,27 @@ mod tests {
         let mode = fs::metadata(&target).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         symlink("nothing", &lost).expect("the disk has symbolic links");
-        assert!(refusal(&lost).contains("leads nowhere"));
+        assert!(creation_error(&lost).contains("symbolic link to a missing file"));
         assert_eq!((count(folder.path()), count(&inner)), (3, 1));
     }
 
     #[cfg(unix)]
     #[test]
-    fn planted_link_and_pipe_are_neither_followed_nor_removed() {
+    fn create_neither_follows_nor_removes_planted_link_or_pipe() {
         let folder = tempfile::tempdir().expect("a folder");
         let [path, victim] = ["out.bin", "thesis.txt"].map(|name| folder.path().join(name));
-        let planted = claim::beside(&path, "tmp");
+        let planted = claim::hidden_path(&path, "tmp");
         fs::write(&victim, "precious").expect("room");
         std::os::unix::fs::symlink(&victim, &planted).expect("the disk has symbolic links");
-        // A name that an earlier version used, which is the user's now.
+        // A name that an earlier version used for temporary files. Now it can be a file of the user.
         let own = folder.path().join("out.bin.tmp");
         fs::write(&own, "the user's").expect("room");
-        assert!(refusal(&path).contains("no regular file has this name"));
+        assert!(creation_error(&path).contains("it is not a regular file: remove it"));
         assert!(planted.is_symlink());
         fs::remove_file(&planted).expect("it is there");
         let made = std::process::Command::new("mkfifo").arg(&planted).status();
         assert!(made.expect("there is a mkfifo").success());
-        assert!(refusal(&path).contains("no regular file has this name"));
+        assert!(creation_error(&path).contains("it is not a regular file: remove it"));
         fs::remove_file(&planted).expect("it is there");
         write_atomically(&path, |file| file.write_all(b"new")).expect("room");
         let text = |path: &Path| fs::read_to_string(path).expect("a file");

@@ -1,7 +1,7 @@
-//! Files that one process at a time may have: temporary files and locks.
+//! Files that only one process may own at a time: temporary files and locks.
 //!
-//! A claimed file is created exclusively, never through a link, and locked until it is removed. A file that a killed
-//! process left behind is not locked any more: the next claim of the same name removes it.
+//! A claimed file is created exclusively, never through a link, and stays locked until it is removed. The file of a
+//! killed process is no longer locked, so the next claim of the same name removes it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,11 +12,11 @@ use anyhow::{Context, Result};
 
 use super::identity;
 
-/// How often a claim is repeated when other processes create and remove the file at the same time.
+/// Maximum number of attempts of a claim, in case other processes create and remove the file at the same time.
 const ATTEMPTS: usize = 100;
 
-/// The hidden file beside `path` that this program uses for a purpose: `.NAME.zoothera.PURPOSE`.
-pub fn beside(path: &Path, purpose: &str) -> PathBuf {
+/// Path of the hidden file next to `path` that this program uses for a purpose: `.NAME.zoothera.PURPOSE`.
+pub fn hidden_path(path: &Path, purpose: &str) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".zoothera.");
@@ -24,10 +24,10 @@ pub fn beside(path: &Path, purpose: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Creates and locks `path`. `None` if another process has it.
+/// Creates and locks `path`. Returns `None` if another process has locked it.
 ///
 /// # Errors
-/// Fails on an I/O error, and if something that is not a regular file has the name.
+/// Fails on an I/O error, and if `path` exists and is not a regular file.
 pub fn claim(path: &Path) -> Result<Option<File>> {
     try_claim(path).with_context(|| format!("cannot create {}", path.display()))
 }
@@ -36,7 +36,7 @@ fn try_claim(path: &Path) -> io::Result<Option<File>> {
     for _ in 0..ATTEMPTS {
         match OpenOptions::new().write(true).create_new(true).open(path) {
             Ok(file) if is_locked_elsewhere(&file) => return Ok(None),
-            // Between creation and lock another process may have taken it for one that was left behind.
+            // Between creation and lock, another process may have removed the file as abandoned.
             Ok(file) if identity::names(path, &file) => return Ok(Some(file)),
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -48,16 +48,16 @@ fn try_claim(path: &Path) -> io::Result<Option<File>> {
         }
     }
     Err(io::Error::other(
-        "other processes create and remove it all the time",
+        "other processes keep creating and removing it; try again",
     ))
 }
 
-/// Removes a file that no process has locked. False if one has.
+/// Removes a file that no process has locked. Returns false if another process has locked it.
 fn remove_abandoned(path: &Path) -> io::Result<bool> {
     let gone = |error: &io::Error| error.kind() == ErrorKind::NotFound;
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {}
-        Ok(_) => return Err(io::Error::other("no regular file has this name: remove it")),
+        Ok(_) => return Err(io::Error::other("it is not a regular file: remove it")),
         Err(error) if gone(&error) => return Ok(true),
         Err(error) => return Err(error),
     }
@@ -75,7 +75,7 @@ fn remove_abandoned(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Opens a file that exists for writing, without following a link as the last part of `path`, and without waiting for
+/// Opens an existing file for writing. Does not follow a link as the last component of `path`, and does not wait for
 /// the other end of a pipe.
 pub fn open_existing(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -88,24 +88,24 @@ pub fn open_existing(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Locks a file, or finds that another process has locked it. Where the system has no locks, no file is locked.
+/// Tries to lock a file. Returns true if another process has locked it, and false on systems without locks.
 pub fn is_locked_elsewhere(file: &File) -> bool {
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// A lock that lasts as long as this value, or the process.
+/// A lock that is held until this value is dropped or the process ends.
 pub struct Lock {
     path: PathBuf,
     file: File,
 }
 
 impl Lock {
-    /// Locks whatever `path` stands for, by a hidden file beside it. `None` if another process has the lock.
+    /// Locks `path` by means of a hidden file next to it. Returns `None` if another process has the lock.
     ///
     /// # Errors
-    /// As [`claim`].
+    /// As for [`claim`].
     pub fn of(path: &Path) -> Result<Option<Self>> {
-        let path = beside(path, "lock");
+        let path = hidden_path(path, "lock");
         Ok(claim(&path)?.map(|file| Self { path, file }))
     }
 }
@@ -116,7 +116,7 @@ impl Drop for Lock {
     }
 }
 
-/// Removes a claimed file, unless its name has become that of another one.
+/// Removes a claimed file, unless `path` has become the name of another file.
 pub fn remove(path: &Path, file: &File) {
     if identity::names(path, file) {
         let _ = fs::remove_file(path);
@@ -141,7 +141,7 @@ mod tests {
     fn lock_excludes_others_until_it_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.nnue");
-        let lock = Lock::of(&path).expect("room").expect("it is free");
+        let lock = Lock::of(&path).expect("room").expect("a free lock");
         assert!(Lock::of(&path).expect("room").is_none());
         assert_eq!(names(folder.path()), [".run.nnue.zoothera.lock"]);
         drop(lock);
@@ -150,17 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn lock_left_by_a_killed_process_does_not_block() {
+    fn lock_file_of_killed_process_does_not_block() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.nnue");
-        fs::write(beside(&path, "lock"), "left behind").expect("room");
+        fs::write(hidden_path(&path, "lock"), "abandoned").expect("room");
         assert!(Lock::of(&path).expect("room").is_some());
         assert!(names(folder.path()).is_empty());
     }
 
     #[cfg(unix)]
     #[test]
-    fn claim_follows_no_link_and_waits_for_no_pipe() {
+    fn claim_rejects_link_and_pipe_without_following_or_waiting() {
         let folder = tempfile::tempdir().expect("a folder");
         let [victim, link, pipe] = ["victim", "link", "pipe"].map(|name| folder.path().join(name));
         fs::write(&victim, "precious").expect("room");
@@ -168,10 +168,10 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.expect("there is a mkfifo").success());
         for path in [&link, &pipe] {
-            let error = format!("{:#}", claim(path).expect_err("it is in the way"));
-            assert!(error.contains("no regular file"), "{error}");
+            let error = format!("{:#}", claim(path).expect_err("not a regular file"));
+            assert!(error.contains("it is not a regular file"), "{error}");
         }
-        assert_eq!(fs::read_to_string(&victim).expect("it"), "precious");
+        assert_eq!(fs::read_to_string(&victim).expect("a file"), "precious");
         assert_eq!(names(folder.path()), ["link", "pipe", "victim"]);
     }
 }

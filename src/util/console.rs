@@ -1,10 +1,10 @@
-//! What a terminal understands.
+//! Capabilities of the terminal.
 
 use std::io::{self, IsTerminal, Write};
 
 use super::text::printable;
 
-/// A sink for messages that quote foreign text: nothing in them can change the terminal.
+/// Writer for messages that quote foreign text. Replaces everything that could change the state of the terminal.
 pub struct Printable<W>(pub W);
 
 impl<W: Write> Write for Printable<W> {
@@ -19,15 +19,15 @@ impl<W: Write> Write for Printable<W> {
     }
 }
 
-/// Whether a stream is a terminal that obeys ANSI escapes: clears a line, moves the cursor, shows colours. A console
-/// of Windows is told to, which it is not by itself before Windows Terminal.
+/// Whether a stream is a terminal that supports ANSI escape sequences for clearing lines, cursor movement and colours.
+/// Enables the sequences on older Windows consoles.
 pub fn obeys_escapes(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && anstyle_query::windows::enable_ansi_colors().unwrap_or(true)
 }
 
-/// Whether a stream is such a terminal and nobody asks for plain text (`NO_COLOR`, `TERM=dumb`).
+/// Whether to write colours to a stream: it supports escape sequences, and neither `NO_COLOR` nor `TERM=dumb` is set.
 pub fn wants_colour(stream: &impl IsTerminal) -> bool {
-    // CITE: no-color.org: any value but the empty one asks for no colour.
+    // CITE: no-color.org: any value except the empty one disables colours.
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     !dumb && !anstyle_query::no_color() && obeys_escapes(stream)
 }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printable_sink_filters_what_is_formatted() {
+    fn printable_writer_filters_control_characters() {
         let mut sink = Printable(Vec::new());
         let (name, why) = ("\u{1b}]0;x\u{7}.pgn", "é\u{202e}");
         writeln!(sink, "cannot read {name}: {why}").expect("a vector");

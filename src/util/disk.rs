@@ -1,14 +1,14 @@
-//! How much room a disk has.
+//! Free disk space.
 
 use std::path::Path;
 
-/// Bytes that can still be written in `folder`, where the system tells.
+/// Free space for files in `folder`, in bytes; `None` if it cannot be determined.
 #[cfg(not(target_family = "wasm"))]
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     fs4::available_space(folder).ok()
 }
 
-/// WASI has no such call.
+/// Always `None`, because WASI has no such call.
 #[cfg(target_family = "wasm")]
 pub fn free_bytes(_folder: &Path) -> Option<u64> {
     None
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_has_room_and_a_missing_one_has_none() {
+    fn free_bytes_is_positive_for_folder_and_none_for_missing_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(free_bytes(folder.path()).is_some_and(|bytes| bytes > 0));
         assert_eq!(free_bytes(&folder.path().join("missing")), None);

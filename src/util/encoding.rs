@@ -1,14 +1,14 @@
-//! Text files as people have them: UTF-8 with or without a byte order mark, UTF-16, Windows-1252.
+//! Decoding of text files: UTF-8 with or without a byte order mark, UTF-16, and Windows-1252.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-/// Bytes of a line. Longer lines are taken for a file without end.
-const LONGEST_LINE: u64 = 64 << 20;
-/// Bytes of a file that is read as a whole. Longer ones are taken for a file without end.
-const LONGEST_FILE: u64 = 4 << 30;
+/// Maximum length of a line in bytes. A longer line is treated as endless input.
+const MAX_LINE: u64 = 64 << 20;
+/// Maximum size in bytes of a file that is read as a whole. A longer file is treated as endless input.
+const MAX_FILE: u64 = 4 << 30;
 
 /// Characters of the bytes 0x80 to 0x9f in Windows-1252.
 // CITE: https://encoding.spec.whatwg.org/index-windows-1252.txt
@@ -17,7 +17,7 @@ const WINDOWS_1252: [char; 32] = [
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text without the byte order mark before it.
+/// The text without byte order marks at its start.
 pub fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
@@ -37,10 +37,10 @@ fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// The text of a file, without byte order mark.
+/// Reads a text file, without its byte order mark. All line ends become line feeds.
 ///
 /// # Errors
-/// When the file cannot be read, or is no text: it contains the byte 0, or a line or the whole has no end.
+/// Fails on an I/O error, if the file contains a zero byte, and if a line or the file is too long.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut lines = Lines::new(File::open(path)?);
     let mut text = String::new();
@@ -50,8 +50,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         }
         text += &line;
         text.push('\n');
-        if text.len() as u64 > LONGEST_FILE {
-            return Err(invalid("it is longer than 4 GiB or has no end"));
+        if text.len() as u64 > MAX_FILE {
+            return Err(invalid("it is longer than 4 GiB, or endless"));
         }
     }
     Ok(text)
@@ -61,18 +61,19 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// The lines of a text, decoded, without their ends. Line feeds, carriage returns, and both together end a line.
+/// The decoded lines of a text, without line ends. A line ends with a line feed, a carriage return, or both.
 pub struct Lines<'a> {
     input: Box<dyn BufRead + 'a>,
-    /// Bytes up to a line feed.
+    /// The bytes up to a line feed.
     raw: Vec<u8>,
-    /// Where in `raw` the next line begins; `None` if nothing of it is left.
+    /// Start of the next line in `raw`; `None` if all of it has been read.
     next: Option<usize>,
+    /// The number of the current line, from 1.
     number: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of `input`. Its first bytes show whether it is UTF-16.
+    /// The lines of `input`. UTF-16 is detected from the first two bytes.
     pub fn new(input: impl Read + 'a) -> Self {
         Self {
             input: utf8_of(input),
@@ -82,15 +83,15 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The number of the last line, from 1.
+    /// The number of the last line read, from 1.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The next line.
+    /// Reads the next line; `None` at the end.
     ///
     /// # Errors
-    /// When reading fails, or a line is longer than any line of a text.
+    /// Fails on an I/O error, and if the line is too long.
     pub fn next_line(&mut self) -> io::Result<Option<Cow<'_, str>>> {
         let start = match self.next {
             Some(start) => start,
@@ -112,15 +113,15 @@ impl<'a> Lines<'a> {
         }))
     }
 
-    /// Reads to the next line feed; `false` at the end.
+    /// Reads up to the next line feed. Returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.raw.clear();
-        let mut input = (&mut self.input).take(LONGEST_LINE);
+        let mut input = (&mut self.input).take(MAX_LINE);
         let read = input.read_until(b'\n', &mut self.raw)?;
         let ended = self.raw.pop_if(|byte| *byte == b'\n').is_some();
-        if !ended && read as u64 == LONGEST_LINE {
+        if !ended && read as u64 == MAX_LINE {
             let number = self.number + 1;
-            let why = format!("line {number} is longer than 64 MiB or has no end: not a text file");
+            let why = format!("line {number} is longer than 64 MiB, or endless: not a text file");
             return Err(invalid(&why));
         }
         while self.raw.pop_if(|byte| *byte == b'\r').is_some() {}
@@ -128,49 +129,51 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The input as UTF-8 if it is UTF-16, and as it is otherwise.
+/// Converts UTF-16 input to UTF-8, and passes other input through.
 fn utf8_of<'a>(mut input: impl Read + 'a) -> Box<dyn BufRead + 'a> {
     let mut head = Vec::new();
-    // An error here comes again at the next read.
+    // Ignores an error here, because the next read returns it again.
     let _ = input.by_ref().take(2).read_to_end(&mut head);
-    // By the mark, or because the first character is ASCII.
-    let little = match head[..] {
+    // Detects UTF-16 by the byte order mark, or by an ASCII character at the start.
+    let little_endian = match head[..] {
         [0xff, 0xfe] => Some(true),
         [0xfe, 0xff] => Some(false),
-        [low, 0] if low != 0 => Some(true),
-        [0, low] if low != 0 => Some(false),
+        [ascii, 0] if ascii != 0 => Some(true),
+        [0, ascii] if ascii != 0 => Some(false),
         _ => None,
     };
     let input = Cursor::new(head).chain(input);
-    match little {
-        Some(little) => Box::new(BufReader::new(Utf16Reader::new(
+    match little_endian {
+        Some(little_endian) => Box::new(BufReader::new(Utf16Reader::new(
             BufReader::new(input),
-            little,
+            little_endian,
         ))),
         None => Box::new(BufReader::with_capacity(1 << 16, input)),
     }
 }
 
-/// Reads UTF-16 as UTF-8; units that are no characters become U+FFFD.
+/// Converts UTF-16 to UTF-8. Unpaired surrogates become U+FFFD.
 struct Utf16Reader<R> {
     input: R,
-    little: bool,
-    /// The first unit of a pair whose second one is still to be read.
+    little_endian: bool,
+    /// A high surrogate at the end of the last chunk.
     high: Option<u16>,
+    /// Converted text.
     ready: Cursor<Vec<u8>>,
 }
 
 impl<R: BufRead> Utf16Reader<R> {
-    fn new(input: R, little: bool) -> Self {
+    fn new(input: R, little_endian: bool) -> Self {
         let ready = Cursor::new(Vec::new());
         Self {
             input,
-            little,
+            little_endian,
             high: None,
             ready,
         }
     }
 
+    /// Reads and converts a chunk.
     fn fill(&mut self) -> io::Result<()> {
         const CHUNK: u64 = 1 << 13;
         let mut bytes = Vec::new();
@@ -178,7 +181,7 @@ impl<R: BufRead> Utf16Reader<R> {
         let last = (bytes.len() as u64) < CHUNK;
         let unit = |pair: &[u8]| {
             let pair = [pair[0], *pair.get(1).unwrap_or(&0)];
-            if self.little {
+            if self.little_endian {
                 u16::from_le_bytes(pair)
             } else {
                 u16::from_be_bytes(pair)
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_line_end_ends_a_line() {
+    fn lines_end_at_line_feed_and_carriage_return() {
         assert_eq!(
             lines(b"a\nb\r\nc\rd\r\r\n\ne"),
             ["a", "b", "c", "d", "", "e"]
@@ -241,12 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_marks_are_skipped() {
+    fn lines_omit_byte_order_marks() {
         assert_eq!(lines("\u{feff}a\n\u{feff}b".as_bytes()), ["a", "b"]);
     }
 
     #[test]
-    fn lines_that_are_not_utf8_are_windows_1252() {
+    fn lines_with_invalid_utf8_are_decoded_as_windows_1252() {
         assert_eq!(
             lines(b"M\xfcller \x96 \x80\nM\xc3\xbcller"),
             ["Müller – €", "Müller"]
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_lines_are_errors() {
+    fn reader_rejects_endless_line() {
         let mut lines = Lines::new(io::repeat(0));
         let error = lines.next_line().expect_err("no end").to_string();
         assert!(error.contains("line 1 is longer than 64 MiB"), "{error}");

@@ -1,5 +1,5 @@
-//! File identity: one file can have several names (relative paths, symbolic links, hard links), or be a redirected
-//! standard stream.
+//! File identity. A file can have several names (relative paths, symbolic links, hard links), and a standard stream can
+//! be redirected to it.
 
 use std::fs::File;
 use std::io;
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-/// Name of standard input among inputs, and of standard output among outputs.
+/// Name for standard input as an input, and for standard output as an output.
 const STANDARD: &str = "-";
 
-/// Identity of a file. Two names with equal identities are names of one file.
+/// Identity of a file. Two paths with equal identities refer to the same file.
 #[cfg(unix)]
 type FileId = (u64, u64);
 #[cfg(windows)]
@@ -18,10 +18,10 @@ type FileId = same_file::Handle;
 #[cfg(not(any(unix, windows)))]
 type FileId = std::path::PathBuf;
 
-/// Returns an error if an output is also an input, or if two outputs are one file. `-` stands for the standard streams.
+/// Returns an error if an output is also an input, or if two outputs are the same file. `-` means the standard streams.
 ///
 /// # Errors
-/// Names both paths and says what to do.
+/// The message names both paths and asks for another name.
 pub fn check_distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
     let read: Vec<_> = inputs
         .iter()
@@ -34,14 +34,14 @@ pub fn check_distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
         };
         if let Some((input, _)) = read.iter().find(|(_, other)| *other == id) {
             bail!(
-                "{} is also an input ({}) and would be overwritten: give the output another name",
+                "{} is also an input ({}) and would be overwritten: use another name for the output",
                 shown(output, "standard output"),
                 shown(input, "standard input")
             );
         }
         if let Some((other, _)) = written.iter().find(|(_, other)| *other == id) {
             bail!(
-                "{} and {} are the same file: give each output its own name",
+                "{} and {} are the same file: use a different name for each output",
                 shown(other, "standard output"),
                 shown(output, "standard output")
             );
@@ -51,7 +51,7 @@ pub fn check_distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
     Ok(())
 }
 
-/// Whether `path` still names the open `file`. True where the system has no identities of open files.
+/// Whether `path` still refers to the open `file`. On systems without file identities, only checks that both exist.
 pub fn names(path: &Path, file: &File) -> bool {
     #[cfg(unix)]
     return std::fs::symlink_metadata(path)
@@ -65,6 +65,7 @@ pub fn names(path: &Path, file: &File) -> bool {
     return path.exists() && file.metadata().is_ok();
 }
 
+/// The path for a message, or `standard` for a standard stream.
 fn shown(path: &Path, standard: &str) -> String {
     if path == Path::new(STANDARD) {
         return standard.to_owned();
@@ -72,6 +73,7 @@ fn shown(path: &Path, standard: &str) -> String {
     path.display().to_string()
 }
 
+/// Identity of an input; `None` if it is not a regular file.
 fn id_of_input(path: &Path) -> Option<FileId> {
     if path == Path::new(STANDARD) {
         return id_of_stream(io::stdin());
@@ -79,7 +81,8 @@ fn id_of_input(path: &Path) -> Option<FileId> {
     id_of(path)
 }
 
-/// Identity of an output. Terminals, pipes and devices may be written to and read at once.
+/// Identity of an output; `None` if it is not a regular file. Terminals, pipes and devices can be input and output at
+/// the same time.
 fn id_of_output(path: &Path) -> Option<FileId> {
     if path == Path::new(STANDARD) {
         return id_of_stream(io::stdout());
@@ -131,7 +134,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn identity_sees_through_paths_and_links() {
+    fn check_distinct_resolves_paths_and_links() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         fs::write(path("a"), "a").expect("room");
@@ -149,7 +152,7 @@ mod tests {
         }
         for name in &names {
             let error = check_distinct(&[name], &[&path("b"), &path("a")]);
-            let error = error.expect_err("it is an input").to_string();
+            let error = error.expect_err("an error").to_string();
             assert!(error.contains("is also an input"), "{error}");
             assert!(check_distinct(&[&path("b"), name, &path("a")], &[]).is_err());
         }
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn names_notices_that_another_file_took_the_name() {
+    fn names_is_false_after_file_was_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         let file = File::create(&path).expect("room");

@@ -1,10 +1,10 @@
-//! Small files, read up to a limit: a device or a pipe may be endless.
+//! Reads small files up to a limit, because devices and pipes may be endless.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The bytes of a file of at most `limit` bytes.
+/// Reads a file of at most `limit` bytes.
 ///
 /// # Errors
 /// Fails on an I/O error and on a larger file. The error does not name the file.

@@ -1,4 +1,4 @@
-//! What an output may replace: a file of its own kind, but not the user's other files.
+//! Kinds of files. An output may replace a file of its own kind, but not other files of the user.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,25 +6,25 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// Bytes of a file that tell its kind.
+/// Number of bytes at the start of a file that are read to determine its kind.
 pub const HEAD: u64 = 4096;
 
 /// A kind of file.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// With its article, as in "a network".
+    /// Name with its article, as in "a network".
     pub name: &'static str,
     /// Whether a file of this kind can begin with these bytes: the first [`HEAD`], or the whole file if it is shorter.
     pub is: fn(&[u8]) -> bool,
 }
 
 impl Kind {
-    /// Refuses to replace a file of another kind. Empty files have none.
+    /// Checks that an output may replace the file at `path`, if there is one: it must be empty or of this kind.
     ///
     /// # Errors
-    /// Names the file and says what to do.
+    /// Fails if the file is of another kind or cannot be read.
     pub fn check(&self, path: &Path) -> Result<()> {
-        // What is not a regular file is refused where it is opened for writing.
+        // Other checks reject paths that are not regular files when they are opened for writing.
         if !path.metadata().is_ok_and(|found| found.is_file()) {
             return Ok(());
         }
@@ -33,11 +33,11 @@ impl Kind {
         read.with_context(|| {
             let name = self.name;
             let path = path.display();
-            format!("cannot replace {path}: cannot read whether it is {name}")
+            format!("cannot replace {path}: cannot check whether it is {name}")
         })?;
         if !head.is_empty() && !(self.is)(&head) {
             bail!(
-                "{} exists and is not {}: give another name, or remove the file first",
+                "{} exists and is not {}: use another name, or remove the file first",
                 path.display(),
                 self.name
             );
@@ -46,13 +46,13 @@ impl Kind {
     }
 }
 
-/// Text as far as its first bytes show: no control characters but those of lines and escapes.
+/// Whether the start of a file looks like text: no control characters except tabs, line ends, form feeds and escapes.
 pub fn is_text(head: &[u8]) -> bool {
     let control = |byte: &u8| *byte < 32 && !b"\t\n\r\x0c\x1b".contains(byte);
     !head.iter().any(control)
 }
 
-/// The text behind a byte order mark and blanks.
+/// The start of the text after a byte order mark and white space.
 pub fn text_start(head: &[u8]) -> &[u8] {
     head.strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(head)
@@ -69,10 +69,10 @@ mod tests {
     };
 
     #[test]
-    fn only_files_of_the_kind_and_empty_ones_may_be_replaced() {
+    fn check_allows_missing_empty_and_same_kind_files_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
-        assert!(KIND.check(&path).is_ok(), "it does not exist");
+        assert!(KIND.check(&path).is_ok(), "a missing file");
         for (content, allowed) in [("", true), ("- one", true), ("thesis", false)] {
             std::fs::write(&path, content).expect("room");
             assert_eq!(KIND.check(&path).is_ok(), allowed, "{content}");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn text_has_no_control_characters() {
+    fn is_text_rejects_control_characters() {
         assert!(is_text("[Event \"Zürich\"]\r\n".as_bytes()));
         assert!(!is_text(b"NNUE\0"));
         assert_eq!(text_start(b"\xef\xbb\xbf \n[Event"), b"[Event");

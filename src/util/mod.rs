@@ -1,4 +1,4 @@
-//! Small things without a chess idea in them.
+//! Small helpers that have nothing to do with chess.
 
 pub(crate) mod append;
 pub(crate) mod atomic;
@@ -20,7 +20,7 @@ pub mod rng;
 pub(crate) mod text;
 pub(crate) mod threads;
 
-/// How many threads can run at once; 1 where the system does not tell.
+/// Number of threads that can run in parallel; 1 if it cannot be determined.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,7 +1,7 @@
-//! Cache prefetch, where the target has it.
+//! Cache prefetch, on targets that support it.
 #![allow(unsafe_code)]
 
-/// Prefetches the cache line of `value`; a no-op where the target has no such instruction.
+/// Prefetches the cache line of `value`. Does nothing on targets without such an instruction.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,24 +1,26 @@
-//! A line that tells how far a long job has come: rewritten in place on a terminal, printed now and then elsewhere.
+//! Progress line of a long job: rewritten in place on a terminal, printed every 20 seconds elsewhere.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use super::console::obeys_escapes;
 
-/// How often a terminal's line is rewritten.
+/// Minimum time between updates on a terminal.
 const TERMINAL_PERIOD: Duration = Duration::from_millis(500);
-/// How often a log gets a line.
+/// Minimum time between lines in a log.
 const LOG_PERIOD: Duration = Duration::from_secs(20);
 
-/// Shows lines on standard error, not too often.
+/// Prints progress lines to standard error at a limited rate.
 pub struct ProgressLine {
+    /// Whether standard error is a terminal that supports escape sequences.
     terminal: bool,
     started: Instant,
+    /// Time of the last line.
     shown: Option<Instant>,
 }
 
 impl ProgressLine {
-    /// Nothing shown yet; the clock starts.
+    /// A progress line that has not been printed; starts the clock.
     pub fn new() -> Self {
         Self {
             terminal: obeys_escapes(&io::stderr()),
@@ -32,7 +34,7 @@ impl ProgressLine {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Shows the line if it is time to.
+    /// Prints a line if enough time has passed since the last one. `line` takes the seconds since the start.
     pub fn tick(&mut self, line: impl FnOnce(f64) -> String) {
         let period = if self.terminal {
             TERMINAL_PERIOD
@@ -46,12 +48,12 @@ impl ProgressLine {
         }
     }
 
-    /// Shows the last line.
+    /// Prints the last line.
     pub fn finish(&mut self, line: &str) {
         self.show(line, true);
     }
 
-    /// A closed standard error is no reason to stop.
+    /// Prints a line and ignores errors: the job continues if standard error is closed.
     fn show(&self, line: &str, last: bool) {
         let mut err = io::stderr().lock();
         let _ = match (self.terminal, last) {

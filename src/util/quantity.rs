@@ -1,8 +1,8 @@
-//! Numbers, times and speeds as people read them.
+//! Formats numbers, times and speeds for people.
 
 use std::time::Duration;
 
-/// A number as people read it: 812, 45.1 k, 3.20 M, 1.07 G.
+/// Formats a number in short form: 812, 45.1 k, 3.20 M, 1.07 G.
 pub fn short_number(value: f64) -> String {
     match value {
         v if v < 1e3 => format!("{v:.0}"),
@@ -12,12 +12,12 @@ pub fn short_number(value: f64) -> String {
     }
 }
 
-/// A number of things: `1 game`, `2 games`. `one` and `many` are the words for the things.
+/// Formats a count with its noun: `1 game`, `2 games`. `one` is the singular, `many` the plural.
 pub fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// A time as people read it: 42 s, 3 min 05 s, 2 h 10 min.
+/// Formats a time in seconds: 42 s, 3 min 05 s, 2 h 10 min. A negative or infinite time is `?`.
 pub fn short_time(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "?".to_owned();
@@ -30,7 +30,7 @@ pub fn short_time(seconds: f64) -> String {
     }
 }
 
-/// Nodes per second; 0 before any time has passed.
+/// Nodes per second; 0 if `time` is 0.
 pub fn nodes_per_second(nodes: u64, time: Duration) -> u64 {
     match time.as_micros() {
         0 => 0,
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_times_for_people() {
+    fn numbers_counts_and_times_are_short() {
         assert_eq!(short_number(812.0), "812");
         assert_eq!(short_number(45_123.0), "45.1 k");
         assert_eq!(short_number(3.2e6), "3.20 M");
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_without_time_is_no_division_by_zero() {
+    fn nodes_per_second_is_zero_for_zero_time() {
         assert_eq!(nodes_per_second(1000, Duration::ZERO), 0);
         assert_eq!(nodes_per_second(1000, Duration::from_millis(500)), 2000);
     }

@@ -1,4 +1,4 @@
-//! Panics that are caught and reported as errors, without the panic's own message on standard error.
+//! Catches panics without printing their message to standard error.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -9,14 +9,14 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `work` and returns `None` if it panics. Nothing is printed then: for libraries that panic on damaged input.
+/// Calls `work` and returns `None` if it panics, without printing the panic. For libraries that panic on damaged input.
 pub fn catch_quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        let others = take_hook();
+        let previous = take_hook();
         set_hook(Box::new(move |panic| {
             if !QUIET.get() {
-                others(panic);
+                previous(panic);
             }
         }));
     });
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panic_becomes_none_and_only_inside_is_quiet() {
+    fn catch_quietly_returns_none_on_panic_and_restores_the_hook() {
         assert_eq!(catch_quietly(|| 3), Some(3));
         assert!(!QUIET.get());
         let empty: [u8; 0] = [];

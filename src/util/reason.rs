@@ -1,8 +1,8 @@
-//! Reasons of failures in plain words: what the standard library says of a number or a file is not meant for users.
+//! Error messages for users. Replaces messages of the standard library that are meant for programmers.
 
 use std::fmt::Display;
 
-/// What Rust says, and what a person says.
+/// Messages of the standard library, and their replacements.
 const PLAIN: [(&str, &str); 10] = [
     ("invalid digit found in string", "not a whole number"),
     (
@@ -31,7 +31,7 @@ const PLAIN: [(&str, &str); 10] = [
     ("failed to fill whole buffer", "it ends too early"),
 ];
 
-/// A message in plain words, without the system's numbers of errors.
+/// Replaces the library's phrases in a message, and removes error codes of the operating system.
 pub fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     for (raw, plain) in PLAIN {
@@ -46,12 +46,12 @@ pub fn plain(message: &str) -> String {
     text
 }
 
-/// An error that is one of a kind, in plain words.
+/// The message of a single error, in plain words.
 pub fn of(error: &impl Display) -> String {
     plain(&error.to_string())
 }
 
-/// An error with all its causes, in plain words, none told twice.
+/// The messages of an error and all its causes, in plain words, without repetitions.
 pub fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
@@ -70,15 +70,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_plain_and_told_once() {
-        let number = "x".parse::<u32>().expect_err("no number");
+    fn messages_are_plain_and_not_repeated() {
+        let number = "x".parse::<u32>().expect_err("not a number");
         assert_eq!(of(&number), "not a whole number");
         let missing = std::io::Error::from_raw_os_error(2);
         assert!(!of(&missing).contains("os error"), "{missing}");
         let inner = anyhow::Error::new(std::io::Error::other("it is a directory"));
-        let twice = inner
+        let repeated = inner
             .context("cannot read: it is a directory")
             .context("net x");
-        assert_eq!(chain(&twice), "net x: cannot read: it is a directory");
+        assert_eq!(chain(&repeated), "net x: cannot read: it is a directory");
     }
 }

@@ -1,4 +1,4 @@
-//! SplitMix64: a tiny, seedable generator whose output is the same on every platform.
+//! SplitMix64: a small random number generator with a seed. Its output is the same on every platform.
 // CITE: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
 /// Weyl increment of the generator: 2^64 divided by the golden ratio.
@@ -9,7 +9,7 @@ const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A generator that starts from `seed`.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -23,13 +23,13 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number in `0..bound`; `bound` must not be zero.
+    /// A random number in `0..bound`; `bound` must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 }
 
-/// A number that differs from run to run and from call to call: for seeds that nobody chose.
+/// A number that differs between runs and between calls. Used as a seed if the user gave none.
 pub fn arbitrary() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(0)
@@ -40,15 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_vector() {
-        // The first outputs for seed 0, as in the reference implementation.
+    fn first_outputs_match_reference_implementation() {
         let mut rng = SplitMix64::new(0);
         assert_eq!(rng.next_u64(), 0xE220_A839_7B1D_CDAF);
         assert_eq!(rng.next_u64(), 0x6E78_9E6A_A1B9_65F4);
     }
 
     #[test]
-    fn below_stays_below() {
+    fn below_returns_every_number_under_the_bound() {
         let mut rng = SplitMix64::new(7);
         let mut seen = [false; 10];
         for _ in 0..1000 {

@@ -1,26 +1,25 @@
-//! Foreign text in our own output.
+//! Filters foreign text for our output.
 
 use std::borrow::Cow;
 
-/// The beginning of a text, short and printable enough to quote in a message: at most 100 characters (a whole FEN), on
-/// one line.
+/// Excerpt of a text for a message: its first 100 characters (enough for a FEN), printable and on one line.
 pub fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 100;
+    const MAX_LENGTH: usize = 100;
     let text = printable(text.trim_matches(|c: char| c.is_whitespace() || is_unprintable(c)));
     let one_line = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(LONGEST).map(one_line).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let mut short: String = text.chars().take(MAX_LENGTH).map(one_line).collect();
+    if text.chars().nth(MAX_LENGTH).is_some() {
         short.push_str("...");
     }
     short
 }
 
-/// A text without what can change a terminal, a page or the order of other text: control characters (and with them
-/// every terminal escape sequence) become blanks, marks of direction and byte order marks are removed. Line feeds and
-/// tabs stay.
+/// Removes characters that could change a terminal, a page, or the order of other text. Control characters except line
+/// feeds and tabs become spaces, which disables every terminal escape sequence. Directional marks and byte order marks
+/// are removed.
 ///
-/// Every text of a file, of a file name or of another program passes through this before it is printed.
-// CITE: https://trojansource.codes for the marks of direction; ECMA-48 for the control characters.
+/// All text from files, file names and other programs must pass through this function before it is printed.
+// CITE: https://trojansource.codes for the directional marks; ECMA-48 for the control characters.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn excerpts_are_short_and_printable() {
+    fn excerpt_is_short_and_printable() {
         assert_eq!(excerpt(" a\0b\u{1b}"), "a b");
         assert_eq!(excerpt("a\nb\tc"), "a b c");
         assert_eq!(excerpt(&"é".repeat(100)).chars().count(), 100);
@@ -55,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn printable_text_has_no_escapes_and_no_marks_of_direction() {
+    fn printable_text_has_no_escapes_and_no_directional_marks() {
         assert_eq!(
             printable("\u{1b}]52;c;eA==\u{7}x\u{9b}2J"),
             " ]52;c;eA== x 2J"

@@ -1,5 +1,5 @@
-//! Whether there are threads.
+//! Support for threads.
 
-/// Whether the system has threads: all but WebAssembly, whose WASI (preview 1) has none. Without them searches, output
-/// and training run in the caller's thread.
+/// Whether the target supports threads. WebAssembly with WASI preview 1 does not. Without threads, searches, output and
+/// training run in the caller's thread.
 pub const EXIST: bool = cfg!(not(target_family = "wasm"));

@@ -132,7 +132,7 @@ fn two_outputs_of_one_name_are_refused() {
     let input = folder.file("a.plain", POSITIONS);
     let [one, same] = ["b.bin", "./b.bin"].map(|name| format!("{}=1", folder.name(name)));
     let into = ["data", "split", &input, "--into", &one, "--into", &same];
-    zoothera(&into).fails_with("b.bin is being written already");
+    zoothera(&into).fails_with("b.bin: another process is writing to it");
     assert_eq!(folder.contents().len(), 1);
 }
 
@@ -318,7 +318,7 @@ mod unix {
             pipe(&folder.path(name));
             let out = folder.name(name);
             let arguments: Vec<&str> = arguments.into_iter().chain([out.as_str()]).collect();
-            zoothera(&arguments).fails_with("it is no regular file");
+            zoothera(&arguments).fails_with("it is not a regular file");
         }
     }
 
@@ -463,7 +463,7 @@ mod unix {
         input.write_all(b"resign\n").expect("the engine reads");
         let mut rest = String::new();
         lines.read_to_string(&mut rest).expect("the rest");
-        let run = end(child).fails_with("another process writes to it");
+        let run = end(child).fails_with("another process is writing to it");
         assert!(run.err.contains("the game was saved to"), "{}", run.err);
         assert_eq!(fs::read_to_string(&pgn).expect("a file"), GAMES);
         let saved = folder.contents_but("games.pgn");
@@ -471,7 +471,7 @@ mod unix {
         let text = fs::read_to_string(folder.path(&saved[0])).expect("a game");
         assert!(text.contains("\n1. d4 ") && text.contains("0-1"), "{text}");
         // Locked from the beginning, it is refused before a game.
-        zoothera(&["play", "--pgn", &pgn]).fails_with("another process writes to it");
+        zoothera(&["play", "--pgn", &pgn]).fails_with("another process is writing to it");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn a_file_that_cannot_be_used_costs_nothing() {
     for (path, reason) in [
         (&rubbish, "holds no transposition table"),
         (&missing, "missing"),
-        (&folder.path().to_path_buf(), "no regular file"),
+        (&folder.path().to_path_buf(), "not a regular file"),
     ] {
         engine.send(&format!(
             "setoption name Hash File value {}",
@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_used_costs_nothing() {
         folder.path().display()
     ));
     engine.send("setoption name Save Hash");
-    assert!(errors(&engine.ready())[0].contains("no regular file"));
+    assert!(errors(&engine.ready())[0].contains("not a regular file"));
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn debug_log_on_a_pipe_is_refused_at_once() {
     engine.send(&format!("setoption name Debug Log File value {shown}"));
     let lines = engine.ready();
     assert!(
-        lines.iter().any(|line| line.contains("no regular file")),
+        lines.iter().any(|line| line.contains("not a regular file")),
         "{lines:?}"
     );
     engine.go("go depth 1");

@@ -268,7 +268,7 @@ mod tests {
         let path = folder.path().join("a.tree");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.expect("there is a mkfifo").success());
-        assert!(refusal(&path).contains("no regular file"));
+        assert!(refusal(&path).contains("not a regular file"));
     }
 
     #[test]
