@@ -1,4 +1,5 @@
-//! Tells the compiler which network to embed (`EVALFILE`, or else `nets/default.nnue`) and what `--version` says.
+//! Build script: selects the network to embed (`EVALFILE`, or else `nets/default.nnue`) and the revision that
+//! `--version` prints.
 
 use std::env::var_os;
 use std::fs;
@@ -18,28 +19,27 @@ fn main() {
     println!("cargo:rustc-env=ZOOTHERA_TARGET={target}");
 }
 
+/// Checks the header of the network to embed, and passes its path to the compiler.
 fn embed_net(root: &Path) {
     println!("cargo:rerun-if-env-changed=EVALFILE");
     let chosen = var_os("EVALFILE").filter(|path| !path.is_empty());
-    // A relative EVALFILE is relative to the package, where make and cargo are run.
+    // A relative EVALFILE is relative to the package, where make and cargo run.
     let net = root.join(chosen.unwrap_or_else(|| "nets/default.nnue".into()));
     if !net.is_file() {
-        eprintln!(
-            "error: the network to embed is not a file: {}",
-            net.display()
-        );
-        eprintln!("       EVALFILE=path chooses another one");
+        eprintln!("error: cannot embed {}: not a file", net.display());
+        eprintln!("       set EVALFILE=path to embed another network");
         std::process::exit(1);
     }
     if let Some(reason) = refusal(&net) {
-        eprintln!("error: {}: {reason}", net.display());
+        eprintln!("error: cannot embed {}: {reason}", net.display());
         std::process::exit(1);
     }
     println!("cargo:rerun-if-changed={}", net.display());
     println!("cargo:rustc-env=ZOOTHERA_NET={}", net.display());
 }
 
-/// Why a file is no network at all, in the loader's words; whether it is a sound one, only the loader can tell.
+/// The reason why a file is not a network, with the loader's messages; `None` if its header is valid. Only the loader
+/// checks the rest of the file.
 fn refusal(net: &Path) -> Option<String> {
     let file = match fs::read(net) {
         Ok(file) => file,
@@ -52,11 +52,11 @@ fn refusal(net: &Path) -> Option<String> {
     (!version::KNOWN_VERSIONS.contains(&found)).then(|| version::unknown(found))
 }
 
-/// The commit that is built: from the environment, from a package of the source, or from git. Builds for tests do not
-/// ask: a commit would compile everything once more.
+/// The commit being built, from the environment, from a source package, or from git. Other profiles than release use
+/// "unknown", because every new commit would otherwise recompile the crate.
 fn revision(root: &Path) -> String {
-    if let Ok(told) = std::env::var("ZOOTHERA_REVISION") {
-        return told;
+    if let Ok(given) = std::env::var("ZOOTHERA_REVISION") {
+        return given;
     }
     if std::env::var("PROFILE").is_ok_and(|profile| profile != "release") {
         return "unknown".to_owned();
@@ -66,16 +66,16 @@ fn revision(root: &Path) -> String {
         .unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// The commit that `cargo package` noted.
+/// The commit recorded by `cargo package`.
 fn packaged(root: &Path) -> Option<String> {
-    let note = fs::read_to_string(root.join(".cargo_vcs_info.json")).ok()?;
-    let (_, rest) = note.split_once("\"sha1\": \"")?;
+    let info = fs::read_to_string(root.join(".cargo_vcs_info.json")).ok()?;
+    let (_, rest) = info.split_once("\"sha1\": \"")?;
     rest.get(..12).map(str::to_owned)
 }
 
-/// The commit that git has checked out here.
+/// The commit checked out in the git repository of this package.
 fn committed(root: &Path) -> Option<String> {
-    // A folder of another repository that holds this source says nothing about it.
+    // If the source lies inside another repository, that repository's commit is irrelevant.
     if !root.join(".git").exists() {
         return None;
     }

@@ -1,6 +1,7 @@
-//! What the board costs: `cargo bench --bench board`.
+//! Benchmarks of the board: `cargo bench --bench board`.
 //!
-//! Each rate is per move of the positions of `bench.epd`: generation, legality, checks, exchanges, do and undo.
+//! The rates are per legal move of the positions in `bench.epd`. Measured are move generation, legality, checks, static
+//! exchange evaluation, and making and undoing moves.
 
 use std::hint::black_box;
 
@@ -11,10 +12,10 @@ use zoothera::tools::bench::BenchOptions;
 /// The positions of `bench.epd`.
 fn bench_positions() -> Vec<Position> {
     let positions = BenchOptions::default().positions();
-    positions.expect("bench.epd is sound")
+    positions.expect("bench.epd is valid")
 }
 
-/// The positions with their pseudo-legal moves that are legal.
+/// The positions of standard chess with their legal moves.
 fn boards() -> Vec<(Position, Vec<Move>)> {
     let of = |position: Position| {
         let moves = position.legal_moves().iter().copied().collect();
@@ -55,7 +56,7 @@ fn generation(c: &mut Criterion) {
     });
 }
 
-fn questions(c: &mut Criterion) {
+fn move_tests(c: &mut Criterion) {
     measure(c, "pseudo_legal and legal", |position, moves| {
         for &m in moves {
             black_box(position.pseudo_legal(black_box(m)) && position.legal(m));
@@ -83,5 +84,5 @@ fn moves(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, generation, questions, moves);
+criterion_group!(benches, generation, move_tests, moves);
 criterion_main!(benches);

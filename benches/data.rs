@@ -1,6 +1,6 @@
-//! What it costs to read training data for the trainer: `cargo bench --bench data`.
+//! Benchmarks of reading training data: `cargo bench --bench data`.
 //!
-//! Random games in a file of each format are read with no filter and with the strictest one.
+//! Reads random games from a file in each format, without a filter and with a strict one.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter};
 use zoothera::util::rng::SplitMix64;
 
-/// Positions in a file.
+/// Minimum number of positions in a file.
 const COUNT: usize = 100_000;
 
 /// Positions of random games with random scores.
@@ -57,14 +57,14 @@ fn reading(c: &mut Criterion) {
     ] {
         let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
         for entry in &entries {
-            writer.write(entry).expect("a sound entry");
+            writer.write(entry).expect("a valid entry");
         }
         let path = folder.path().join(name);
-        let bytes = writer.finish().expect("a vector takes everything");
+        let bytes = writer.finish().expect("a vector");
         std::fs::write(&path, bytes).expect("a file");
-        for (what, filter) in [("everything", Filter::default()), ("little", strict)] {
+        for (what, filter) in [("no filter", Filter::default()), ("strict filter", strict)] {
             group.bench_function(format!("{name}, {what}"), |b| {
-                b.iter(|| black_box(read_records(&path, &filter)).expect("a sound file"));
+                b.iter(|| black_box(read_records(&path, &filter)).expect("a valid file"));
             });
         }
     }

@@ -1,8 +1,9 @@
-//! What an evaluation costs: `cargo bench --bench nnue`.
+//! Benchmarks of the evaluation: `cargo bench --bench nnue`.
 //!
-//! The positions are random games from a fixed seed with many captures and king moves, evaluated
-//! with the embedded network and with those of the shared folder and of `ZOOTHERA_NETS`, if they are there: the forward
-//! pass alone, one update and forward per move (made on the board, too), and a rebuild from the refresh cache.
+//! The positions come from random games with a fixed seed, which have many captures and king moves. They are evaluated
+//! with the embedded network, and with published networks from `ZOOTHERA_NETS` or the shared folder if they exist.
+//! Measured are the forward pass alone, a move on the board with update and forward pass, and a refresh from the cache
+//! with forward pass.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use zoothera::board::{Move, Position};
 use zoothera::nnue::{AccumulatorStack, Kernel, Network};
 use zoothera::util::rng::SplitMix64;
 
-/// A random game: for every ply the move made, and the position reached.
+/// A game: for every ply, the move and the position after it.
 type Game = Vec<(Option<Move>, Position)>;
 
 /// Games of random legal moves.
@@ -36,10 +37,10 @@ fn random_games(count: usize) -> Vec<Game> {
     (0..count).map(game).collect()
 }
 
-/// The embedded network, and the newest of the shared folder.
+/// The embedded network, and the published networks that can be found.
 fn networks() -> Vec<(&'static str, Arc<Network>)> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let shared = std::env::var_os("ZOOTHERA_SHARED").map_or_else(beside, PathBuf::from);
+    let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("ZOOTHERA_SHARED").map_or_else(default, PathBuf::from);
     let nets = std::env::var_os("ZOOTHERA_NETS").map_or_else(|| shared.join("nets"), PathBuf::from);
     let file = |name: &'static str| {
         let network = Network::from_file(nets.join(name))
@@ -74,7 +75,7 @@ fn measure(c: &mut Criterion, name: &str, run: fn(&mut AccumulatorStack, &Game))
     }
 }
 
-/// The sums are up to date: only the dense layers work.
+/// The dense layers alone: the accumulators are up to date.
 fn forward(c: &mut Criterion) {
     measure(c, "forward", |stack, game| {
         stack.reset();
@@ -85,7 +86,7 @@ fn forward(c: &mut Criterion) {
     });
 }
 
-/// Every ply changes the sums of the one before.
+/// Each ply updates the accumulators of the ply before.
 fn incremental(c: &mut Criterion) {
     measure(c, "update and forward", |stack, game| {
         stack.reset();
@@ -97,7 +98,7 @@ fn incremental(c: &mut Criterion) {
     });
 }
 
-/// Every ply is built from the refresh cache.
+/// Each ply rebuilds the accumulators from the refresh cache.
 fn refresh(c: &mut Criterion) {
     measure(c, "refresh and forward", |stack, game| {
         for (_, position) in game {

@@ -1,4 +1,4 @@
-//! What the search and its table cost: `cargo bench --bench search`.
+//! Benchmarks of the search and the transposition table: `cargo bench --bench search`.
 
 use std::hint::black_box;
 
@@ -10,18 +10,18 @@ use zoothera::search::{Limits, Solo, solo};
 use zoothera::tools::bench::BenchOptions;
 use zoothera::util::rng::SplitMix64;
 
-/// Nodes of one search.
+/// Node limit of each search.
 const NODES: u64 = 20_000;
-/// Entries that the table's benchmark stores and looks up.
+/// Number of entries that the benchmarks of the table store and probe.
 const ENTRIES: u64 = 1 << 16;
 
 /// The positions of `bench.epd`.
 fn bench_positions() -> Vec<Position> {
     let positions = BenchOptions::default().positions();
-    positions.expect("bench.epd is sound")
+    positions.expect("bench.epd is valid")
 }
 
-/// A table far larger than the caches, at random keys: what a miss costs, and what the prefetch saves.
+/// Random keys in a table much larger than the caches: measures cache misses, and the effect of prefetching.
 fn table(c: &mut Criterion) {
     let table = TranspositionTable::new(256).expect("256 MiB");
     let mut group = c.benchmark_group("table");
@@ -59,7 +59,7 @@ fn table(c: &mut Criterion) {
     });
 }
 
-/// Small searches of the positions of `bench.epd`, with the embedded net: nodes a second.
+/// Short searches of every sixth position in `bench.epd` with the embedded net, in nodes per second.
 fn search(c: &mut Criterion) {
     let positions: Vec<_> = bench_positions().into_iter().step_by(6).collect();
     let limits = Limits {
@@ -82,7 +82,7 @@ fn search(c: &mut Criterion) {
 
 criterion_group!(benches, table, search);
 
-/// As `criterion_main!`, on a thread with a searcher's stack.
+/// As `criterion_main!`, on a thread with the stack size of a search.
 fn main() {
     let run = || {
         benches();

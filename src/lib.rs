@@ -1,12 +1,12 @@
 //! Zoothera: a UCI chess engine with an efficiently updatable neural network (NNUE), as a library.
 //!
-//! The binary is [`cli::run`] and nothing else. A program of one's own needs three rooms:
+//! The binary only calls [`cli::run`]. A program that uses the library needs three modules:
 //!
 //! * [`board`]: a [`Position`](board::Position) with its moves, from a FEN or the start
 //! * [`nnue`]: a [`Network`](nnue::Network), embedded or from a file, and the
 //!   [`AccumulatorStack`](nnue::AccumulatorStack) that evaluates positions with it
-//! * [`search`]: a [`ThreadPool`](search::ThreadPool) that searches within [`Limits`](search::Limits) and tells a
-//!   [`Reporter`](search::Reporter) what it finds
+//! * [`search`]: a [`ThreadPool`](search::ThreadPool) that searches within [`Limits`](search::Limits) and reports its
+//!   results to a [`Reporter`](search::Reporter)
 //!
 //! ```
 //! use std::sync::Arc;
@@ -25,10 +25,10 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! The folder `examples/` analyses a position, evaluates FENs with a network, and plays a match of two engines. The map
-//! of all rooms, and which may use which, is in `docs/architecture.md`.
+//! The programs in `examples/` analyse a position, evaluate FENs with a network, and play matches between networks and
+//! between levels. `docs/architecture.md` lists all modules and their dependencies.
 #![deny(unsafe_code)]
-// The map of a room links to its files, most of them private: `cargo doc --document-private-items` shows them.
+// The map of a module links to its files, most of them private: `cargo doc --document-private-items` shows them.
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(
     missing_docs,

@@ -1,4 +1,4 @@
-//! The binary: everything is in the library, so that tests and tools can use it.
+//! The binary. All code is in the library, so that tests and examples can use it.
 
 fn main() -> std::process::ExitCode {
     zoothera::cli::run()

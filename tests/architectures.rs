@@ -1,5 +1,5 @@
-//! Every architecture against a plain evaluation that shares no code with the engine's: each
-//! kernel, fresh and incremental, plain files and compressed ones, and files that are broken.
+//! Every architecture against a reference evaluation that shares no code with the engine: each
+//! kernel, with fresh and incremental evaluation, uncompressed and compressed files, and damaged files.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ const STARTS: [&str; 4] = [
     "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
 ];
 
-/// Bytes of the words by which a net of our own describes itself.
+/// Size in bytes of the shape words in a file of our own format.
 const WORDS: usize = 24;
 
-/// The numbers of an uncompressed file, read one after the other.
+/// Sequential reader of the numbers in an uncompressed file.
 struct Numbers<'a>(&'a [u8]);
 
 impl Numbers<'_> {
@@ -59,11 +59,11 @@ impl Layer {
     }
 }
 
-/// A network by the letter of its published format, in wide numbers and without haste.
+/// Reference implementation of a network: follows the published format literally, with 64-bit numbers.
 struct Reference<'a> {
     shape: Shape,
     biases: Vec<i64>,
-    /// Still bytes: wide numbers would fill the memory.
+    /// Left as bytes, because 64-bit numbers would need too much memory.
     weights: &'a [u8],
     psqt: &'a [u8],
     stacks: Vec<Vec<Layer>>,
@@ -103,7 +103,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The index of a piece; the formulas of the document, with their names.
+    /// The index of a piece, by the formulas of the format description and with their names.
     fn index(
         &self,
         black: bool,
@@ -143,7 +143,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// One perspective's sums: neurons and piece-square values.
+    /// The accumulator of one perspective: neurons and piece-square values.
     fn sums(&self, position: &Position, perspective: Color) -> (Vec<i64>, Vec<i64>) {
         let (mut neurons, mut psqt) = (self.biases.clone(), vec![0; self.shape.psqt]);
         for square in position.occupied() {
@@ -198,7 +198,7 @@ impl<'a> Reference<'a> {
                 .into_iter()
                 .flat_map(|acc| (0..half).map(|i| (clip(acc[i]) * clip(acc[i + half])) >> 7))
                 .collect(),
-            Activation::WidePairwise => unreachable!("only nets with relations have it"),
+            Activation::WidePairwise => unreachable!("only nets with threat inputs have it"),
         };
         let y = stack[0].sums(&input);
         let (z, skip) = match self.shape.topology {
@@ -212,14 +212,14 @@ impl<'a> Reference<'a> {
                 };
                 (z, y[15] * 9600 / 8128)
             }
-            Topology::Sfnnv16 => unreachable!("only nets with relations have it"),
+            Topology::Sfnnv16 => unreachable!("only nets with threat inputs have it"),
         };
         let h2 = relu(&stack[1].sums(&z));
         stack[2].sums(&h2)[0] + skip
     }
 }
 
-/// The bucket of an own king on a rank and a file, both from 0: the tables drawn from the first rank up.
+/// The king bucket for a rank and a file, both from 0. The rows of the tables start with the first rank.
 fn king_bucket(features: Features, rank: usize, file: usize) -> usize {
     let table: [&[u8; 8]; 8] = match features {
         Features::HalfKav2Hm16 => [
@@ -258,13 +258,14 @@ fn king_bucket(features: Features, rank: usize, file: usize) -> usize {
     digit.expect("a hexadecimal digit") as usize
 }
 
-/// Nets of our own: every feature set, width, activation, king bucket table, and number of stacks.
-fn our_own() -> Vec<Architecture> {
+/// Architectures of our own format. Each feature set, width, activation, king bucket table and number of stacks occurs
+/// at least once.
+fn own_format() -> Vec<Architecture> {
     [
         [0, 256, 1, 32, 32, 1],
         [0, 256, 1, 32, 32, 8],
         [0, 256, 0, 32, 32, 8],
-        // Pairwise, with fewer king buckets and piece-square values.
+        // Pairwise products with fewer king buckets and piece-square values.
         [2 + 256 * 16, 256, 2, 16, 32, 8 + 256 * 8],
         [2 + 256 * 8, 1024, 2, 16, 32, 8 + 256 * 8],
         [2 + 256, 1024, 2, 16, 32, 8 + 256 * 8],
@@ -275,21 +276,21 @@ fn our_own() -> Vec<Architecture> {
 }
 
 #[test]
-fn nets_of_our_own() {
-    for architecture in our_own() {
+fn own_format_networks_match_reference() {
+    for architecture in own_format() {
         check_games(architecture, &synthetic::A);
         check_games(architecture, &synthetic::B);
     }
 }
 
 #[test]
-fn a_net_of_our_own_that_we_lack_is_refused_by_name() {
-    let mut file = synthetic::network(our_own()[0], &synthetic::A, false);
+fn reader_names_the_unsupported_number_of_a_shape() {
+    let mut file = synthetic::network(own_format()[0], &synthetic::A, false);
     let words = 12 + b"synthetic".len();
     let mut what = |word: usize, value: u8| {
         let at = words + 4 * word;
         let before = std::mem::replace(&mut file[at], value);
-        let error = Network::from_bytes(&file).expect_err("a broken network");
+        let error = Network::from_bytes(&file).expect_err("an invalid network");
         file[at] = before;
         match error {
             NetError::UnsupportedShape(shape) => shape.what,
@@ -307,8 +308,8 @@ fn a_net_of_our_own_that_we_lack_is_refused_by_name() {
 }
 
 #[test]
-fn no_other_words_pass_for_those_of_a_net_of_our_own() {
-    for architecture in our_own() {
+fn reader_rejects_every_change_of_the_shape_words() {
+    for architecture in own_format() {
         let mut file = synthetic::network(architecture, &synthetic::A, false);
         let words = 12 + b"synthetic".len();
         for at in words..words + WORDS {
@@ -324,21 +325,21 @@ fn no_other_words_pass_for_those_of_a_net_of_our_own() {
 }
 
 #[test]
-fn a_net_of_our_own_may_be_compressed() {
-    let plain = synthetic::network(our_own()[0], &synthetic::A, false);
-    let compressed = synthetic::network(our_own()[0], &synthetic::A, true);
+fn compressed_own_format_file_round_trips() {
+    let plain = synthetic::network(own_format()[0], &synthetic::A, false);
+    let compressed = synthetic::network(own_format()[0], &synthetic::A, true);
     let network = Network::from_bytes(&compressed).expect("a compressed network");
     assert!(network.to_bytes() == compressed && network.to_bytes_as(false) == plain);
 }
 
-/// Every kernel on random games, up and down, against the reference.
+/// Makes and undoes random moves with every kernel, and compares the outputs with the reference.
 fn check_games(architecture: Architecture, recipe: &Recipe) {
     let file = synthetic::network(architecture, recipe, false);
-    let network = Arc::new(Network::from_bytes(&file).expect("a good network"));
+    let network = Arc::new(Network::from_bytes(&file).expect("a valid network"));
     assert_eq!(*network.architecture(), architecture);
     assert!(
         network.to_bytes() == file,
-        "{architecture}: the file comes out as it went in"
+        "{architecture}: the file did not round-trip"
     );
     let reference = Reference::new(&file, *architecture);
     let mut rng = SplitMix64::new(17);
@@ -371,18 +372,18 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
     }
 }
 
-/// The published architectures that see nothing but pieces on squares; `threats.rs` has the others.
+/// The published architectures without threat inputs; `threats.rs` tests the others.
 fn without_threat_inputs() -> impl Iterator<Item = Architecture> {
     Architecture::published().filter(|known| known.threat_inputs == ThreatInputs::None)
 }
 
 #[test]
-fn ordinary_networks_of_every_architecture() {
+fn published_architectures_match_reference() {
     without_threat_inputs().for_each(|architecture| check_games(architecture, &synthetic::A));
 }
 
 #[test]
-fn wild_networks_of_the_smaller_architectures() {
+fn smaller_architectures_match_reference_with_extreme_parameters() {
     without_threat_inputs()
         .filter(|architecture| architecture.l1 <= 1024)
         .for_each(|architecture| check_games(architecture, &synthetic::B));
@@ -396,7 +397,7 @@ fn small() -> Architecture {
 }
 
 #[test]
-fn compressed_files_hold_the_same_network() {
+fn compressed_and_uncompressed_files_convert_into_each_other() {
     for recipe in [&synthetic::A, &synthetic::B] {
         let plain = synthetic::network(small(), recipe, false);
         let compressed = synthetic::network(small(), recipe, true);
@@ -410,17 +411,17 @@ fn compressed_files_hold_the_same_network() {
 }
 
 #[test]
-fn each_failure_of_a_compressed_file_has_its_own_name() {
+fn reader_reports_each_fault_of_a_compressed_file() {
     let file = synthetic::network(small(), &synthetic::A, true);
     let fault_of = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut file = file.clone();
         change(&mut file);
-        match Network::from_bytes(&file).expect_err("a broken network") {
+        match Network::from_bytes(&file).expect_err("an invalid network") {
             NetError::BadCompression { block, fault } => (block, fault),
             error => panic!("{error}"),
         }
     };
-    // Header, description, hash; then magic and length of each block.
+    // Start of the blocks, after header, description and hash. Each block starts with the magic text and its length.
     let biases = 12 + b"synthetic".len() + 4;
     let length_at = |block: usize| block + 17;
     let length = |block: usize| {
@@ -446,7 +447,7 @@ fn each_failure_of_a_compressed_file_has_its_own_name() {
         fault_of(&set_length(biases, 7)),
         ("biases", Fault::TooShort)
     );
-    // The last block's numbers are cut off, or its end is not theirs.
+    // The length of the last block is one byte too short, then one byte too long.
     assert_eq!(
         fault_of(&set_length(psqt, length(psqt) - 1)),
         ("piece-square values", Fault::EndsEarly)
@@ -465,34 +466,35 @@ fn each_failure_of_a_compressed_file_has_its_own_name() {
     };
     assert_eq!(
         message.to_string(),
-        "the compressed block of the weights holds a number that is too large"
+        "the compressed block of the weights contains a number that is out of range"
     );
     let truncated = Network::from_bytes(&file[..weights + 1000]);
     assert!(matches!(truncated, Err(NetError::Truncated { .. })));
 }
 
 #[test]
-fn corruptions_are_refused_or_evaluated() {
+fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
     let position = Position::from_fen(STARTS[1], CastlingMode::Standard).expect("a legal FEN");
     let mut rng = SplitMix64::new(5);
-    for (architecture, compressed) in [(small(), false), (small(), true), (our_own()[0], false)] {
+    for (architecture, compressed) in [(small(), false), (small(), true), (own_format()[0], false)]
+    {
         let file = synthetic::network(architecture, &synthetic::A, compressed);
-        let (mut accepted, mut refused) = (0, 0);
+        let (mut accepted, mut rejected) = (0, 0);
         for round in 0..300 {
-            let mut broken = file.clone();
+            let mut damaged = file.clone();
             let (low, high) = match round % 3 {
                 0 => (0, 400),
                 1 => (file.len() - 30_000, file.len()),
                 _ => (0, file.len()),
             };
             for _ in 0..1 + rng.below(3) {
-                broken[low + rng.below(high - low)] = rng.next_u64() as u8;
+                damaged[low + rng.below(high - low)] = rng.next_u64() as u8;
             }
             if round % 10 == 0 {
-                broken.truncate(rng.below(file.len()));
+                damaged.truncate(rng.below(file.len()));
             }
-            let Ok(network) = Network::from_bytes(&broken) else {
-                refused += 1;
+            let Ok(network) = Network::from_bytes(&damaged) else {
+                rejected += 1;
                 continue;
             };
             accepted += 1;
@@ -507,14 +509,14 @@ fn corruptions_are_refused_or_evaluated() {
             );
         }
         assert!(
-            accepted > 50 && refused > 20,
-            "{accepted} accepted, {refused} refused"
+            accepted > 50 && rejected > 20,
+            "{accepted} accepted, {rejected} rejected"
         );
     }
 }
 
 #[test]
-fn a_header_of_no_architecture_is_named() {
+fn error_for_unknown_architecture_lists_the_supported_ones() {
     let mut file = synthetic::network(small(), &synthetic::A, false);
     file[4] ^= 0x10;
     match Network::from_bytes(&file) {
@@ -522,8 +524,8 @@ fn a_header_of_no_architecture_is_named() {
             description, known, ..
         }) => {
             assert_eq!(description, "synthetic");
-            for known_to_run in Architecture::published() {
-                assert!(known.contains(&known_to_run.to_string()), "{known}");
+            for supported in Architecture::published() {
+                assert!(known.contains(&supported.to_string()), "{known}");
             }
         }
         other => panic!("{:?}", other.err()),
@@ -531,7 +533,7 @@ fn a_header_of_no_architecture_is_named() {
 }
 
 #[test]
-fn every_architecture_has_another_name() {
+fn architecture_names_are_unique() {
     let mut seen = std::collections::HashSet::new();
     for architecture in Architecture::published().chain(Architecture::own()) {
         let name = architecture.to_string();

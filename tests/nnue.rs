@@ -1,4 +1,4 @@
-//! Networks against oracles: every kernel, fresh and incremental, and files that are no networks.
+//! Networks against reference outputs: every kernel, with fresh and incremental evaluation, and invalid files.
 
 mod oracle;
 mod shared;
@@ -12,13 +12,13 @@ use zoothera::board::{CastlingMode, DirtyPiece, DirtyPieces, Position};
 use zoothera::nnue::{AccumulatorStack, Kernel, NetError, NetOutput, Network, synthetic};
 use zoothera::util::rng::SplitMix64;
 
-/// The published network that the game oracle belongs to.
-const OF_THE_GAMES: &str = "nn-82215d0fd0df";
+/// The published network for which there is a table of games.
+const GAMES_NET: &str = "nn-82215d0fd0df";
 
-/// The published networks with a table of outputs.
-const PUBLISHED: [&str; 3] = [OF_THE_GAMES, "nn-26abeed38351", "nn-ad9b42354671"];
+/// The published networks with a table of reference outputs.
+const PUBLISHED: [&str; 3] = [GAMES_NET, "nn-26abeed38351", "nn-ad9b42354671"];
 
-/// Raw outputs of both synthetic networks, for a checkout without the shared tables.
+/// Raw reference outputs of both synthetic networks, for checkouts without the shared tables.
 const EMBEDDED_ORACLE: [(&str, i32, i32); 14] = [
     (
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -76,42 +76,42 @@ const EMBEDDED_ORACLE: [(&str, i32, i32); 14] = [
     ("8/b7/8/2q5/6K1/PP1p1p2/2k5/4rn2 b - - 0 1", 20296, 33324),
 ];
 
-/// What changed between two boards one move apart; a king comes first, as the contract says.
+/// The dirty pieces of the move between two boards. A king comes first, as [`DirtyPieces`] requires.
 fn difference(before: &Board, after: &Board) -> DirtyPieces {
     let changed = Square::ALL
         .into_iter()
         .filter(|&s| before.piece_at(s) != after.piece_at(s));
-    let mut gone = Vec::new();
-    let mut here = Vec::new();
+    let mut removed = Vec::new();
+    let mut added = Vec::new();
     for square in changed {
-        gone.extend(before.piece_at(square).map(|piece| (piece, square)));
-        here.extend(after.piece_at(square).map(|piece| (piece, square)));
+        removed.extend(before.piece_at(square).map(|piece| (piece, square)));
+        added.extend(after.piece_at(square).map(|piece| (piece, square)));
     }
     let mut changes: Vec<DirtyPiece> = Vec::new();
-    for (piece, to) in here {
-        let from = gone
+    for (piece, to) in added {
+        let from = removed
             .iter()
             .position(|&(p, _)| p == piece)
-            .map(|i| gone.remove(i).1);
+            .map(|i| removed.remove(i).1);
         changes.push(DirtyPiece {
             piece,
             from,
             to: Some(to),
         });
     }
-    changes.extend(gone.into_iter().map(|(piece, from)| DirtyPiece {
+    changes.extend(removed.into_iter().map(|(piece, from)| DirtyPiece {
         piece,
         from: Some(from),
         to: None,
     }));
-    // The king that moved first; a king is never captured, so it is the mover.
+    // A king in the list is always the moved piece, because kings are never captured.
     changes.sort_by_key(|change| change.piece.role != Role::King);
     let mut dirty = DirtyPieces::none();
     changes.into_iter().for_each(|change| dirty.push(change));
     dirty
 }
 
-/// A published network of the shared folder.
+/// A published network from the shared folder; `None` if the folder does not have it.
 fn published(name: &str) -> Option<Arc<Network>> {
     let path = shared(&format!("nets/{name}.nnue"))?;
     Some(Arc::new(
@@ -132,10 +132,10 @@ fn synthetic_b() -> Arc<Network> {
 }
 
 fn parse(bytes: &[u8]) -> Network {
-    Network::from_bytes(bytes).expect("a good network")
+    Network::from_bytes(bytes).expect("a valid network")
 }
 
-/// Every kernel agrees with `rows` of FEN and raw output, also when the refresh cache is warm.
+/// Checks that every kernel reproduces the rows of FEN and output, with an empty and with a filled refresh cache.
 fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
     for kernel in Kernel::available() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
@@ -149,9 +149,10 @@ fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
     }
 }
 
-/// The output in the columns of a table: raw output and value, or both parts, bucket and value.
+/// Parses an output from the columns of a table: raw output and value, or both parts, bucket and value. Checks the
+/// value.
 fn output_of(columns: &[String]) -> NetOutput {
-    let number = |i: usize| -> i32 { columns[i].parse().expect("the tables hold numbers") };
+    let number = |i: usize| -> i32 { columns[i].parse().expect("a number in the table") };
     let bucketed = columns.len() > 2;
     let output = if bucketed {
         NetOutput {
@@ -166,7 +167,7 @@ fn output_of(columns: &[String]) -> NetOutput {
     output
 }
 
-/// The output of a network without buckets.
+/// The output of a network without piece-square values and buckets.
 fn raw_output(positional: i32) -> NetOutput {
     NetOutput {
         positional,
@@ -174,8 +175,9 @@ fn raw_output(positional: i32) -> NetOutput {
     }
 }
 
+/// Checks a network against a table of reference outputs.
 fn check_table(network: &Arc<Network>, name: &str) {
-    let rows = table(name).expect("a table of tests/data, or beside the published networks");
+    let rows = table(name).expect("a table in tests/data or the shared folder");
     let rows: Vec<_> = rows
         .iter()
         .map(|r| (r[0].clone(), output_of(&r[1..])))
@@ -185,7 +187,7 @@ fn check_table(network: &Arc<Network>, name: &str) {
 }
 
 #[test]
-fn embedded_oracle() {
+fn synthetic_networks_match_embedded_reference_outputs() {
     let rows = |value: fn(&(&str, i32, i32)) -> i32| -> Vec<_> {
         EMBEDDED_ORACLE
             .iter()
@@ -197,12 +199,12 @@ fn embedded_oracle() {
 }
 
 #[test]
-fn synthetic_a_positions() {
+fn synthetic_network_a_matches_its_table() {
     check_table(&synthetic_a(), "oracle_synth_A.tsv");
 }
 
 #[test]
-fn synthetic_b_positions() {
+fn synthetic_network_b_matches_its_table() {
     check_table(&synthetic_b(), "oracle_synth_B.tsv");
 }
 
@@ -213,7 +215,7 @@ fn published_networks_match_their_tables() {
             continue;
         };
         check_table(&network, &format!("oracle_{name}.tsv"));
-        if name == OF_THE_GAMES {
+        if name == GAMES_NET {
             check_games_ply_by_ply(&network);
         }
         check_random_walks(&network);
@@ -221,11 +223,11 @@ fn published_networks_match_their_tables() {
     }
 }
 
-/// The boards of every oracle game with their raw outputs.
+/// The boards of every game in the table of games, with their raw reference outputs.
 fn games() -> Vec<Vec<(Board, i32)>> {
-    let rows = table(&format!("oracle_games_{OF_THE_GAMES}.tsv"));
+    let rows = table(&format!("oracle_games_{GAMES_NET}.tsv"));
     let mut games: Vec<Vec<_>> = Vec::new();
-    for row in rows.expect("the table beside the published network") {
+    for row in rows.expect("a table next to the published network") {
         if row[1] == "0" {
             games.push(Vec::new());
         }
@@ -254,6 +256,7 @@ fn random_boards() -> Vec<Vec<Board>> {
     (0..15).map(|_| game()).collect()
 }
 
+/// Plays the games of the table with incremental updates, and checks every ply.
 fn check_games_ply_by_ply(network: &Arc<Network>) {
     let games = games();
     for kernel in Kernel::available() {
@@ -274,7 +277,7 @@ fn check_games_ply_by_ply(network: &Arc<Network>) {
     }
 }
 
-/// Walks up and down the games at random, evaluating now and then, against fresh evaluations.
+/// Moves forwards and backwards through random games, and compares incremental evaluations with fresh ones.
 fn check_random_walks(network: &Arc<Network>) {
     let games = random_boards();
     let mut rng = SplitMix64::new(11);
@@ -310,16 +313,16 @@ fn check_random_walks(network: &Arc<Network>) {
 }
 
 #[test]
-fn random_walks_of_synthetic_b() {
+fn incremental_evaluation_equals_refresh_on_random_walks() {
     check_random_walks(&synthetic_b());
 }
 
 #[test]
-fn incremental_equals_refresh_on_random_games() {
+fn incremental_evaluation_equals_refresh_on_random_games() {
     check_random_games(&synthetic_b());
 }
 
-/// Plays and takes back random moves, evaluating now and then, against fresh evaluations.
+/// Makes and undoes random moves, and compares incremental evaluations with fresh ones.
 fn check_random_games(network: &Arc<Network>) {
     let mut rng = SplitMix64::new(17);
     let starts = [
@@ -360,7 +363,7 @@ fn check_random_games(network: &Arc<Network>) {
 }
 
 #[test]
-fn a_line_of_any_length_fits() {
+fn stack_accepts_lines_longer_than_its_capacity() {
     let network = synthetic_a();
     let mut stack = AccumulatorStack::new(network);
     let boards = [
@@ -382,7 +385,7 @@ fn a_line_of_any_length_fits() {
 }
 
 #[test]
-fn files_round_trip_with_any_description() {
+fn file_round_trips_with_any_description() {
     let file = synthetic::halfkp(&synthetic::A);
     let network = parse(&file);
     assert!(network.to_bytes() == file);
@@ -403,14 +406,14 @@ fn files_round_trip_with_any_description() {
     }
 }
 
-/// The error for `file` after `change`.
+/// The error of the reader for `file` after `change`.
 fn error_of(file: &mut Vec<u8>, change: impl Fn(&mut Vec<u8>)) -> NetError {
     change(file);
-    Network::from_bytes(file).expect_err("a broken network")
+    Network::from_bytes(file).expect_err("an invalid network")
 }
 
 #[test]
-fn each_failure_has_its_own_name() {
+fn reader_reports_each_fault_by_its_own_error() {
     let file = synthetic::halfkp(&synthetic::A);
     let error = |change: &dyn Fn(&mut Vec<u8>)| error_of(&mut file.clone(), change);
     assert!(matches!(
@@ -473,7 +476,7 @@ fn each_failure_has_its_own_name() {
 }
 
 #[test]
-fn every_truncation_is_refused() {
+fn reader_rejects_truncated_file() {
     let file = synthetic::halfkp(&synthetic::A);
     let mut rng = SplitMix64::new(3);
     let sampled = (0..3000).map(|_| rng.below(file.len())).collect::<Vec<_>>();
@@ -493,13 +496,13 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn corruptions_are_refused_or_evaluated() {
+fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
     let mut file = synthetic::halfkp(&synthetic::A);
     let board = Board::new("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
     let mut rng = SplitMix64::new(5);
     let mut accepted = 0;
     for round in 0..3000 {
-        // Headers often, dense layers often, and anything at all.
+        // Damages the header in half of the rounds, and otherwise the dense layers or any part of the file.
         let (low, high) = match round % 4 {
             0 | 1 => (0, 200),
             2 => (21_004_990, file.len()),
@@ -510,7 +513,7 @@ fn corruptions_are_refused_or_evaluated() {
             .collect();
         let before: Vec<_> = damage.iter().map(|&(at, _)| file[at]).collect();
         damage.iter().for_each(|&(at, byte)| file[at] = byte);
-        // A good file costs a copy of 20 MB: evaluate a sample of those.
+        // Parsing a valid file copies 20 MB, so only a quarter of the rounds do it.
         let header_only = Network::from_bytes(&file[..1000]);
         assert!(header_only.is_err());
         if round % 16 < 4
@@ -534,6 +537,6 @@ fn corruptions_are_refused_or_evaluated() {
     }
     assert!(
         accepted > 100,
-        "only {accepted} corrupted networks were evaluated"
+        "only {accepted} damaged networks were evaluated"
     );
 }

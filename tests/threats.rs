@@ -1,7 +1,7 @@
-//! Networks that see threats and pairs of pawns: every kernel, fresh and incremental, and files that are no networks.
+//! Networks with threat inputs and pawn pairs: every kernel, with fresh and incremental evaluation, and invalid files.
 //!
-//! The synthetic networks are made here, from the generator that the tables tell of. The published ones are looked for
-//! in the folder that `ZOOTHERA_NETS` names, in the cache of the user, and beside the tables; their tests are slow.
+//! The synthetic networks are generated here. The published ones are read from the folder that `ZOOTHERA_NETS` names,
+//! from the user's cache folder, or from the shared folder; their tests are slow.
 
 mod oracle;
 mod shared;
@@ -23,18 +23,20 @@ fn architecture(threat_inputs: ThreatInputs) -> Architecture {
     found.expect("a published architecture")
 }
 
-/// A synthetic network: its threat inputs, recipe, the beginning of its SHA-256, the name of its table, and two rows of
-/// the table, for a checkout without it: piece-square and positional part.
+/// A synthetic network and its reference outputs.
 struct Synthetic {
     threat_inputs: ThreatInputs,
     recipe: &'static Recipe,
+    /// Start of the SHA-256 of its file.
     sha256: &'static str,
+    /// Name of its table of reference outputs.
     table: &'static str,
+    /// Two rows of the table (FEN, piece-square part, positional part), for checkouts without the table.
     known: [(&'static str, i32, i32); 2],
 }
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
-/// The most threats that a hill climb found.
+/// The position with the largest number of threats that a hill-climbing search found.
 const CROWDED: &str = "2B1Q1B1/3rnK2/QnqNqnr1/1QnRnQb1/RNqnQ1q1/1kNQ1N2/b1Rn4/8 w - - 0 1";
 
 const SYNTHETIC: [Synthetic; 4] = [
@@ -68,9 +70,9 @@ const SYNTHETIC: [Synthetic; 4] = [
     },
 ];
 
-/// The output in the columns of a table: both parts and the bucket.
+/// Parses an output from the columns of a table: piece-square part, positional part, and bucket.
 fn output_of(columns: &[String]) -> NetOutput {
-    let number = |i: usize| -> i32 { columns[i].parse().expect("the tables hold numbers") };
+    let number = |i: usize| -> i32 { columns[i].parse().expect("a number in the table") };
     NetOutput {
         psqt: number(0),
         positional: number(1),
@@ -78,7 +80,7 @@ fn output_of(columns: &[String]) -> NetOutput {
     }
 }
 
-/// The positions of a table with their outputs.
+/// The FENs of a table with their outputs.
 fn positions(name: &str) -> Option<Vec<(String, NetOutput)>> {
     let rows = table(name)?;
     let rows = rows
@@ -87,7 +89,7 @@ fn positions(name: &str) -> Option<Vec<(String, NetOutput)>> {
     Some(rows.collect())
 }
 
-/// Every kernel agrees with the rows, also when the refresh cache is warm.
+/// Checks that every kernel reproduces the rows, with an empty and with a filled refresh cache.
 fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
     for kernel in Kernel::available() {
         let mut stack = AccumulatorStack::with_kernel(network.clone(), kernel);
@@ -101,7 +103,7 @@ fn check_positions(network: &Arc<Network>, rows: &[(String, NetOutput)]) {
     }
 }
 
-/// Plays and takes back random moves, evaluating now and then, against fresh evaluations by the scalar kernel.
+/// Makes and undoes random moves, and compares incremental evaluations with fresh ones by the scalar kernel.
 fn check_random_games(network: &Arc<Network>) {
     let starts = [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -128,7 +130,7 @@ fn check_random_games(network: &Arc<Network>) {
             } else if !moves.is_empty() {
                 let m = moves[rng.below(moves.len())];
                 if rng.below(16) == 0 {
-                    // Nobody told of attacks: right all the same.
+                    // A push does not record the attacks; the output must still be correct.
                     stack.push(&position.do_move(m));
                 } else {
                     stack.make(&mut position, m);
@@ -145,7 +147,7 @@ fn check_random_games(network: &Arc<Network>) {
     }
 }
 
-/// Every ply of the games of a table, each evaluated, and then with gaps, up and down.
+/// Plays the games of a table forwards and backwards. Evaluates every ply at first, then a random quarter of them.
 fn check_games(network: &Arc<Network>, name: &str) {
     let Some(rows) = table(name) else { return };
     let games: Vec<_> = rows.chunk_by(|a, b| a[0] == b[0]).collect();
@@ -161,11 +163,11 @@ fn check_games(network: &Arc<Network>, name: &str) {
     }
 }
 
-/// Plays a game, evaluating where `wanted` says so; then takes it back likewise.
+/// Plays a game forwards and backwards, and checks the evaluation of the plies for which `is_checked` returns true.
 fn check_game(
     stack: &mut AccumulatorStack,
     game: &[Vec<String>],
-    wanted: impl Fn(&mut SplitMix64) -> bool,
+    is_checked: impl Fn(&mut SplitMix64) -> bool,
     rng: &mut SplitMix64,
 ) {
     let mode = match game[0][3].contains("960") {
@@ -175,7 +177,7 @@ fn check_game(
     let mut position = Position::from_fen(&game[0][4], mode).expect("a legal FEN");
     stack.reset();
     let mut check = |stack: &mut AccumulatorStack, position: &Position, row: &Vec<String>| {
-        if wanted(rng) {
+        if is_checked(rng) {
             let output = stack.evaluate(position);
             assert_eq!(output, output_of(&row[5..]), "{}", row[4]);
         }
@@ -194,14 +196,11 @@ fn check_game(
     }
 }
 
-/// Everything about one synthetic network.
+/// Checks the file, the reference outputs and random games of a synthetic network.
 fn check_synthetic(net: &Synthetic) {
     let file = synthetic::network(architecture(net.threat_inputs), net.recipe, true);
-    let network = Arc::new(Network::from_bytes(&file).expect("a good network"));
-    assert!(
-        network.to_bytes() == file,
-        "the file comes out as it went in"
-    );
+    let network = Arc::new(Network::from_bytes(&file).expect("a valid network"));
+    assert!(network.to_bytes() == file, "the file did not round-trip");
     let sha256 = network.info().sha256;
     assert!(sha256.starts_with(net.sha256), "{sha256}");
     let known = net.known.map(|(fen, psqt, positional)| {
@@ -221,17 +220,17 @@ fn check_synthetic(net: &Synthetic) {
 }
 
 #[test]
-fn synthetic_networks_of_stockfish_18_s_kind() {
+fn synthetic_sfnnv10_networks_match_reference_outputs() {
     SYNTHETIC[..2].iter().for_each(check_synthetic);
 }
 
 #[test]
-fn synthetic_networks_of_stockfish_19_s_kind() {
+fn synthetic_sfnnv16_networks_match_reference_outputs() {
     SYNTHETIC[2..].iter().for_each(check_synthetic);
 }
 
 #[test]
-fn generations_between_the_releases_are_refused_by_hash() {
+fn reader_rejects_architectures_of_development_versions_and_names_them() {
     for (version, hash) in [
         (0x7AF3_2F20_u32, 0xEC10_2EF3_u32),
         (0x6A44_8AFA, 0xA85B_2204),
@@ -250,7 +249,7 @@ fn generations_between_the_releases_are_refused_by_hash() {
 }
 
 #[test]
-fn broken_files_are_refused_or_evaluated() {
+fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
     for threat_inputs in [ThreatInputs::Threats, ThreatInputs::ThreatsAndPawnPairs] {
         let mut file = synthetic::network(architecture(threat_inputs), &synthetic::A, true);
         let mut rng = SplitMix64::new(31);
@@ -266,7 +265,7 @@ fn broken_files_are_refused_or_evaluated() {
         file.pop();
         let mut accepted = 0;
         for round in 0..24 {
-            // Threat weights are never compressed: anything is good there.
+            // Threat weights are never compressed, so every byte is valid there.
             let (low, high) = match round % 3 {
                 0 => (0, 3000),
                 1 => (3000, 50_000_000),
@@ -296,13 +295,13 @@ fn broken_files_are_refused_or_evaluated() {
 }
 
 #[test]
-fn a_net_in_full_is_the_same_net() {
+fn decompressed_network_round_trips() {
     let compressed = synthetic::network(
         architecture(ThreatInputs::ThreatsAndPawnPairs),
         &synthetic::B,
         true,
     );
-    let network = Network::from_bytes(&compressed).expect("a good network");
+    let network = Network::from_bytes(&compressed).expect("a valid network");
     let plain = network.to_bytes_as(false);
     let again = Network::from_bytes(&plain).expect("the same network");
     assert!(!again.is_compressed() && plain.len() == 115_114_576 + b"synthetic".len());
@@ -310,7 +309,7 @@ fn a_net_in_full_is_the_same_net() {
     assert!(Network::from_bytes(&plain[..plain.len() - 1]).is_err());
 }
 
-/// A published network, where it can be found.
+/// A published network; `None` if its file cannot be found.
 fn published(name: &str) -> Option<Arc<Network>> {
     let file = format!("{name}.nnue");
     let cache = std::env::var_os("XDG_CACHE_HOME")
@@ -331,7 +330,7 @@ fn published(name: &str) -> Option<Arc<Network>> {
     Some(Arc::new(network))
 }
 
-/// Positions, games and random games of a published network.
+/// Checks the table, the games and random games of a published network.
 fn check_published(name: &str) {
     let Some(network) = published(name) else {
         return;
@@ -345,12 +344,12 @@ fn check_published(name: &str) {
 
 #[test]
 #[ignore = "slow: a file of 109 MB"]
-fn the_network_of_stockfish_18() {
+fn network_of_stockfish_18_matches_reference_outputs() {
     check_published("nn-c288c895ea92");
 }
 
 #[test]
 #[ignore = "slow: a file of 99 MB"]
-fn the_network_of_stockfish_19() {
+fn network_of_stockfish_19_matches_reference_outputs() {
     check_published("nn-1a298aa575a0");
 }

@@ -1,20 +1,20 @@
-//! Tables of networks' outputs, and boards for their positions.
+//! Tables of reference outputs of networks, and boards for their positions.
 
 use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
 use zoothera::nnue::BoardView;
 
 use crate::shared::{data, shared};
 
-/// A board without rules: networks look at pieces only, and some oracle positions are illegal.
+/// A board without rules. Networks read only the pieces, and some positions in the tables are illegal.
 pub struct Board(Setup);
 
 impl Board {
     pub fn new(fen: &str) -> Self {
-        let fen: Fen = fen.parse().expect("the tables hold FENs");
+        let fen: Fen = fen.parse().expect("a FEN in the table");
         Self(fen.into_setup())
     }
 
-    #[allow(dead_code, reason = "not every test asks")]
+    #[allow(dead_code, reason = "not used by every test")]
     pub fn piece_at(&self, square: Square) -> Option<Piece> {
         self.0.board.piece_at(square)
     }
@@ -32,7 +32,8 @@ impl BoardView for Board {
     }
 }
 
-/// The lines of an oracle table, without the heading, split into columns: of `tests/data`, or of the shared folder.
+/// The rows of a table in `tests/data` or the shared folder, split into columns, without the header. `None` if neither
+/// folder has the table.
 pub fn table(name: &str) -> Option<Vec<Vec<String>>> {
     let name = format!("oracles/{name}");
     let path = Some(data(&name)).filter(|path| path.exists());
