@@ -14,8 +14,6 @@ use crate::util::interrupt::Interrupt;
 pub(crate) struct Look {
     /// From the view of the side to move.
     pub score: Score,
-    /// The engine's own chances in permill, from the same view.
-    pub wdl: [u16; 3],
     /// Depth in plies; 0 when the game is over.
     pub depth: i32,
     /// The lines, best first; none when the game is over.
@@ -42,7 +40,6 @@ impl Look {
             } else {
                 Score::Centipawns(0)
             },
-            wdl: if mated { [0, 0, 1000] } else { [0, 1000, 0] },
             depth: 0,
             lines: Vec::new(),
         }
@@ -93,6 +90,16 @@ impl Analyst {
     /// What the search says; `None` once Ctrl-C was heard.
     pub(crate) fn look(&mut self, position: &Position) -> Option<Look> {
         self.search(position, self.limits.clone(), self.lines)
+    }
+
+    /// What it says for `1 / part` of what a position may cost; a limit in plies loses one for each halving.
+    pub(crate) fn look_for_part(&mut self, position: &Position, part: u32) -> Option<Look> {
+        let plies = part.ilog2() as i32;
+        let limits = Limits {
+            depth: self.limits.depth.map(|depth| (depth - plies).max(1)),
+            ..shared_out(&self.limits, part)
+        };
+        self.search(position, limits, 1)
     }
 
     /// What it says of the position without one move, for `1 / part` of what a position may cost.
@@ -155,7 +162,6 @@ fn look_of(outcome: Outcome) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
     Some(Look {
         score: best.score,
-        wdl: best.wdl,
         depth: best.depth,
         lines: [vec![best], outcome.others].concat(),
     })

@@ -1,9 +1,12 @@
-//! A reviewed game as annotated PGN. What the file said stays: tags, comments, clocks, variations; only `[%eval]` and,
-//! where the review has a mark, the mark of the move are replaced.
+//! A reviewed game as annotated PGN. The author's tags, comments, clocks, glyphs and variations stay. Evaluations are
+//! replaced, and so is an earlier review. A glyph of the review follows a move only if the author has not judged it;
+//! the comments of the review are signed.
 
 use std::fmt::Write as _;
 
 use super::eval::Eval;
+use super::mark::Mark;
+use super::remarks::{is_judged, of_author, signed, words};
 use super::report::{Better, PlayedMove, Review};
 use crate::notation::pgn::{Game, Remarks, Token};
 
@@ -11,8 +14,6 @@ use crate::notation::pgn::{Game, Remarks, Token};
 const COLUMNS: usize = 100;
 /// Tags that every game has, in the order that the standard gives them.
 const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
-/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?`, `?!`.
-const JUDGEMENTS: std::ops::RangeInclusive<u8> = 1..=6;
 
 /// The text of a game, with an empty line at its end.
 pub(crate) fn annotated(game: &Game, review: &Review) -> String {
@@ -73,27 +74,22 @@ struct Movetext {
 impl Movetext {
     fn game(&mut self, game: &Game, review: &Review) {
         self.fresh = true;
-        let before = game.remarks.first().cloned().unwrap_or_default();
-        self.comment(None, &before.comments, "");
+        let before = game.remarks.first().map(of_author).unwrap_or_default();
+        self.comments(None, &before.comments, "");
         for (i, played) in review.moves.iter().enumerate() {
-            let remarks = &game.remarks[i + 1];
-            self.mv(played.number, played.side == "white", &played.san);
-            self.nags(remarks, played);
-            let text: Vec<&str> = played.reasons.iter().map(|r| r.text.as_str()).collect();
-            let verdict = match played.mark {
-                Some(mark) if !text.is_empty() => {
-                    let name = mark.name();
-                    format!(
-                        "{}{}. {}",
-                        name[..1].to_uppercase(),
-                        &name[1..],
-                        text.join(" ")
-                    )
-                }
-                _ => String::new(),
+            let remarks = match played.evaluation {
+                Some(_) => of_author(&game.remarks[i + 1]),
+                // Ctrl-C came first: an earlier review stays.
+                None => game.remarks[i + 1].clone(),
             };
+            self.mv(played.number, played.side == "white", &played.san);
+            self.nags(&remarks, played);
+            let reasons: Vec<&str> = played.reasons.iter().map(|r| r.text.as_str()).collect();
+            let verdict = played
+                .mark
+                .map(|mark| signed(mark, is_judged(&remarks), &reasons));
             let eval = played.evaluation.as_ref().map(|e| e.eval);
-            self.comment(eval, &remarks.comments, &verdict);
+            self.comments(eval, &remarks.comments, &verdict.unwrap_or_default());
             self.better(played);
             let ply = 2 * (played.number - 1) + u32::from(played.side == "black");
             for line in &remarks.variations {
@@ -113,31 +109,38 @@ impl Movetext {
     }
 
     fn nags(&mut self, remarks: &Remarks, played: &PlayedMove) {
-        let kept = |nag: &&u8| played.mark.is_none() || !JUDGEMENTS.contains(*nag);
-        let own = played.mark.map(super::mark::Mark::nag);
-        for nag in own.iter().chain(remarks.nags.iter().filter(kept)) {
+        let own = played.mark.filter(|_| !is_judged(remarks)).map(Mark::nag);
+        for nag in own.iter().chain(&remarks.nags) {
             self.atoms.push(format!("${nag}"));
         }
     }
 
-    /// One comment with the evaluation, what the file said, and what the review says.
-    fn comment(&mut self, eval: Option<Eval>, old: &[String], verdict: &str) {
-        let mut parts = Vec::new();
+    /// The author's comments, then that of the review with the evaluation. Clocks without words join the latter.
+    fn comments(&mut self, eval: Option<Eval>, author: &[String], verdict: &str) {
+        let (spoken, commands): (Vec<&String>, Vec<&String>) = author
+            .iter()
+            .partition(|comment| !words(comment).is_empty());
+        for comment in spoken {
+            self.comment(comment);
+        }
+        let mut parts: Vec<String> = commands.into_iter().cloned().collect();
         parts.extend(eval.map(|eval| format!("[%eval {}]", plain(eval))));
-        parts.extend(old.iter().map(|comment| without_eval(comment)));
         parts.push(verdict.to_owned());
         parts.retain(|part| !part.is_empty());
         if !parts.is_empty() {
-            let text = without_braces(&parts.join(" "));
-            self.atoms.push(format!("{{ {text} }}"));
-            self.fresh = true;
+            self.comment(&parts.join(" "));
         }
+    }
+
+    fn comment(&mut self, text: &str) {
+        self.atoms.push(format!("{{ {} }}", without_braces(text)));
+        self.fresh = true;
     }
 
     /// The better lines as variations.
     fn better(&mut self, played: &PlayedMove) {
         let Some(mark) = played.mark else { return };
-        if mark == super::mark::Mark::Only {
+        if mark == Mark::Only {
             return;
         }
         for Better { eval, san, .. } in &played.better {
@@ -149,8 +152,7 @@ impl Movetext {
                 white = !white;
                 if i == 0 {
                     self.open();
-                    self.atoms.push(format!("{{ [%eval {}] }}", plain(*eval)));
-                    self.fresh = true;
+                    self.comment(&format!("[%eval {}]", plain(*eval)));
                 }
             }
             self.close();
@@ -169,10 +171,7 @@ impl Movetext {
                     ply += 1;
                 }
                 Token::Nag(nag) => self.atoms.push(format!("${nag}")),
-                Token::Comment(text) => {
-                    self.atoms.push(format!("{{ {} }}", without_braces(text)));
-                    self.fresh = true;
-                }
+                Token::Comment(text) => self.comment(text),
                 Token::Variation(inner) => self.variation(inner, ply.saturating_sub(1)),
             }
             if !std::mem::replace(&mut begun, true) {
@@ -228,18 +227,6 @@ fn without_braces(text: &str) -> String {
     text.replace('{', "(").replace('}', ")")
 }
 
-/// A comment without the evaluation of another engine.
-fn without_eval(comment: &str) -> String {
-    let mut text = comment.to_owned();
-    while let Some(start) = text.find("[%eval ") {
-        let Some(length) = text[start..].find(']') else {
-            break;
-        };
-        text.replace_range(start..=start + length, "");
-    }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,6 +241,7 @@ mod tests {
         let wishes = Wishes {
             side: None,
             detail: Detail::Normal,
+            retry: false,
         };
         let openings = OpeningNames::load();
         let review = review(game, &mut analyst(2000, 1), &openings, wishes, &mut |_| ());
@@ -271,9 +259,9 @@ mod tests {
             "[White \"A \\\"the\\\" B\"]",
             "[Result \"1-0\"]",
             "{ before }",
-            "[%clk 0:01:00] best",
+            "{ [%clk 0:01:00] best } { [%eval 0",
             "(1. d4 d5 (1... c5 { x } 2. Nf3) 2. f4)",
-            "3... Nf6 $4 $7 { [%eval #1] Blunder. It allows mate in 1: 4. Qxf7#.",
+            "3... Nf6 $4 $7 { [%eval #1] Zoothera: Blunder. It allows mate in 1: 4. Qxf7#.",
             "4. Qxf7# { [%eval #0] } 1-0",
             "[ECO \"C23\"]",
         ] {
@@ -285,6 +273,27 @@ mod tests {
         let again = pgn::read(text.as_bytes()).expect("a text");
         assert_eq!(again.len(), 1);
         assert_eq!(again[0].as_ref().map(|game| game.moves.len()).ok(), Some(7));
+    }
+
+    #[test]
+    fn marks_of_the_author_stay_beside_those_of_the_review() {
+        let text = annotated_game(
+            "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 $7 {[%clk 0:01:00] brave} 4. Qxf7# 1-0\n",
+        );
+        let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let both = "3... Nf6 $1 $7 { [%clk 0:01:00] brave } { [%eval #1] Zoothera: Blunder (??). It allows mate in 1";
+        assert!(whole.contains(both), "{text}");
+    }
+
+    #[test]
+    fn review_of_a_review_says_everything_once() {
+        let once = annotated_game(
+            "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 {[%clk 0:01:00] (3... g6) brave} 4. Qxf7# 1-0\n",
+        );
+        assert_eq!(annotated_game(&once), once);
+        let once = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n");
+        assert!(once.contains("Nf6 $4"), "{once}");
+        assert_eq!(annotated_game(&once), once);
     }
 
     #[test]

@@ -33,6 +33,14 @@ pub(crate) fn opposite(score: Score) -> Score {
     }
 }
 
+/// The score of the position after a move, from the view of the side that made the move. Mated now is mate in one.
+pub(crate) fn for_mover(after: Score) -> Score {
+    match after {
+        Score::Mate(0) => Score::Mate(1),
+        score => opposite(score),
+    }
+}
+
 /// How accurate a move was, in percent, that took the chances of its side from `before` to `after`.
 pub(crate) fn accuracy(before: f64, after: f64) -> f64 {
     if after >= before {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::chance::winning;
+use super::summary::tenth;
 use crate::search::report::Score;
 
 /// A score of White: `{"cp": 31}` or `{"mate": -3}`; a side that is mated has no moves left, so the mate is 0.
@@ -12,6 +14,17 @@ pub(crate) enum Eval {
     Cp(i32),
     /// Moves to mate, negative when White is mated.
     Mate(i32),
+}
+
+impl Eval {
+    /// White's winning chance in percent.
+    pub(crate) fn chance(self) -> f64 {
+        let score = match self {
+            Self::Cp(cp) => Score::Centipawns(cp),
+            Self::Mate(moves) => Score::Mate(moves),
+        };
+        tenth(winning(score))
+    }
 }
 
 impl From<Score> for Eval {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::clock::{MoveTime, readable};
 use super::mark::Mark;
 use super::report::Review;
 
@@ -51,6 +52,36 @@ pub(crate) fn graph(review: &Review) -> String {
             "<rect class=\"hit\" data-ply=\"{ply}\" x=\"{}\" width=\"{STEP}\" height=\"{HEIGHT}\">\
              <title>{name}: {chance}</title></rect>",
             STEP * ply as f64
+        );
+    }
+    svg + "</svg>"
+}
+
+/// The time used for each move as SVG: bars upwards for White, downwards for Black.
+pub(crate) fn time_graph(review: &Review, times: &[MoveTime]) -> String {
+    let width = STEP * (times.len() + 1) as f64;
+    let longest = times
+        .iter()
+        .filter_map(|time| time.used)
+        .fold(1.0, f64::max);
+    let mut svg = format!(
+        "<svg class=\"graph times\" viewBox=\"0 0 {width} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" \
+         aria-label=\"Time used, move by move\">"
+    );
+    for (played, time) in review.moves.iter().zip(times) {
+        let Some(used) = time.used else { continue };
+        let white = played.side == "white";
+        let height = used / longest * HEIGHT / 2.0;
+        let y = HEIGHT / 2.0 - if white { height } else { 0.0 };
+        let _ = write!(
+            svg,
+            "<rect class=\"{}\" data-ply=\"{}\" x=\"{}\" y=\"{y:.1}\" width=\"{STEP}\" height=\"{height:.1}\">\
+             <title>{}: {}</title></rect>",
+            if white { "white-time" } else { "black-time" },
+            played.ply,
+            STEP * played.ply as f64,
+            name(review, played.ply),
+            readable(used)
         );
     }
     svg + "</svg>"

@@ -94,6 +94,7 @@ mod tests {
         let wishes = Wishes {
             side: None,
             detail: Detail::Brief,
+            retry: false,
         };
         let mut review = review(
             game,

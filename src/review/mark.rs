@@ -43,6 +43,9 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
+    /// All marks.
+    pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Inaccuracy, Self::Mistake, Self::Blunder];
+
     /// The mark as it stands behind a move.
     pub(crate) fn glyph(self) -> &'static str {
         match self {

@@ -5,12 +5,15 @@
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
 //! * `phase`, `opening`: the parts of a game, and the opening's name
 //! * `facts`, `material`, `why`: what was searched about a move, what a line wins, and the sentences that follow
-//! * `report`, `eval`: what a review says, for all outputs; `annotate`: PGN; `page`, `lines`, `graph`,
-//!   [`picture`]: HTML and SVG
+//! * `retry`: a value for each legal move at a mistake
+//! * `clock`, `remarks`: clocks and the author's remarks, from the file
+//! * `report`, `eval`: the contents of a review, for all outputs; `annotate`: PGN
+//! * `page`, `lines`, `graph`, [`picture`]: HTML and SVG; `spoken`: moves and boards in words, for screen readers
 
 mod analyst;
 mod annotate;
 mod chance;
+mod clock;
 mod eval;
 pub(crate) mod explain;
 mod facts;
@@ -22,8 +25,11 @@ mod opening;
 mod page;
 mod phase;
 pub(crate) mod picture;
+mod remarks;
 mod report;
+mod retry;
 pub(crate) mod run;
+mod spoken;
 pub(crate) mod study;
 mod summary;
 mod why;

@@ -1,23 +1,90 @@
-//! The page: all reviewed games in one HTML file that needs nothing else, neither network nor, to be read, a script.
+//! The page: all reviewed games in one HTML file that loads nothing. Its text can be read without scripts.
+//!
+//! * `moves`: the list of moves; `author`: comments and variations of the file
+//! * `note`: the texts beside the board; `moments`: the critical moments below it
+//! * `tables`: accuracy and losses
+//! * `data`: what the scripts need
+
+mod author;
+mod data;
+mod moments;
+mod moves;
+mod note;
+mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde::Serialize;
 
-use super::graph::{class, graph};
-use super::lines::{PlayableLine, clickable_lines, playable_lines};
+use super::clock::{MoveTime, times};
+use super::graph::{graph, time_graph};
 use super::mark::Mark;
-use super::phase::Phase;
-use super::picture::{BoardView, definitions, diagram, ends};
-use super::report::{PlaySummary, PlayedMove, Review, Side};
+use super::picture::{BoardView, definitions, diagram};
+use super::remarks::of_author;
+use super::report::Review;
 use crate::board::{Color, Position};
-use crate::notation::pgn::Game;
+use crate::notation::pgn::{Game, Remarks};
 
-/// Look and behaviour of the page.
+/// Look of the page.
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// Behaviour of the page, in one scope.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("page/board.js"),
+    include_str!("page/retry.js"),
+    include_str!("page.js"),
+    "})();\n"
+);
 /// Nothing may be loaded from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     base-uri 'none'; form-action 'none'";
+
+/// The keys of the page and their actions.
+const KEYS: [(&str, &str); 8] = [
+    ("← →", "previous and next move"),
+    ("Home End", "start and end of the game"),
+    ("N", "next mistake"),
+    ("P", "previous mistake"),
+    ("T", "try again at this mistake; again: another move"),
+    ("B", "play the better line"),
+    ("F", "flip the board"),
+    ("Esc", "back to the game"),
+];
+
+/// A game with everything that the parts of the page show.
+struct Shown<'a> {
+    review: &'a Review,
+    /// All positions, the first and the last included.
+    positions: Vec<Position>,
+    /// The author's remarks: before the first move, then after each move.
+    remarks: Vec<Remarks>,
+    /// The clock of each move.
+    times: Vec<MoveTime>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(game: &Game, review: &'a Review) -> Self {
+        let mut position = game.start.clone();
+        let mut positions = vec![position.clone()];
+        for &m in &game.moves {
+            position.do_move(m);
+            positions.push(position.clone());
+        }
+        Self {
+            review,
+            positions,
+            remarks: game.remarks.iter().map(of_author).collect(),
+            times: times(game),
+        }
+    }
+
+    /// White's chance after a ply, in percent.
+    fn chance(&self, ply: usize) -> Option<f64> {
+        let evaluation = match ply.checked_sub(1) {
+            None => self.review.evaluation.as_ref(),
+            Some(i) => self.review.moves[i].evaluation.as_ref(),
+        };
+        evaluation.map(|e| e.chance)
+    }
+}
 
 /// The page of these games.
 pub(crate) fn page(games: &[(Game, Review)]) -> String {
@@ -37,15 +104,9 @@ pub(crate) fn page(games: &[(Game, Review)]) -> String {
             }
             body {
                 svg id="shapes" aria-hidden="true" { (PreEscaped(format!("<defs>{}</defs>", definitions()))) }
-                @if games.len() > 1 {
-                    nav { label { "Game " select id="games" {
-                        @for (i, (_, review)) in games.iter().enumerate() {
-                            option value=(i) { (review.number) ": " (players(review)) }
-                        }
-                    } } }
-                }
-                @for (game, review) in games { (article(game, review)) }
-                (legend())
+                @if games.len() > 1 { (choice(games)) }
+                main { @for (game, review) in games { (article(&Shown::new(game, review))) } }
+                (footer())
                 script { (PreEscaped(SCRIPT)) }
             }
         }
@@ -53,44 +114,113 @@ pub(crate) fn page(games: &[(Game, Review)]) -> String {
     page.into_string()
 }
 
-/// Who played.
-fn players(review: &Review) -> String {
-    let name = |tag, unknown: &str| review.tag(tag).unwrap_or(unknown).to_owned();
-    format!("{} – {}", name("White", "White"), name("Black", "Black"))
+/// The choice of a game.
+fn choice(games: &[(Game, Review)]) -> Markup {
+    html! {
+        nav aria-label="Games" { label { "Game " select id="games" {
+            @for (i, (_, review)) in games.iter().enumerate() {
+                option value=(i) { (review.number) ": " (players(review)) }
+            }
+        } } }
+    }
 }
 
-fn article(game: &Game, review: &Review) -> Markup {
+/// The name of a player, or the colour if it is unknown.
+fn player(review: &Review, color: Color) -> String {
+    let tag = color.fold_wb("White", "Black");
+    review.tag(tag).unwrap_or(tag).to_owned()
+}
+
+/// The names of both players.
+fn players(review: &Review) -> String {
+    let (white, black) = (player(review, Color::White), player(review, Color::Black));
+    format!("{white} – {black}")
+}
+
+fn article(shown: &Shown) -> Markup {
+    let review = shown.review;
     html! {
-        article.game {
+        article.game data-number=(review.number) data-side=[review.side.map(|side| side.fold_wb("white", "black"))] {
             h1 { (players(review)) " " span.result { (review.result) } }
             p.about { (about(review)) }
             @if !review.complete {
                 p.about { strong { "Interrupted: " } "the first moves were not analysed." }
             }
             div.view {
-                div.stage {
-                    div.board-place { (PreEscaped(diagram(&game.start, &BoardView::default()))) }
-                    div.controls {
-                        button type="button" data-go="first" title="Start of the game (Home)" { "«" }
-                        button type="button" data-go="back" title="Previous move (←)" { "‹" }
-                        button type="button" data-go="on" title="Next move (→)" { "›" }
-                        button type="button" data-go="last" title="End of the game (End)" { "»" }
-                        button type="button" data-go="flip" title="Flip the board (F)" { "↻" }
-                        button.better type="button" data-go="better" title="Play the better line (B)" { "Better" }
-                    }
-                    p.status aria-live="polite" {}
-                }
-                div.moves { (moves(review)) }
+                (stage(shown))
+                (note::notes(shown))
+                (controls())
+                section.moves aria-label="Moves" tabindex="0" { (moves::moves(shown)) }
             }
             div.graph-place { (PreEscaped(graph(review))) }
-            (moments(game, review))
-            (tables(review))
-            script type="application/json" { (PreEscaped(data(game, review))) }
+            @if shown.times.iter().any(|time| time.used.is_some()) {
+                figure.graph-place {
+                    (PreEscaped(time_graph(review, &shown.times)))
+                    figcaption { "Time used for each move: White upwards, Black downwards" }
+                }
+            }
+            (moments::moments(shown))
+            (tables::tables(review))
+            script type="application/json" { (PreEscaped(data::data(shown))) }
         }
     }
 }
 
-/// What the tags tell, and the opening.
+/// The board between the players, with the evaluation bar.
+fn stage(shown: &Shown) -> Markup {
+    let review = shown.review;
+    let flipped = review.side == Some(Color::Black);
+    let view = BoardView {
+        flipped,
+        ..BoardView::default()
+    };
+    let chance = shown.chance(0).unwrap_or(50.0);
+    let clocked = shown.times.iter().any(|time| time.left.is_some());
+    html! {
+        div.stage.flipped[flipped] {
+            @for color in [Color::Black, Color::White] {
+                p class={ "player " (color.fold_wb("white", "black")) } {
+                    span.name { (player(review, color)) }
+                    @if clocked { span.clock role="timer" aria-label={ (color.fold_wb("White", "Black")) "'s clock" } {} }
+                }
+            }
+            div.board-row {
+                div.bar role="meter" aria-label="White's winning chances in percent" aria-valuemin="0"
+                    aria-valuemax="100" aria-valuenow=(format!("{chance:.0}")) {
+                    div.bar-white style=(format!("height:{chance:.0}%")) {}
+                }
+                div.board-place { (PreEscaped(diagram(&shown.positions[0], &view))) }
+            }
+        }
+    }
+}
+
+/// The buttons under the board.
+fn controls() -> Markup {
+    let button = |go: &str, key: &str, text: &str, name: &str| {
+        let is_sign = !text.is_ascii();
+        html! {
+            button type="button" data-go=(go) title={ (name) " (" (key) ")" }
+                aria-label=[is_sign.then_some(name)] { span aria-hidden=[is_sign.then_some("true")] { (text) } }
+        }
+    };
+    html! {
+        div.controls role="group" aria-label="Board" {
+            (button("first", "Home", "«", "Start of the game"))
+            (button("back", "←", "‹", "Previous move"))
+            (button("on", "→", "›", "Next move"))
+            (button("last", "End", "»", "End of the game"))
+            (button("flip", "F", "↻", "Flip the board"))
+            (button("previous", "P", "Previous mistake", "Go to the previous mistake"))
+            (button("next", "N", "Next mistake", "Go to the next mistake"))
+            (button("retry", "T", "Try again", "Find a better move on the board"))
+            (button("better", "B", "Better line", "Play the better line on the board"))
+            a.link href="#" { "Link to this position" }
+        }
+    }
+}
+
+/// The tags about the event, and the opening.
 fn about(review: &Review) -> String {
     let tags = ["Event", "Site", "Date", "TimeControl"];
     let mut parts: Vec<String> = tags
@@ -104,130 +234,25 @@ fn about(review: &Review) -> String {
     parts.join(" · ")
 }
 
-/// The moves as a list of links to positions.
-fn moves(review: &Review) -> Markup {
-    html! {
-        ol.list {
-            @for (i, played) in review.moves.iter().enumerate() {
-                li {
-                    @if played.side == "white" || i == 0 {
-                        span.number { (played.number) (if played.side == "white" { "." } else { "..." }) }
-                    }
-                    button.move type="button" data-ply=(played.ply) class=(played.mark.map_or("", class)) {
-                        (played.san)
-                        @if let Some(mark) = played.mark { (mark.glyph()) }
-                    }
-                }
-            }
-        }
-        p.outcome { (review.result) }
-    }
-}
-
-/// The moves of which there is something to say, each with its own board.
-fn moments(game: &Game, review: &Review) -> Markup {
-    let critical: Vec<&PlayedMove> = review
-        .moves
-        .iter()
-        .filter(|m| !m.reasons.is_empty())
-        .collect();
-    html! {
-        @if !critical.is_empty() {
-            h2 { "Critical moments" }
-            div.moments { @for played in critical { (moment(&before(game, played.ply), played)) } }
-        }
-    }
-}
-
-/// The position before a ply, which is counted from 1.
-fn before(game: &Game, ply: usize) -> Position {
-    let mut position = game.start.clone();
-    for &m in &game.moves[..ply - 1] {
-        position.do_move(m);
-    }
-    position
-}
-
-fn moment(position: &Position, played: &PlayedMove) -> Markup {
-    let mut view = BoardView {
-        flipped: position.turn() == Color::Black,
-        arrows: Vec::new(),
-    };
-    let (from, to) = ends(position, played.m);
-    view.arrows.push((
-        from,
-        to,
-        if played.better.is_empty() {
-            "best"
-        } else {
-            "played"
-        },
-    ));
-    if let Some(m) = played.better.first().and_then(|line| line.moves.first()) {
-        let (from, to) = ends(position, *m);
-        view.arrows.push((from, to, "best"));
-    }
-    let dots = if played.side == "white" { "." } else { "..." };
-    html! {
-        section.moment {
-            (PreEscaped(diagram(position, &view)))
-            div {
-                h3 { button.move type="button" data-ply=(played.ply) class=(played.mark.map_or("", class)) {
-                    (played.number) (dots) " " (played.san)
-                    @if let Some(mark) = played.mark { (mark.glyph()) " " span.kind { (mark.name()) } }
-                } }
-                @for reason in &played.reasons { p { (reason.text) } }
-                (clickable_lines(position, played))
-            }
-        }
-    }
-}
-
-/// Accuracy and losses of both sides, in the whole game and its phases.
-fn tables(review: &Review) -> Markup {
-    let sides: [(&str, &Side); 2] = [("White", &review.white), ("Black", &review.black)];
-    let percent =
-        |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.1} %"));
-    let points = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| format!("{v:.1}"));
-    let row = |name: &str, part: &PlaySummary| {
-        html! {
-            tr {
-                th scope="row" { (name) }
-                td { (percent(part.accuracy)) }
-                td { (points(part.average_loss)) }
-                td { (part.average_loss_cp.map_or_else(|| "–".to_owned(), |v| format!("{v:.0}"))) }
-                td { (part.inaccuracies) } td { (part.mistakes) } td { (part.blunders) } td { (part.only_moves) }
-            }
-        }
-    };
-    html! {
-        h2 { "How each side played" }
-        @for (name, side) in sides {
-            div.scroll { table {
-                caption { (name) }
-                thead { tr {
-                    th {} th { "Accuracy" } th { "Chances lost" } th { "Centipawns lost" }
-                    th { "?!" } th { "?" } th { "??" } th { "!" }
-                } }
-                tbody {
-                    (row("Game", &side.whole))
-                    @for phase in Phase::ALL { (row(phase.name(), side.phase(phase))) }
-                }
-            } }
-        }
-    }
-}
-
-/// What the numbers mean.
-fn legend() -> Markup {
+/// The meaning of numbers and marks, and the keys.
+fn footer() -> Markup {
+    let sample = |mark: Mark, text: &str| html! { span class=(super::graph::class(mark)) { (mark.glyph()) } (text) };
     html! {
         footer {
+            section.keys aria-label="Keys" {
+                h2 { "Keys" }
+                dl { @for (key, action) in KEYS { div { dt { kbd { (key) } } dd { (action) } } } }
+            }
+            h2 { "Marks and numbers" }
             p {
-                "Scores are in pawns from White's view. Winning chances are those of people, by the curve and the "
-                "marks that lichess uses: " (Mark::Inaccuracy.glyph()) " loses 5 points of chance, "
-                (Mark::Mistake.glyph()) " 10, " (Mark::Blunder.glyph()) " 15; " (Mark::Only.glyph())
-                " is an only move that was found. Loss is the average of these points a move. "
-                "Wins, draws and losses under the board are those of the engine against itself."
+                "A winning chance is that of a person with this score: the curve that lichess uses. Scores are in pawns. "
+                "Both are from White's view. "
+                (sample(Mark::Inaccuracy, " loses 5 points of chance, "))
+                (sample(Mark::Mistake, " 10 points, "))
+                (sample(Mark::Blunder, " 15 points; "))
+                (sample(Mark::Only, " is an only move that was found. "))
+                "Average loss is in these points too. A grey mark in a frame, such as " span.glyph { "!?" }
+                ", comes from the file, and so do texts with a bar on their left."
             }
             p {
                 "Reviewed by Zoothera " (env!("CARGO_PKG_VERSION"))
@@ -235,60 +260,4 @@ fn legend() -> Markup {
             }
         }
     }
-}
-
-/// A position as the script shows it.
-#[derive(Serialize)]
-struct Shown {
-    fen: String,
-    /// The squares of the move that led here, and of the better one.
-    played: Option<[String; 2]>,
-    better: Option<[String; 2]>,
-    text: String,
-    /// What could have been played in place of the move that led here.
-    lines: Vec<PlayableLine>,
-}
-
-/// All positions of a game for the script.
-fn data(game: &Game, review: &Review) -> String {
-    let mut position = game.start.clone();
-    let status = |evaluation: Option<&super::report::Evaluation>| {
-        evaluation.map_or_else(String::new, |e| {
-            let [win, draw, loss] = e.wdl.map(|permill| f64::from(permill) / 10.0);
-            let (eval, chance, depth) = (e.eval, e.chance, e.depth);
-            format!(
-                "{eval} · White's chances {chance:.0} % · \
-                 wins {win:.0}, draws {draw:.0}, losses {loss:.0} % · depth {depth}"
-            )
-        })
-    };
-    let mut shown = vec![Shown {
-        fen: review.start.clone(),
-        played: None,
-        better: None,
-        text: status(review.evaluation.as_ref()),
-        lines: Vec::new(),
-    }];
-    for played in &review.moves {
-        let squares = |m| {
-            let (from, to) = ends(&position, m);
-            [from.to_string(), to.to_string()]
-        };
-        let better = played.better.first().and_then(|line| line.moves.first());
-        let better = better
-            .filter(|_| played.mark.is_some())
-            .map(|&m| squares(m));
-        shown.push(Shown {
-            played: Some(squares(played.m)),
-            better,
-            text: status(played.evaluation.as_ref()),
-            fen: played.fen.clone(),
-            lines: playable_lines(&position, played),
-        });
-        position.do_move(played.m);
-    }
-    // Inside a script element nothing may look like the end of it.
-    serde_json::to_string(&shown)
-        .unwrap_or_default()
-        .replace('<', "\\u003c")
 }

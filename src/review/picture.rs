@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::spoken::board_in_words;
 use crate::board::{Color, Move, Position, Role, Square};
 
 /// The shapes of the pieces, drawn for this page on squares of 45: one group a line, named as in SAN.
@@ -20,7 +21,7 @@ pub(crate) struct BoardView {
 
 /// A picture that stands alone.
 pub(crate) fn picture(position: &Position, view: &BoardView) -> String {
-    let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#8a6642}.on-dark{fill:#f4e8d0}\
+    let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#5f4023}.on-dark{fill:#2a1a0a}\
                  .played{stroke:#c0392b;fill:#c0392b}.best{stroke:#2e7d32;fill:#2e7d32}</style>";
     board(
         position,
@@ -39,7 +40,7 @@ fn board(position: &Position, view: &BoardView, head: &str) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"board\" viewBox=\"0 0 {whole} {whole}\" role=\"img\" \
          aria-label=\"{}\">{head}",
-        position.fen()
+        board_in_words(position)
     );
     for square in Square::ALL {
         squares(&mut svg, square, view);

@@ -10,7 +10,7 @@ use super::mark::Mark;
 use super::opening::Opening;
 use super::phase::Phase;
 use super::why::Reason;
-use crate::board::Move;
+use crate::board::{Color, Move};
 
 /// The version of the schema.
 pub(crate) const SCHEMA: &str = "zoothera-review-1";
@@ -28,6 +28,9 @@ pub(crate) struct Review {
     pub result: String,
     /// FEN of the first position.
     pub start: String,
+    /// The side whose moves are judged; both if absent. The page shows it at the bottom.
+    #[serde(skip)]
+    pub side: Option<Color>,
     pub chess960: bool,
     pub opening: Option<Opening>,
     /// Whether all positions were searched: Ctrl-C leaves the first ones without.
@@ -59,8 +62,6 @@ pub(crate) struct Evaluation {
     pub eval: Eval,
     /// White's winning chance in percent, by the curve of people.
     pub chance: f64,
-    /// White's wins, draws and losses in permill, by the engine's own model.
-    pub wdl: [u16; 3],
     /// Plies searched; 0 when the game is over.
     pub depth: i32,
 }
@@ -102,8 +103,24 @@ pub(crate) struct PlayedMove {
     pub better: Vec<Better>,
     /// Why the move deserves its mark.
     pub reasons: Vec<Reason>,
+    /// At a mistake, all legal moves with their values, if the page needs them.
+    #[serde(skip)]
+    pub attempts: Vec<Attempt>,
     #[serde(skip)]
     pub m: Move,
+}
+
+/// A legal move at a mistake, for a reader who tries again.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub m: Move,
+    /// Whether it is the move that the search prefers.
+    pub is_best: bool,
+    /// The mark that the move deserves.
+    pub mark: Option<Mark>,
+    pub value: Evaluation,
+    /// The best reply, unless the game is over.
+    pub reply: Option<Move>,
 }
 
 /// How a side played.

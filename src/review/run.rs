@@ -95,6 +95,7 @@ pub fn run(
     let wishes = Wishes {
         side: options.side,
         detail: options.detail,
+        retry: options.html.is_some(),
     };
     let mut progress = ReviewProgress::new(&games);
     for (i, game) in games.iter().enumerate() {

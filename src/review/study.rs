@@ -4,16 +4,22 @@
 //! shows ten plies later is seen where it was made.
 
 use super::analyst::{Analyst, Look};
-use super::chance::{self, opposite, winning};
+use super::chance::{self, for_mover, opposite, winning};
+use super::clock;
 use super::mark::{MISTAKE, Mark, bad_mark};
 use super::opening::OpeningNames;
 use super::phase::phases;
 use super::report::{Better, Evaluation, PlayedMove, Review, SCHEMA};
+use super::retry::{Known, attempts};
 use super::summary::{sides, tenth};
 use super::why::{self, Facts};
 use crate::board::{CastlingMode, Color, Move, Position};
+<<<<<<< HEAD
 use crate::notation::pgn::Game;
 use crate::search::report::Score;
+=======
+use crate::notation::pgn::Game;
+>>>>>>> 8b9290b (Teach the review page to ask again, and keep the author's marks apart)
 use crate::tools::variation::san_moves;
 
 /// How much is said of a game.
@@ -34,6 +40,8 @@ pub(crate) struct Wishes {
     pub side: Option<Color>,
     /// How much is said.
     pub detail: Detail,
+    /// Whether each legal move at a mistake gets a value, for readers who try again.
+    pub retry: bool,
 }
 
 /// The share of a position's cost that the first question takes whether a move is the only one.
@@ -75,7 +83,7 @@ pub(crate) fn review(
     for (i, played) in moves.iter_mut().enumerate() {
         let wanted = wishes.side.is_none_or(|side| side == positions[i].turn());
         if let (true, Some(before), Some(after)) = (wanted, &looks[i], &looks[i + 1]) {
-            judge(played, &positions[i], before, after, analyst, wishes.detail);
+            judge(played, &positions[i], before, after, analyst, wishes);
         }
         told(LOOK * positions.len() + i + 1);
     }
@@ -90,6 +98,7 @@ pub(crate) fn review(
         tags: game.tags.clone(),
         result: game.result.to_owned(),
         start: game.start.fen(),
+        side: wishes.side,
         chess960: game.start.castling_mode() == CastlingMode::Chess960,
         opening: openings.name(positions.iter()),
         complete,
@@ -113,10 +122,9 @@ fn positions(game: &Game) -> Vec<Position> {
 
 /// A look from White's view.
 pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
-    let [win, draw, loss] = look.wdl;
-    let (score, wdl) = match position.turn() {
-        Color::White => (look.score, [win, draw, loss]),
-        Color::Black => (opposite(look.score), [loss, draw, win]),
+    let score = match position.turn() {
+        Color::White => look.score,
+        Color::Black => opposite(look.score),
     };
     // A mate in zero has no sign, and so no view.
     let chance = position
@@ -125,7 +133,6 @@ pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
     Evaluation {
         eval: score.into(),
         chance: tenth(chance),
-        wdl,
         depth: look.depth,
     }
 }
@@ -144,7 +151,7 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
             uci: before.uci(m, chess960),
             fen: after.fen(),
             phase: phases[i],
-            clock: clock(&game.remarks[i + 1].comments),
+            clock: clock::command(&game.remarks[i + 1].comments, "clk"),
             evaluation: looks[i + 1].as_ref().map(|look| evaluation(look, after)),
             loss: None,
             loss_cp: None,
@@ -152,19 +159,11 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
             mark: None,
             better: Vec::new(),
             reasons: Vec::new(),
+            attempts: Vec::new(),
             m,
         }
     };
     game.moves.iter().enumerate().map(one).collect()
-}
-
-/// The time in a `[%clk 0:09:58]`.
-fn clock(comments: &[String]) -> Option<String> {
-    let find = |comment: &String| {
-        let (_, rest) = comment.split_once("[%clk ")?;
-        Some(rest.split_once(']')?.0.trim().to_owned())
-    };
-    comments.iter().find_map(find)
 }
 
 /// Judges a move, and says why where that is wanted.
@@ -174,14 +173,10 @@ fn judge(
     before: &Look,
     after: &Look,
     analyst: &mut Analyst,
-    detail: Detail,
+    wishes: Wishes,
 ) {
     let is_best = before.best() == Some(played.m);
-    let then = if after.score == Score::Mate(0) {
-        Score::Mate(1)
-    } else {
-        opposite(after.score)
-    };
+    let then = for_mover(after.score);
     let points = if is_best {
         0.0
     } else {
@@ -202,7 +197,7 @@ fn judge(
         played.mark = bad_mark(before.score, then);
         played.better = better(position, before);
     }
-    let least = if detail == Detail::Full {
+    let least = if wishes.detail == Detail::Full {
         Mark::Inaccuracy
     } else {
         Mark::Mistake
@@ -210,9 +205,17 @@ fn judge(
     let critical = played
         .mark
         .is_some_and(|mark| mark == Mark::Only || mark >= least);
-    if critical && detail > Detail::Brief {
+    if critical && wishes.detail > Detail::Brief {
         let facts = Facts::gather(position, played.m, before, after, second, analyst);
         played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();
+    }
+    if wishes.retry && played.mark >= Some(Mark::Inaccuracy) {
+        let known = Known {
+            before,
+            played: played.m,
+            after,
+        };
+        played.attempts = attempts(position, &known, analyst);
     }
 }
 
@@ -295,6 +298,7 @@ mod tests {
     const ALL: Wishes = Wishes {
         side: None,
         detail: Detail::Brief,
+        retry: false,
     };
     const SCHOLARS_MATE: &str = "[Result \"1-0\"]\n\n\
         1. e4 {[%clk 0:01:00]} e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";

@@ -1,0 +1,189 @@
+//! Remarks of the file's author, kept apart from those of an earlier review.
+
+use std::ops::RangeInclusive;
+
+use super::mark::Mark;
+use crate::notation::pgn::{Remarks, Token};
+
+/// Begins the comments that a review writes.
+const SIGNATURE: &str = "Zoothera: ";
+/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?`, `?!`.
+const JUDGEMENTS: RangeInclusive<u8> = 1..=6;
+
+/// Whether the author of the file has judged the move.
+pub(super) fn is_judged(remarks: &Remarks) -> bool {
+    remarks.nags.iter().any(|nag| JUDGEMENTS.contains(nag))
+}
+
+/// The comment of a review: `Zoothera: Blunder. It allows mate in 1.` The glyph follows the name where it cannot stand
+/// behind the move, because the author's own glyph stands there.
+pub(super) fn signed(mark: Mark, judged_by_author: bool, reasons: &[&str]) -> String {
+    let glyph = if judged_by_author {
+        format!(" ({})", mark.glyph())
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "{SIGNATURE}{}{glyph}. {}",
+        capitalised(mark),
+        reasons.join(" ")
+    );
+    text.trim_end().to_owned()
+}
+
+/// The name of a mark at the beginning of a sentence.
+pub(super) fn capitalised(mark: Mark) -> String {
+    let name = mark.name();
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// The remarks of the author: without evaluations, and without the comment, glyph and lines of an earlier review.
+pub(super) fn of_author(remarks: &Remarks) -> Remarks {
+    let mut own = remarks.clone();
+    let mut earlier = None;
+    for comment in &mut own.comments {
+        let (text, found) = without_review(&without_command(comment, "eval"));
+        *comment = text;
+        earlier = earlier.or(found);
+    }
+    own.comments.retain(|comment| !comment.is_empty());
+    if let Some(earlier) = earlier {
+        let glyph = own.nags.iter().position(|&nag| nag == earlier.mark.nag());
+        if let Some(place) = glyph.filter(|_| !earlier.judged_by_author) {
+            own.nags.remove(place);
+        }
+        own.variations.retain(|line| !is_better_line(line));
+    }
+    own
+}
+
+/// The mark of an earlier review.
+struct Earlier {
+    mark: Mark,
+    judged_by_author: bool,
+}
+
+/// The part of a comment before the signature, and the mark behind it.
+fn without_review(comment: &str) -> (String, Option<Earlier>) {
+    let whole = || (comment.to_owned(), None);
+    let Some((before, after)) = comment.split_once(SIGNATURE) else {
+        return whole();
+    };
+    let found = Mark::ALL.into_iter().find_map(|mark| {
+        let rest = after.strip_prefix(capitalised(mark).as_str())?;
+        let judged_by_author = rest.starts_with(" (");
+        (judged_by_author || rest.starts_with('.')).then_some(Earlier {
+            mark,
+            judged_by_author,
+        })
+    });
+    match found {
+        Some(earlier) => (before.trim_end().to_owned(), Some(earlier)),
+        None => whole(),
+    }
+}
+
+/// Whether a variation looks like a better line of a review: an evaluation alone follows its first move.
+fn is_better_line(line: &[Token]) -> bool {
+    let [Token::Move(_), Token::Comment(comment), ..] = line else {
+        return false;
+    };
+    comment.contains("[%eval ") && without_command(comment, "eval").is_empty()
+}
+
+/// A comment without a command such as `[%eval 0.31]`.
+fn without_command(comment: &str, name: &str) -> String {
+    let begin = format!("[%{name}");
+    let mut text = comment.to_owned();
+    while let Some(start) = text.find(&begin) {
+        let Some(length) = text[start..].find(']') else {
+            break;
+        };
+        text.replace_range(start..=start + length, "");
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a comment, without commands such as `[%clk 0:01:00]`.
+pub(super) fn words(comment: &str) -> String {
+    without_command(comment, "")
+}
+
+/// A glyph as a reader knows it; `$n` if it has no sign.
+pub(super) fn glyph(nag: u8) -> String {
+    let sign = match nag {
+        1 => "!",
+        2 => "?",
+        3 => "!!",
+        4 => "??",
+        5 => "!?",
+        6 => "?!",
+        7 => "□",
+        10 => "=",
+        13 => "∞",
+        14 => "⩲",
+        15 => "⩱",
+        16 => "±",
+        17 => "∓",
+        18 => "+−",
+        19 => "−+",
+        22 | 23 => "⨀",
+        36 | 37 => "↑",
+        40 | 41 => "→",
+        132 | 133 => "⇆",
+        140 => "∆",
+        146 => "N",
+        _ => return format!("${nag}"),
+    };
+    sign.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remarks(nags: &[u8], comments: &[&str]) -> Remarks {
+        Remarks {
+            nags: nags.to_vec(),
+            comments: comments.iter().map(|&text| text.to_owned()).collect(),
+            variations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn author_keeps_marks_and_comments_beside_an_earlier_review() {
+        let ours = signed(Mark::Blunder, false, &["It allows mate in 1."]);
+        let merged = format!("best [%clk 0:01:00] [%eval 0.1] {ours}");
+        let own = of_author(&remarks(&[4, 7], &[&merged]));
+        assert_eq!(own, remarks(&[7], &["best [%clk 0:01:00]"]));
+        let beside = signed(Mark::Blunder, true, &[]);
+        assert_eq!(beside, "Zoothera: Blunder (??).");
+        let own = of_author(&remarks(&[4], &[&beside]));
+        assert_eq!(own, remarks(&[4], &[]), "the author's own glyph stays");
+        let talk = remarks(&[4], &["Zoothera: a bird"]);
+        assert_eq!(of_author(&talk), talk);
+    }
+
+    #[test]
+    fn only_better_lines_of_a_review_are_removed() {
+        let line = |comment: &str| {
+            let word = |text: &str| Token::Move(text.to_owned());
+            vec![word("d4"), Token::Comment(comment.to_owned()), word("d5")]
+        };
+        let ours = signed(Mark::Mistake, false, &[]);
+        let mut reviewed = remarks(&[], &[&ours]);
+        reviewed.variations = vec![line("[%eval 0.31]"), line("[%eval 0.31] solid")];
+        assert_eq!(of_author(&reviewed).variations, reviewed.variations[1..]);
+        reviewed.comments.clear();
+        assert_eq!(of_author(&reviewed).variations, reviewed.variations);
+    }
+
+    #[test]
+    fn words_leave_commands_out() {
+        assert_eq!(
+            words("[%clk 0:01:00] [%emt 3] so, [%cal Ge2e4] well"),
+            "so, well"
+        );
+        assert_eq!(words("[%clk 0:01"), "[%clk 0:01");
+    }
+}
