@@ -28,8 +28,14 @@ class Game {
     if (button?.dataset.ply) this.show(Number(button.dataset.ply));
     if (button) this.go(button.dataset.go);
     else if (link) this.follow(link.dataset);
-    // Board and note begin at the top of the window: on a phone both are then in sight.
-    if (link?.closest(".moment, .graph")) this.part(".view").scrollIntoView({ block: "start" });
+    if (link?.closest(".moment, .graph")) this.reveal();
+  }
+
+  /** Scrolls the page unless board, mark and reason are in sight. On a phone they fit into the window together. */
+  reveal() {
+    const ends = [".stage", ".note .verdict:not([hidden] *), .note .task"].map((part) => this.part(part).getBoundingClientRect());
+    const inSight = ends[0].top >= 0 && Math.max(ends[0].bottom, ends[1].bottom + 80) <= innerHeight;
+    if (!inSight) this.part(".view").scrollIntoView({ block: "start" });
   }
 
   /** Shows the position of a move of the game, or of a better line. */

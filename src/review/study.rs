@@ -14,12 +14,7 @@ use super::retry::{Known, attempts};
 use super::summary::{sides, tenth};
 use super::why::{self, Facts};
 use crate::board::{CastlingMode, Color, Move, Position};
-<<<<<<< HEAD
 use crate::notation::pgn::Game;
-use crate::search::report::Score;
-=======
-use crate::notation::pgn::Game;
->>>>>>> 8b9290b (Teach the review page to ask again, and keep the author's marks apart)
 use crate::tools::variation::san_moves;
 
 /// How much is said of a game.

@@ -39,13 +39,14 @@ fn variation(line: &[Token], mut ply: u32) -> Markup {
     let mut parts = Vec::new();
     let mut needs_number = true;
     for token in line {
+        let space = if parts.is_empty() { "" } else { " " };
         let part = match token {
             Token::Move(san) => {
                 let number = ply / 2 + 1;
                 let text = match (ply.is_multiple_of(2), needs_number) {
-                    (true, _) => format!(" {number}. {san}"),
-                    (false, true) => format!(" {number}... {san}"),
-                    (false, false) => format!(" {san}"),
+                    (true, _) => format!("{space}{number}. {san}"),
+                    (false, true) => format!("{space}{number}... {san}"),
+                    (false, false) => format!("{space}{san}"),
                 };
                 ply += 1;
                 needs_number = false;
@@ -54,16 +55,16 @@ fn variation(line: &[Token], mut ply: u32) -> Markup {
             Token::Nag(nag) => html! { (glyph(*nag)) },
             Token::Comment(comment) => {
                 needs_number = true;
-                html! { " " span.comment { (words(comment)) } }
+                html! { (space) span.comment { (words(comment)) } }
             }
             Token::Variation(inner) => {
                 needs_number = true;
-                html! { " " (variation(inner, ply.saturating_sub(1))) }
+                html! { (space) (variation(inner, ply.saturating_sub(1))) }
             }
         };
         parts.push(part);
     }
-    html! { span.variation { "(" @for part in &parts { (part) } " )" } }
+    html! { span.variation { "(" @for part in &parts { (part) } ")" } }
 }
 
 #[cfg(test)]
@@ -81,8 +82,8 @@ mod tests {
         let html = text(&game.remarks[1], 0).into_string();
         for part in [
             "&lt;b&gt;",
-            "( 1. d4! d5",
-            "( 1... c5 <span class=\"comment\">x</span> 2. Nf3 )</span> 2. f4 )",
+            "(1. d4! d5",
+            "(1... c5 <span class=\"comment\">x</span> 2. Nf3)</span> 2. f4)",
         ] {
             assert!(html.contains(part), "{part} is not in {html}");
         }

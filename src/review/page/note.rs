@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::clock::{on_clock, readable};
+use super::super::eval::Eval;
 use super::super::graph::class;
 use super::super::lines::clickable_lines;
 use super::super::report::{Evaluation, PlayedMove};
@@ -12,11 +13,11 @@ use super::{Shown, author, moves};
 pub(super) fn notes(shown: &Shown) -> Markup {
     html! {
         section.note aria-label="About this move" aria-live="polite" tabindex="0" {
+            p.status hidden {}
             div data-note="0" hidden { (start(shown)) }
             @for (i, played) in shown.review.moves.iter().enumerate() {
                 div data-note=(played.ply) hidden { (note(shown, i, played)) }
             }
-            p.status hidden {}
             (retry())
         }
     }
@@ -54,7 +55,10 @@ fn note(shown: &Shown, i: usize, played: &PlayedMove) -> Markup {
 fn numbers(evaluation: Option<&Evaluation>) -> Markup {
     html! {
         @if let Some(e) = evaluation.filter(|e| e.depth > 0) {
-            p.numbers { (e.eval) " · White's chances " (format!("{:.0}", e.chance)) " % · depth " (e.depth) }
+            p.numbers {
+                (e.eval) " · White's chances " (format!("{:.0}", e.chance)) " %"
+                @if matches!(e.eval, Eval::Cp(_)) { " · depth " (e.depth) }
+            }
         }
     }
 }
