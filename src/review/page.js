@@ -46,7 +46,7 @@ class Game {
 
   go(where) {
     if (where === "flip") return this.flip();
-    if (where === "better") return this.alternate();
+    if (where === "better" || where === "answer") return this.alternate();
     if (where === "retry") return this.tryAgain();
     if (where === "next" || where === "previous") return this.seek(where === "next" ? 1 : -1);
     if (this.line !== null) return this.goInLine(where);

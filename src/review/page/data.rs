@@ -46,7 +46,7 @@ struct Try {
     fen: String,
     chance: f64,
     class: &'static str,
-    /// What the reader is told.
+    /// Sentence shown to the reader.
     text: String,
 }
 

@@ -9,7 +9,7 @@ use super::super::lines::clickable_lines;
 use super::super::report::{Evaluation, PlayedMove};
 use super::{Shown, author, moves};
 
-/// A note for each position, of which the script shows one; the line on the board; the place to try again.
+/// One note per position, the current one shown by the script; the line on the board; the form for another try.
 pub(super) fn notes(shown: &Shown) -> Markup {
     html! {
         section.note aria-label="About this move" aria-live="polite" tabindex="0" {
@@ -83,7 +83,7 @@ fn opening(shown: &Shown, played: &PlayedMove) -> Markup {
     }
 }
 
-/// The place where a reader tries again. The script fills it.
+/// The form for another try. The script fills it.
 fn retry() -> Markup {
     html! {
         div.retry hidden {
@@ -96,7 +96,7 @@ fn retry() -> Markup {
             }
             div.retry-buttons {
                 button type="button" data-go="retry" { "Another move" }
-                button type="button" data-go="better" { "Show the better line" }
+                button type="button" data-go="answer" { "Show the better line" }
                 button type="button" data-go="leave" { "Back to the game" }
             }
         }
