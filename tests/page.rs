@@ -208,6 +208,7 @@ fn page_works_in_a_browser() {
             assert!(value[1].as_f64() >= Some(4.5), "{scheme} {mark}: {value}");
         }
     }
+    assert_eq!(seen["marked"], seen["light"]["blunder"][0]);
     assert_ne!(seen["light"]["blunder"][0], seen["dark"]["blunder"][0]);
     assert_eq!(
         seen["labels"],

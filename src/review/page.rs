@@ -181,7 +181,9 @@ fn stage(shown: &Shown) -> Markup {
             @for color in [Color::Black, Color::White] {
                 p class={ "player " (color.fold_wb("white", "black")) } {
                     span.name { (player(review, color)) }
-                    @if clocked { span.clock role="timer" aria-label={ (color.fold_wb("White", "Black")) "'s clock" } {} }
+                    @if clocked {
+                        span.clock role="timer" aria-label={ (color.fold_wb("White", "Black")) "'s clock" } {}
+                    }
                 }
             }
             div.board-row {
@@ -245,8 +247,8 @@ fn footer() -> Markup {
             }
             h2 { "Marks and numbers" }
             p {
-                "A winning chance is that of a person with this score: the curve that lichess uses. Scores are in pawns. "
-                "Both are from White's view. "
+                "A winning chance is that of a person with this score: the curve that lichess uses. "
+                "Scores are in pawns. Both are from White's view. "
                 (sample(Mark::Inaccuracy, " loses 5 points of chance, "))
                 (sample(Mark::Mistake, " 10 points, "))
                 (sample(Mark::Blunder, " 15 points; "))

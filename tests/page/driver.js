@@ -80,6 +80,9 @@ key("Escape"); look("escape");
 const better = part('[data-go="better"]');
 click(better); look("button"); key("Home"); look("first"); seen.disabled = better.disabled;
 
+key("Home");
+seen.marked = getComputedStyle(part('.list [data-ply="6"]')).color;
+
 // Mistakes by keys, and another try at one.
 key("n"); look("next"); key("n"); look("no next"); key("p"); look("no previous");
 key("ArrowRight"); key("p"); look("previous");

@@ -91,7 +91,10 @@ fn retry() -> Markup {
             p.answer {}
             div.choices role="group" aria-label="Promote to" hidden {}
             form.typed {
-                label { "Your move " input name="move" autocomplete="off" autocapitalize="off" spellcheck="false" size="7"; }
+                label {
+                    "Your move "
+                    input name="move" autocomplete="off" autocapitalize="off" spellcheck="false" size="7";
+                }
                 button type="submit" { "Try" }
             }
             div.retry-buttons {
