@@ -296,3 +296,30 @@ fn page_keeps_the_reason_in_sight_and_restores_its_address() {
         assert!(number(0) >= 0.0 && number(1) <= number(2), "{what}: {seen}");
     }
 }
+
+#[test]
+fn review_is_the_same_with_and_without_a_page() {
+    let folder = Folder::new("same");
+    let games = folder.file("games.pgn", GAMES.as_bytes());
+    let (alone, beside) = (folder.path("alone.pgn"), folder.path("beside.pgn"));
+    let html = folder.path("out.html");
+    let review = |outputs: &[&str]| {
+        let status = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+            .args([
+                "review",
+                name(&games),
+                "--nodes",
+                "3000",
+                "--detail",
+                "full",
+            ])
+            .args(outputs)
+            .stdout(Stdio::null())
+            .status();
+        assert!(status.is_ok_and(|status| status.success()));
+    };
+    review(&["--pgn", name(&alone)]);
+    review(&["--pgn", name(&beside), "--html", name(&html)]);
+    let text = |path: &Path| fs::read_to_string(path).expect("the games");
+    assert_eq!(text(&alone), text(&beside));
+}

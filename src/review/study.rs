@@ -48,12 +48,12 @@ const FEWEST_MOVES: usize = 3;
 /// Plies of a better line that are shown.
 const LONGEST_LINE: usize = 12;
 
-/// What the search of a position takes, beside one for judging a move: the parts in which progress is counted.
+/// Parts of the progress that the search of a position counts. Judging a move and its attempts count one each.
 const LOOK: usize = 3;
 
 /// In how many parts the progress of a game is counted.
 pub(crate) fn parts(game: &Game) -> usize {
-    LOOK * (game.moves.len() + 1) + game.moves.len()
+    LOOK * (game.moves.len() + 1) + 2 * game.moves.len()
 }
 
 /// Reviews a game. `told` hears how many of its [`parts`] are done.
@@ -78,9 +78,24 @@ pub(crate) fn review(
     for (i, played) in moves.iter_mut().enumerate() {
         let wanted = wishes.side.is_none_or(|side| side == positions[i].turn());
         if let (true, Some(before), Some(after)) = (wanted, &looks[i], &looks[i + 1]) {
-            judge(played, &positions[i], before, after, analyst, wishes);
+            judge(played, &positions[i], before, after, analyst, wishes.detail);
         }
         told(LOOK * positions.len() + i + 1);
+    }
+    // Last, so that marks and reasons are the same with and without these searches, which fill the table.
+    for (i, played) in moves.iter_mut().enumerate() {
+        let is_mistake = played.mark >= Some(Mark::Inaccuracy);
+        if let (true, Some(before), Some(after)) =
+            (wishes.retry && is_mistake, &looks[i], &looks[i + 1])
+        {
+            let known = Known {
+                before,
+                played: played.m,
+                after,
+            };
+            played.attempts = attempts(&positions[i], &known, analyst);
+        }
+        told(LOOK * positions.len() + game.moves.len() + i + 1);
     }
     let start = looks[0]
         .as_ref()
@@ -168,7 +183,7 @@ fn judge(
     before: &Look,
     after: &Look,
     analyst: &mut Analyst,
-    wishes: Wishes,
+    detail: Detail,
 ) {
     let is_best = before.best() == Some(played.m);
     let then = for_mover(after.score);
@@ -192,7 +207,7 @@ fn judge(
         played.mark = bad_mark(before.score, then);
         played.better = better(position, before);
     }
-    let least = if wishes.detail == Detail::Full {
+    let least = if detail == Detail::Full {
         Mark::Inaccuracy
     } else {
         Mark::Mistake
@@ -200,17 +215,9 @@ fn judge(
     let critical = played
         .mark
         .is_some_and(|mark| mark == Mark::Only || mark >= least);
-    if critical && wishes.detail > Detail::Brief {
+    if critical && detail > Detail::Brief {
         let facts = Facts::gather(position, played.m, before, after, second, analyst);
         played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();
-    }
-    if wishes.retry && played.mark >= Some(Mark::Inaccuracy) {
-        let known = Known {
-            before,
-            played: played.m,
-            after,
-        };
-        played.attempts = attempts(position, &known, analyst);
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::mark::Mark;
 use super::super::picture::ends;
 use super::super::report::{Attempt, PlayedMove};
 use super::{Shown, moves};
-use crate::board::{CastlingMode, Move, Position};
+use crate::board::{Move, Position};
 use crate::tools::variation::numbered;
 
 /// A position of the game.
@@ -40,9 +40,10 @@ struct Try {
     from: String,
     /// Squares that stand for this move: castling has two.
     to: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     promotion: Option<char>,
     san: String,
-    uci: String,
+    /// Pieces and side to move, as a FEN begins.
     fen: String,
     chance: f64,
     class: &'static str,
@@ -125,8 +126,12 @@ fn tries(position: &Position, played: &PlayedMove) -> Vec<Try> {
             to,
             promotion: m.promotion().map(|role| role.upper_char()),
             san: position.san(m),
-            uci: position.uci(m, position.castling_mode() == CastlingMode::Chess960),
-            fen: reached.fen(),
+            fen: reached
+                .fen()
+                .split(' ')
+                .take(2)
+                .collect::<Vec<_>>()
+                .join(" "),
             chance: attempt.value.chance,
             class: attempt.mark.map_or("mark-only", class),
             text: verdict(position, &reached, attempt, played),

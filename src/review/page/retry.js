@@ -65,7 +65,8 @@ class Retry {
   type(text) {
     const bare = (move) => move.replace(/[x+#=?!.\s-]/g, "").replace(/0/g, "O");
     const [wanted, { tries }] = [bare(text), this.mistake];
-    const same = (fold) => tries.filter((move) => [move.san, move.uci].some((name) => fold(bare(name)) === fold(wanted)));
+    const names = ({ san, from, to, promotion }) => [san, ...to.map((square) => from + square + (promotion ?? ""))];
+    const same = (fold) => tries.filter((move) => names(move).some((name) => fold(bare(name)) === fold(wanted)));
     const exact = same((name) => name);
     const found = exact.length ? exact : same((name) => name.toLowerCase());
     if (found.length === 1) return this.judge(found[0]);
