@@ -228,7 +228,7 @@ fn one_move_and_one_picture() {
     let scholar = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
     let (out, _) = run(&["explain", scholar, "Nf6", "--nodes", "3000"]);
     assert!(out.starts_with("3... Nf6?? (blunder)"), "{out}");
-    assert!(out.contains("It allows mate in 1: 4. Qxf7#."), "{out}");
+    assert!(out.contains("It allows mate in 1: 4.Qxf7#."), "{out}");
     let (json, _) = run(&["explain", scholar, "g8f6", "--nodes", "3000", "--json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["mark"], "??");

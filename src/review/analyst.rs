@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::board::{Move, Position};
-use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{Controller, SearchOptions, ThreadPool};
@@ -70,11 +69,6 @@ impl Analyst {
             lines,
             interrupt,
         }
-    }
-
-    /// The network that evaluates.
-    pub(crate) fn network(&self) -> Arc<Network> {
-        self.pool.network()
     }
 
     /// Whether Ctrl-C was heard: nothing more will be seen.
@@ -188,6 +182,7 @@ impl Reporter for Listener {
 pub(crate) mod tests {
     use super::*;
     use crate::board::CastlingMode;
+    use crate::nnue::Network;
     use crate::train::material_net;
 
     /// An analyst with so many nodes for a position, on one thread: it always says the same. It knows material and

@@ -261,7 +261,7 @@ mod tests {
             "{ before }",
             "{ [%clk 0:01:00] best } { [%eval 0",
             "(1. d4 d5 (1... c5 { x } 2. Nf3) 2. f4)",
-            "3... Nf6 $4 $7 { [%eval #1] Zoothera: Blunder. It allows mate in 1: 4. Qxf7#.",
+            "3... Nf6 $4 $7 { [%eval #1] Zoothera: Blunder. It allows mate in 1: 4.Qxf7#.",
             "4. Qxf7# { [%eval #0] } 1-0",
             "[ECO \"C23\"]",
         ] {

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use serde::Serialize;
 
-use super::chance::opposite;
-use super::facts::Facts;
+use super::facts::{Depth, Facts};
 use super::mark::{Mark, bad_mark};
 use super::report::{Better, Evaluation};
 use super::run::EngineOptions;
-use super::study::{better, evaluation};
+use super::study::{better, evaluation, refutation};
 use super::why::{self, Reason};
 use crate::board::{Move, Position};
 use crate::nnue::Network;
-use crate::search::report::Score;
 use crate::tools::variation::numbered;
 
 /// What is said of a move; also its JSON.
@@ -27,6 +25,7 @@ struct Explanation {
     before: Evaluation,
     after: Evaluation,
     better: Vec<Better>,
+    refutation: Option<Better>,
     reasons: Vec<Reason>,
 }
 
@@ -51,13 +50,18 @@ pub fn run(
     let (Some(before), Some(after)) = (before, after) else {
         bail!("interrupted before there was anything to say");
     };
-    let Some(facts) = Facts::gather(position, m, &before, &after, None, &mut analyst) else {
+    let Some(facts) = Facts::gather(
+        position,
+        m,
+        &before,
+        &after,
+        None,
+        Depth::Full,
+        &mut analyst,
+    ) else {
         bail!("interrupted before there was anything to say");
     };
-    let then = match after.score {
-        Score::Mate(0) => Score::Mate(1),
-        score => opposite(score),
-    };
+    let then = facts.score_after();
     let explanation = Explanation {
         fen: position.fen(),
         san: position.san(m),
@@ -69,7 +73,10 @@ pub fn run(
         } else {
             better(position, &before)
         },
-        reasons: why::reasons(&facts),
+        refutation: (!facts.is_best())
+            .then(|| refutation(&reached, &after))
+            .flatten(),
+        reasons: why::explanation(&facts),
     };
     if json {
         writeln!(out, "{}", serde_json::to_string(&explanation)?)?;

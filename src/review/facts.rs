@@ -1,74 +1,87 @@
-//! What was searched about a move, before anything is said of it.
+//! What was searched about a move. Sentences are made of these facts, and of what the board proves about their lines.
 
 use super::analyst::{Analyst, Look, is_over};
-use crate::board::{Color, Move, Position, Role};
-use crate::tools::eval::contributions;
+use super::chance::opposite;
+use crate::board::{Color, Move, Position};
+use crate::search::report::Score;
 
-/// The share of a position's cost that each further question about it takes.
+/// Further questions about a position get one part in this many of what a position may cost.
 const PART: u32 = 2;
+/// Searches that may be spent to complete a line that mates.
+const COMPLETIONS: usize = 4;
 
-/// A move, and what the searches around it say.
+/// How much is searched about a move beside the positions before and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Nothing.
+    Brief,
+    /// Threats and the second best move.
+    Full,
+}
+
+/// A move, and what the searches around it found.
 pub(crate) struct Facts {
     /// Before the move.
     pub position: Position,
     /// The move.
     pub m: Move,
-    /// What the search says before it, from the mover's view.
+    /// The position before it, from the mover's view.
     pub before: Look,
-    /// And after it, from the opponent's.
+    /// The position after it, from the opponent's view.
     pub after: Look,
-    /// What is left without the best move, where that was asked.
+    /// The position without the best move.
     pub second: Option<Look>,
-    /// What the opponent would do if the mover passed, with the position after the pass.
-    pub threat: Option<(Position, Look)>,
-    /// What the mover would do after the best move if the opponent passed, likewise.
-    pub idea: Option<(Position, Look)>,
-    /// What the pieces of the mover contribute after the move, and after the best move.
-    pub pieces: Vec<PieceChange>,
+    /// What the opponent would do if the mover passed.
+    pub threat: Option<Passed>,
+    /// What the mover would do after the best move if the opponent passed.
+    pub idea: Option<Passed>,
+    /// The same after the move played.
+    pub own_idea: Option<Passed>,
 }
 
-/// What the network makes of a piece after the move played and after the best move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PieceChange {
-    /// Where it stands after the move played.
-    pub square: crate::board::Square,
-    /// Centipawns of its side after the move played.
-    pub played: i32,
-    /// And after the best move.
-    pub best: i32,
-}
+/// A position after a pass, and its search.
+pub(crate) type Passed = (Position, Look);
 
 impl Facts {
-    /// Searches what there is to know; `None` once Ctrl-C was heard.
+    /// Searches; `None` after Ctrl-C.
     pub(crate) fn gather(
         position: &Position,
         m: Move,
         before: &Look,
         after: &Look,
         second: Option<Look>,
+        depth: Depth,
         analyst: &mut Analyst,
     ) -> Option<Self> {
         let best = before.best().unwrap_or(m);
-        let second = match second {
-            None if position.legal_moves().len() > 1 => {
-                Some(analyst.look_without(position, best, PART)?)
-            }
-            known => known,
-        };
-        let threat = pass(position, analyst)?;
-        let mut reached = position.clone();
-        reached.do_move(best);
-        let idea = pass(&reached, analyst)?;
-        Some(Self {
-            pieces: piece_changes(position, m, best, analyst),
+        let [played, better] = [m, best].map(|m| {
+            let mut reached = position.clone();
+            reached.do_move(m);
+            reached
+        });
+        let mut facts = Self {
+            before: completed(position, before, analyst)?,
+            after: completed(&played, after, analyst)?,
             position: position.clone(),
             m,
-            before: before.clone(),
-            after: after.clone(),
             second,
-            threat,
-            idea,
-        })
+            threat: None,
+            idea: None,
+            own_idea: None,
+        };
+        if depth == Depth::Full {
+            if facts.second.is_none() && position.legal_moves().len() > 1 {
+                facts.second = Some(analyst.look_without(position, best, PART)?);
+            }
+            facts.threat = pass(position, analyst)?;
+            facts.own_idea = pass(&played, analyst)?;
+            facts.idea = if m == best {
+                facts.own_idea.clone()
+            } else {
+                pass(&better, analyst)?
+            };
+        }
+        Some(facts)
     }
 
     /// The side that made the move.
@@ -92,40 +105,53 @@ impl Facts {
         position.do_move(self.m);
         position
     }
+
+    /// The score after the move from the mover's view.
+    pub(crate) fn score_after(&self) -> Score {
+        match self.after.score {
+            Score::Mate(0) => Score::Mate(1),
+            score => opposite(score),
+        }
+    }
+
+    /// The move played and what follows it.
+    pub(crate) fn played_line(&self) -> Vec<Move> {
+        let mut line = vec![self.m];
+        line.extend_from_slice(self.after.pv());
+        line
+    }
 }
 
 /// A search after a pass, where passing is possible; the outer `None` means Ctrl-C.
-fn pass(position: &Position, analyst: &mut Analyst) -> Option<Option<(Position, Look)>> {
+fn pass(position: &Position, analyst: &mut Analyst) -> Option<Option<Passed>> {
     if position.in_check() || is_over(position) {
         return Some(None);
     }
     analyst.look_after_pass(position, PART).map(Some)
 }
 
-/// What became of the mover's pieces that are there after either move. Pawns are left out: what the network would lose
-/// without one says little about where it stands.
-fn piece_changes(position: &Position, m: Move, best: Move, analyst: &Analyst) -> Vec<PieceChange> {
-    let mover = position.turn();
-    if m == best || position.is_castling(m) || position.is_castling(best) {
-        return Vec::new();
+/// A look whose first line mates if its score says so: the line is searched on from its end.
+fn completed(position: &Position, look: &Look, analyst: &mut Analyst) -> Option<Look> {
+    let mut look = look.clone();
+    if !matches!(look.score, Score::Mate(_)) {
+        return Some(look);
     }
-    let network = analyst.network();
-    let values = [m, best].map(|m| {
-        let mut reached = position.clone();
-        reached.do_move(m);
-        contributions(&reached, &network)
-    });
-    let after = |m: Move, square| if square == m.from() { m.to() } else { square };
-    let officers = position.by_color(mover) & !position.by_role(Role::Pawn);
-    let pieces = officers.into_iter();
-    let change = |square| {
-        let (at, at_best) = (after(m, square), after(best, square));
-        let sign = mover.fold_wb(1, -1);
-        Some(PieceChange {
-            square: at,
-            played: sign * values[0][at as usize]?,
-            best: sign * values[1][at_best as usize]?,
-        })
+    let Some(first) = look.lines.first_mut() else {
+        return Some(look);
     };
-    pieces.filter_map(change).collect()
+    for _ in 0..COMPLETIONS {
+        let mut end = position.clone();
+        for &m in &first.pv {
+            end.do_move(m);
+        }
+        if is_over(&end) {
+            break;
+        }
+        let next = analyst.look(&end)?;
+        if !matches!(next.score, Score::Mate(_)) || next.pv().is_empty() {
+            break;
+        }
+        first.pv.extend_from_slice(next.pv());
+    }
+    Some(look)
 }

@@ -7,11 +7,11 @@
 //! | `??` | blunder | 15 points or more |
 //! | `!` | only move | it was found, and every other one would have been a mistake or worse |
 //!
-//! A mate that appears or disappears goes by its own rule: letting oneself be mated is a blunder, but only a mistake
-//! from -7.00 and an inaccuracy from -10.00 on, where all was lost before; letting a mate slip is a blunder, but a
-//! mistake where +7.00 is left and an inaccuracy with +10.00. A slower mate has no mark. Nor has the move that the
-//! engine would have played itself: where a deeper look makes that one worse, there was nothing better to be found.
-// CITE: the thresholds and the rules for mates are lichess' (lila, modules/tree Advice), as facts; `!` is our own.
+//! A mate counts like +10.00 or -10.00. So a missed mate has no mark if +7.00 is left, nor has a move that allows mate
+//! at -7.00: the game was decided. A move that the engine would have played itself has no mark either, even where a
+//! deeper search finds it worse.
+// CITE: the thresholds are lichess' (lila, modules/tree Advice), as facts; lichess' rules for mates are stricter, and `!`
+// is our own.
 
 use serde::Serialize;
 
@@ -77,26 +77,10 @@ impl Mark {
     }
 }
 
-/// The bad mark of a move, by the score before it and after it, both from the view of the side that moved.
+/// The bad mark of a move, by the score before it and after it, both from the view of the side that moved. A mate counts
+/// like +10.00: a won game that stays won gets no mark.
 pub(crate) fn bad_mark(before: Score, after: Score) -> Option<Mark> {
-    let mates = |score| matches!(score, Score::Mate(moves) if moves > 0);
-    let mated = |score| matches!(score, Score::Mate(moves) if moves <= 0);
-    match (before, after) {
-        (Score::Centipawns(cp), after) if mated(after) => Some(by_decision(-cp)),
-        (before, Score::Centipawns(cp)) if mates(before) => Some(by_decision(cp)),
-        (before, after) if mates(before) && mated(after) => Some(Mark::Blunder),
-        (Score::Mate(_), Score::Mate(_)) => None,
-        _ => by_loss(winning(before) - winning(after)),
-    }
-}
-
-/// The mark for a mate that came or went, where one side was ahead by so many centipawns without it.
-fn by_decision(ahead: i32) -> Mark {
-    match ahead {
-        1000.. => Mark::Inaccuracy,
-        701..1000 => Mark::Mistake,
-        _ => Mark::Blunder,
-    }
+    by_loss(winning(before) - winning(after))
 }
 
 fn by_loss(points: f64) -> Option<Mark> {
@@ -129,14 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn mates_that_come_and_go_have_their_own_rule() {
+    fn mate_counts_like_ten_pawns() {
         for (before, after, mark) in [
             (Cp(0), Mate(-3), Some(Mark::Blunder)),
-            (Cp(-800), Mate(-3), Some(Mark::Mistake)),
-            (Cp(-1200), Mate(-3), Some(Mark::Inaccuracy)),
+            (Cp(-600), Mate(-3), Some(Mark::Inaccuracy)),
+            (Cp(-700), Mate(-3), None),
+            (Cp(-1200), Mate(-3), None),
             (Mate(2), Cp(300), Some(Mark::Blunder)),
-            (Mate(2), Cp(800), Some(Mark::Mistake)),
-            (Mate(2), Cp(1500), Some(Mark::Inaccuracy)),
+            (Mate(2), Cp(500), Some(Mark::Mistake)),
+            (Mate(2), Cp(700), None),
+            (Mate(2), Cp(1500), None),
             (Mate(2), Mate(-1), Some(Mark::Blunder)),
             (Mate(2), Mate(7), None),
             (Mate(-7), Mate(-2), None),

@@ -7,6 +7,9 @@ use crate::board::{Color, Move, Position, Role};
 /// Plies of a line that are looked at and shown: what comes later is a guess.
 pub(crate) const HORIZON: usize = 10;
 
+/// Most of a result: two thirds, as divisor and factor.
+const MOST: (i32, i32) = (3, 2);
+
 /// The kinds of pieces that can be won, dearest first, with what they are worth in pawns.
 const KINDS: [(Role, i32, &str, &str); 5] = [
     (Role::Queen, 9, "a queen", "queens"),
@@ -15,6 +18,10 @@ const KINDS: [(Role, i32, &str, &str); 5] = [
     (Role::Knight, 3, "a knight", "knights"),
     (Role::Pawn, 1, "a pawn", "pawns"),
 ];
+
+/// Indices of the minor pieces in [`KINDS`].
+const BISHOP: usize = 2;
+const KNIGHT: usize = 3;
 
 /// What a piece is worth in pawns; a king nothing.
 pub(crate) fn worth(role: Role) -> i32 {
@@ -46,8 +53,6 @@ impl Balance {
 
     /// What came since an earlier balance. A bishop for a knight is an even trade and is left out.
     fn since(self, earlier: Self) -> Self {
-        const BISHOP: usize = 2;
-        const KNIGHT: usize = 3;
         let mut change: [i32; 5] = std::array::from_fn(|i| self.0[i] - earlier.0[i]);
         let (bishops, knights) = (change[BISHOP], change[KNIGHT]);
         if bishops.signum() * knights.signum() < 0 {
@@ -59,8 +64,8 @@ impl Balance {
     }
 
     /// The kinds of which there are more (`sign` 1) or fewer (-1), in words.
-    fn words(self, sign: i32) -> Option<String> {
-        let parts: Vec<String> = KINDS
+    fn parts(self, sign: i32) -> Vec<String> {
+        KINDS
             .iter()
             .zip(self.0)
             .filter(|(_, n)| n * sign > 0)
@@ -68,13 +73,38 @@ impl Balance {
                 1 => (*one).to_owned(),
                 n => format!("{} {many}", in_words(n)),
             })
-            .collect();
-        let (last, others) = parts.split_last()?;
-        Some(if others.is_empty() {
-            last.clone()
-        } else {
-            format!("{} and {last}", others.join(", "))
-        })
+            .collect()
+    }
+
+    /// The pieces of which there are more (`sign` 1) or fewer (-1), one entry each.
+    fn roles(self, sign: i32) -> Vec<Role> {
+        let kinds = KINDS.iter().zip(self.0);
+        let roles = kinds.flat_map(|((role, ..), n)| {
+            let count = usize::try_from(n * sign).unwrap_or(0);
+            std::iter::repeat_n(*role, count)
+        });
+        roles.collect()
+    }
+
+    /// Whether one rook stands against one bishop or knight, from the view of the side that `sign` gives.
+    fn is_exchange(self, sign: i32) -> bool {
+        let [queens, rooks, bishops, knights, _] = self.0.map(|n| n * sign);
+        queens == 0 && rooks == 1 && bishops + knights == -1 && bishops * knights == 0
+    }
+
+    /// A net change of one bishop or knight, renamed after the kind that was captured first.
+    fn named_after(mut self, first: Option<Role>) -> Self {
+        let minors = [self.0[BISHOP], self.0[KNIGHT]];
+        let [wanted, other] = match first {
+            Some(Role::Bishop) => [BISHOP, KNIGHT],
+            Some(Role::Knight) => [KNIGHT, BISHOP],
+            _ => return self,
+        };
+        if minors.iter().map(|n| n.abs()).sum::<i32>() == 1 {
+            self.0[wanted] = minors[0] + minors[1];
+            self.0[other] = 0;
+        }
+        self
     }
 }
 
@@ -96,21 +126,50 @@ pub(crate) struct Swing {
     change: Balance,
 }
 
-impl fmt::Display for Swing {
-    /// `a rook for a bishop and a pawn`: what is won for what is given, or lost for what is gained.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.points < 0 { -1 } else { 1 };
-        let main = self.change.words(sign);
-        let price = self.change.words(-sign);
-        write!(f, "{}", main.as_deref().unwrap_or("nothing"))?;
-        match price {
-            Some(price) => write!(f, " for {price}"),
-            None => Ok(()),
-        }
+impl Swing {
+    /// The pieces won, and the pieces given for them; lost and gained where the swing is negative.
+    pub(crate) fn roles(&self) -> [Vec<Role>; 2] {
+        let sign = self.sign();
+        [self.change.roles(sign), self.change.roles(-sign)]
+    }
+
+    fn sign(&self) -> i32 {
+        if self.points < 0 { -1 } else { 1 }
     }
 }
 
-/// What a line wins for `color`; `None` where it does not come to rest within sight. Of equal ends the first counts.
+impl fmt::Display for Swing {
+    /// `a bishop for a pawn`, `the exchange`: what is won for what is given, or lost for what is gained.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = self.sign();
+        let (mut main, mut price) = (self.change.parts(sign), self.change.parts(-sign));
+        if self.change.is_exchange(sign) {
+            // Dearest first: the rook leads one list, and the bishop or knight the other.
+            main[0] = "the exchange".to_owned();
+            price.remove(0);
+        }
+        if main.is_empty() {
+            return write!(f, "nothing");
+        }
+        write!(f, "{}", list(&main))?;
+        if price.is_empty() {
+            return Ok(());
+        }
+        write!(f, " for {}", list(&price))
+    }
+}
+
+/// `a queen, a bishop and a knight`
+pub(crate) fn list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}
+
+/// What a line wins for `color`; `None` where it does not become quiet within the horizon. Of equal ends the first
+/// counts.
 pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
     let before = Balance::of(start, color);
     let mut position = start.clone();
@@ -123,6 +182,8 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
             continue;
         }
         let change = Balance::of(&position, color).since(before);
+        let winner = if change.points() < 0 { !color } else { color };
+        let change = change.named_after(first_minor(start, &line[..=ply], winner));
         if found.is_none_or(|known| known.change != change) {
             found = Some(Swing {
                 plies: ply + 1,
@@ -135,7 +196,34 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
     found
 }
 
-/// What a line wins for the side that begins it as soon as it has come to rest with two pawns more at least.
+/// The part of a line's result that is reached early: the first quiet position with most of the material that the whole
+/// line wins or loses. A sentence about a short line says more than one about ten plies.
+pub(crate) fn settled(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
+    let whole = swing(start, line, color)?;
+    let early = (1..whole.plies).find_map(|plies| {
+        let part = swing(start, &line[..plies], color).filter(|part| part.plies == plies)?;
+        let same = part.points.signum() == whole.points.signum();
+        let (part_of, all) = (part.points.abs(), whole.points.abs());
+        (same && part_of <= all && MOST.0 * part_of >= MOST.1 * all).then_some(part)
+    });
+    Some(early.unwrap_or(whole))
+}
+
+/// The first bishop or knight that a side captures without an immediate recapture.
+fn first_minor(start: &Position, line: &[Move], winner: Color) -> Option<Role> {
+    let mut position = start.clone();
+    for (ply, &m) in line.iter().enumerate() {
+        let captured = position.captured(m).filter(|_| position.turn() == winner);
+        position.do_move(m);
+        let answered = line.get(ply + 1).is_some_and(|next| next.to() == m.to());
+        if !answered && let Some(role @ (Role::Bishop | Role::Knight)) = captured {
+            return Some(role);
+        }
+    }
+    None
+}
+
+/// What a line wins for the side that begins it, as soon as it is quiet with at least two pawns more.
 pub(crate) fn first_gain(start: &Position, line: &[Move]) -> Option<Swing> {
     (1..=line.len().min(HORIZON)).find_map(|plies| {
         let won = swing(start, &line[..plies], start.turn())?;
@@ -143,7 +231,7 @@ pub(crate) fn first_gain(start: &Position, line: &[Move]) -> Option<Swing> {
     })
 }
 
-/// Whether the side to move neither stands in check nor can win material or promote at once.
+/// Whether the position is quiet: no check, no winning capture, no promotion.
 fn is_at_rest(position: &Position) -> bool {
     let wins =
         |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, 100);
@@ -177,11 +265,11 @@ mod tests {
         let fork = "r3k2r/ppp2ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQ - 0 1";
         assert_eq!(
             told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::White),
-            Some((4, 3, "a rook and a pawn for a knight".to_owned()))
+            Some((4, 3, "the exchange and a pawn".to_owned()))
         );
         assert_eq!(
             told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::Black),
-            Some((4, -3, "a rook and a pawn for a knight".to_owned()))
+            Some((4, -3, "the exchange and a pawn".to_owned()))
         );
         // In the middle of an exchange nothing is won yet.
         let exchange = "4k3/8/2p5/3p4/4P3/8/8/4K3 w - - 0 1";
@@ -223,16 +311,48 @@ mod tests {
     }
 
     #[test]
-    fn lists_read_well() {
-        let words = |counts| Balance(counts).words(1);
-        assert_eq!(words([0; 5]), None);
+    fn swings_read_as_a_coach_says_them() {
+        let words = |change: [i32; 5]| {
+            let change = Balance(change);
+            let points = change.points();
+            Swing {
+                plies: 1,
+                points,
+                promotes: false,
+                change,
+            }
+            .to_string()
+        };
+        for (change, text) in [
+            ([0; 5], "nothing"),
+            ([0, 1, 0, 0, 2], "a rook and two pawns"),
+            (
+                [1, 0, 1, 1, -1],
+                "a queen, a bishop and a knight for a pawn",
+            ),
+            ([0, 1, 0, -1, 0], "the exchange"),
+            ([0, -1, 1, 0, 0], "the exchange"),
+            ([0, 1, -1, 0, -1], "the exchange for a pawn"),
+            (
+                [0, 1, -1, -1, 2],
+                "a rook and two pawns for a bishop and a knight",
+            ),
+            ([0, -1, 1, 1, 0], "a bishop and a knight for a rook"),
+        ] {
+            assert_eq!(words(change), text, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn minor_piece_is_named_by_the_first_capture() {
+        // White takes a knight, and a bishop for a knight later: a knight is won.
+        let fen = "4k3/2b3p1/8/3n4/2B5/4N3/6P1/4K3 w - - 0 1";
         assert_eq!(
-            words([0, 1, 0, 0, 2]).as_deref(),
-            Some("a rook and two pawns")
+            told(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White),
+            Some((2, 3, "a knight".to_owned()))
         );
-        assert_eq!(
-            words([1, 0, 1, 1, -1]).as_deref(),
-            Some("a queen, a bishop and a knight")
-        );
+        let (start, other) = (position(fen), "Bxd5 Kd7 Bf3 g6");
+        let won = swing(&start, &line(&start, other), Color::White).expect("quiet");
+        assert_eq!(won.roles(), [vec![Role::Knight], vec![]]);
     }
 }

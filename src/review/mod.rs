@@ -4,7 +4,8 @@
 //! * `study`: one game, searched from its last move back and judged; `analyst`: the searches that it asks for
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
 //! * `phase`, `opening`: the parts of a game, and the opening's name
-//! * `facts`, `material`, `why`: what was searched about a move, what a line wins, and the sentences that follow
+//! * `facts`, `material`, `motifs`, `features`: what was searched about a move, and what the board proves about a line
+//! * `why`: claims, and sentences made from them
 //! * `retry`: a value for each legal move at a mistake
 //! * `clock`, `remarks`: clocks and the author's remarks, from the file
 //! * `report`, `eval`: the contents of a review, for all outputs; `annotate`: PGN
@@ -17,10 +18,12 @@ mod clock;
 mod eval;
 pub(crate) mod explain;
 mod facts;
+mod features;
 mod graph;
 mod lines;
 mod mark;
 mod material;
+mod motifs;
 mod opening;
 mod page;
 mod phase;

@@ -77,6 +77,16 @@ pub(crate) struct Better {
     pub moves: Vec<Move>,
 }
 
+impl Better {
+    /// The line without what comes after this number of plies.
+    pub(crate) fn cut(mut self, plies: usize) -> Self {
+        self.san.truncate(plies);
+        self.uci.truncate(plies);
+        self.moves.truncate(plies);
+        self
+    }
+}
+
 /// A move of the game.
 #[derive(Serialize)]
 pub(crate) struct PlayedMove {
@@ -101,6 +111,9 @@ pub(crate) struct PlayedMove {
     pub mark: Option<Mark>,
     /// The lines that the search preferred, best first; none where it would have played the move itself.
     pub better: Vec<Better>,
+    /// What punishes the move, from the position after it on: only for moves with a bad mark, and none where the game is
+    /// over.
+    pub refutation: Option<Better>,
     /// Why the move deserves its mark.
     pub reasons: Vec<Reason>,
     /// At a mistake, all legal moves with their values, if the page needs them.

@@ -12,7 +12,7 @@ use super::phase::phases;
 use super::report::{Better, Evaluation, PlayedMove, Review, SCHEMA};
 use super::retry::{Known, attempts};
 use super::summary::{sides, tenth};
-use super::why::{self, Facts};
+use super::why::{self, Depth, Facts};
 use crate::board::{CastlingMode, Color, Move, Position};
 use crate::notation::pgn::Game;
 use crate::tools::variation::san_moves;
@@ -22,9 +22,9 @@ use crate::tools::variation::san_moves;
 pub enum Detail {
     /// Marks and better lines, without reasons
     Brief,
-    /// Reasons for mistakes, blunders and only moves
+    /// Reasons for every mark, with a search for threats at mistakes, blunders and only moves
     Normal,
-    /// Reasons for inaccuracies too
+    /// The search for threats at inaccuracies too
     Full,
 }
 
@@ -47,6 +47,8 @@ const ONLY_MOVE_CHANCES: std::ops::Range<f64> = 20.0..97.0;
 const FEWEST_MOVES: usize = 3;
 /// Plies of a better line that are shown.
 const LONGEST_LINE: usize = 12;
+/// Plies of a refutation that are shown.
+const REFUTATION: usize = 5;
 
 /// Parts of the progress that the search of a position counts. Judging a move and its attempts count one each.
 const LOOK: usize = 3;
@@ -168,6 +170,7 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
             accuracy: None,
             mark: None,
             better: Vec::new(),
+            refutation: None,
             reasons: Vec::new(),
             attempts: Vec::new(),
             m,
@@ -207,18 +210,32 @@ fn judge(
         played.mark = bad_mark(before.score, then);
         played.better = better(position, before);
     }
-    let least = if detail == Detail::Full {
-        Mark::Inaccuracy
-    } else {
-        Mark::Mistake
-    };
-    let critical = played
-        .mark
-        .is_some_and(|mark| mark == Mark::Only || mark >= least);
-    if critical && detail > Detail::Brief {
-        let facts = Facts::gather(position, played.m, before, after, second, analyst);
+    let Some(mark) = played.mark else { return };
+    if mark != Mark::Only {
+        played.refutation = refutation(&reached(position, played.m), after);
+    }
+    if detail > Detail::Brief {
+        // An inaccuracy is explained by its refutation; threats are searched for where more is at stake.
+        let depth = if mark == Mark::Inaccuracy && detail < Detail::Full {
+            Depth::Brief
+        } else {
+            Depth::Full
+        };
+        let facts = Facts::gather(position, played.m, before, after, second, depth, analyst);
         played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();
     }
+}
+
+/// The opponent's line in the position after a move.
+pub(crate) fn refutation(reached: &Position, after: &Look) -> Option<Better> {
+    let line = better(reached, after).into_iter().next()?;
+    Some(line.cut(REFUTATION))
+}
+
+fn reached(position: &Position, m: Move) -> Position {
+    let mut reached = position.clone();
+    reached.do_move(m);
+    reached
 }
 
 /// The lines of a look as they are shown.

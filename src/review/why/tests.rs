@@ -1,5 +1,6 @@
 //! Each kind of sentence with a position where it must be said and one where it must not.
 
+use super::better::keeping;
 use super::*;
 use crate::review::analyst::tests::{analyst, position};
 
@@ -15,8 +16,9 @@ fn told_of(position: &Position, san: &str) -> Vec<Reason> {
     reached.do_move(m);
     let after = analyst.look(&reached).expect("a look");
     let before = analyst.look(position).expect("a look");
-    let facts = Facts::gather(position, m, &before, &after, None, &mut analyst);
-    reasons(&facts.expect("no Ctrl-C"))
+    let depth = Depth::Full;
+    let facts = Facts::gather(position, m, &before, &after, None, depth, &mut analyst);
+    explanation(&facts.expect("no Ctrl-C"))
 }
 
 fn text(fen: &str, san: &str, kind: &str) -> Option<String> {
@@ -56,14 +58,11 @@ const PROMOTION: &str = "8/P1k5/8/8/8/8/8/K7 w - - 0 1";
 /// Philidor's defence: Black should take.
 const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
 
-/// The Italian game: Black's knights stand well.
-const ITALIAN: &str = "r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R b KQkq - 0 5";
-
 #[test]
 fn mates_that_are_missed() {
     check(
         "missed_mate",
-        (BACK_RANK, "h3", "It misses mate in 1: 1. Rd8#."),
+        (BACK_RANK, "h3", "It misses mate in 1: 1.Rd8#."),
         (BACK_RANK, "Rd8#"),
     );
     // A move that still mates misses nothing: it is only slower.
@@ -71,7 +70,7 @@ fn mates_that_are_missed() {
     assert_eq!(text(two_ways, "Qg4", "missed_mate"), None);
     check(
         "best_mates",
-        (two_ways, "Qg4", "Mate in 1 was there: 1. Qg7#."),
+        (two_ways, "Qg4", "There was mate in 1: 1.Qg7#."),
         (two_ways, "Qg7#"),
     );
 }
@@ -80,7 +79,7 @@ fn mates_that_are_missed() {
 fn mates_that_are_allowed() {
     check(
         "allows_mate",
-        (SCHOLAR, "Nf6", "It allows mate in 1: 4. Qxf7#."),
+        (SCHOLAR, "Nf6", "It allows mate in 1: 4.Qxf7#."),
         (SCHOLAR, "g6"),
     );
     // Who is mated whatever he does allows nothing.
@@ -102,7 +101,11 @@ fn stalemates() {
 fn material_that_is_lost() {
     check(
         "loses_material",
-        (QUEEN_HANGS, "Nf3", "It loses a queen: 4... "),
+        (
+            QUEEN_HANGS,
+            "Nf3",
+            "It leaves the queen on e4 hanging: 4...dxe4.",
+        ),
         (QUEEN_HANGS, "Qe3"),
     );
     // A trade loses nothing.
@@ -115,7 +118,7 @@ fn pawns_that_are_let_promote() {
     let fen = "8/8/8/8/8/k6p/8/5K2 w - - 0 1";
     check(
         "lets_promote",
-        (fen, "Ke2", "It lets Black promote a pawn: 1... h2"),
+        (fen, "Ke2", "It lets Black promote a pawn: 1...h2"),
         (fen, "Kg1"),
     );
 }
@@ -127,7 +130,7 @@ fn threats_that_are_overlooked() {
         (
             SCHOLAR,
             "Nf6",
-            "White was already threatening 4. Qxf7#, which is mate, and the move does not prevent it.",
+            "White was already threatening 4.Qxf7#, and the move does not prevent it.",
         ),
         // Black makes the hole himself: there was no threat before.
         (
@@ -141,12 +144,16 @@ fn threats_that_are_overlooked() {
 fn what_the_better_move_wins() {
     check(
         "best_wins",
-        (FORK, "h3", "Better is 1. Nc7+, which wins "),
+        (
+            FORK,
+            "h3",
+            "1.Nc7+ was better, forking the king on e8 and the rook on a8 and winning ",
+        ),
         (QUEEN_HANGS, "Nf3"),
     );
     check(
         "best_promotes",
-        (PROMOTION, "Kb1", "Better is 1. a8=Q, which promotes a pawn"),
+        (PROMOTION, "Kb1", "1.a8=Q was better, promoting a pawn"),
         (FORK, "h3"),
     );
 }
@@ -165,14 +172,14 @@ fn what_is_only_won_back() {
         wins.expect("a better move").text
     };
     assert!(
-        said(&traded).contains(", which wins back a knight"),
+        said(&traded).contains(" winning back a knight"),
         "{}",
         said(&traded)
     );
     // The same position without what happened before.
     let bare = position(&traded.fen());
     assert!(
-        said(&bare).contains(", which wins a knight"),
+        said(&bare).contains(" hanging knight on d5"),
         "{}",
         said(&bare)
     );
@@ -185,7 +192,7 @@ fn what_the_better_move_threatens() {
         (
             SCHOLAR,
             "Nf6",
-            "Better is 3... g6, which threatens 4... gxh5, which wins a queen.",
+            "3...g6 was better, threatening 4...gxh5, winning a queen.",
         ),
         (FORK, "h3"),
     );
@@ -198,7 +205,7 @@ fn what_the_better_move_keeps() {
         (
             PHILIDOR,
             "Bg4",
-            "Better is 3... exd4, which keeps the balance (+",
+            "3...exd4 was better and kept the balance (+",
         ),
         // Of a move that wins, more is said.
         (FORK, "h3"),
@@ -210,11 +217,7 @@ fn only_moves() {
     let hanging = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
     check(
         "only_move",
-        (
-            hanging,
-            "Nxh4",
-            "Every other move is clearly worse: the next best, ",
-        ),
+        (hanging, "Nxh4", "It is the only good move: the next best, "),
         (
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "e4",
@@ -222,7 +225,7 @@ fn only_moves() {
     );
     check(
         "only_move",
-        (hanging, "O-O", "No other move is nearly as good: the "),
+        (hanging, "O-O", "It was the only good move: "),
         (QUEEN_HANGS, "Nf3"),
     );
 }
@@ -241,29 +244,17 @@ fn what_a_good_move_does() {
 }
 
 #[test]
-fn pieces_that_the_network_values_less() {
-    check(
-        "piece",
-        (
-            ITALIAN,
-            "Ng8",
-            "According to the network, the knight on g8 is worth ",
-        ),
-        // Where a queen is lost, no piece is weighed.
-        (QUEEN_HANGS, "Nf3"),
-    );
-}
-
-#[test]
 fn moves_that_are_as_good() {
     // One of two mates in one is as good as the other, and neither is faster.
     let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
     for mate in ["Qb7#", "Rh8#"] {
         let said = told(two_mates, mate);
-        assert_eq!(
-            said.iter().map(|reason| &*reason.text).collect::<Vec<_>>(),
-            ["It is mate."]
-        );
+        let mates: Vec<&str> = said
+            .iter()
+            .filter(|reason| reason.kind != "best")
+            .map(|reason| &*reason.text)
+            .collect();
+        assert_eq!(mates, ["It is mate."]);
     }
     // Of two waiting moves one is not the engine's choice, and no worse.
     let level = "7r/4k3/8/8/8/8/4K3/R7 w - - 0 1";
@@ -271,7 +262,7 @@ fn moves_that_are_as_good() {
         .iter()
         .filter_map(|san| text(level, san, "as_good"))
         .collect();
-    let says = |said: &String| said.starts_with("It is about as good as 1. ");
+    let says = |said: &String| said.starts_with("It is about as good as 1.");
     assert!(!waits.is_empty() && waits.iter().all(says), "{waits:?}");
     assert_eq!(text(QUEEN_HANGS, "Nf3", "as_good"), None);
 }
@@ -279,17 +270,17 @@ fn moves_that_are_as_good() {
 #[test]
 fn the_words_fit_the_numbers() {
     for (before, after, words) in [
-        (10, -90, Some("keeps the balance")),
-        (-40, -200, Some("keeps the balance")),
+        (10, -90, Some("kept the balance")),
+        (-40, -200, Some("kept the balance")),
         (40, -30, None),
-        (97, 20, Some("keeps the better chances")),
-        (97, 55, Some("keeps more of the advantage")),
-        (200, 0, Some("keeps a clear advantage")),
-        (500, 200, Some("keeps a winning advantage")),
-        (900, 400, Some("keeps more of the advantage")),
-        (-80, -300, Some("keeps the disadvantage small")),
-        (-80, -140, Some("limits the damage")),
-        (-300, -800, Some("limits the damage")),
+        (97, 20, Some("kept a slight advantage")),
+        (97, 55, Some("kept more of the advantage")),
+        (200, 0, Some("kept a clear advantage")),
+        (500, 200, Some("kept a winning advantage")),
+        (900, 400, Some("kept more of the advantage")),
+        (-80, -300, Some("kept the disadvantage small")),
+        (-80, -140, Some("limited the damage")),
+        (-300, -800, Some("limited the damage")),
     ] {
         assert_eq!(keeping(before, after), words, "{before} and {after}");
     }
@@ -303,8 +294,127 @@ fn who_is_mated_anyway_may_hold_out_longer() {
         (
             ladder,
             "Kd1",
-            "Better is 1. Kf1, which holds out longer (mate in 2 instead of 1).",
+            "1.Kf1 was better and held out longer (mate in 2 instead of 1).",
         ),
         (ladder, "Kf1"),
     );
+}
+
+/// All sentences about a move.
+fn texts(fen: &str, san: &str) -> Vec<String> {
+    told(fen, san)
+        .into_iter()
+        .map(|reason| reason.text)
+        .collect()
+}
+
+#[test]
+fn threat_is_not_overlooked_where_its_outcome_is_prevented() {
+    // The rook takes with mate after a pass; after h3 the king has a square, and only the rook is lost.
+    let pinned = "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1";
+    assert_eq!(text(pinned, "h3", "overlooks_threat"), None);
+    let said = texts(pinned, "h3");
+    let names = |what: &str| said.iter().any(|text| text == what);
+    assert!(
+        names("It leaves the rook on e1 hanging: 1...Rxe1+."),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn better_move_is_not_praised_for_a_threat_of_the_move_played() {
+    // Both knight moves attack the rook on d5.
+    let endgame = "r7/4ppkp/6p1/3R3n/4P3/1P3P2/PP4PP/1K6 b - - 0 26";
+    assert_eq!(text(endgame, "Nf6", "best_threatens"), None);
+    assert_eq!(text(endgame, "Nf6", "best_wins"), None);
+    let threat = text(endgame, "Nf6", "threatens").unwrap_or_default();
+    assert_eq!(threat, "It threatens 27...Nxd5, winning the exchange.");
+}
+
+#[test]
+fn protected_pawn_is_no_threat() {
+    // After 1...Be6 Black could take on a2 if White passed, and would lose the bishop for a pawn.
+    let fen = "2b3k1/5ppp/8/8/8/1P6/P1P2PPP/1K6 b - - 0 1";
+    assert_eq!(text(fen, "Be6", "threatens"), None);
+}
+
+#[test]
+fn result_is_named() {
+    for (fen, san, kind, wanted) in [
+        (
+            "7k/8/8/6K1/8/5Q2/8/8 w - - 0 1",
+            "Qf7",
+            "throws_away_win",
+            "It throws away the win: now a draw.",
+        ),
+        (
+            "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1",
+            "h3",
+            "turns_win_into_loss",
+            "It turns a win into a loss.",
+        ),
+    ] {
+        let said = text(fen, san, kind);
+        assert_eq!(
+            said.as_deref(),
+            Some(wanted),
+            "{fen} {san} {:?}",
+            texts(fen, san)
+        );
+    }
+    assert_eq!(text(FORK, "Nc7+", "throws_away_win"), None);
+}
+
+#[test]
+fn marked_move_always_says_what_punishes_it() {
+    for (fen, san) in [
+        (PHILIDOR, "Bg4"),
+        (QUEEN_HANGS, "Nf3"),
+        (SCHOLAR, "Nf6"),
+        (FORK, "h3"),
+        (PROMOTION, "Kb1"),
+    ] {
+        let kinds: Vec<&str> = told(fen, san).iter().map(|reason| reason.kind).collect();
+        let punishes = [
+            "allows_mate",
+            "loses_material",
+            "lets_promote",
+            "refutation",
+        ];
+        assert!(
+            kinds.iter().any(|kind| punishes.contains(kind)),
+            "{fen} {san}: {kinds:?}"
+        );
+    }
+}
+
+#[test]
+fn good_move_says_what_it_does() {
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let purpose = text(start, "e4", "purpose").unwrap_or_default();
+    assert_eq!(
+        purpose,
+        "It controls the centre squares d5 and f5 and opens lines for the queen on d1 and the bishop on f1."
+    );
+    let meets = text(SCHOLAR, "g6", "meets_threat").unwrap_or_default();
+    assert_eq!(meets, "It meets the threat 4.Qxf7#.");
+    let opera = "4kb1r/p2n1ppp/4q3/4p1B1/4P3/1Q6/PPP2PPP/2KR4 w k - 0 16";
+    assert_eq!(
+        text(opera, "Qb8+", "sacrifice").as_deref(),
+        Some("It is a sound sacrifice of the queen.")
+    );
+    // A move with which something is lost has no purpose to speak of.
+    assert_eq!(text(QUEEN_HANGS, "Nf3", "purpose"), None);
+}
+
+#[test]
+fn lines_are_written_as_a_coach_writes_them() {
+    let start = position(PHILIDOR);
+    let m = start.parse_san("exd4").expect("legal");
+    assert_eq!(line(&start, &[m]), "3...exd4");
+    let mut after = start.clone();
+    after.do_move(m);
+    let answer = after.parse_san("Nxd4").expect("legal");
+    assert_eq!(line(&after, &[answer]), "4.Nxd4");
+    assert_eq!(line(&start, &[m, answer]), "3...exd4 4.Nxd4");
 }

@@ -1,0 +1,283 @@
+//! What a refutation changes for the worse of the side that erred.
+
+use shakmaty::Rank;
+
+use super::{Feature, FeatureKind};
+use crate::board::attacks::{attacks, pawn_attacks};
+use crate::board::{Bitboard, Color, File, Move, Position, Role, Square};
+use crate::review::motifs::Man;
+
+/// Relative rank, from 0, from which on a new passed pawn is worth mentioning.
+const ADVANCED: u32 = 3;
+
+/// Both lines from a position: the move played with its refutation, and the best line, cut to the same length.
+struct Lines<'a> {
+    start: &'a Position,
+    /// The side that erred.
+    us: Color,
+    played: &'a [Move],
+    best: &'a [Move],
+    end: Position,
+    best_end: Position,
+}
+
+/// What the move played with its refutation changes for the worse, and the best line does not: the gravest first.
+pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Feature> {
+    let best = &best[..best.len().min(played.len())];
+    let lines = Lines {
+        start,
+        us: start.turn(),
+        end: reached(start, played),
+        best_end: reached(start, best),
+        played,
+        best,
+    };
+    [
+        Lines::no_castling,
+        Lines::drives_away,
+        Lines::open_king,
+        Lines::passed_pawn,
+        Lines::bishop_pair,
+        Lines::doubled_pawns,
+        Lines::isolated_pawn,
+        Lines::no_moves,
+        Lines::queens_traded,
+    ]
+    .iter()
+    .filter_map(|find| find(&lines))
+    .collect()
+}
+
+fn reached(start: &Position, line: &[Move]) -> Position {
+    let mut position = start.clone();
+    for &m in line {
+        position.do_move(m);
+    }
+    position
+}
+
+impl Lines<'_> {
+    fn no_castling(&self) -> Option<Feature> {
+        let gone = self.start.can_castle(self.us)
+            && !self.end.can_castle(self.us)
+            && !castles(self.start, self.played, self.us);
+        let kept = self.best_end.can_castle(self.us) || castles(self.start, self.best, self.us);
+        let square = self.end.king(self.us);
+        let king = Man {
+            role: Role::King,
+            square,
+        };
+        (gone && kept).then(|| Feature::of(FeatureKind::NoCastling, vec![king]))
+    }
+
+    /// The first answer attacks a dearer piece, and that piece moves, capturing nothing.
+    fn drives_away(&self) -> Option<Feature> {
+        let [own, answer, escape, ..] = *self.played else {
+            return None;
+        };
+        let before = reached(self.start, &[own]);
+        let after = reached(&before, &[answer]);
+        let attacker = (!before.is_castling(answer)).then(|| after.role_at(answer.to()))??;
+        let attacked = after.role_at(escape.from())?;
+        let reach = |position: &Position, square: Square| {
+            position.piece_at(square).map_or(Bitboard::EMPTY, |piece| {
+                attacks(square, piece, position.occupied())
+            })
+        };
+        let new = reach(&after, answer.to()).contains(escape.from())
+            && !reach(&before, answer.from()).contains(escape.from());
+        let dearer = worth(attacker) < worth(attacked);
+        let quiet = attacked != Role::King
+            && !after.is_capture(escape)
+            && !after.is_castling(escape)
+            && !before.is_capture(answer)
+            && !after.in_check();
+        (new && dearer && quiet).then(|| {
+            let men = vec![
+                Man {
+                    role: attacker,
+                    square: answer.to(),
+                },
+                Man {
+                    role: attacked,
+                    square: escape.from(),
+                },
+            ];
+            Feature::of(FeatureKind::DrivesAway, men)
+        })
+    }
+
+    fn queens_traded(&self) -> Option<Feature> {
+        let queens = |position: &Position| {
+            Color::ALL.map(|color| position.pieces(color, Role::Queen).count())
+        };
+        let traded = queens(self.start) == [1, 1]
+            && queens(&self.end) == [0, 0]
+            && queens(&self.best_end) == [1, 1];
+        traded.then(|| Feature::of(FeatureKind::QueensTraded, Vec::new()))
+    }
+
+    fn bishop_pair(&self) -> Option<Feature> {
+        let count = |position: &Position, color| position.pieces(color, Role::Bishop).count();
+        let (us, them) = (self.us, !self.us);
+        let lost = count(self.start, us) >= 2
+            && count(&self.end, us) < 2
+            && count(&self.end, them) >= 2
+            && count(&self.best_end, us) >= 2;
+        lost.then(|| {
+            let pair = men(&self.end, self.end.pieces(them, Role::Bishop));
+            Feature::of(FeatureKind::BishopPair, pair)
+        })
+    }
+
+    fn doubled_pawns(&self) -> Option<Feature> {
+        let on = |position: &Position, file: File| {
+            position.pieces(self.us, Role::Pawn) & Bitboard::from(file)
+        };
+        let doubled = |file: &File| {
+            on(self.start, *file).count() < 2
+                && on(&self.end, *file).count() >= 2
+                && on(&self.best_end, *file).count() < 2
+        };
+        let file = File::ALL.into_iter().find(doubled)?;
+        let pawns = men(&self.end, on(&self.end, file));
+        Some(Feature::of(FeatureKind::DoubledPawns, pawns))
+    }
+
+    fn isolated_pawn(&self) -> Option<Feature> {
+        let isolated = |position: &Position| {
+            let pawns = position.pieces(self.us, Role::Pawn);
+            pawns
+                .into_iter()
+                .filter(move |square| (pawns & beside(*square)).is_empty())
+        };
+        let count = |position: &Position| isolated(position).count();
+        let more = count(&self.end) > count(self.start) && count(&self.end) > count(&self.best_end);
+        let new = |square: &Square| isolated(self.start).all(|old| old.file() != square.file());
+        let pawn = isolated(&self.end).find(new).filter(|_| more)?;
+        Some(Feature::of(FeatureKind::IsolatedPawn, vec![pawn_on(pawn)]))
+    }
+
+    fn passed_pawn(&self) -> Option<Feature> {
+        let them = !self.us;
+        let passed = |position: &Position| passed_pawns(position, them);
+        let (old, other) = (passed(self.start), passed(&self.best_end));
+        let file_has =
+            |pawns: Bitboard, square: Square| (pawns & Bitboard::from(square.file())).any();
+        let new = passed(&self.end).into_iter().find(|square| {
+            relative_rank(*square, them) >= ADVANCED
+                && !file_has(old, *square)
+                && !file_has(other, *square)
+        })?;
+        Some(Feature::of(FeatureKind::PassedPawn, vec![pawn_on(new)]))
+    }
+
+    fn open_king(&self) -> Option<Feature> {
+        let king = self.end.king(self.us);
+        let pawns = |position: &Position| {
+            position.pieces(self.us, Role::Pawn) & Bitboard::from(king.file())
+        };
+        let heavy = self.end.pieces(!self.us, Role::Rook) | self.end.pieces(!self.us, Role::Queen);
+        let opened = self.start.king(self.us) == king
+            && self.best_end.king(self.us) == king
+            && pawns(self.start).any()
+            && pawns(&self.best_end).any()
+            && pawns(&self.end).is_empty()
+            && heavy.any();
+        let man = Man {
+            role: Role::King,
+            square: king,
+        };
+        opened.then(|| Feature::of(FeatureKind::OpenKing, vec![man]))
+    }
+
+    fn no_moves(&self) -> Option<Feature> {
+        let free = |position: &Position, square: Square| {
+            let piece = position.piece_at(square)?;
+            let reach = attacks(square, piece, position.occupied());
+            Some((reach & !position.by_color(self.us)).any())
+        };
+        let plain = self.end.by_role(Role::Pawn) | self.end.by_role(Role::King);
+        let pieces = self.end.by_color(self.us) & !plain;
+        let stuck = pieces.into_iter().find(|square| {
+            free(&self.end, *square) == Some(false)
+                && free(self.start, *square) == Some(true)
+                && free(&self.best_end, *square) != Some(false)
+        })?;
+        let men = men(&self.end, Bitboard::from(stuck));
+        Some(Feature::of(FeatureKind::NoMoves, men))
+    }
+}
+
+/// Whether a side castles in a line.
+fn castles(start: &Position, line: &[Move], color: Color) -> bool {
+    let mut position = start.clone();
+    line.iter().any(|&m| {
+        let castles = position.turn() == color && position.is_castling(m);
+        position.do_move(m);
+        castles
+    })
+}
+
+fn worth(role: Role) -> i32 {
+    crate::review::material::worth(role)
+}
+
+fn pawn_on(square: Square) -> Man {
+    Man {
+        role: Role::Pawn,
+        square,
+    }
+}
+
+fn men(position: &Position, squares: Bitboard) -> Vec<Man> {
+    let man = |square| {
+        Some(Man {
+            role: position.role_at(square)?,
+            square,
+        })
+    };
+    squares.into_iter().filter_map(man).collect()
+}
+
+/// The files beside a square.
+fn beside(square: Square) -> Bitboard {
+    let file = square.file();
+    let near = [file.offset(-1), file.offset(1)];
+    near.into_iter()
+        .flatten()
+        .map(Bitboard::from)
+        .fold(Bitboard::EMPTY, |a, b| a | b)
+}
+
+/// Rank from the side's own first one, from 0.
+pub(super) fn relative_rank(square: Square, color: Color) -> u32 {
+    let rank = u32::from(square.rank());
+    color.fold_wb(rank, 7 - rank)
+}
+
+/// Pawns with no enemy pawn in front of them on their own and the neighbouring files.
+pub(super) fn passed_pawns(position: &Position, color: Color) -> Bitboard {
+    let enemy = position.pieces(!color, Role::Pawn);
+    let passed = |square: &Square| {
+        let files = beside(*square) | Bitboard::from(square.file());
+        let ahead = Rank::ALL
+            .into_iter()
+            .filter(|rank| {
+                let (rank, own) = (u32::from(*rank), u32::from(square.rank()));
+                color.fold_wb(rank > own, rank < own)
+            })
+            .map(Bitboard::from)
+            .fold(Bitboard::EMPTY, |a, b| a | b);
+        (enemy & files & ahead).is_empty() && !attacked_by_pawn(position, *square, color)
+    };
+    position
+        .pieces(color, Role::Pawn)
+        .into_iter()
+        .filter(passed)
+        .collect()
+}
+
+fn attacked_by_pawn(position: &Position, square: Square, color: Color) -> bool {
+    (pawn_attacks(color, square) & position.pieces(!color, Role::Pawn)).any()
+}

@@ -1,0 +1,86 @@
+//! What a line changes besides material, and what a move does: facts that can be counted on the board.
+//!
+//! * `harm`: what a refutation changes for the worse
+//! * `purpose`: what a move does for its side
+
+mod harm;
+mod purpose;
+#[cfg(test)]
+mod tests;
+
+use serde::{Serialize, Serializer};
+
+use super::motifs::Man;
+use crate::board::Square;
+
+pub(crate) use harm::harms;
+pub(crate) use purpose::purposes;
+
+/// Kinds of features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FeatureKind {
+    /// The king can no longer castle and has not castled. `men`: the king.
+    NoCastling,
+    /// A less valuable piece attacks a piece, which moves away. `men`: attacker, attacked.
+    DrivesAway,
+    /// Both queens are gone.
+    QueensTraded,
+    /// One side has lost a bishop of its pair, the other has both. `men`: the remaining pair.
+    BishopPair,
+    /// Two pawns of one colour on a file that had one at most. `men`: the pawns.
+    DoubledPawns,
+    /// A pawn without own pawns on the neighbouring files. `men`: the pawn.
+    IsolatedPawn,
+    /// A pawn that no enemy pawn can stop or capture. `men`: the pawn.
+    PassedPawn,
+    /// The file of the king has lost its own pawn. `men`: the king.
+    OpenKing,
+    /// A piece that attacks no square that it could go to. `men`: the piece.
+    NoMoves,
+    /// The move castles.
+    Castles,
+    /// The move captures. `men`: the captured piece.
+    Takes,
+    /// The moved piece attacks a piece that is dearer or unprotected. `men`: attacker, attacked.
+    Attacks,
+    /// The move protects an attacked piece that had no protection. `men`: the protected piece.
+    Protects,
+    /// A knight or bishop leaves its first square. `men`: the piece.
+    Develops,
+    /// The moved piece attacks these squares of the centre. `men`: the piece.
+    Controls,
+    /// Sliders have more squares than before. `men`: the sliders.
+    OpensLines,
+    /// A rook or queen stands on a file without pawns. `men`: the piece.
+    OpenFile,
+    /// A passed pawn moves forward. `men`: the pawn.
+    AdvancesPasser,
+}
+
+/// A fact that holds at the end of a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Feature {
+    /// What it is.
+    pub kind: FeatureKind,
+    /// The pieces concerned, where they stand at the end of the line. An attacked piece that was driven away, and a
+    /// captured one: where it stood.
+    pub men: Vec<Man>,
+    /// The squares concerned.
+    #[serde(serialize_with = "square_words")]
+    pub squares: Vec<Square>,
+}
+
+impl Feature {
+    fn of(kind: FeatureKind, men: Vec<Man>) -> Self {
+        Self {
+            kind,
+            men,
+            squares: Vec::new(),
+        }
+    }
+}
+
+fn square_words<S: Serializer>(squares: &[Square], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(squares.iter().map(ToString::to_string))
+}

@@ -1,0 +1,83 @@
+//! Discovered attack and double check.
+//!
+//! Discovered attack: a move opens the line of another piece, which then captures what it attacks; or the opened line
+//! gives check, and the piece that moved captures.
+
+use super::walk::{Walk, attackers, is_slider, man, reach, value};
+use super::{Kind, Man, Motif};
+use crate::board::{Position, Role, Square};
+
+/// Pawns that the attacked piece is worth at least.
+const LEAST: i32 = 3;
+
+pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
+    if !walk.pays() {
+        return None;
+    }
+    walk.own_plies().find_map(|ply| {
+        let (piece, target) = opened(walk, ply)?;
+        let (m, next) = (walk.mv(ply)?, walk.mv(ply + 2));
+        let gains = |at: usize| {
+            walk.captured(at)
+                .is_some_and(|taken| value(taken.role) >= LEAST)
+        };
+        let works = if target.role == Role::King {
+            let takes = next.is_some_and(|next| next.from() == m.to()) && gains(ply + 2);
+            takes || gains(ply)
+        } else {
+            next.is_some_and(|next| next.from() == piece.square)
+                && walk.captured(ply + 2) == Some(target)
+        };
+        works.then(|| Motif {
+            kind: Kind::DiscoveredAttack,
+            ply,
+            piece,
+            targets: vec![target],
+        })
+    })
+}
+
+/// The slider whose line the move opens, and the piece that it attacks then: the dearest.
+fn opened(walk: &Walk, ply: usize) -> Option<(Man, Man)> {
+    let (before, after, m) = (walk.before(ply), walk.after(ply), walk.mv(ply)?);
+    if before.is_castling(m) {
+        return None;
+    }
+    let side = walk.side();
+    let sliders = after
+        .by_color(side)
+        .into_iter()
+        .filter(|square| *square != m.to() && after.role_at(*square).is_some_and(is_slider));
+    let attacks = sliders.flat_map(|slider| {
+        let new = reach(after, slider) & !reach(before, slider) & after.by_color(!side);
+        new.into_iter().map(move |target| (slider, target))
+    });
+    attacks
+        .filter_map(|(slider, target)| Some((man(after, slider)?, man(after, target)?)))
+        .filter(|(slider, target)| threatened(after, *slider, *target))
+        .max_by_key(|(_, target)| value(target.role))
+}
+
+/// Whether the attack threatens something: the king, a dearer piece, or an unprotected one.
+fn threatened(position: &Position, slider: Man, target: Man) -> bool {
+    let unprotected = |square: Square| attackers(position, square, position.turn()).is_empty();
+    value(target.role) >= LEAST
+        && (value(target.role) > value(slider.role) || unprotected(target.square))
+}
+
+/// Two pieces give check, and the line mates or wins material.
+pub(super) fn double_check(walk: &Walk) -> Option<Motif> {
+    if !walk.pays() {
+        return None;
+    }
+    walk.own_plies().find_map(|ply| {
+        let after = walk.after(ply);
+        after.checkers().more_than_one().then_some(())?;
+        Some(Motif {
+            kind: Kind::DoubleCheck,
+            ply,
+            piece: walk.mover(ply)?,
+            targets: vec![man(after, after.king(after.turn()))?],
+        })
+    })
+}

@@ -1,0 +1,48 @@
+//! Fork: a move attacks two pieces with one, the answer leaves one of them attacked, and the same piece captures it.
+
+use super::walk::{Walk, attackers, man, reach, value};
+use super::{Kind, Man, Motif};
+use crate::board::{Position, Role, Square};
+
+/// Pawns that a forked piece is worth at least.
+const LEAST: i32 = 3;
+
+pub(super) fn fork(walk: &Walk) -> Option<Motif> {
+    if !walk.pays() {
+        return None;
+    }
+    walk.own_plies().find_map(|ply| {
+        let piece = walk.mover(ply)?;
+        let targets = targets(walk.after(ply), piece);
+        let next = walk.mv(ply + 2)?;
+        let taken = walk.captured(ply + 2)?;
+        let takes = next.from() == piece.square && targets.contains(&taken);
+        (targets.len() >= 2 && takes).then_some(Motif {
+            kind: Kind::Fork,
+            ply,
+            piece,
+            targets,
+        })
+    })
+}
+
+/// The pieces that an attacker really threatens: the king, dearer pieces, and unprotected ones.
+fn targets(position: &Position, piece: Man) -> Vec<Man> {
+    let them = position.turn();
+    let attacked = reach(position, piece.square) & position.by_color(them);
+    let threatened = |square: &Square| {
+        position.role_at(*square).is_some_and(|role| {
+            role == Role::King
+                || value(role) >= LEAST
+                    && (value(role) > value(piece.role)
+                        || attackers(position, *square, them).is_empty())
+        })
+    };
+    let mut targets: Vec<Man> = attacked
+        .into_iter()
+        .filter(threatened)
+        .filter_map(|square| man(position, square))
+        .collect();
+    targets.sort_by_key(|target| std::cmp::Reverse(value(target.role)));
+    targets
+}

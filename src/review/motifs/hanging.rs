@@ -1,0 +1,36 @@
+//! Hanging piece: the first move captures a piece that cannot be recaptured, or that is worth two pawns more than the
+//! capturer, and the line keeps what it took.
+
+use super::walk::{Walk, can_capture, value};
+use super::{Kind, Motif};
+use crate::board::Role;
+
+/// Pawns that a hanging man is worth at least.
+const LEAST: i32 = 1;
+/// Pawns by which a protected piece is worth more than its capturer.
+const MARGIN: i32 = 2;
+
+pub(super) fn hanging(walk: &Walk) -> Option<Motif> {
+    let (m, target) = (walk.mv(0)?, walk.captured(0)?);
+    let before = walk.before(0);
+    let recaptures = before.last_captured().is_some()
+        && before.last_move().is_some_and(|last| last.to() == m.to());
+    if value(target.role) < LEAST || recaptures {
+        return None;
+    }
+    let capturer = before.moved_piece(m).role;
+    let free = !can_capture(walk.after(0), m.to());
+    let dearer = capturer != Role::King && value(target.role) >= value(capturer) + MARGIN;
+    let kept = walk.mates()
+        || walk.swing.is_some_and(|swing| {
+            let price = if free { 0 } else { value(capturer) };
+            swing.points >= value(target.role) - price
+        });
+    ((free || dearer) && kept).then_some(())?;
+    Some(Motif {
+        kind: Kind::Hanging,
+        ply: 0,
+        piece: walk.mover(0)?,
+        targets: vec![target],
+    })
+}

@@ -1,0 +1,83 @@
+//! Pin, in two forms. A move pins a piece to its king or to a dearer piece, and the pinned piece is captured. Or a piece
+//! is captured that only a piece pinned to its king protects, which therefore cannot recapture.
+
+use super::walk::{Walk, behind, can_capture, is_slider, man, reach, value};
+use super::{Kind, Man, Motif};
+use crate::board::{Bitboard, Color, Position, Role, Square};
+
+/// Pawns that a piece is worth at least that a move pins.
+const LEAST: i32 = 3;
+
+pub(super) fn pin(walk: &Walk) -> Option<Motif> {
+    if !walk.pays() {
+        return None;
+    }
+    walk.own_plies()
+        .find_map(|ply| pins(walk, ply).or_else(|| exploits(walk, ply)))
+}
+
+/// The move pins a piece, and the side's next move captures it where it stands.
+fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
+    let taken = walk
+        .captured(ply + 2)
+        .filter(|taken| value(taken.role) >= LEAST)?;
+    let (before, after) = (walk.before(ply), walk.after(ply));
+    let side = walk.side();
+    let pinner = |position: &Position| {
+        let sliders = position.by_color(side).into_iter();
+        sliders
+            .filter_map(|square| pinned_to(position, square, taken))
+            .next()
+    };
+    // It was there, is pinned now, and was not pinned before.
+    (man(after, taken.square) == Some(taken) && pinner(before).is_none()).then_some(())?;
+    let (piece, shield) = pinner(after)?;
+    Some(Motif {
+        kind: Kind::Pin,
+        ply,
+        piece,
+        targets: vec![taken, shield],
+    })
+}
+
+/// The slider on `square`, and what it pins `target` to.
+fn pinned_to(position: &Position, square: Square, target: Man) -> Option<(Man, Man)> {
+    let slider = man(position, square).filter(|man| is_slider(man.role))?;
+    reach(position, square)
+        .contains(target.square)
+        .then_some(())?;
+    let back = behind(position, square, target.square)?;
+    let enemy = position.by_color(!color_at(position, square)?);
+    let dearer = value(back.role) > value(target.role) && value(back.role) > value(slider.role);
+    (enemy.contains(back.square) && dearer).then_some((slider, back))
+}
+
+fn color_at(position: &Position, square: Square) -> Option<Color> {
+    position.piece_at(square).map(|piece| piece.color)
+}
+
+/// The move captures where a pinned piece protects and cannot recapture, and nothing else recaptures either.
+fn exploits(walk: &Walk, ply: usize) -> Option<Motif> {
+    walk.captured(ply)?;
+    let (after, to) = (walk.after(ply), walk.mv(ply)?.to());
+    if after.in_check() && after.checkers().more_than_one() || can_capture(after, to) {
+        return None;
+    }
+    let king = man(after, after.king(after.turn()))?;
+    let protects = |square: &Square| reach(after, *square).contains(to);
+    let pinned = after.pinned().into_iter().find(protects)?;
+    let pinned = man(after, pinned).filter(|pinned| pinned.role != Role::King)?;
+    let line = |slider: &Square| {
+        man(after, *slider).is_some_and(|man| is_slider(man.role))
+            && reach(after, *slider).contains(pinned.square)
+            && behind(after, *slider, pinned.square) == Some(king)
+    };
+    let sliders: Bitboard = after.by_color(walk.side());
+    let slider = sliders.into_iter().find(line)?;
+    Some(Motif {
+        kind: Kind::PinnedDefender,
+        ply,
+        piece: man(after, slider)?,
+        targets: vec![pinned, king],
+    })
+}

@@ -1,0 +1,31 @@
+//! Skewer: a slider attacks a piece with another behind it, the front piece leaves, and the slider captures the other.
+
+use super::walk::{Walk, behind, is_slider, man, reach, value};
+use super::{Kind, Motif};
+use crate::board::Role;
+
+/// Pawns that the piece behind is worth at least.
+const LEAST: i32 = 3;
+
+pub(super) fn skewer(walk: &Walk) -> Option<Motif> {
+    if !walk.pays() {
+        return None;
+    }
+    walk.own_plies().find_map(|ply| {
+        let piece = walk.mover(ply).filter(|piece| is_slider(piece.role))?;
+        let after = walk.after(ply);
+        let leaves = walk.mv(ply + 1)?.from();
+        let next = walk.mv(ply + 2)?;
+        let front = man(after, leaves).filter(|_| reach(after, piece.square).contains(leaves))?;
+        let back = behind(after, piece.square, leaves)?;
+        let dearer = front.role == Role::King
+            || value(front.role) > value(piece.role) && value(front.role) >= value(back.role);
+        let takes = next.from() == piece.square && walk.captured(ply + 2) == Some(back);
+        (dearer && takes && value(back.role) >= LEAST).then(|| Motif {
+            kind: Kind::Skewer,
+            ply,
+            piece,
+            targets: vec![front, back],
+        })
+    })
+}

@@ -1,0 +1,35 @@
+//! Zwischenzug: instead of a recapture a check or another capture comes first, the recapture follows, and the line wins
+//! material.
+
+use super::walk::{Walk, can_capture, man};
+use super::{Kind, Motif};
+use crate::board::Square;
+
+pub(super) fn zwischenzug(walk: &Walk) -> Option<Motif> {
+    if !walk.pays() {
+        return None;
+    }
+    walk.own_plies().find_map(|ply| {
+        let square = captured_just_now(walk, ply)?;
+        let (m, later) = (walk.mv(ply)?, walk.mv(ply + 2)?);
+        let before = walk.before(ply);
+        let forcing = before.is_capture(m) || walk.after(ply).in_check();
+        let waits = can_capture(before, square) && m.to() != square && forcing;
+        // The piece that captured is still there when it is recaptured.
+        let stays = man(before, square) == walk.captured(ply + 2);
+        (waits && stays && later.to() == square).then_some(())?;
+        Some(Motif {
+            kind: Kind::Zwischenzug,
+            ply,
+            piece: walk.mover(ply)?,
+            targets: vec![man(before, square)?],
+        })
+    })
+}
+
+/// The square on which the opponent has just captured.
+fn captured_just_now(walk: &Walk, ply: usize) -> Option<Square> {
+    let before = walk.before(ply);
+    before.last_captured()?;
+    before.last_move().map(|last| last.to())
+}

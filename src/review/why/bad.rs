@@ -1,0 +1,313 @@
+//! What punishes a bad move.
+
+use super::claim::{Claim, End};
+use super::words::{Form, deed, harm, line, stands};
+use super::{Gain, Reason, SHOWN, Teller, is_complete, mate_for, motifs, rank, standing};
+use crate::board::Move;
+use crate::review::chance::opposite;
+use crate::review::features::harms;
+use crate::review::mark::INACCURACY;
+use crate::review::material::{Swing, list, settled, swing};
+use crate::review::motifs::{Kind, Motif, Walk, role_name};
+use crate::search::report::Score;
+
+/// Harms that a sentence names at most.
+const HARMS: usize = 2;
+
+impl Teller<'_> {
+    /// The result that the move gives away, by name.
+    pub(super) fn result(&self) -> Option<Reason> {
+        if self.loss() < INACCURACY {
+            return None;
+        }
+        let (had, has) = (standing(rank(self.before)), standing(rank(self.after)));
+        let side = self.mover();
+        let draw = self.is_drawn_after();
+        let (kind, text) = match (had, has) {
+            (3, 0) if draw => ("throws_away_win", "It throws away the win: now a draw."),
+            (3, 0) => (
+                "throws_away_win",
+                "It throws away the win: the game is level now.",
+            ),
+            (3, -3) => ("turns_win_into_loss", "It turns a win into a loss."),
+            (0, -3) => (
+                "throws_away_draw",
+                "It gives away a level game: now it is lost.",
+            ),
+            _ => return None,
+        };
+        let claim = Claim::new(&self.facts.position, &self.played, !side);
+        // Only an end by the rules is a fact of the board.
+        let claim = draw.then_some(claim);
+        Some(Reason {
+            kind,
+            text: text.to_owned(),
+            claim,
+        })
+    }
+
+    /// Whether the line after the move ends in a draw by the rules, and the score says so.
+    fn is_drawn_after(&self) -> bool {
+        let claim = Claim::new(&self.facts.position, &self.played, self.mover());
+        self.after == Score::Centipawns(0) && matches!(claim.end, Some(End::Stalemate | End::Draw))
+    }
+
+    pub(super) fn missed_mate(&self) -> Option<Reason> {
+        let mate = mate_for(self.before).filter(|_| mate_for(self.after).is_none())?;
+        let position = &self.facts.position;
+        let shown = self.mate_line(position, self.best_line, mate);
+        let claim = Claim::new(position, self.best_line, self.mover()).mating(mate);
+        Some(Reason {
+            kind: "missed_mate",
+            text: format!("It misses mate in {mate}: {shown}."),
+            claim: Some(claim.with_motifs(&motifs(&self.better), 0)),
+        })
+    }
+
+    /// A mating line: whole if it is complete, and otherwise its first moves.
+    pub(super) fn mate_line(
+        &self,
+        position: &crate::board::Position,
+        moves: &[Move],
+        mate: i32,
+    ) -> String {
+        if is_complete(position, moves, mate) {
+            return line(position, moves);
+        }
+        format!("{} ...", line(position, &moves[..SHOWN.min(moves.len())]))
+    }
+
+    /// What the opponent does about the move: the first of these that applies.
+    pub(super) fn punishment(&self) -> Option<Reason> {
+        self.allows_mate()
+            .or_else(|| self.stalemate())
+            .or_else(|| self.loses_material())
+            .or_else(|| self.refutation())
+    }
+
+    fn allows_mate(&self) -> Option<Reason> {
+        let mate =
+            mate_for(opposite(self.after)).filter(|_| mate_for(opposite(self.before)).is_none())?;
+        let (reached, moves) = (self.facts.reached(), self.facts.after.pv());
+        let shown = self.mate_line(&reached, moves, mate);
+        let found = motifs(&self.refutation);
+        let place = match found.iter().find(|motif| motif.kind == Kind::BackRank) {
+            Some(_) => " on the back rank",
+            None => "",
+        };
+        let claim = Claim::new(&reached, moves, !self.mover()).mating(mate);
+        Some(Reason {
+            kind: "allows_mate",
+            text: format!("It allows mate in {mate}{place}: {shown}."),
+            claim: Some(claim.with_motifs(&found, 0)),
+        })
+    }
+
+    fn stalemate(&self) -> Option<Reason> {
+        let reached = self.facts.reached();
+        let stalemate = reached.legal_moves().is_empty() && !reached.in_check();
+        (stalemate && self.loss() >= INACCURACY).then_some(())?;
+        let text = format!("It is stalemate: {} has no legal move.", self.opponent());
+        let claim = Claim::new(&self.facts.position, &[self.facts.m], self.mover());
+        Some(Reason {
+            kind: "stalemate",
+            text,
+            claim: Some(claim),
+        })
+    }
+
+    /// What the refutation loses that the best line does not.
+    pub(super) fn lost_by_force(&self) -> Option<Swing> {
+        let kept = self.kept.map_or(0, |swing| swing.points);
+        self.lost
+            .filter(|lost| lost.points < 0 && kept > lost.points && self.loss() >= INACCURACY)
+            .filter(|lost| lost.plies > 1)
+    }
+
+    fn loses_material(&self) -> Option<Reason> {
+        if mate_for(opposite(self.after)).is_some() {
+            return None;
+        }
+        let whole = self.lost_by_force()?;
+        let position = &self.facts.position;
+        let kept = self.kept.map_or(0, |kept| kept.points);
+        let lost = settled(position, &self.played, self.mover())
+            .filter(|lost| lost.points < kept && lost.plies > 1)
+            .unwrap_or(whole);
+        let moves = &self.played[..lost.plies];
+        let theirs = swing(position, moves, !self.mover())?;
+        let walk = Walk::new(&self.facts.reached(), &moves[1..]);
+        let found = motifs(&walk);
+        let claim = Claim::new(position, moves, !self.mover())
+            .winning(&theirs)
+            .with_motifs(&found, 1);
+        let (kind, text) = if theirs.promotes {
+            let shown = self.answer(lost.plies - 1);
+            (
+                "lets_promote",
+                format!("It lets {} promote a pawn: {shown}.", self.opponent()),
+            )
+        } else {
+            ("loses_material", self.loss_sentence(&lost, found.first()))
+        };
+        Some(Reason {
+            kind,
+            text,
+            claim: Some(claim),
+        })
+    }
+
+    fn loss_sentence(&self, lost: &Swing, motif: Option<&Motif>) -> String {
+        let reached = self.facts.reached();
+        let moves = &self.played[1..lost.plies];
+        if let Some(motif) = motif.filter(|motif| motif.kind == Kind::Hanging) {
+            let target = motif
+                .targets
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let role = motif
+                .targets
+                .first()
+                .map_or("", |target| role_name(target.role));
+            let shown = line(&reached, &moves[..1]);
+            let what = lost.to_string();
+            if what == format!("a {role}") {
+                return format!("It leaves {target} hanging: {shown}.");
+            }
+            let rest = rest(&reached, moves, 1);
+            return format!("It leaves {target} hanging: {shown} wins {what}{rest}.");
+        }
+        match motif {
+            Some(motif) => {
+                let subject = line(&reached, &moves[..=motif.ply]);
+                let rest = rest(&reached, moves, motif.ply + 1);
+                format!(
+                    "{subject} {}, winning {lost}{rest}.",
+                    deed(motif, Form::Third)
+                )
+            }
+            None => {
+                let subject = line(&reached, &moves[..1]);
+                format!("{subject} wins {lost}{}.", rest(&reached, moves, 1))
+            }
+        }
+    }
+
+    /// The opponent's line where nothing is lost by force: how the game stands after it, and what it changes.
+    fn refutation(&self) -> Option<Reason> {
+        let plies = self.facts.after.pv().len().min(SHOWN);
+        if self.loss() < INACCURACY || plies == 0 || matches!(self.after, Score::Mate(_)) {
+            return None;
+        }
+        let moves = &self.played[..=plies];
+        let features = harms(&self.facts.position, moves, self.best_line);
+        let features = features.into_iter().take(HARMS).collect::<Vec<_>>();
+        let answer = self.answer(1);
+        let changes: Vec<String> = features
+            .iter()
+            .map(|feature| harm(feature, &answer, self.mover()))
+            .collect();
+        let state = stands(standing(rank(self.after)), self.mover());
+        let score = self.shown(self.after);
+        let shown = self.answer(plies);
+        let text = if changes.is_empty() {
+            format!("After {shown} {state} ({score}).")
+        } else {
+            let changes = without_repetition(changes, self.mover());
+            format!("After {shown} {state} ({score}): {}.", list(&changes))
+        };
+        let claim = Claim::new(&self.facts.position, moves, !self.mover()).with_features(features);
+        Some(Reason {
+            kind: "refutation",
+            text,
+            claim: Some(claim),
+        })
+    }
+
+    /// What the opponent threatened before the move happens after it, and would not have happened after the best one.
+    pub(super) fn overlooks_threat(&self) -> Option<Reason> {
+        let passed = self.facts.threat.as_ref()?;
+        let gain = Gain::of(passed)?;
+        let threat = *gain.line.first()?;
+        if self.facts.after.best() != Some(threat) {
+            return None;
+        }
+        let happens = match gain.mate {
+            Some(_) => mate_for(opposite(self.after)).is_some(),
+            None => {
+                let same = passed.0.captured(threat) == self.facts.reached().captured(threat);
+                let taken = self.refutation.swing.map_or(0, |swing| swing.points);
+                same && self.lost_by_force().is_some() && taken >= gain.points()
+            }
+        };
+        let met = match gain.mate {
+            Some(_) => mate_for(opposite(self.before)).is_none(),
+            None => self.kept.is_some_and(|kept| -kept.points < gain.points()),
+        };
+        (happens && met).then_some(())?;
+        let what = threat_words(passed, &gain);
+        let text = format!(
+            "{} was already threatening {what}, and the move does not prevent it.",
+            self.opponent()
+        );
+        Some(Reason {
+            kind: "overlooks_threat",
+            text,
+            claim: Some(threat_claim(passed, &gain)),
+        })
+    }
+}
+
+/// Clauses of which the second does not repeat the subject and verb of the first.
+fn without_repetition(mut clauses: Vec<String>, side: crate::board::Color) -> Vec<String> {
+    for color in [side, !side] {
+        let start = format!("{} gets ", super::words::name(color));
+        if clauses.len() == 2 && clauses.iter().all(|clause| clause.starts_with(&start)) {
+            clauses[1] = clauses[1][start.len()..].to_owned();
+        }
+    }
+    clauses
+}
+
+/// `27...Nxd5, winning the exchange`; `4.Qxf7#`
+pub(super) fn threat_words((position, _): &super::Passed, gain: &Gain) -> String {
+    let first = line(position, &gain.line[..1]);
+    match (gain.mate, gain.won) {
+        (Some(1), _) => first,
+        (Some(mate), _) => format!("{first} and mate in {mate}"),
+        (None, Some(won)) if won.promotes => format!("{first} and the promotion of a pawn"),
+        (None, Some(won)) => format!("{first}, winning {won}"),
+        (None, None) => first,
+    }
+}
+
+/// A threat as data.
+pub(super) fn threat_claim((position, _): &super::Passed, gain: &Gain) -> Claim {
+    let side = position.turn();
+    if let Some(mate) = gain.mate {
+        return Claim::new(position, &gain.line, side).mating(mate);
+    }
+    let plies = gain.won.map_or(1, |won| won.plies);
+    let line = &gain.line[..plies];
+    let claim =
+        Claim::new(position, line, side).with_motifs(&motifs(&Walk::new(position, line)), 0);
+    match gain.won {
+        Some(won) => claim.winning(&won),
+        None => claim,
+    }
+}
+
+/// The moves of a line from `first` on in parentheses, as far as they are shown.
+pub(super) fn rest(start: &crate::board::Position, moves: &[Move], first: usize) -> String {
+    if first >= moves.len() {
+        return String::new();
+    }
+    let mut position = start.clone();
+    for &m in &moves[..first] {
+        position.do_move(m);
+    }
+    let end = SHOWN.max(first + 1).min(moves.len());
+    let dots = if end < moves.len() { " ..." } else { "" };
+    format!(" ({}{dots})", line(&position, &moves[first..end]))
+}

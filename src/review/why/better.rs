@@ -1,0 +1,259 @@
+//! What was better than the move played.
+
+use super::bad::{rest, threat_claim, threat_words};
+use super::claim::Claim;
+use super::words::{Form, deed, line};
+use super::{Gain, Look, Reason, Teller, mate_for, motifs, rank, standing};
+use crate::review::chance::winning;
+use crate::review::mark::{INACCURACY, MISTAKE};
+use crate::review::material::{Swing, settled, worth};
+use crate::review::motifs::{Kind, Walk, role_name};
+use crate::search::report::Score;
+
+/// Centipawns between two moves that are about equally good.
+const EVEN: i32 = 20;
+
+impl Teller<'_> {
+    pub(super) fn better_move(&self) -> Option<Reason> {
+        if let Some(mate) = mate_for(self.before) {
+            return self.mates_too(mate);
+        }
+        self.as_good()
+            .or_else(|| self.best_wins())
+            .or_else(|| self.best_threatens())
+            .or_else(|| Some(self.best_keeps()))
+    }
+
+    /// Material that the best line wins and the move played does not.
+    fn best_wins(&self) -> Option<Reason> {
+        if self.loss() < INACCURACY {
+            return None;
+        }
+        let whole = self.kept.filter(|kept| {
+            kept.points > 0 && self.lost.is_some_and(|lost| lost.points < kept.points)
+        })?;
+        let (best, position) = (self.best(), &self.facts.position);
+        let got = self.lost.map_or(0, |lost| lost.points);
+        let won = settled(position, self.best_line, self.mover())
+            .filter(|won| won.points > got)
+            .unwrap_or(whole);
+        let moves = &self.best_line[..won.plies];
+        let found = motifs(&Walk::new(position, moves));
+        let claim = Claim::new(position, moves, self.mover())
+            .winning(&won)
+            .with_motifs(&found, 0);
+        let (kind, text) = if won.promotes {
+            let rest = rest(position, moves, 1);
+            (
+                "best_promotes",
+                format!("{best} was better, promoting a pawn{rest}."),
+            )
+        } else {
+            let what = self.what_is_won(&won);
+            let text = match found.first() {
+                Some(motif) if motif.ply == 0 => {
+                    let deed = deed(motif, Form::Gerund);
+                    let role = motif
+                        .targets
+                        .first()
+                        .map_or("", |target| role_name(target.role));
+                    let rest = rest(position, moves, 1);
+                    if motif.kind == Kind::Hanging && won.to_string() == format!("a {role}") {
+                        format!("{best} was better, {deed}{rest}.")
+                    } else {
+                        format!("{best} was better, {deed} and winning {what}{rest}.")
+                    }
+                }
+                Some(motif) => {
+                    let start = line(position, &moves[..=motif.ply]);
+                    let deed = deed(motif, Form::Third);
+                    let rest = rest(position, moves, motif.ply + 1);
+                    format!("{best} was better: {start} {deed}, winning {what}{rest}.")
+                }
+                None => {
+                    let rest = rest(position, moves, 1);
+                    format!("{best} was better, winning {what}{rest}.")
+                }
+            };
+            ("best_wins", text)
+        };
+        Some(Reason {
+            kind,
+            text,
+            claim: Some(claim),
+        })
+    }
+
+    /// What is won, or only won back where the opponent has just captured as much.
+    pub(super) fn what_is_won(&self, won: &Swing) -> String {
+        let owed = self.facts.position.last_captured().map_or(0, worth);
+        if won.points <= owed {
+            format!("back {won}")
+        } else {
+            won.to_string()
+        }
+    }
+
+    /// What the best move threatens and the move played does not.
+    fn best_threatens(&self) -> Option<Reason> {
+        let passed = self.facts.idea.as_ref()?;
+        let gain = Gain::of(passed).filter(|_| self.loss() >= INACCURACY)?;
+        let own = self.facts.own_idea.as_ref().and_then(Gain::of);
+        if own.is_some_and(|own| own.covers(&gain)) {
+            return None;
+        }
+        let what = threat_words(passed, &gain);
+        Some(Reason {
+            kind: "best_threatens",
+            text: format!("{} was better, threatening {what}.", self.best()),
+            claim: Some(threat_claim(passed, &gain)),
+        })
+    }
+
+    /// Where the best move mates and the move played does too.
+    fn mates_too(&self, fastest: i32) -> Option<Reason> {
+        let mate = self.mates_after()?;
+        let position = &self.facts.position;
+        if mate > fastest {
+            let shown = self.mate_line(position, self.best_line, fastest);
+            let claim = Claim::new(position, self.best_line, self.mover()).mating(fastest);
+            return Some(Reason {
+                kind: "best_mates",
+                text: format!("There was mate in {fastest}: {shown}."),
+                claim: Some(claim),
+            });
+        }
+        let claim = Claim::new(position, &self.played, self.mover()).mating(mate);
+        let text = self.mating(mate, &self.played);
+        Some(Reason {
+            kind: "mates",
+            text,
+            claim: Some(claim),
+        })
+    }
+
+    /// A mate by the mover: the last move needs no line.
+    pub(super) fn mating(&self, mate: i32, moves: &[crate::board::Move]) -> String {
+        match mate {
+            1 => "It is mate.".to_owned(),
+            mate => {
+                let shown = self.mate_line(&self.facts.position, moves, mate);
+                format!("It mates in {mate}: {shown}.")
+            }
+        }
+    }
+
+    /// Number of moves in which the mover mates, the move played included.
+    fn mates_after(&self) -> Option<i32> {
+        match self.facts.after.score {
+            Score::Mate(moves) if moves <= 0 => Some(1 - moves),
+            _ => None,
+        }
+    }
+
+    /// The move played is as good, as far as scores tell.
+    fn as_good(&self) -> Option<Reason> {
+        let (before, after) = (rank(self.before), rank(self.after));
+        let least = match (self.before, self.after) {
+            (Score::Mate(_), _) => before,
+            (_, Score::Mate(_)) => return None,
+            _ => before - EVEN,
+        };
+        if after < least {
+            return None;
+        }
+        let best = self.best();
+        let [first, second] = [self.after, self.before].map(|score| self.shown(score));
+        let text = if matches!(self.before, Score::Mate(_)) {
+            format!("It holds out as long as {best}.")
+        } else if after > before + EVEN {
+            format!("A deeper search prefers it to {best} ({first} against {second}).")
+        } else {
+            format!("It is about as good as {best} ({first} against {second}).")
+        };
+        Some(Reason {
+            kind: "as_good",
+            text,
+            claim: None,
+        })
+    }
+
+    /// What the best move keeps, in words and as a score.
+    fn best_keeps(&self) -> Reason {
+        let best = self.best();
+        let text = if let (Score::Mate(longer), Score::Mate(sooner)) = (self.before, self.after) {
+            let (longer, sooner) = (longer.abs(), sooner.abs());
+            format!("{best} was better and held out longer (mate in {longer} instead of {sooner}).")
+        } else {
+            let before = self.shown(self.before);
+            let after = match self.after {
+                Score::Mate(moves) => format!("mate in {}", moves.abs()),
+                score @ Score::Centipawns(_) => self.shown(score),
+            };
+            match keeping(rank(self.before), rank(self.after)) {
+                Some(what) => {
+                    format!("{best} was better and {what} ({before} instead of {after}).")
+                }
+                None => format!("{best} was slightly better ({before} instead of {after})."),
+            }
+        };
+        Reason {
+            kind: "best_keeps",
+            text,
+            claim: None,
+        }
+    }
+
+    pub(super) fn only_move(&self) -> Option<Reason> {
+        let second = self.facts.second.as_ref()?;
+        if winning(self.before) - winning(second.score) < MISTAKE {
+            return None;
+        }
+        // Where a deeper search has shown the move played to be good, there are two.
+        let played = !self.facts.is_best();
+        if played && self.loss() < INACCURACY {
+            return None;
+        }
+        let text = if played && second.best() == Some(self.facts.m) {
+            "It was the only good move; yours was second best.".to_owned()
+        } else {
+            let next = self.next_best(second);
+            let was = if played { "was" } else { "is" };
+            format!("It {was} the only good move: {next}.")
+        };
+        Some(Reason {
+            kind: "only_move",
+            text,
+            claim: None,
+        })
+    }
+
+    /// What there is without the best move.
+    fn next_best(&self, second: &Look) -> String {
+        let other = line(
+            &self.facts.position,
+            &second.pv()[..1.min(second.pv().len())],
+        );
+        match second.score {
+            Score::Mate(moves) => format!("the next best, {other}, allows mate in {}", moves.abs()),
+            score @ Score::Centipawns(_) => {
+                format!("the next best, {other}, leads to {}", self.shown(score))
+            }
+        }
+    }
+}
+
+/// What the better move kept, by the centipawns of both for the side that moves; nothing where neither matters much.
+pub(super) fn keeping(before: i32, after: i32) -> Option<&'static str> {
+    let (had, has) = (standing(before), standing(after));
+    match had {
+        0 if has == 0 => None,
+        0 => Some("kept the balance"),
+        1.. if had == has => Some("kept more of the advantage"),
+        1 => Some("kept a slight advantage"),
+        2 => Some("kept a clear advantage"),
+        3.. => Some("kept a winning advantage"),
+        -1 if has < had => Some("kept the disadvantage small"),
+        _ => Some("limited the damage"),
+    }
+}

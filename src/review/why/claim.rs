@@ -1,0 +1,108 @@
+//! The data of a sentence: a line from a position, and what the board proves about it.
+
+use serde::Serialize;
+
+use crate::board::{CastlingMode, Color, Move, Position, Role};
+use crate::review::features::Feature;
+use crate::review::material::Swing;
+use crate::review::motifs::{Motif, role_name};
+use crate::tools::variation::san_moves;
+
+/// How a line ends by the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum End {
+    /// The side to move is mated.
+    Checkmate,
+    /// The side to move has no legal move.
+    Stalemate,
+    /// Neither side can mate any more, or the position has occurred before.
+    Draw,
+}
+
+/// What a sentence says, as data. Everything in it can be checked by playing the line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Claim {
+    /// The position where the line begins. After a pass it is the position with the other side to move.
+    pub fen: String,
+    /// The side that mates, wins material, and makes the motifs: `white` or `black`.
+    pub side: &'static str,
+    /// The line.
+    pub san: Vec<String>,
+    pub uci: Vec<String>,
+    /// Moves in which `side` mates, by the search.
+    pub mate: Option<i32>,
+    /// How the line ends, if it ends the game.
+    pub end: Option<End>,
+    /// Pieces that the line wins for `side`, and gives for them.
+    pub wins: Vec<&'static str>,
+    pub gives: Vec<&'static str>,
+    /// Motifs of the line, the one that explains it best first.
+    pub motifs: Vec<Motif>,
+    /// What is true at the end of the line.
+    pub features: Vec<Feature>,
+}
+
+impl Claim {
+    /// A line for a side, with nothing said about it yet.
+    pub(super) fn new(position: &Position, moves: &[Move], side: Color) -> Self {
+        let chess960 = position.castling_mode() == CastlingMode::Chess960;
+        let mut end = position.clone();
+        let mut uci = Vec::new();
+        for &m in moves {
+            uci.push(end.uci(m, chess960));
+            end.do_move(m);
+        }
+        Self {
+            fen: position.fen(),
+            side: side.fold_wb("white", "black"),
+            san: san_moves(position, moves),
+            uci,
+            mate: None,
+            end: end_of(&end),
+            wins: Vec::new(),
+            gives: Vec::new(),
+            motifs: Vec::new(),
+            features: Vec::new(),
+        }
+    }
+
+    /// The side mates in this number of moves.
+    pub(super) fn mating(mut self, moves: i32) -> Self {
+        self.mate = Some(moves);
+        self
+    }
+
+    /// The line wins material; a swing of the opponent's view has the same pieces.
+    pub(super) fn winning(mut self, swing: &Swing) -> Self {
+        let words = |roles: Vec<Role>| roles.into_iter().map(role_name).collect();
+        let [wins, gives] = swing.roles().map(words);
+        (self.wins, self.gives) = (wins, gives);
+        self
+    }
+
+    /// Motifs of a line that begins after `offset` plies of this one, as far as they lie in it.
+    pub(super) fn with_motifs(mut self, motifs: &[Motif], offset: usize) -> Self {
+        let moved = motifs.iter().map(|motif| Motif {
+            ply: motif.ply + offset,
+            ..motif.clone()
+        });
+        self.motifs = moved.filter(|motif| motif.ply < self.san.len()).collect();
+        self
+    }
+
+    /// What is true at the end of the line.
+    pub(super) fn with_features(mut self, features: Vec<Feature>) -> Self {
+        self.features = features;
+        self
+    }
+}
+
+fn end_of(position: &Position) -> Option<End> {
+    match (position.legal_moves().is_empty(), position.in_check()) {
+        (true, true) => Some(End::Checkmate),
+        (true, false) => Some(End::Stalemate),
+        (false, _) if position.is_draw(0) => Some(End::Draw),
+        _ => None,
+    }
+}

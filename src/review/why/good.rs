@@ -1,0 +1,142 @@
+//! What a good move does.
+
+use super::bad::{rest, threat_claim, threat_words};
+use super::claim::Claim;
+use super::words::{Form, deed, purpose};
+use super::{Gain, Reason, Teller, mate_for, motifs};
+use crate::board::Move;
+use crate::review::chance::opposite;
+use crate::review::features::purposes;
+use crate::review::material::{list, settled};
+use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
+
+/// Purposes that a sentence names at most.
+const PURPOSES: usize = 3;
+
+impl Teller<'_> {
+    /// What the best move achieves by force.
+    pub(super) fn good_move(&self) -> Vec<Reason> {
+        if let Some(mate) = mate_for(self.before) {
+            let position = &self.facts.position;
+            let found = motifs(&self.better);
+            let claim = Claim::new(position, self.best_line, self.mover()).mating(mate);
+            let text = self.mating(mate, self.best_line);
+            let claim = Some(claim.with_motifs(&found, 0));
+            let mut told = vec![Reason {
+                kind: "mates",
+                text,
+                claim,
+            }];
+            told.extend(self.sacrifices());
+            return told;
+        }
+        self.sacrifices()
+            .into_iter()
+            .chain(self.wins_material())
+            .collect()
+    }
+
+    fn sacrifices(&self) -> Option<Reason> {
+        let motif = sacrifice(&self.better, self.before)?;
+        let claim = Claim::new(&self.facts.position, self.best_line, self.mover());
+        let role = role_name(motif.piece.role);
+        Some(Reason {
+            kind: "sacrifice",
+            text: format!("It is a sound sacrifice of the {role}."),
+            claim: Some(claim.with_motifs(&[motif], 0)),
+        })
+    }
+
+    fn wins_material(&self) -> Option<Reason> {
+        let position = &self.facts.position;
+        let won = settled(position, self.best_line, self.mover()).filter(|won| won.points > 0)?;
+        let moves: &[Move] = &self.best_line[..won.plies];
+        let found = motifs(&Walk::new(position, moves));
+        let claim = Claim::new(position, moves, self.mover())
+            .winning(&won)
+            .with_motifs(&found, 0);
+        let what = self.what_is_won(&won);
+        let rest = rest(position, moves, 1);
+        let text = match found.first().filter(|motif| motif.ply == 0) {
+            Some(motif) if motif.kind != Kind::Hanging => {
+                format!("It {}, winning {what}{rest}.", deed(motif, Form::Third))
+            }
+            _ => format!("It wins {what}{rest}."),
+        };
+        Some(Reason {
+            kind: "wins_material",
+            text,
+            claim: Some(claim),
+        })
+    }
+
+    /// That the search would have played it.
+    pub(super) fn best_by_search(&self) -> Option<Reason> {
+        let depth = self.facts.before.depth;
+        let score = self.shown(self.before);
+        let text = match self.facts.position.legal_moves().len() {
+            1 => "It is the only legal move.".to_owned(),
+            _ => format!("It is the best move by the search ({score} at depth {depth})."),
+        };
+        Some(Reason {
+            kind: "best",
+            text,
+            claim: None,
+        })
+    }
+
+    /// What a move does that loses nothing: the threat that it meets, the one that it makes, and its purposes.
+    pub(super) fn intentions(&self) -> Vec<Reason> {
+        let mut told = Vec::new();
+        if mate_for(self.before).is_some() && mate_for(opposite(self.facts.after.score)).is_some() {
+            return told;
+        }
+        told.extend(self.meets_threat());
+        told.extend(self.threatens());
+        told.extend(self.purpose());
+        told
+    }
+
+    /// The opponent threatened something, and the line after the move does not have it.
+    fn meets_threat(&self) -> Option<Reason> {
+        let passed = self.facts.threat.as_ref()?;
+        let gain = Gain::of(passed)?;
+        let meets = match gain.mate {
+            Some(_) => mate_for(opposite(self.after)).is_none(),
+            None => {
+                mate_for(opposite(self.after)).is_none()
+                    && self.lost.is_some_and(|lost| -lost.points < gain.points())
+            }
+        };
+        meets.then(|| Reason {
+            kind: "meets_threat",
+            text: format!("It meets the threat {}.", threat_words(passed, &gain)),
+            claim: Some(threat_claim(passed, &gain)),
+        })
+    }
+
+    fn threatens(&self) -> Option<Reason> {
+        let passed = self.facts.own_idea.as_ref()?;
+        let gain = Gain::of(passed)?;
+        Some(Reason {
+            kind: "threatens",
+            text: format!("It threatens {}.", threat_words(passed, &gain)),
+            claim: Some(threat_claim(passed, &gain)),
+        })
+    }
+
+    fn purpose(&self) -> Option<Reason> {
+        let (position, m) = (&self.facts.position, self.facts.m);
+        let features: Vec<_> = purposes(position, m).into_iter().take(PURPOSES).collect();
+        if features.is_empty() {
+            return None;
+        }
+        let clauses: Vec<String> = features.iter().map(purpose).collect();
+        let claim = Claim::new(position, &[m], self.mover()).with_features(features);
+        Some(Reason {
+            kind: "purpose",
+            text: format!("It {}.", list(&clauses)),
+            claim: Some(claim),
+        })
+    }
+}
