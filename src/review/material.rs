@@ -349,7 +349,7 @@ mod tests {
         let fen = "4k3/2b3p1/8/3n4/2B5/4N3/6P1/4K3 w - - 0 1";
         assert_eq!(
             told(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White),
-            Some((2, 3, "a knight".to_owned()))
+            Some((1, 3, "a knight".to_owned()))
         );
         let (start, other) = (position(fen), "Bxd5 Kd7 Bf3 g6");
         let won = swing(&start, &line(&start, other), Color::White).expect("quiet");

@@ -22,9 +22,9 @@ use crate::tools::variation::san_moves;
 pub enum Detail {
     /// Marks and better lines, without reasons
     Brief,
-    /// Reasons for every mark, with a search for threats at mistakes, blunders and only moves
+    /// Reasons for every mark
     Normal,
-    /// The search for threats at inaccuracies too
+    /// Reasons for every mark, and threats at inaccuracies too
     Full,
 }
 

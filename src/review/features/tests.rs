@@ -32,7 +32,7 @@ fn harm_is_named_where_the_best_line_avoids_it() {
             false,
         ),
         (
-            "r1bqk2r/8/8/8/8/8/8/4K3 b kq - 0 1",
+            "r1b1k2r/8/8/8/8/8/8/4K3 b kq - 0 1",
             "Ke7 Kd2 Kf6",
             "O-O Kd2 Kg7",
             NoCastling,
@@ -219,11 +219,7 @@ fn purpose_is_named_where_the_board_proves_it() {
         (start, "Nf3", &[Develops, Controls][..]),
         (start, "a3", &[][..]),
         ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "O-O", &[Castles][..]),
-        (
-            "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1",
-            "exd5",
-            &[Takes, Controls][..],
-        ),
+        ("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1", "exd5", &[Takes][..]),
         (
             "4k3/8/8/3q4/8/8/8/1N2K3 w - - 0 1",
             "Nc3",

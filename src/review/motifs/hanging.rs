@@ -21,8 +21,8 @@ pub(super) fn hanging(walk: &Walk) -> Option<Motif> {
     let capturer = before.moved_piece(m).role;
     let free = !can_capture(walk.after(0), m.to());
     let dearer = capturer != Role::King && value(target.role) >= value(capturer) + MARGIN;
-    let kept = walk.mates()
-        || walk.swing.is_some_and(|swing| {
+    let kept = !walk.mates()
+        && walk.swing.is_some_and(|swing| {
             let price = if free { 0 } else { value(capturer) };
             swing.points >= value(target.role) - price
         });

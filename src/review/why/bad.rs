@@ -30,7 +30,7 @@ impl Teller<'_> {
                 "It throws away the win: the game is level now.",
             ),
             (3, -3) => ("turns_win_into_loss", "It turns a win into a loss."),
-            (0, -3) => (
+            (0, -3) if !matches!(self.after, Score::Mate(_)) => (
                 "throws_away_draw",
                 "It gives away a level game: now it is lost.",
             ),

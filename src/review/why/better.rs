@@ -144,7 +144,7 @@ impl Teller<'_> {
     }
 
     /// Number of moves in which the mover mates, the move played included.
-    fn mates_after(&self) -> Option<i32> {
+    pub(super) fn mates_after(&self) -> Option<i32> {
         match self.facts.after.score {
             Score::Mate(moves) if moves <= 0 => Some(1 - moves),
             _ => None,

@@ -88,7 +88,7 @@ impl Teller<'_> {
     /// What a move does that loses nothing: the threat that it meets, the one that it makes, and its purposes.
     pub(super) fn intentions(&self) -> Vec<Reason> {
         let mut told = Vec::new();
-        if mate_for(self.before).is_some() && mate_for(opposite(self.facts.after.score)).is_some() {
+        if self.mates_after().is_some() {
             return told;
         }
         told.extend(self.meets_threat());

@@ -187,14 +187,15 @@ fn what_is_only_won_back() {
 
 #[test]
 fn what_the_better_move_threatens() {
+    // After 3...Nf6 the pawn does not attack the queen, but the knight does.
     check(
         "best_threatens",
         (
             SCHOLAR,
-            "Nf6",
+            "a6",
             "3...g6 was better, threatening 4...gxh5, winning a queen.",
         ),
-        (FORK, "h3"),
+        (SCHOLAR, "Nf6"),
     );
 }
 
@@ -235,7 +236,11 @@ fn what_a_good_move_does() {
     check("mates", (BACK_RANK, "Rd8#", "It is mate."), (FORK, "Nc7+"));
     check(
         "wins_material",
-        (FORK, "Nc7+", "It wins "),
+        (
+            FORK,
+            "Nc7+",
+            "It forks the king on e8 and the rook on a8, winning ",
+        ),
         (
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "e4",
@@ -368,7 +373,7 @@ fn result_is_named() {
 #[test]
 fn marked_move_always_says_what_punishes_it() {
     for (fen, san) in [
-        (PHILIDOR, "Bg4"),
+        (PHILIDOR, "Qg5"),
         (QUEEN_HANGS, "Nf3"),
         (SCHOLAR, "Nf6"),
         (FORK, "h3"),

@@ -1,0 +1,480 @@
+//! The checks of a review's claims and sentences.
+
+use serde_json::Value;
+use shakmaty::{Bitboard, Chess, Color, EnPassantMode, Position, Role, Square, fen::Fen};
+
+use super::board::{
+    attacks, balance, in_line, is_legal, man, mates_in, position, role, stands, walk,
+};
+
+/// Longest mate that is proved by brute force where the line does not show it to its end.
+const PROVED: u32 = 2;
+/// Reasons of which each move with a bad mark must have one.
+const PUNISHES: [&str; 5] = [
+    "allows_mate",
+    "loses_material",
+    "lets_promote",
+    "refutation",
+    "stalemate",
+];
+
+/// What was checked, and what was found to be wrong.
+#[derive(Default)]
+pub struct Checked {
+    pub marked: usize,
+    pub punished: usize,
+    pub claims: usize,
+    pub motifs: usize,
+    pub features: usize,
+    pub sentences: usize,
+    pub unproved_mates: usize,
+    pub wrong: Vec<String>,
+}
+
+impl Checked {
+    pub fn summary(&self) -> String {
+        format!(
+            "{} marked moves, {} with a refutation; {} claims, {} motifs, {} features, {} sentences; \
+             {} long mates not shown to their end; {} wrong",
+            self.marked,
+            self.punished,
+            self.claims,
+            self.motifs,
+            self.features,
+            self.sentences,
+            self.unproved_mates,
+            self.wrong.len()
+        )
+    }
+}
+
+/// A move of a review with the positions around it.
+struct Context<'a> {
+    number: &'a Value,
+    played: &'a Value,
+    /// Evaluation before the move.
+    had: &'a Value,
+    before: Chess,
+    after: Chess,
+}
+
+impl Context<'_> {
+    fn mover(&self) -> Color {
+        self.before.turn()
+    }
+
+    /// A score from the mover's view: a mate counts more than all centipawns.
+    fn score(&self, evaluation: &Value) -> i64 {
+        let eval = &evaluation["eval"];
+        let white = match (eval["cp"].as_i64(), eval["mate"].as_i64()) {
+            (Some(cp), _) => cp,
+            // Mated now: the side to move, which is the opponent of the mover.
+            (_, Some(0)) => return 100_000,
+            (_, Some(mate)) => mate.signum() * 100_000,
+            _ => 0,
+        };
+        self.mover().fold_wb(white, -white)
+    }
+}
+
+/// Checks a review.
+pub fn check(review: &Value, all: &mut Checked) {
+    let mut before = position(review["start"].as_str().unwrap_or_default()).expect("a start");
+    let mut had = &review["evaluation"];
+    for played in review["moves"].as_array().expect("moves") {
+        let after = position(played["fen"].as_str().unwrap_or_default()).expect("a FEN");
+        let context = Context {
+            number: &review["number"],
+            played,
+            had,
+            before,
+            after: after.clone(),
+        };
+        check_move(&context, all);
+        had = &played["evaluation"];
+        before = after;
+    }
+}
+
+fn check_move(context: &Context, all: &mut Checked) {
+    let played = context.played;
+    let empty = Vec::new();
+    let reasons = played["reasons"].as_array().unwrap_or(&empty);
+    let place = format!(
+        "game {} {}{} {}",
+        context.number,
+        played["number"],
+        if context.mover().is_white() {
+            "."
+        } else {
+            "..."
+        },
+        played["san"]
+    );
+    let mut wrong = Vec::new();
+    if matches!(played["mark"].as_str(), Some("?!" | "?" | "??")) {
+        all.marked += 1;
+        let punishes = |reason: &Value| PUNISHES.iter().any(|kind| reason["kind"] == *kind);
+        if reasons.iter().any(punishes) {
+            all.punished += 1;
+        } else {
+            wrong.push("nothing punishes it".to_owned());
+        }
+        let line = walk(&context.after, &played["refutation"]);
+        if line.is_err() || played["refutation"].is_null() && !context.after.is_game_over() {
+            wrong.push(format!("bad refutation: {line:?}"));
+        }
+    }
+    for reason in reasons {
+        all.sentences += 1;
+        let found = check_reason(context, reason, all);
+        wrong.extend(
+            found
+                .into_iter()
+                .map(|what| format!("{}: {what}", reason["text"])),
+        );
+    }
+    all.wrong
+        .extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
+}
+
+fn check_reason(context: &Context, reason: &Value, all: &mut Checked) -> Vec<String> {
+    let text = reason["text"].as_str().unwrap_or_default();
+    let claim = &reason["claim"];
+    let mut wrong = Vec::new();
+    let mut positions = vec![context.before.clone(), context.after.clone()];
+    if !claim.is_null() {
+        all.claims += 1;
+        let start = position(claim["fen"].as_str().unwrap_or_default());
+        let Some(start) = start.filter(|start| is_near(context, start)) else {
+            return vec![format!("starts elsewhere: {}", claim["fen"])];
+        };
+        match walk(&start, claim) {
+            Ok(line) => {
+                wrong.extend(check_claim(claim, &line, text, all));
+                positions.extend(line);
+            }
+            Err(error) => wrong.push(error),
+        }
+    }
+    wrong.extend(check_text(text, &positions));
+    wrong.extend(check_kind(context, reason));
+    wrong
+}
+
+/// Whether a claim starts before the move, after it, or after a pass.
+fn is_near(context: &Context, start: &Chess) -> bool {
+    let board = |position: &Chess| position.board().clone();
+    let same = |other: &Chess| board(other) == board(start);
+    // After the best move and a pass: one own move away.
+    let better = || {
+        let line = &context.played["better"][0];
+        let first = serde_json::json!({
+            "uci": [line["uci"][0]], "san": [line["san"][0]]
+        });
+        walk(&context.before, &first).is_ok_and(|line| same(&line[1]))
+    };
+    same(&context.before) || same(&context.after) || better()
+}
+
+fn check_claim(claim: &Value, line: &[Chess], text: &str, all: &mut Checked) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let side = if claim["side"] == "white" {
+        Color::White
+    } else {
+        Color::Black
+    };
+    let end = &line[line.len() - 1];
+    match claim["end"].as_str() {
+        Some("checkmate") if !end.is_checkmate() => wrong.push("no checkmate".to_owned()),
+        Some("stalemate") if !end.is_stalemate() => wrong.push("no stalemate".to_owned()),
+        None if end.is_checkmate() || end.is_stalemate() => {
+            wrong.push("the game is over".to_owned())
+        }
+        _ => {}
+    }
+    if let Some(mate) = claim["mate"].as_u64() {
+        let mate = mate as u32;
+        if !text.contains("mate") && !text.contains('#') {
+            wrong.push("a mate that is not said".to_owned());
+        }
+        if end.is_checkmate() {
+            let own = if line[0].turn() == side { 1 } else { 0 };
+            let moves = (line.len() - 1 + own) / 2;
+            if end.turn() == side || moves as u32 != mate {
+                wrong.push(format!("the line mates in {moves}, not in {mate}"));
+            }
+        } else if mate <= PROVED && line[0].turn() == side {
+            if !mates_in(&line[0], mate) {
+                wrong.push(format!("no mate in {mate}"));
+            }
+        } else {
+            all.unproved_mates += 1;
+        }
+    }
+    wrong.extend(check_material(claim, line, side, text));
+    for motif in claim["motifs"].as_array().into_iter().flatten() {
+        all.motifs += 1;
+        if !motif_holds(motif, line, side) {
+            wrong.push(format!("no such motif: {motif}"));
+        }
+    }
+    for feature in claim["features"].as_array().into_iter().flatten() {
+        all.features += 1;
+        if !feature_holds(feature, line) {
+            wrong.push(format!("no such feature: {feature}"));
+        }
+    }
+    wrong
+}
+
+/// The pieces won and given are the difference of the balances, and the sentence names them.
+fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Option<String> {
+    let roles = |key: &str| -> Vec<Role> {
+        let list = claim[key].as_array().into_iter().flatten();
+        list.filter_map(|name| role(name.as_str()?)).collect()
+    };
+    let (wins, gives) = (roles("wins"), roles("gives"));
+    if wins.is_empty() && gives.is_empty() {
+        return None;
+    }
+    let index = |role: &Role| match role {
+        Role::Queen => 0,
+        Role::Rook => 1,
+        Role::Pawn => 3,
+        _ => 2,
+    };
+    let mut said = [0; 4];
+    wins.iter().for_each(|role| said[index(role)] += 1);
+    gives.iter().for_each(|role| said[index(role)] -= 1);
+    let (first, last) = (
+        balance(&line[0], side),
+        balance(&line[line.len() - 1], side),
+    );
+    let real: [i32; 4] = std::array::from_fn(|i| last[i] - first[i]);
+    if said != real {
+        return Some(format!(
+            "wins {wins:?} for {gives:?}, but the balance changes by {real:?}"
+        ));
+    }
+    // A single minor piece must be one that is captured.
+    for role in wins
+        .iter()
+        .filter(|role| matches!(role, Role::Bishop | Role::Knight))
+    {
+        let count = |position: &Chess| {
+            (position.board().by_role(*role) & position.board().by_color(!side)).count()
+        };
+        if count(&line[line.len() - 1]) >= count(&line[0]) {
+            return Some(format!("no {role:?} is captured"));
+        }
+    }
+    let named = |role: &Role| {
+        let names = ["pawn", "knight", "bishop", "rook", "queen", "king"];
+        text.contains(names[*role as usize - 1]) || text.contains("exchange")
+    };
+    let missing = wins.iter().find(|role| !named(role))?;
+    Some(format!("the sentence does not name a {missing:?}"))
+}
+
+fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {
+    let kind = motif["kind"].as_str().unwrap_or_default();
+    let ply = motif["ply"].as_u64().unwrap_or(u64::MAX) as usize;
+    let (Some(before), Some(after)) = (line.get(ply), line.get(ply + 1)) else {
+        return false;
+    };
+    let Some(piece) = man(&motif["piece"]) else {
+        return false;
+    };
+    let targets: Vec<(Role, Square)> = motif["targets"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(man)
+        .collect();
+    let all = |position: &Chess| {
+        targets
+            .iter()
+            .all(|&target| stands(position, target, !side))
+    };
+    let hits =
+        |position: &Chess, target: (Role, Square)| attacks(position, piece.1).contains(target.1);
+    let own = stands(after, piece, side) && before.turn() == side;
+    let lined = |position: &Chess| {
+        targets.len() == 2 && in_line(position, piece.1, targets[0].1, targets[1].1)
+    };
+    match kind {
+        "hanging" => own && all(before) && !targets.is_empty(),
+        "fork" => {
+            own && all(after) && targets.len() >= 2 && targets.iter().all(|&t| hits(after, t))
+        }
+        "pin" | "skewer" => stands(after, piece, side) && all(after) && lined(after),
+        "pinned_defender" => {
+            let square = moved_to(before, after);
+            let blocked = |square: Square| {
+                !after
+                    .legal_moves()
+                    .into_iter()
+                    .any(|m| m.to() == square && m.is_capture())
+            };
+            lined(after) && all(after) && square.is_some_and(blocked)
+        }
+        "discovered_attack" => {
+            own && all(after) && targets.iter().all(|&t| hits(after, t) && !hits(before, t))
+        }
+        "double_check" => own && all(after) && after.checkers().count() == 2,
+        "back_rank" => own && all(after) && after.is_checkmate(),
+        "trapped_piece" => {
+            let attackers = |square| {
+                after
+                    .board()
+                    .attacks_to(square, side, after.board().occupied())
+            };
+            own && all(after) && targets.iter().all(|&(_, square)| attackers(square).any())
+        }
+        "overloaded_defender" => {
+            stands(before, piece, !side)
+                && attacks(before, piece.1).contains(targets[0].1)
+                && stands(before, targets[0], !side)
+        }
+        "removal_of_defender" => {
+            own && all(before) && attacks(before, targets[0].1).contains(targets[1].1)
+        }
+        "promotion" => own && piece.0 != Role::Pawn,
+        "stalemate_trick" => line.get(ply + 2).is_some_and(Chess::is_stalemate),
+        "zwischenzug" => own && all(before),
+        "sound_sacrifice" => after
+            .legal_moves()
+            .into_iter()
+            .any(|m| m.to() == piece.1 && m.is_capture()),
+        _ => false,
+    }
+}
+
+/// Where the move between two positions went: the square that the mover has newly occupied.
+fn moved_to(before: &Chess, after: &Chess) -> Option<Square> {
+    let color = before.turn();
+    let (was, is) = (
+        before.board().by_color(color),
+        after.board().by_color(color),
+    );
+    (is & !was).first()
+}
+
+/// The pieces of a feature stand where it says, at the end of the line or, if they were captured or driven away,
+/// before.
+fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
+    let end = &line[line.len() - 1];
+    let kind = feature["kind"].as_str().unwrap_or_default();
+    let men: Vec<(Role, Square)> = feature["men"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(man)
+        .collect();
+    let at = |position: &Chess, (role, square): (Role, Square)| {
+        position.board().role_at(square) == Some(role)
+    };
+    let there = men.iter().all(|&man| at(end, man));
+    match kind {
+        "drives_away" => {
+            let after = line.get(2);
+            after.is_some_and(|after| {
+                men.iter().all(|&man| at(after, man)) && attacks(after, men[0].1).contains(men[1].1)
+            })
+        }
+        "takes" => men.iter().all(|&man| at(&line[0], man)),
+        "queens_traded" => end.board().by_role(Role::Queen).is_empty(),
+        "no_castling" => {
+            let color = line[0].turn();
+            there && (end.castles().castling_rights() & Bitboard::from(color.backrank())).is_empty()
+        }
+        "doubled_pawns" => {
+            there && men.len() >= 2 && men.iter().all(|m| m.1.file() == men[0].1.file())
+        }
+        "attacks" => there && attacks(end, men[0].1).contains(men[1].1),
+        "controls" => {
+            let squares = feature["squares"].as_array().into_iter().flatten();
+            let mut squares = squares.filter_map(|square| square.as_str()?.parse::<Square>().ok());
+            there && squares.all(|square| attacks(end, men[0].1).contains(square))
+        }
+        "castles" => true,
+        _ => there && !men.is_empty(),
+    }
+}
+
+/// Every `the knight on f5` of a sentence stands in one of the positions, and every numbered move is legal in one.
+fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let words: Vec<&str> = text
+        .split([' ', ',', '(', ')', ':', ';'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    for three in words.windows(3) {
+        let [name, "on", square] = *three else {
+            continue;
+        };
+        let square: Result<Square, _> = square.trim_end_matches('.').parse();
+        if let (Some(role), Ok(square)) = (role(name), square) {
+            let found = positions
+                .iter()
+                .any(|position| position.board().role_at(square) == Some(role));
+            if !found {
+                wrong.push(format!("no {name} on {square}"));
+            }
+        }
+    }
+    for word in &words {
+        let Some((number, rest)) = word.split_once('.') else {
+            continue;
+        };
+        let Ok(number) = number.parse::<u32>() else {
+            continue;
+        };
+        let black = rest.starts_with("..");
+        let san = rest.trim_matches('.');
+        if san.is_empty() || san.starts_with(|c: char| c.is_ascii_digit()) {
+            continue;
+        }
+        let color = if black { Color::Black } else { Color::White };
+        let fits =
+            |position: &Chess| position.fullmoves().get() == number && position.turn() == color;
+        if !positions
+            .iter()
+            .any(|position| fits(position) && is_legal(position, san))
+        {
+            wrong.push(format!("{word} is not a move here"));
+        }
+    }
+    if text.contains('%') {
+        wrong.push("a probability".to_owned());
+    }
+    wrong
+}
+
+/// What a kind says about the scores before and after the move.
+fn check_kind(context: &Context, reason: &Value) -> Option<String> {
+    let (had, has) = (
+        context.score(context.had),
+        context.score(&context.played["evaluation"]),
+    );
+    let claim = &reason["claim"];
+    let draws = context.played["evaluation"]["eval"]["cp"] == 0 && !claim["end"].is_null();
+    let text = reason["text"].as_str().unwrap_or_default();
+    let ok = match reason["kind"].as_str().unwrap_or_default() {
+        "throws_away_win" => had >= 300 && has.abs() < 50 && (!text.contains("draw") || draws),
+        "turns_win_into_loss" => had >= 300 && has <= -300,
+        "throws_away_draw" => had.abs() < 50 && has <= -300,
+        "missed_mate" => had == 100_000 && has < 100_000,
+        "allows_mate" => had > -100_000 && has == -100_000,
+        "overlooks_threat" => {
+            // It happens: the refutation begins with the threat, and mates where it threatened mate.
+            let same = context.played["refutation"]["uci"][0] == claim["uci"][0];
+            same && (claim["mate"].is_null() || has == -100_000 && had > -100_000)
+        }
+        "stalemate" => context.after.is_stalemate(),
+        _ => true,
+    };
+    let fen = Fen::from_position(&context.before, EnPassantMode::Legal);
+    (!ok).then(|| format!("does not fit the scores {had} and {has} in {fen}"))
+}
