@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::board::{Color, Move, Position, Role};
+use crate::board::{Bitboard, Color, Move, Position, Role};
 
 /// Plies of a line that are looked at and shown: what comes later is a guess.
 pub(crate) const HORIZON: usize = 10;
@@ -174,9 +174,14 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
     let before = Balance::of(start, color);
     let mut position = start.clone();
     let mut found: Option<Swing> = None;
-    let mut promotions = [0; 2];
+    let mut promoted = Bitboard::EMPTY;
     for (ply, &m) in line.iter().take(HORIZON).enumerate() {
-        promotions[position.turn() as usize] += i32::from(m.promotion().is_some());
+        let moved = promoted.contains(m.from());
+        promoted.discard(m.from());
+        promoted.discard(m.to());
+        if position.turn() == color && (moved || m.promotion().is_some()) {
+            promoted.add(m.to());
+        }
         position.do_move(m);
         if !is_at_rest(&position) {
             continue;
@@ -188,7 +193,7 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
             found = Some(Swing {
                 plies: ply + 1,
                 points: change.points(),
-                promotes: promotions[color as usize] > 0 && change.points() >= 2,
+                promotes: promoted.any() && change.points() >= 2,
                 change,
             });
         }
@@ -290,6 +295,11 @@ mod tests {
         let lost = position("r3k3/1P6/8/8/8/8/8/4K3 w - - 0 1");
         let swing = super::swing(&lost, &line(&lost, "b8=Q+ Rxb8"), Color::White).expect("rest");
         assert!(!swing.promotes && swing.points == -1);
+        // The queen is captured, but it has captured a knight before: material is won, and no pawn is promoted.
+        let traded = position("r3k3/8/8/8/8/8/2p1B3/1N2K3 b - - 0 1");
+        let line = line(&traded, "cxb1=Q+ Bd1 Qxd1+ Kxd1");
+        let swing = super::swing(&traded, &line, Color::Black).expect("quiet");
+        assert!(!swing.promotes && swing.points == 5, "{swing:?}");
     }
 
     #[test]

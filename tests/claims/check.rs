@@ -172,7 +172,8 @@ fn is_near(context: &Context, start: &Chess) -> bool {
         let first = serde_json::json!({
             "uci": [line["uci"][0]], "san": [line["san"][0]]
         });
-        walk(&context.before, &first).is_ok_and(|line| same(&line[1]))
+        let reached = walk(&context.before, &first).ok();
+        reached.is_some_and(|line| line.get(1).is_some_and(same))
     };
     same(&context.before) || same(&context.after) || better()
 }
@@ -273,8 +274,33 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
         let names = ["pawn", "knight", "bishop", "rook", "queen", "king"];
         text.contains(names[*role as usize - 1]) || text.contains("exchange")
     };
+    if text.contains("promot") {
+        return (!promoted_piece_lives(claim)).then(|| "no promoted piece is left".to_owned());
+    }
     let missing = wins.iter().find(|role| !named(role))?;
     Some(format!("the sentence does not name a {missing:?}"))
+}
+
+/// Whether a pawn promotes in the line, and no later move goes to the square of the new piece before it leaves.
+fn promoted_piece_lives(claim: &Value) -> bool {
+    let mut at: Option<String> = None;
+    for uci in claim["uci"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
+        let (from, to) = (&uci[..2], &uci[2..4]);
+        match at.as_deref() {
+            Some(square) if square == from => at = Some(to.to_owned()),
+            Some(square) if square == to => at = None,
+            _ => {}
+        }
+        if uci.len() == 5 {
+            at = Some(to.to_owned());
+        }
+    }
+    at.is_some()
 }
 
 fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {

@@ -24,7 +24,9 @@ pub(super) fn hanging(walk: &Walk) -> Option<Motif> {
     let kept = !walk.mates()
         && walk.swing.is_some_and(|swing| {
             let price = if free { 0 } else { value(capturer) };
-            swing.points >= value(target.role) - price
+            // A pawn does not explain the loss of a piece.
+            let all = value(target.role) > 1 || swing.points <= MARGIN;
+            all && swing.points >= value(target.role) - price
         });
     ((free || dearer) && kept).then_some(())?;
     Some(Motif {

@@ -30,10 +30,9 @@ impl Teller<'_> {
                 "It throws away the win: the game is level now.",
             ),
             (3, -3) => ("turns_win_into_loss", "It turns a win into a loss."),
-            (0, -3) if !matches!(self.after, Score::Mate(_)) => (
-                "throws_away_draw",
-                "It gives away a level game: now it is lost.",
-            ),
+            (0, -3) if !matches!(self.after, Score::Mate(_)) => {
+                ("throws_away_draw", "It turns a level game into a loss.")
+            }
             _ => return None,
         };
         let claim = Claim::new(&self.facts.position, &self.played, !side);
@@ -276,8 +275,14 @@ pub(super) fn threat_words((position, _): &super::Passed, gain: &Gain) -> String
     match (gain.mate, gain.won) {
         (Some(1), _) => first,
         (Some(mate), _) => format!("{first} and mate in {mate}"),
-        (None, Some(won)) if won.promotes => format!("{first} and the promotion of a pawn"),
-        (None, Some(won)) => format!("{first}, winning {won}"),
+        (None, Some(won)) => {
+            let rest = rest(position, &gain.line[..won.plies], 1);
+            if won.promotes {
+                format!("{first}, promoting a pawn{rest}")
+            } else {
+                format!("{first}, winning {won}{rest}")
+            }
+        }
         (None, None) => first,
     }
 }
