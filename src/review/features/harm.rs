@@ -48,6 +48,16 @@ pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Fea
     .collect()
 }
 
+/// Number of plies, three at most, after which a line has traded the queens.
+pub(crate) fn queen_trade(start: &Position, line: &[Move]) -> Option<usize> {
+    let queens = |position: &Position| position.by_role(Role::Queen).count();
+    let each = |color| start.pieces(color, Role::Queen).count() == 1;
+    if !Color::ALL.into_iter().all(each) {
+        return None;
+    }
+    (2..=line.len().min(3)).find(|&plies| queens(&reached(start, &line[..plies])) == 0)
+}
+
 fn reached(start: &Position, line: &[Move]) -> Position {
     let mut position = start.clone();
     for &m in line {

@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use super::motifs::Man;
 use crate::board::Square;
 
-pub(crate) use harm::harms;
+pub(crate) use harm::{harms, queen_trade};
 pub(crate) use purpose::purposes;
 
 /// Kinds of features.
@@ -72,6 +72,11 @@ pub(crate) struct Feature {
 }
 
 impl Feature {
+    /// The queens are traded.
+    pub(crate) fn queens_traded() -> Self {
+        Self::of(FeatureKind::QueensTraded, Vec::new())
+    }
+
     fn of(kind: FeatureKind, men: Vec<Man>) -> Self {
         Self {
             kind,

@@ -116,7 +116,7 @@ fn harm_is_named_where_the_best_line_avoids_it() {
             true,
         ),
         (
-            "4k3/2pp4/2n5/8/8/5B2/8/4K3 b - - 0 1",
+            "4k3/1ppp4/2n5/8/8/5B2/8/4K3 b - - 0 1",
             "Kf7 Bxc6 dxc6",
             "Nd4 Be4 Kf7",
             IsolatedPawn,
@@ -226,7 +226,7 @@ fn purpose_is_named_where_the_board_proves_it() {
             &[Attacks, Develops, Controls][..],
         ),
         (
-            "4k3/8/8/r2N4/8/8/4P3/4K3 w - - 0 1",
+            "4k3/4p3/8/r2N4/8/8/4P3/4K3 w - - 0 1",
             "e4",
             &[Protects, Controls][..],
         ),

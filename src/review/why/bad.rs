@@ -276,7 +276,12 @@ pub(super) fn threat_words((position, _): &super::Passed, gain: &Gain) -> String
         (Some(1), _) => first,
         (Some(mate), _) => format!("{first} and mate in {mate}"),
         (None, Some(won)) => {
-            let rest = rest(position, &gain.line[..won.plies], 1);
+            // A recapture needs no line.
+            let rest = if won.plies > 2 {
+                rest(position, &gain.line[..won.plies], 1)
+            } else {
+                String::new()
+            };
             if won.promotes {
                 format!("{first}, promoting a pawn{rest}")
             } else {

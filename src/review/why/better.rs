@@ -5,6 +5,7 @@ use super::claim::Claim;
 use super::words::{Form, deed, line};
 use super::{Gain, Look, Reason, Teller, mate_for, motifs, rank, standing};
 use crate::review::chance::winning;
+use crate::review::features::{Feature, queen_trade};
 use crate::review::mark::{INACCURACY, MISTAKE};
 use crate::review::material::{Swing, settled, worth};
 use crate::review::motifs::{Kind, Walk, role_name};
@@ -180,7 +181,9 @@ impl Teller<'_> {
 
     /// What the best move keeps, in words and as a score.
     fn best_keeps(&self) -> Reason {
-        let best = self.best();
+        let (best, position) = (self.best(), &self.facts.position);
+        let trade = queen_trade(position, self.best_line)
+            .filter(|_| queen_trade(position, &self.played).is_none());
         let text = if let (Score::Mate(longer), Score::Mate(sooner)) = (self.before, self.after) {
             let (longer, sooner) = (longer.abs(), sooner.abs());
             format!("{best} was better and held out longer (mate in {longer} instead of {sooner}).")
@@ -190,17 +193,27 @@ impl Teller<'_> {
                 Score::Mate(moves) => format!("mate in {}", moves.abs()),
                 score @ Score::Centipawns(_) => self.shown(score),
             };
+            let trade = if trade.is_some() {
+                ", trading queens,"
+            } else {
+                ""
+            };
             match keeping(rank(self.before), rank(self.after)) {
                 Some(what) => {
-                    format!("{best} was better and {what} ({before} instead of {after}).")
+                    format!("{best} was better{trade} and {what} ({before} instead of {after}).")
                 }
-                None => format!("{best} was slightly better ({before} instead of {after})."),
+                None => format!("{best} was slightly better{trade} ({before} instead of {after}).")
+                    .replace(", (", " ("),
             }
         };
+        let claim = trade.map(|plies| {
+            let claim = Claim::new(position, &self.best_line[..plies], self.mover());
+            claim.with_features(vec![Feature::queens_traded()])
+        });
         Reason {
             kind: "best_keeps",
             text,
-            claim: None,
+            claim,
         }
     }
 

@@ -423,3 +423,31 @@ fn lines_are_written_as_a_coach_writes_them() {
     assert_eq!(line(&after, &[answer]), "4.Nxd4");
     assert_eq!(line(&start, &[m, answer]), "3...exd4 4.Nxd4");
 }
+
+#[test]
+fn queen_trade_is_named_where_only_the_better_move_trades() {
+    use crate::review::features::queen_trade;
+    let start = position("3qk3/pppp1ppp/8/8/8/8/PPPP1PPP/3QK3 b - - 0 1");
+    let moves = |text: &str| -> Vec<Move> {
+        let mut now = start.clone();
+        text.split(' ')
+            .map(|san| {
+                let m = now.parse_san(san).expect(san);
+                now.do_move(m);
+                m
+            })
+            .collect()
+    };
+    assert_eq!(
+        queen_trade(&start, &moves("Qe7+ Qe2 Qxe2+ Kxe2")),
+        None,
+        "too late"
+    );
+    assert_eq!(queen_trade(&start, &moves("Qe7+ Kf1 Qd8")), None);
+    let traded = position("3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 b - - 0 1");
+    let trade = [traded.parse_san("Qxd1+").expect("legal")];
+    let mut after = traded.clone();
+    after.do_move(trade[0]);
+    let answer = after.parse_san("Kxd1").expect("legal");
+    assert_eq!(queen_trade(&traded, &[trade[0], answer]), Some(2));
+}
