@@ -56,6 +56,7 @@ pub(super) fn removal(walk: &Walk) -> Option<Motif> {
         let before = walk.before(ply);
         let stood = man(before, target.square) == Some(target) && target.square != defender.square;
         let side = walk.side();
+        let stood = stood && before.by_color(!side).contains(target.square);
         let guards: Bitboard = attackers(before, target.square, !side);
         let only = guards == Bitboard::from(defender.square);
         let attacked = !attackers(before, target.square, side).is_empty();

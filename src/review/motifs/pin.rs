@@ -49,7 +49,8 @@ fn pinned_to(position: &Position, square: Square, target: Man) -> Option<(Man, M
     let back = behind(position, square, target.square)?;
     let enemy = position.by_color(!color_at(position, square)?);
     let dearer = value(back.role) > value(target.role) && value(back.role) > value(slider.role);
-    (enemy.contains(back.square) && dearer).then_some((slider, back))
+    let both = enemy.contains(back.square) && enemy.contains(target.square);
+    (both && dearer).then_some((slider, back))
 }
 
 fn color_at(position: &Position, square: Square) -> Option<Color> {
