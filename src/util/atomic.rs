@@ -14,9 +14,9 @@ use super::kind::Kind;
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// A file that is being written. The data goes to the temporary file `.NAME.zoothera.tmp` next to the target, which is
-/// renamed to the target on completion. Until then the target keeps its old content. If the value is dropped earlier,
-/// the temporary file is removed. If the process is killed, it remains until the same target is written again.
+/// A file that is being written. Writes to the temporary file `.NAME.zoothera.tmp` next to the target, which is renamed
+/// to the target on completion. Until then the target keeps its old content. If the value is dropped earlier, the
+/// temporary file is removed. If the process is killed, it remains until the same target is written again.
 ///
 /// The mode of the old file is kept. If the target is a symbolic link, the file that it points to is replaced.
 pub struct AtomicFile {

@@ -21,7 +21,7 @@ type FileId = std::path::PathBuf;
 /// Returns an error if an output is also an input, or if two outputs are the same file. `-` means the standard streams.
 ///
 /// # Errors
-/// The message names both paths and asks for another name.
+/// The message names both paths and suggests a different name.
 pub fn check_distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
     let read: Vec<_> = inputs
         .iter()

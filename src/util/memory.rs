@@ -1,8 +1,8 @@
-//! Large zeroed tables: allocation that can fail, on large pages where the system has them.
+//! Large zeroed tables: fallible allocation, with large pages where the system supports them.
 //!
-//! `Box<[T]>` will not do: for an alignment above 16 bytes the standard allocator fills the memory with zeros
-//! itself, which takes ten seconds for a table of 20 GiB and touches every page before it could become a large one.
-//! So the memory is asked for with a small alignment, which comes lazily zeroed from the system, and aligned here.
+//! `Box<[T]>` is unsuitable: for alignments above 16 bytes the standard allocator writes the zeros itself. This takes
+//! ten seconds for a table of 20 GiB, and touches every page before it can become a large page. This module therefore
+//! allocates with a small alignment, for which the system zeroes pages lazily, and aligns the table within.
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -15,12 +15,12 @@ use bytemuck::Zeroable;
 /// Size and alignment of a large page.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// An owned slice of elements that began as zeros.
+/// An owned slice whose elements are initially zero.
 pub struct Zeroed<T> {
-    /// What the allocator gave.
+    /// Start of the allocation.
     memory: NonNull<u8>,
     layout: Layout,
-    /// The first element: inside `memory`, aligned.
+    /// The first element, at an aligned address within the allocation.
     first: NonNull<T>,
     len: usize,
     owned: PhantomData<T>,
@@ -28,14 +28,14 @@ pub struct Zeroed<T> {
 
 // SAFETY: a `Zeroed<T>` owns its elements as a `Box<[T]>` does.
 unsafe impl<T: Send> Send for Zeroed<T> {}
-// SAFETY: as above; shared access gives `&[T]` only.
+// SAFETY: as above; shared access provides only `&[T]`.
 unsafe impl<T: Sync> Sync for Zeroed<T> {}
 
-/// A zeroed slice of `len` elements, or `None` when the system has not that much memory.
+/// Allocates a zeroed slice of `len` elements. Returns `None` if the system does not have enough memory.
 pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Zeroed<T>> {
     const { assert!(!std::mem::needs_drop::<T>() && size_of::<T>() > 0) };
     let bytes = len.checked_mul(size_of::<T>())?;
-    // Small tables need no large pages, only their own alignment.
+    // Small tables need only the alignment of their elements, not large pages.
     let align = if bytes >= 2 * HUGE_PAGE {
         HUGE_PAGE
     } else {
@@ -47,7 +47,7 @@ pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Zeroed<T>> {
     let offset = memory.align_offset(align);
     assert!(
         offset < align,
-        "an address can be aligned by less than the alignment"
+        "the offset to an aligned address is below the alignment"
     );
     // SAFETY: `offset < align` and the allocation has `bytes + align` bytes.
     let first = unsafe { memory.add(offset) }.cast();
@@ -61,7 +61,7 @@ pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Zeroed<T>> {
     })
 }
 
-/// A zeroed slice without which the program cannot go on.
+/// Allocates a zeroed slice of `len` elements, and aborts the process if memory is insufficient.
 pub fn zeroed_slice_or_abort<T: Zeroable>(len: usize) -> Zeroed<T> {
     let layout = || Layout::array::<T>(len).unwrap_or(Layout::new::<T>());
     zeroed_slice(len).unwrap_or_else(|| handle_alloc_error(layout()))
@@ -71,8 +71,8 @@ impl<T> Deref for Zeroed<T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `first` is aligned and followed by `len` elements in one live allocation; all bytes were zeroed,
-        // which is a valid `T` (it was made under `T: Zeroable`), and only `deref_mut` writes.
+        // SAFETY: `first` is aligned and points to `len` elements in one live allocation. All bytes were zeroed, which
+        // is a valid `T` because `zeroed_slice` requires `T: Zeroable`. Only `deref_mut` allows writes.
         unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
     }
 }
@@ -92,17 +92,17 @@ impl<T> Drop for Zeroed<T> {
     }
 }
 
-/// Tells Linux that the inner pages of a live range may become large pages: fewer TLB misses in the transposition
-/// table. Advice only: nothing depends on the answer.
+/// Advises Linux to use large pages within a live range, which reduces TLB misses in the transposition table. Ignores
+/// the result, because correctness does not depend on it.
 fn advise_huge_pages(address: usize, bytes: usize) {
-    // Miri has no such call.
+    // Miri does not support `madvise`.
     #[cfg(all(target_os = "linux", not(miri)))]
     {
         let start = address.next_multiple_of(HUGE_PAGE);
         let end = (address + bytes) / HUGE_PAGE * HUGE_PAGE;
         if start < end {
-            // SAFETY: the caller's range is a live allocation, and MADV_HUGEPAGE changes how it is backed, never
-            // what it holds.
+            // SAFETY: the caller's range is a live allocation. MADV_HUGEPAGE changes its backing pages, not its
+            // content.
             unsafe {
                 libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE);
             }
@@ -112,34 +112,35 @@ fn advise_huge_pages(address: usize, bytes: usize) {
     let _ = (address, bytes);
 }
 
-/// Bytes of memory that the process can get without swapping, where the system tells: what is free, within the limits
-/// of the process and of its control group.
+/// Memory in bytes that the process can allocate without swapping: the system's free memory, within the limits of the
+/// process and of its control group. `None` if it cannot be determined.
 pub fn available_bytes() -> Option<usize> {
     let free = || kib_field(&read("/proc/meminfo")?, "MemAvailable:");
-    [free(), address_space_left(), group_bytes_left()]
+    [free(), address_space_left(), cgroup_bytes_left()]
         .into_iter()
         .flatten()
         .min()
 }
 
-/// Bytes that the process may still map under its own limits (`ulimit -v`, `ulimit -d`), stacks of threads included;
-/// `None` where there is no limit.
+/// Address space in bytes that the process may still map under its limits (`ulimit -v`, `ulimit -d`), thread stacks
+/// included. `None` if there is no limit.
 pub fn address_space_left() -> Option<usize> {
     let (limits, status) = (read("/proc/self/limits")?, read("/proc/self/status")?);
-    let left = |limit: &str, used: &str| {
+    let remaining = |limit: &str, used: &str| {
         let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
         let limit: usize = line.split_whitespace().next()?.parse().ok()?;
         Some(limit.saturating_sub(kib_field(&status, used)?))
     };
     let spaces = [
-        left("Max address space", "VmSize:"),
-        left("Max data size", "VmData:"),
+        remaining("Max address space", "VmSize:"),
+        remaining("Max data size", "VmData:"),
     ];
     spaces.into_iter().flatten().min()
 }
 
-/// Bytes left under the limit of the control group (version 2), as a container has one. Its page cache can be dropped.
-fn group_bytes_left() -> Option<usize> {
+/// Remaining bytes under the memory limit of the control group (version 2), which containers use. Page cache counts as
+/// available, because the kernel can drop it.
+fn cgroup_bytes_left() -> Option<usize> {
     let groups = read("/proc/self/cgroup")?;
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let file = |name: &str| {
@@ -149,27 +150,27 @@ fn group_bytes_left() -> Option<usize> {
         ))
     };
     let number = |name: &str| file(name)?.trim().parse::<usize>().ok();
-    let (most, used) = (number("memory.max")?, number("memory.current")?);
+    let (limit, used) = (number("memory.max")?, number("memory.current")?);
     let stat = file("memory.stat")?;
     let cache = stat.lines().find_map(|line| line.strip_prefix("file "));
     let cache: usize = cache?.trim().parse().ok()?;
-    Some(most.saturating_sub(used.saturating_sub(cache)))
+    Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// A small text file of the system; `None` where there is none.
+/// Reads a small text file of the system; `None` if it cannot be read.
 fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// The bytes of a line `NAME  123 kB`.
+/// The size in bytes from a line `NAME  123 kB`.
 fn kib_field(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Lets all threads allocate from one arena. The C library reserves 64 MiB of address space for the arena of each new
-/// thread; under a limit of address space, tables need it more.
+/// Makes all threads allocate from a single arena. By default glibc reserves 64 MiB of address space for the arena of
+/// each new thread. If the address space is limited, the tables need this space.
 pub fn share_one_arena() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: `mallopt` changes a setting of the allocator and may be called at any time.
@@ -187,10 +188,10 @@ mod tests {
     struct CacheLine([u8; 64]);
 
     #[test]
-    fn slices_are_zeroed_aligned_and_writable() {
-        // Miri takes seconds for a thousand.
-        let most = if cfg!(miri) { 2000 } else { 100_000 };
-        for len in [0, 1, 1000, most] {
+    fn zeroed_slice_is_zeroed_aligned_and_writable() {
+        // Miri takes seconds for a thousand elements.
+        let max_len = if cfg!(miri) { 2000 } else { 100_000 };
+        for len in [0, 1, 1000, max_len] {
             let mut slice: Zeroed<CacheLine> = zeroed_slice_or_abort(len);
             assert_eq!(slice.len(), len);
             assert_eq!(slice.as_ptr() as usize % 64, 0);
@@ -201,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_read_in_kib() {
+    fn kib_field_returns_bytes() {
         let text = "MemFree:  1 kB\nMemAvailable:    20 kB\n";
         assert_eq!(kib_field(text, "MemAvailable:"), Some(20 << 10));
         assert_eq!(kib_field(text, "VmSize:"), None);
     }
 
     #[test]
-    fn too_much_is_refused() {
+    fn zeroed_slice_returns_none_for_impossible_size() {
         assert!(zeroed_slice::<CacheLine>(usize::MAX / 64).is_none());
         assert!(zeroed_slice::<CacheLine>(usize::MAX).is_none());
     }

@@ -5,8 +5,8 @@
 //! the board is flipped for Black, and mirrored if the own king stands on files e to h (the other half than in
 //! HalfKAv2_hm). The features do not depend on the own king in any other way.
 //!
-//! An index is the sum of three numbers: the start of the attacker's and the attacked piece's kinds, the start of the
-//! attacker's square within it, and the rank of the attacked square among the squares attackable from there.
+//! An index is the sum of three numbers: the first index for the two kinds of pieces, the offset of the attacker's
+//! square, and the rank of the attacked square among the squares attackable from there.
 // CITE: the feature set is that of Stockfish 18, reduced in Stockfish 19; from their description, checked against
 // the outputs of the published nets.
 
