@@ -1,4 +1,4 @@
-//! Training data of every format, against files that other programs wrote.
+//! Training data formats, checked against each other and against files of other programs.
 
 mod folder;
 mod shared;
@@ -23,7 +23,7 @@ fn published_binpack_keeps_its_entries_and_bytes() {
     let entries = entries(&path);
     assert_eq!(entries.len(), 841_698);
     let again = encode(Format::Binpack, &entries);
-    let original = fs::read(&path).expect("the file again");
+    let original = fs::read(&path).expect("a readable file");
     assert!(again == original);
     let games = &entries[..30_000];
     check_against_decoder(games);
@@ -33,7 +33,7 @@ fn published_binpack_keeps_its_entries_and_bytes() {
 
 #[test]
 #[ignore = "reads 30 MB of games"]
-fn the_large_files_have_the_published_counts() {
+fn large_files_have_the_published_counts() {
     for (name, wanted) in [
         ("data/games-d4-a.binpack", 5_425_668),
         ("data/games-d4-b.binpack", 1_142_240),
@@ -56,7 +56,7 @@ fn check_against_decoder(sample: &[Entry]) {
     check_decoded(sample, decoder.expect("a decoder"));
 }
 
-/// Compares entries with what the decoder of their file says.
+/// Compares entries with those that the crate `sfbinpack` decodes from their file.
 fn check_decoded(
     sample: &[Entry],
     mut decoder: sfbinpack::CompressedTrainingDataEntryReader<fs::File>,
@@ -109,7 +109,7 @@ fn check_records(sample: &[Entry]) {
     let filter = Filter::default();
     let records = |name: &str, format| {
         let path = folder.file(name, &encode(format, sample));
-        read_records(&path, &filter).expect("a sound file")
+        read_records(&path, &filter).expect("a valid file")
     };
     let wanted = records("a.binpack", Format::Binpack);
     assert!(wanted.len() > 1000 && wanted.len() < sample.len());
@@ -118,7 +118,7 @@ fn check_records(sample: &[Entry]) {
 }
 
 #[test]
-fn a_file_that_was_cut_off_gives_what_is_whole() {
+fn reader_returns_the_whole_entries_of_truncated_file() {
     let folder = Folder::new("cut");
     let first = &random_games(2, 50)[..1000];
     let in_bin = encode(Format::Bin, first);
@@ -139,7 +139,7 @@ fn a_file_that_was_cut_off_gives_what_is_whole() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_name() {
+fn errors_name_the_file() {
     let folder = Folder::new("unread");
     for (name, bytes) in [
         ("a.bin", [0; 80].as_slice()),

@@ -1,4 +1,4 @@
-//! `zoothera data …` on synthetic games: nothing lost, nothing invented, nothing left behind.
+//! `zoothera data …` on synthetic games: no entry is lost or added, and no temporary file remains.
 
 mod engine;
 mod folder;
@@ -19,6 +19,7 @@ use zoothera::data::{Entry, bin, plain};
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
+/// Runs a `data` command; `paths` follow the first argument.
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
     let mut words = arguments.iter();
     engine()
@@ -27,9 +28,10 @@ fn data(arguments: &[&str], paths: &[&Path]) -> Output {
         .args(paths)
         .args(words)
         .output()
-        .expect("the binary starts")
+        .expect("the engine starts")
 }
 
+/// Runs a `data` command, which must succeed, and returns its standard output.
 fn succeed(arguments: &[&str], paths: &[&Path]) -> String {
     let output = data(arguments, paths);
     let err = String::from_utf8_lossy(&output.stderr);
@@ -37,7 +39,7 @@ fn succeed(arguments: &[&str], paths: &[&Path]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Something that can be sorted and compared.
+/// The sorted records of the entries, for comparisons that ignore the order.
 fn sorted(entries: &[Entry]) -> Vec<[u8; bin::RECORD_BYTES]> {
     let mut records: Vec<_> = entries
         .iter()
@@ -48,7 +50,7 @@ fn sorted(entries: &[Entry]) -> Vec<[u8; bin::RECORD_BYTES]> {
 }
 
 #[test]
-fn formats_are_converted_there_and_back() {
+fn convert_round_trips_every_format() {
     let folder = Folder::new("convert");
     let games = random_games(1, 100);
     let first = folder.file("a.binpack", &encode(Format::Binpack, &games));
@@ -70,12 +72,12 @@ fn formats_are_converted_there_and_back() {
 }
 
 #[test]
-fn shuffling_keeps_everything_and_depends_on_the_seed() {
+fn shuffle_permutes_all_entries_and_depends_on_the_seed() {
     let folder = Folder::new("shuffle");
     let games = random_games(2, 1000);
     let from = folder.file("a.bin", &encode(Format::Bin, &games));
     let [one, again, other, large] = ["1.bin", "2.bin", "3.bin", "4.bin"].map(|n| folder.path(n));
-    // One mebibyte is too little for all: there are several buckets.
+    // One MiB is too little for all entries, so that there are several buckets.
     succeed(&["shuffle", "--memory", "1"], &[&from, &one]);
     succeed(&["shuffle", "--memory", "1"], &[&from, &again]);
     succeed(
@@ -88,11 +90,11 @@ fn shuffling_keeps_everything_and_depends_on_the_seed() {
     for shuffled in [&one, &other, &large] {
         let shuffled = entries(shuffled);
         assert!(sorted(&shuffled) == sorted(&games));
-        // Neighbours are no neighbours any more.
+        // Few consecutive entries remain consecutive.
         let follow = |pair: &[Entry]| pair[1].ply == pair[0].ply + 1;
         let following = shuffled.windows(2).filter(|pair| follow(pair)).count();
         assert!(following < games.len() / 20, "{following}");
-        // Every entry is as likely in any half.
+        // About half of the entries of the first half remain in it.
         let half: HashSet<_> = sorted(&shuffled[..games.len() / 2]).into_iter().collect();
         let stayed = sorted(&games[..games.len() / 2]);
         let stayed = stayed.iter().filter(|r| half.contains(*r)).count();
@@ -106,7 +108,7 @@ fn shuffling_keeps_everything_and_depends_on_the_seed() {
 }
 
 #[test]
-fn of_equal_positions_the_first_stays() {
+fn dedupe_keeps_the_first_of_equal_positions() {
     let folder = Folder::new("dedupe");
     let games = random_games(3, 1000);
     let from = folder.file("a.bin", &encode(Format::Bin, &games));
@@ -123,7 +125,7 @@ fn of_equal_positions_the_first_stays() {
 }
 
 #[test]
-fn games_are_split_whole() {
+fn split_keeps_games_whole() {
     let folder = Folder::new("split");
     let games = random_games(4, 400);
     let from = folder.file("a.binpack", &encode(Format::Binpack, &games));
@@ -143,7 +145,7 @@ fn games_are_split_whole() {
 }
 
 #[test]
-fn what_is_filtered_is_left_out_or_loses_its_score() {
+fn filter_drops_positions_or_in_binpack_their_scores() {
     let folder = Folder::new("filter");
     let games = random_games(5, 200);
     let from = folder.file("a.bin", &encode(Format::Bin, &games));
@@ -171,7 +173,7 @@ fn what_is_filtered_is_left_out_or_loses_its_score() {
 }
 
 #[test]
-fn info_counts() {
+fn info_counts_positions_games_and_results() {
     let folder = Folder::new("info");
     let games = random_games(6, 50);
     for (name, format) in [("a.bin", Format::Bin), ("a.binpack", Format::Binpack)] {
@@ -191,7 +193,7 @@ fn info_counts() {
     }
 }
 
-/// Games on whose trees positions were sampled, as a `.tree` and as entries.
+/// Samples in the search trees of random games, as a `.tree` and as entries.
 fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
     let mut rng = SplitMix64::new(seed);
     let (mut bytes, mut all) = (Vec::new(), Vec::new());
@@ -207,7 +209,9 @@ fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
             let moves = position.moves_since(start.history_len());
             let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
             let score = rng.below(6000) as i16 - 3000;
-            encoder.sample(&path, score).expect("moves");
+            encoder
+                .sample(&path, score)
+                .expect("a path of possible moves");
             let mut entry = Entry {
                 score,
                 ..Entry::of(&position)
@@ -215,13 +219,15 @@ fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
             entry.set_result(white);
             all.push(entry);
         }
-        encoder.finish(white, &mut bytes).expect("a vector");
+        encoder
+            .finish(white, &mut bytes)
+            .expect("writing to a vector");
     }
     (bytes, all)
 }
 
 #[test]
-fn trees_are_read_by_all_commands_and_written_from_trees() {
+fn commands_read_trees_and_write_trees_from_trees() {
     let folder = Folder::new("trees");
     let (bytes, samples) = trees(8, 100);
     let tree = folder.file("a.tree", &bytes);
@@ -232,7 +238,7 @@ fn trees_are_read_by_all_commands_and_written_from_trees() {
     let copy = folder.path("copy.tree");
     succeed(&["convert"], &[&tree, &copy]);
     assert!(fs::read(&copy).expect("a file") == bytes);
-    // Each command with trees on both sides does what it does with records.
+    // Commands with trees as input and output keep the same entries as with `.bin` files.
     for arguments in [
         ["convert", "--skip", "100", "--limit", "3000"].as_slice(),
         &["filter", "--max-score", "2000", "--min-ply", "9"],
@@ -253,13 +259,13 @@ fn trees_are_read_by_all_commands_and_written_from_trees() {
 }
 
 #[test]
-fn positions_get_the_values_of_other_nets() {
+fn relabel_writes_the_mean_value_of_the_networks() {
     let folder = Folder::new("relabel");
     let (bytes, samples) = trees(10, 60);
     let [tree, bin] = ["a.tree", "a.bin"].map(|name| folder.path(name));
     fs::write(&tree, bytes).expect("a file");
     let mut wanted = samples.clone();
-    // An entry without a score only carries a game on, and has none afterwards.
+    // An entry without a score must stay without one.
     wanted[7].score = NO_SCORE;
     fs::write(&bin, encode(Format::Bin, &wanted)).expect("a file");
     let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
@@ -280,7 +286,11 @@ fn positions_get_the_values_of_other_nets() {
         let labelled = entries(&to_tree);
         assert!(labelled.len() == wanted.len());
         let differ = labelled.iter().zip(&wanted).filter(|(a, b)| a != b);
-        assert_eq!(differ.count(), 1, "but for the entry without a score");
+        assert_eq!(
+            differ.count(),
+            1,
+            "only the entry without a score may differ"
+        );
     }
     let missing = data(&["relabel", "--label", "none.nnue"], &[&bin, &tree]);
     let message = String::from_utf8_lossy(&missing.stderr).into_owned();
@@ -288,7 +298,7 @@ fn positions_get_the_values_of_other_nets() {
 }
 
 #[test]
-fn games_of_trees_are_split_whole() {
+fn split_keeps_games_of_trees_whole() {
     let folder = Folder::new("split-trees");
     let (bytes, samples) = trees(9, 300);
     let from = folder.file("a.tree", &bytes);
@@ -297,11 +307,11 @@ fn games_of_trees_are_split_whole() {
     succeed(&["split", &into(&large, 4), &into(&small, 1)], &[&from]);
     let (large, small) = (entries(&large), entries(&small));
     assert!(sorted(&[large.clone(), small.clone()].concat()) == sorted(&samples));
-    // A run of samples that went one way is a game or several, so that cuts are rare.
+    // A run of consecutive samples in one part is one or more whole games, so that there are few runs.
     let first = sorted(&small[..1]);
     assert!(!sorted(&large).contains(&first[0]));
     let mut rest = samples.as_slice();
-    let mut cuts = 0;
+    let mut runs = 0;
     while let Some(sample) = rest.first() {
         let part = if small.contains(sample) {
             &small
@@ -310,13 +320,13 @@ fn games_of_trees_are_split_whole() {
         };
         let here = rest.iter().take_while(|e| part.contains(e)).count();
         rest = &rest[here..];
-        cuts += 1;
+        runs += 1;
     }
-    assert!(cuts <= 150, "{cuts} runs of samples in 300 games");
+    assert!(runs <= 150, "{runs} runs of samples in 300 games");
 }
 
 #[test]
-fn trees_refuse_unrelated_positions_before_any_work() {
+fn commands_refuse_unrelated_positions_in_trees_at_once() {
     let folder = Folder::new("unrelated");
     let games = random_games(10, 20);
     let bin = folder.file("a.bin", &encode(Format::Bin, &games));
@@ -331,7 +341,7 @@ fn trees_refuse_unrelated_positions_before_any_work() {
 }
 
 #[test]
-fn a_failure_leaves_the_old_file_and_no_other() {
+fn failed_command_keeps_the_old_output_and_no_temporary_file() {
     let folder = Folder::new("failure");
     let games = random_games(7, 20);
     let mut bytes = encode(Format::Bin, &games);

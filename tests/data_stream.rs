@@ -1,4 +1,4 @@
-//! The stream of records: everything once an epoch, in an order that nobody foresees and anybody can repeat.
+//! Record stream: every record once per epoch, in a random order that can be reproduced.
 
 mod folder;
 
@@ -15,11 +15,11 @@ use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, Filter, Record};
 use zoothera::util::rng::SplitMix64;
 
-/// Memory for the smallest window, of 65,536 records.
-const LEAST: usize = (96 << 20) + (1 << 16) * 32;
+/// Memory in bytes for the smallest window, of 65,536 records.
+const MIN_MEMORY: usize = (96 << 20) + (1 << 16) * 32;
 const WINDOW: u64 = 1 << 16;
 
-/// Games whose positions are told apart by their scores and their plies.
+/// `count` entries of a game, numbered from `first` in their scores and plies ([`number`]).
 fn games(first: u32, count: u32) -> Vec<Entry> {
     let mut rng = SplitMix64::new(first.into());
     let start = random_walk(&Position::startpos(), 6, &mut rng).expect("a position");
@@ -47,11 +47,12 @@ fn games(first: u32, count: u32) -> Vec<Entry> {
         .collect()
 }
 
-/// A number that no two records of a test share.
+/// The unique number of a record.
 fn number(record: &Record) -> u32 {
     u32::from(record.ply) / 100 * 32_000 + record.score as u32
 }
 
+/// Writes entries to a file in the format of its extension.
 fn write(folder: &Folder, name: &str, entries: &[Entry]) -> PathBuf {
     let path = folder.path(name);
     let format = Format::of(&path).expect("a format");
@@ -59,10 +60,10 @@ fn write(folder: &Folder, name: &str, entries: &[Entry]) -> PathBuf {
     for entry in entries {
         writer.write(entry).expect("an entry");
     }
-    folder.file(name, &writer.finish().expect("a vector"))
+    folder.file(name, &writer.finish().expect("writing to a vector"))
 }
 
-/// Samples as a `.tree`: walks of a few plies from starts at several move numbers.
+/// Writes a `.tree` of `count` numbered samples: random walks of up to 11 plies from roots with different plies.
 fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
     let mut bytes = Vec::new();
     let mut rng = SplitMix64::new(first.into());
@@ -79,10 +80,12 @@ fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
             let Some(position) = walk else { continue };
             let path: Vec<PackedMove> = position.moves_since(0).map(Move::bits_of).collect();
             let score = (number % 32_000) as i16;
-            encoder.sample(&path, score).expect("moves");
+            encoder
+                .sample(&path, score)
+                .expect("a path of possible moves");
             number += 1;
         }
-        encoder.finish(0, &mut bytes).expect("a vector");
+        encoder.finish(0, &mut bytes).expect("writing to a vector");
     }
     folder.file(name, &bytes)
 }
@@ -103,19 +106,20 @@ fn options(paths: &[PathBuf]) -> Options {
         holdout: 0.0,
         holdout_limit: 0,
         seed: 5,
-        memory: LEAST,
+        memory: MIN_MEMORY,
         threads: 2,
     }
 }
 
+/// The next `count` records.
 fn next(stream: &mut Stream, count: u64) -> Vec<Record> {
     let mut out = Vec::new();
-    stream.next(count as usize, &mut out).expect("sound files");
+    stream.next(count as usize, &mut out).expect("valid files");
     assert_eq!(out.len() as u64, count);
     out
 }
 
-/// Files of all formats with 288,000 positions in all.
+/// Files of several formats with [`ALL`] positions in all.
 fn files(folder: &Folder) -> Vec<PathBuf> {
     vec![
         write(folder, "a.bin", &games(0, 128_000)),
@@ -128,14 +132,14 @@ fn files(folder: &Folder) -> Vec<PathBuf> {
 const ALL: u64 = 288_000;
 
 #[test]
-fn every_epoch_shows_everything_and_windows_bound_the_memory() {
+fn stream_presents_every_record_once_per_epoch_in_bounded_memory() {
     let folder = Folder::new("stream-all");
-    let mut stream = Stream::open(&options(&files(&folder))).expect("sound files");
+    let mut stream = Stream::open(&options(&files(&folder))).expect("valid files");
     assert_eq!(stream.window_len(), WINDOW);
     assert!(!stream.is_resident());
     let estimate = stream.estimated_len() as f64 / ALL as f64;
     assert!((0.8..1.25).contains(&estimate), "{estimate}");
-    // Whatever was shown, and what still waits in the window, is a beginning of the row of epochs.
+    // The presented records and those in the window are together a prefix of the sequence of epochs.
     let mut times = vec![0_u32; ALL as usize];
     for _ in 0..3 * ALL / 1000 {
         for record in next(&mut stream, 1000) {
@@ -144,14 +148,17 @@ fn every_epoch_shows_everything_and_windows_bound_the_memory() {
     }
     assert!(times.iter().all(|&n| (2..=4).contains(&n)));
     let late = times.iter().map(|&n| u64::from(n.abs_diff(3))).sum::<u64>();
-    assert!(late <= 2 * WINDOW, "{late} positions are late or early");
+    assert!(
+        late <= 2 * WINDOW,
+        "{late} presentations too many or too few"
+    );
 }
 
 #[test]
-fn a_batch_mixes_games_and_files() {
+fn batches_mix_games_and_files() {
     let folder = Folder::new("stream-mix");
-    let mut stream = Stream::open(&options(&files(&folder))).expect("sound files");
-    // Neighbours in a file are a third of the window apart, as random places are.
+    let mut stream = Stream::open(&options(&files(&folder))).expect("valid files");
+    // Neighbours in a file are a third of the window apart on average, as random places are.
     let shown = next(&mut stream, WINDOW);
     let place: HashMap<u32, usize> = shown
         .iter()
@@ -167,7 +174,7 @@ fn a_batch_mixes_games_and_files() {
     let mean = distances.iter().sum::<f64>() / distances.len() as f64;
     assert!(distances.len() > 50_000, "{}", distances.len());
     assert!((mean - 1.0 / 3.0).abs() < 0.01, "{mean}");
-    // Later batches hold something of most files, in about their proportion.
+    // Later batches have records of the `.tree`, in very roughly its proportion.
     let shown = next(&mut stream, 2 * ALL);
     let of_tree = |r: &&Record| (128_000..224_000).contains(&number(r));
     for batch in shown.chunks(16_384) {
@@ -177,11 +184,11 @@ fn a_batch_mixes_games_and_files() {
 }
 
 #[test]
-fn threads_and_pauses_change_nothing() {
+fn stream_resumes_at_bookmark_with_any_number_of_threads() {
     let folder = Folder::new("stream-resume");
     let paths = files(&folder);
     let whole = {
-        let mut stream = Stream::open(&options(&paths)).expect("sound files");
+        let mut stream = Stream::open(&options(&paths)).expect("valid files");
         next(&mut stream, 500_000)
     };
     let mut rng = SplitMix64::new(1);
@@ -191,7 +198,7 @@ fn threads_and_pauses_change_nothing() {
             ..options(&paths)
         };
         let mut at = 0;
-        let mut stream = Stream::open(&options).expect("sound files");
+        let mut stream = Stream::open(&options).expect("valid files");
         while at < whole.len() {
             let count = (1 + rng.below(60_000)).min(whole.len() - at);
             assert!(
@@ -210,17 +217,17 @@ fn threads_and_pauses_change_nothing() {
         seed: 6,
         ..options(&paths)
     };
-    let mut stream = Stream::open(&other).expect("sound files");
+    let mut stream = Stream::open(&other).expect("valid files");
     assert!(next(&mut stream, 1000) != whole[..1000]);
     let bookmark = stream.bookmark();
     assert!(Stream::open_at(&options(&paths), &bookmark).is_err());
 }
 
 #[test]
-fn small_files_stay_in_memory() {
+fn small_files_are_resident_and_shuffled_every_epoch() {
     let folder = Folder::new("stream-small");
     let paths = [write(&folder, "a.binpack", &games(0, 30_000))];
-    let mut stream = Stream::open(&options(&paths)).expect("a sound file");
+    let mut stream = Stream::open(&options(&paths)).expect("a valid file");
     assert!(stream.is_resident());
     assert_eq!(
         (stream.window_len(), stream.estimated_len()),
@@ -241,20 +248,20 @@ fn small_files_stay_in_memory() {
 }
 
 #[test]
-fn what_is_held_out_is_never_shown() {
+fn stream_never_presents_held_out_records() {
     let folder = Folder::new("stream-holdout");
     let options = Options {
         holdout: 0.1,
         holdout_limit: 1 << 20,
         ..options(&files(&folder))
     };
-    let mut stream = Stream::open(&options).expect("sound files");
-    let held_out = stream.held_out().expect("sound files");
+    let mut stream = Stream::open(&options).expect("valid files");
+    let held_out = stream.held_out().expect("valid files");
     let share = held_out.len() as f64 / ALL as f64;
     assert!((0.08..0.12).contains(&share), "{share}");
     let mut out = vec![false; ALL as usize];
     held_out.iter().for_each(|r| out[number(r) as usize] = true);
-    // The ends of the files.
+    // The last records of the files are held out.
     assert!(
         [127_999, 223_999, 255_999, 287_999]
             .iter()
@@ -266,20 +273,20 @@ fn what_is_held_out_is_never_shown() {
         holdout_limit: 10_000,
         ..options
     };
-    let stream = Stream::open(&limited).expect("sound files");
-    let count = stream.held_out().expect("sound files").len();
+    let stream = Stream::open(&limited).expect("valid files");
+    let count = stream.held_out().expect("valid files").len();
     assert!((8_000..12_000).contains(&count), "{count}");
 }
 
 #[test]
-fn filters_and_labels_are_applied() {
+fn stream_applies_filter_thinning_and_sample_flag() {
     let folder = Folder::new("stream-filter");
     let path = write_tree(&folder, "a.tree", 0, 32_000);
     let mut options = options(&[path]);
     options.sources[0].sampled = true;
     options.filter.max_score = 20_000;
     options.thin_beyond = 10_000;
-    let mut stream = Stream::open(&options).expect("a sound file");
+    let mut stream = Stream::open(&options).expect("a valid file");
     let len = stream.window_len();
     assert!((14_500..15_500).contains(&len), "{len}");
     let shown = next(&mut stream, len);
@@ -291,19 +298,19 @@ fn filters_and_labels_are_applied() {
 }
 
 #[test]
-fn faults_are_told_with_the_file() {
+fn errors_name_the_file() {
     let folder = Folder::new("stream-faults");
-    let error = |options: &Options| format!("{:#}", Stream::open(options).err().expect("a fault"));
+    let error = |options: &Options| format!("{:#}", Stream::open(options).err().expect("an error"));
     let absent = options(&[folder.path("absent.bin")]);
     assert!(error(&absent).contains("absent.bin"));
     let empty = options(&[folder.file("empty.bin", b"")]);
     assert!(error(&empty).contains("no position"));
-    let poor = Options {
+    let small = Options {
         memory: 1 << 20,
         ..options(&[folder.file("a.bin", &[])])
     };
-    assert!(error(&poor).contains("memory"));
-    // Damage to a header, wherever the chunks begin, and to a payload.
+    assert!(error(&small).contains("memory"));
+    // Damage to headers and payloads at random places.
     let path = write_tree(&folder, "a.tree", 0, 64_000);
     let bytes = std::fs::read(&path).expect("a file");
     let mut rng = SplitMix64::new(9);
@@ -317,8 +324,8 @@ fn faults_are_told_with_the_file() {
             "{error}"
         );
     }
-    // A cut is none.
+    // Truncation is not damage.
     let cut = options(&[folder.file("cut.tree", &bytes[..bytes.len() - 10])]);
-    let stream = Stream::open(&cut).expect("a file that was cut off");
+    let stream = Stream::open(&cut).expect("a truncated file");
     assert!((63_800..64_000).contains(&stream.window_len()));
 }

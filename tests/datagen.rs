@@ -1,4 +1,4 @@
-//! Data generation through the command line: the same seed gives the same file, whatever happens on the way.
+//! Data generation from the command line: the same seed gives the same file, with any threads and interruptions.
 
 mod engine;
 mod folder;
@@ -27,25 +27,27 @@ fn command(kind: &str, out: &Path, arguments: &str) -> Command {
 fn start(kind: &str, out: &Path, arguments: &str) -> Child {
     command(kind, out, arguments)
         .spawn()
-        .expect("the binary starts")
+        .expect("the engine starts")
 }
 
+/// Runs the generator, which must succeed.
 fn generate(kind: &str, out: &Path, arguments: &str) {
     let child = start(kind, out, arguments);
-    let output = child.wait_with_output().expect("the binary ends");
+    let output = child.wait_with_output().expect("the engine exits");
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments}: {err}");
 }
 
+/// Runs the generator, which must fail, and returns its error output.
 fn refused(kind: &str, out: &Path, arguments: &str) -> String {
     let child = start(kind, out, arguments);
-    let output = child.wait_with_output().expect("the binary ends");
+    let output = child.wait_with_output().expect("the engine exits");
     assert!(!output.status.success(), "{arguments}");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Kills the generator again and again, and lets it finish at last. What it leaves each time must be the beginning of
-/// the file `whole`, and may not lose a game that its state speaks of.
+/// Kills the generator `kills` times, then runs it to the end. After each kill the output must be a prefix of the file
+/// `whole` and contain all games that its state records.
 fn generate_with_kills(kind: &str, (out, whole): (&Path, &Path), arguments: &str, kills: usize) {
     let arguments = format!("{arguments} --resume");
     let wanted = entries(whole);
@@ -61,33 +63,36 @@ fn generate_with_kills(kind: &str, (out, whole): (&Path, &Path), arguments: &str
         if out.exists() {
             let left = entries(out);
             assert!(left.len() >= recorded, "{} of {recorded}", left.len());
-            assert!(wanted.starts_with(&left), "other games");
+            assert!(
+                wanted.starts_with(&left),
+                "the output is not a prefix of the uninterrupted file"
+            );
         }
     }
     eprintln!(
-        "{recorded} of {} positions in spite of {kills} kills",
+        "{recorded} of {} positions after {kills} kills",
         wanted.len()
     );
     generate(kind, out, &arguments);
     let same = fs::read(out).expect("a file") == fs::read(whole).expect("a file");
-    assert!(same, "kills matter");
+    assert!(same, "the output depends on kills");
 }
 
-/// The positions that are in a file for good, by the state beside it.
+/// The number of positions that the state file records.
 fn recorded_positions(out: &Path) -> usize {
     let mut path = out.as_os_str().to_owned();
     path.push(".state");
     let Ok(text) = fs::read_to_string(path) else {
         return 0;
     };
-    let state: serde_json::Value = serde_json::from_str(&text).expect("a whole state");
+    let state: serde_json::Value = serde_json::from_str(&text).expect("a complete state");
     state["positions"].as_u64().expect("a number") as usize
 }
 
 const SAMPLE: &str = "--positions 12000 --nodes 300 --one-in 4 --hash 1";
 
 #[test]
-fn samples_depend_on_the_seed_alone() {
+fn samples_depend_only_on_the_seed() {
     let folder = Folder::new("sample");
     let [one, two, killed] = ["1.bin", "2.bin", "3.bin"].map(|name| folder.path(name));
     generate("sample", &one, &format!("{SAMPLE} --threads 1"));
@@ -99,7 +104,10 @@ fn samples_depend_on_the_seed_alone() {
         5,
     );
     let wanted = fs::read(&one).expect("a file");
-    assert!(fs::read(&two).expect("a file") == wanted, "threads matter");
+    assert!(
+        fs::read(&two).expect("a file") == wanted,
+        "the output depends on the number of threads"
+    );
     let samples = entries(&one);
     assert!(samples.len() >= 12_000 && samples.len() < 20_000);
     assert!(
@@ -113,7 +121,7 @@ fn samples_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn other_nets_label_what_the_player_met() {
+fn label_networks_label_the_same_samples() {
     let folder = Folder::new("sample-label");
     let [own, same, half] = ["own.bin", "same.bin", "half.bin"].map(|name| folder.path(name));
     let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
@@ -127,7 +135,7 @@ fn other_nets_label_what_the_player_met() {
         &format!("{sample} --label {net}@0.25 --label {net}@0.75"),
     );
     let [own, same, half] = [own, same, half].map(|path| entries(&path));
-    assert!(same == own, "the net disagrees with itself");
+    assert!(same == own, "the labels by the playing network differ");
     assert_eq!(half.len(), own.len());
     for (half, own) in half.iter().zip(&own) {
         let wanted = (f64::from(own.score) / 2.0).round();
@@ -150,7 +158,7 @@ fn other_nets_label_what_the_player_met() {
 }
 
 #[test]
-fn trees_hold_the_same_samples_in_the_same_order() {
+fn trees_have_the_same_samples_in_the_same_order_as_bin() {
     let folder = Folder::new("sample-tree");
     for (name, arguments) in [
         ("classical", SAMPLE.to_owned()),
@@ -165,11 +173,11 @@ fn trees_hold_the_same_samples_in_the_same_order() {
         generate("sample", &one, &format!("{arguments} --threads 1"));
         generate("sample", &three, &format!("{arguments} --threads 3"));
         generate_with_kills("sample", (&killed, &one), &arguments, 5);
-        assert!(entries(&one) == entries(&bin), "{name}: other samples");
+        assert!(entries(&one) == entries(&bin), "{name}: the samples differ");
         let wanted = fs::read(&one).expect("a file");
         assert!(
             fs::read(&three).expect("a file") == wanted,
-            "threads matter"
+            "the output depends on the number of threads"
         );
         let bytes = wanted.len() as f64 / entries(&one).len() as f64;
         assert!(bytes < 10.0, "{bytes} bytes a position");
@@ -181,7 +189,7 @@ fn trees_hold_the_same_samples_in_the_same_order() {
 }
 
 #[test]
-fn a_finished_file_can_be_made_longer_but_not_mixed() {
+fn finished_file_can_be_extended_only_with_the_same_settings() {
     let folder = Folder::new("longer");
     let [short, long] = ["short.bin", "long.bin"].map(|name| folder.path(name));
     let rest = "--nodes 200 --one-in 4 --hash 1 --threads 2";
@@ -221,7 +229,7 @@ fn position(entry: &Entry) -> Position {
 }
 
 #[test]
-fn labels_are_the_network_s_own_values() {
+fn labels_are_the_static_evaluations_of_the_network() {
     let folder = Folder::new("labels");
     let out = folder.path("a.bin");
     let arguments = "--positions 2000 --nodes 200 --one-in 2 --max-score 2000 --hash 1";
@@ -238,7 +246,7 @@ fn labels_are_the_network_s_own_values() {
 const SELFPLAY: &str = "--positions 600 --nodes 200 --hash 1";
 
 #[test]
-fn games_depend_on_the_seed_alone() {
+fn games_depend_only_on_the_seed() {
     let folder = Folder::new("selfplay");
     for format in ["binpack", "bin", "plain"] {
         let [one, two, killed] = [1, 2, 3].map(|n| folder.path(&format!("{n}.{format}")));
@@ -246,14 +254,17 @@ fn games_depend_on_the_seed_alone() {
         generate("selfplay", &two, &format!("{SELFPLAY} --threads 3"));
         generate_with_kills("selfplay", (&killed, &one), SELFPLAY, 5);
         let wanted = fs::read(&one).expect("a file");
-        assert!(fs::read(&two).expect("a file") == wanted, "threads matter");
+        assert!(
+            fs::read(&two).expect("a file") == wanted,
+            "the output depends on the number of threads"
+        );
     }
     let games = entries(&folder.path("1.bin"));
     assert!(games.len() >= 600);
     assert!(entries(&folder.path("1.binpack")) == games);
     assert!(entries(&folder.path("1.plain")) == games);
     for pair in games.windows(2) {
-        // Plies follow one another, with the move that was played between them, unless a game begins.
+        // Within a game, the move of each entry leads to the position of the next.
         let [before, after] = [position(&pair[0]), position(&pair[1])];
         let mut played = before;
         played.do_move(pair[0].m.expect("a move"));
@@ -265,7 +276,7 @@ fn games_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn filters_leave_out_positions_or_their_scores() {
+fn filters_drop_positions_or_in_binpack_their_scores() {
     let folder = Folder::new("filters");
     let [bin, binpack] = ["a.bin", "a.binpack"].map(|name| folder.path(name));
     let arguments = format!("{SELFPLAY} --quiet --max-score 1000 --min-ply 12");
@@ -281,7 +292,7 @@ fn filters_leave_out_positions_or_their_scores() {
 }
 
 #[test]
-fn chess960_games_can_be_read_again() {
+fn chess960_games_can_be_read_back() {
     let folder = Folder::new("chess960");
     for format in ["bin", "plain", "binpack"] {
         let out = folder.path(&format!("a.{format}"));
@@ -292,7 +303,7 @@ fn chess960_games_can_be_read_again() {
 
 #[test]
 #[ignore = "minutes"]
-fn many_kills_lose_nothing() {
+fn many_kills_lose_no_game() {
     let folder = Folder::new("many-kills");
     for (kind, name, arguments) in [
         (
@@ -335,32 +346,32 @@ fn edited_state_and_flipped_bit_are_refused_by_name() {
     let arguments = "--positions 300 --nodes 200 --one-in 4 --hash 1 --threads 1";
     generate("sample", &out, arguments);
     let state = folder.path("a.tree.state");
-    let (data, sound) = (
+    let (data, valid) = (
         fs::read(&out).expect("a file"),
         fs::read_to_string(&state).expect("a state"),
     );
     let longer = arguments.replace("300", "600") + " --resume";
-    let mut edited: serde_json::Value = serde_json::from_str(&sound).expect("JSON");
+    let mut edited: serde_json::Value = serde_json::from_str(&valid).expect("JSON");
     edited["games"] = (edited["games"].as_u64().expect("a number") - 1).into();
-    fs::write(&state, edited.to_string()).expect("room");
+    fs::write(&state, edited.to_string()).expect("the file is writable");
     let error = refused("sample", &out, &longer);
     assert!(
         error.contains("a.tree.state was edited or damaged"),
         "{error}"
     );
-    fs::write(&state, &sound).expect("room");
+    fs::write(&state, &valid).expect("the file is writable");
     for at in [0, data.len() / 2, data.len() - 1] {
         let mut flipped = data.clone();
         flipped[at] ^= 16;
-        fs::write(&out, &flipped).expect("room");
+        fs::write(&out, &flipped).expect("the file is writable");
         let error = refused("sample", &out, &longer);
         assert!(
-            error.contains("a.tree: it was changed or damaged"),
+            error.contains("a.tree: ") && error.contains("changed or damaged"),
             "{error}"
         );
         assert!(fs::read(&out).expect("a file") == flipped);
     }
-    fs::write(&out, &data).expect("room");
+    fs::write(&out, &data).expect("the file is writable");
     generate("sample", &out, &longer);
     assert!(fs::read(&out).expect("a file").starts_with(&data));
 }
@@ -373,16 +384,19 @@ fn interrupted_generation_can_be_resumed() {
     let arguments = "--positions 3000 --nodes 300 --one-in 4 --hash 1 --threads 2 --resume";
     for name in ["INT", "TERM", "HUP"] {
         let mut command = command("sample", &out, &arguments.replace("3000", "100000000"));
-        let mut child = engine::hear_hangups(&mut command)
+        let mut child = engine::restore_sighup(&mut command)
             .spawn()
-            .expect("it starts");
+            .expect("the generator starts");
         let before = recorded_positions(&out);
         while recorded_positions(&out) == before {
             std::thread::sleep(std::time::Duration::from_millis(5));
-            assert!(child.try_wait().expect("our child").is_none(), "it ended");
+            assert!(
+                child.try_wait().expect("a child process").is_none(),
+                "the generator exited early"
+            );
         }
         engine::signal(&child, name);
-        let output = child.wait_with_output().expect("it ends");
+        let output = child.wait_with_output().expect("the generator exits");
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{err}");
         assert!(

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use engine::engine;
 #[cfg(unix)]
-use engine::{hear_hangups, signal};
+use engine::{restore_sighup, signal};
 use folder::pauses;
 use zoothera::board::Position;
 use zoothera::data::Entry;
@@ -344,7 +344,7 @@ fn checkpoint_comes_early_and_at_each_request_to_end() {
     // A closed terminal sends more than one signal.
     for signals in [&["INT"][..], &["TERM"], &["HUP"], &["TERM", "HUP", "HUP"]] {
         let mut command = folder.train(&run);
-        hear_hangups(&mut command);
+        restore_sighup(&mut command);
         // After the first of 600 batches.
         let child = start(&folder, command);
         let first = folder.bytes("net.checkpoint");

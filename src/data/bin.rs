@@ -1,18 +1,23 @@
-//! Stockfish's `.bin`: packed positions of 40 bytes, one after the other, related or not.
+//! Stockfish's `.bin` format: consecutive records of 40 bytes, one packed position each, in any order.
 //!
 //! ```text
-//! bytes  0..32  the position, a stream of bits (below)
-//!       32..34  score, side to move's view, engine units
+//! bytes  0..32  position, a bit stream (below)
+//!       32..34  score in engine units, from the side to move's view
 //!       34..36  move: to 6 bits, from 6, promotion 2 (knight 0), kind 2 (1 promotion, 2 en passant, 3 castling)
 //!       36..38  ply of the game
-//!       38      result, side to move's view: -1, 0, 1
+//!       38      result, from the side to move's view: -1, 0, 1
 //!       39      unused
 //! ```
 //!
-//! The stream, least significant bit of each byte first: side to move 1 (black 1); white's king's square 6, black's 6;
-//! the other 62 squares from a8 to h8, then a7 and so on: `0` when empty, else `1`, the role 3 (pawn 0 to queen 4) and
-//! the colour 1 (black 1); castling K Q k q; en passant 1, and its square 6 if that bit is set; rule50 6; move number
-//! 16; bit 6 of rule50.
+//! Fields of the bit stream, least significant bit of each byte first:
+//!
+//! * side to move, 1 bit (black 1)
+//! * square of the white king, 6 bits, and of the black king, 6 bits
+//! * the other 62 squares from a8 to h8, then a7 to h7 and so on: `0` if empty; otherwise `1`, the role in 3 bits
+//!   (pawn 0 to queen 4) and the colour in 1 bit (black 1)
+//! * castling rights K Q k q, 4 bits
+//! * en passant flag, 1 bit, followed by the en passant square, 6 bits, if the flag is set
+//! * low bits of the halfmove clock (rule50), 6 bits; move number, 16 bits; bit 6 of the halfmove clock
 // CITE: the packed position of YaneuraOu and of Stockfish's learner, now its tools branch (PackedSfenValue); written
 // from the description.
 
@@ -26,27 +31,27 @@ use super::packed::{MAX_PIECES, PackedBoard};
 use crate::board::{Move, Role};
 use crate::util::kind::{Kind, is_text};
 
-/// Bytes of a record.
+/// Size of a record in bytes.
 pub const RECORD_BYTES: usize = 40;
-/// Files of this format begin with a record.
+/// Kind of a `.bin` file: it starts with a valid record.
 pub const KIND: Kind = Kind {
-    name: "a .bin of positions",
+    name: "a .bin file of positions",
     is: |head| match head.first_chunk() {
         Some(record) => decode(record).is_some(),
         None => !is_text(head),
     },
 };
-/// Squares in the stream: those without a king.
+/// Number of squares in the stream: all but those of the kings.
 const SQUARES: usize = 62;
-/// Nibble of a king, white's; black's is one more.
+/// Nibble of the white king; the black king's is one larger.
 const KING: u8 = 10;
-/// Records that are read at once.
+/// Records per read.
 const BLOCK: usize = 1 << 14;
 
-/// Calls `visit` with every entry, in order. Returns how many bytes of an unfinished record are at the end.
+/// Calls `visit` with every entry, in order. Returns the number of bytes of an incomplete record at the end.
 ///
 /// # Errors
-/// When reading fails, a record is damaged, or `visit` says so.
+/// Fails on a read error, on a damaged record, and if `visit` fails.
 pub fn for_each(
     mut source: impl Read,
     mut visit: impl FnMut(&Entry) -> Result<()>,
@@ -68,7 +73,7 @@ pub fn for_each(
     }
 }
 
-/// Reads until `block` is full or the source ends; returns how much there is.
+/// Reads until `block` is full or the source ends. Returns the number of bytes read.
 pub(super) fn fill(source: &mut impl Read, block: &mut [u8]) -> std::io::Result<usize> {
     let mut length = 0;
     while length < block.len() {
@@ -82,7 +87,7 @@ pub(super) fn fill(source: &mut impl Read, block: &mut [u8]) -> std::io::Result<
     Ok(length)
 }
 
-/// The entry of a record; `None` when the bits describe no position.
+/// Decodes a record. Returns `None` if the bits do not describe a position.
 #[inline]
 pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Entry> {
     let mut bits = RecordBitReader::new(bytes);
@@ -96,8 +101,8 @@ pub fn decode(bytes: &[u8; RECORD_BYTES]) -> Option<Entry> {
     let rule50 = low | (bits.take(1) as u8) << 6;
     let field = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let result = bytes[38] as i8;
-    let whole = bits.at <= 256 && (-1..=1).contains(&result);
-    whole.then_some(Entry {
+    let is_valid = bits.at <= 256 && (-1..=1).contains(&result);
+    is_valid.then_some(Entry {
         board,
         black_to_move,
         castling,
@@ -139,7 +144,7 @@ fn decode_board(bits: &mut RecordBitReader) -> Option<PackedBoard> {
         if role > 4 || pieces > MAX_PIECES {
             return None;
         }
-        // From the number among the squares without kings to the number among all, a8 first.
+        // Convert the index among the squares without kings to the index among all squares, a8 first.
         let mut place = index + usize::from(index >= first);
         place += usize::from(place >= second);
         let square = place ^ 56;
@@ -162,10 +167,10 @@ fn decode_move(code: u16) -> Option<Move> {
     Move::promoting(from, to, roles[usize::from(code >> 12 & 3)])
 }
 
-/// The record of an entry.
+/// Encodes an entry as a record.
 ///
 /// # Errors
-/// When a king is missing: the format has no way to say so.
+/// Fails if a king is missing: the format requires one on each side.
 pub fn encode(entry: &Entry) -> Result<[u8; RECORD_BYTES]> {
     let mut bits = RecordBitWriter::default();
     bits.put(u64::from(entry.black_to_move), 1);
@@ -190,7 +195,7 @@ pub fn encode(entry: &Entry) -> Result<[u8; RECORD_BYTES]> {
 }
 
 fn encode_board(board: &PackedBoard, bits: &mut RecordBitWriter) -> Result<()> {
-    /// No piece.
+    /// Code of an empty square.
     const EMPTY: u8 = 16;
     let mut codes = [EMPTY; 64];
     for piece in board.pieces() {
@@ -198,7 +203,10 @@ fn encode_board(board: &PackedBoard, bits: &mut RecordBitWriter) -> Result<()> {
     }
     for code in [KING, KING + 1] {
         let square = codes.iter().position(|&c| c == code);
-        ensure!(square.is_some(), "a position without two kings");
+        ensure!(
+            square.is_some(),
+            "the position lacks a king; a .bin file requires one on each side"
+        );
         bits.put(square.unwrap_or(0) as u64, 6);
     }
     for place in 0..64 {
@@ -225,7 +233,7 @@ fn encode_move(entry: &Entry) -> u16 {
     m.to() as u16 | (m.from() as u16) << 6 | promotion << 12 | kind << 14
 }
 
-/// Takes bits from the first 32 bytes of a record, and zeros after them.
+/// Bit reader over the first 32 bytes of a record; yields zeros after them.
 struct RecordBitReader {
     words: [u64; 6],
     at: usize,
@@ -241,14 +249,14 @@ impl RecordBitReader {
         Self { words, at: 0 }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits without consuming them.
     #[inline]
     fn peek(&self) -> u64 {
         let (word, shift) = ((self.at / 64).min(4), self.at % 64);
         self.words[word] >> shift | self.words[word + 1] << 1 << (63 - shift)
     }
 
-    /// Takes fewer than 64 bits.
+    /// Consumes and returns the next `count` bits, fewer than 64.
     #[inline]
     fn take(&mut self, count: usize) -> u64 {
         let bits = self.peek() & ((1 << count) - 1);
@@ -257,7 +265,7 @@ impl RecordBitReader {
     }
 }
 
-/// Puts bits one after the other; a position with at most 32 pieces needs fewer than 256.
+/// Bit writer for a position; one with at most 32 pieces needs fewer than 256 bits.
 #[derive(Default)]
 struct RecordBitWriter {
     words: [u64; 5],
@@ -265,6 +273,7 @@ struct RecordBitWriter {
 }
 
 impl RecordBitWriter {
+    /// Appends `bits`, which has `count` bits, fewer than 64.
     #[inline]
     fn put(&mut self, bits: u64, count: usize) {
         let (word, shift) = ((self.at / 64).min(3), self.at % 64);
@@ -290,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_back() {
+    fn entries_round_trip() {
         for (fen, uci) in [
             (
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -309,16 +318,17 @@ mod tests {
         }
     }
 
-    /// The bits of a position by hand, as the description of the format puts them.
+    /// The expected bits were computed by hand from the description of the format.
     #[test]
-    fn the_stream_is_as_described() {
-        let bytes = encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("kings");
+    fn encoder_writes_the_documented_bits() {
+        let bytes =
+            encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("a valid position");
         let bits = |at: usize, count: usize| {
             (0..count).fold(0, |sum, i| {
                 sum | usize::from(bytes[(at + i) / 8] >> ((at + i) % 8) & 1) << i
             })
         };
-        // Black to move, the kings on h1 and a8; 54 empty squares, a black pawn, 7 empty squares.
+        // Black to move, kings on h1 and a8, 54 empty squares, a black pawn, 7 empty squares.
         assert_eq!((bits(0, 1), bits(1, 6), bits(7, 6)), (1, 7, 56));
         assert_eq!((bits(13, 54), bits(67, 5)), (0, 0b1_0001));
         assert_eq!((bits(72, 7), bits(79, 4), bits(83, 1)), (0, 0, 0));
@@ -332,9 +342,10 @@ mod tests {
     }
 
     #[test]
-    fn damage_never_panics() {
+    fn decoder_never_panics_on_damaged_records() {
         let mut rng = crate::util::rng::SplitMix64::new(3);
-        let good = encode(&entry("r3k2r/pp6/8/8/8/8/6PP/R3K2R w KQkq - 0 1", "e1g1")).expect("ok");
+        let good = encode(&entry("r3k2r/pp6/8/8/8/8/6PP/R3K2R w KQkq - 0 1", "e1g1"))
+            .expect("a valid position");
         for _ in 0..20_000 {
             let mut bytes = good;
             for _ in 0..1 + rng.below(40) {
@@ -350,8 +361,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unfinished_record_is_told() {
-        let good = encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("kings");
+    fn reader_counts_bytes_of_incomplete_record() {
+        let good =
+            encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("a valid position");
         let mut bytes = [good, good].concat();
         bytes.extend([1, 2, 3]);
         let mut count = 0;

@@ -1,10 +1,10 @@
-//! Stockfish's `.binpack`: blocks of games, each a starting position and a bit-packed list of moves and scores.
+//! Stockfish's `.binpack` format: blocks of games. A game is a position and a bit-packed list of moves and scores.
 //!
-//! The `sfbinpack` crate decodes and encodes. This file adds errors in place of panics on damaged data, and the
-//! conversion to and from `Entry`.
+//! The `sfbinpack` crate decodes and encodes. This file turns its panics on damaged data into errors and converts to
+//! and from `Entry`.
 //!
-//! The format knows classical castling only. Of a Chess960 game it loses the rights of kings and rooks that did not
-//! start on their classical squares, and the positions where such a castling was played.
+//! The format supports classical castling only. A Chess960 game loses castling rights whose king or rook did not start
+//! on its classical square, and the positions in which such a castling move was played.
 // CITE: format: Tomasz Sobczyk (2020), for Stockfish's tools and nnue-pytorch; crate: sfbinpack.
 
 use std::cell::RefCell;
@@ -28,37 +28,37 @@ use crate::board::{Move, Role};
 use crate::util::kind::Kind;
 use crate::util::quiet::catch_quietly;
 
-/// Castling rights in the order of our bits.
+/// Castling rights in the order of the bits in `Entry::castling`.
 const RIGHTS: [CastlingRights; 4] = [
     CastlingRights::WHITE_KING_SIDE,
     CastlingRights::WHITE_QUEEN_SIDE,
     CastlingRights::BLACK_KING_SIDE,
     CastlingRights::BLACK_QUEEN_SIDE,
 ];
-/// King's and rook's squares, and their colour, that each right needs in classical chess.
+/// Squares of king and rook, and their colour, that each right requires in classical chess.
 const CLASSICAL: [(Square, Square, u8); 4] = [
     (Square::E1, Square::H1, 0),
     (Square::E1, Square::A1, 0),
     (Square::E8, Square::H8, 1),
     (Square::E8, Square::A8, 1),
 ];
-/// The ply has fourteen bits.
+/// Largest ply: the format has 14 bits for it.
 const MAX_PLY: u16 = (1 << 14) - 1;
-/// What a block begins with, before its length in four bytes.
+/// First four bytes of a block; its length follows in four bytes.
 const MAGIC: &[u8; 4] = b"BINP";
-/// Files of this format begin with a block.
+/// Kind of a `.binpack` file: it starts with a block.
 pub const KIND: Kind = Kind {
-    name: "a .binpack of positions",
+    name: "a .binpack file of positions",
     is: |head| head.starts_with(MAGIC),
 };
-/// Larger blocks than this are no blocks: generators cut at a mebibyte.
+/// Largest accepted block in bytes. A larger length is damage: generators close blocks at 1 MiB.
 const MAX_BLOCK: usize = 100 << 20;
 
-/// Calls `visit` with every entry, in order, holding one block in memory at a time. Returns how many bytes of an
-/// unfinished block are at the end.
+/// Calls `visit` with every entry, in order, with one block in memory at a time. Returns the number of bytes of an
+/// incomplete block at the end.
 ///
 /// # Errors
-/// When reading fails, a block is damaged, or `visit` says so.
+/// Fails on a read error, on a damaged block, and if `visit` fails.
 pub fn for_each(
     mut source: impl Read,
     mut visit: impl FnMut(&Entry) -> Result<()>,
@@ -77,7 +77,7 @@ pub fn for_each(
             .rev()
             .fold(0, |sum, &b| sum << 8 | usize::from(b));
         if magic != MAGIC || size > MAX_BLOCK {
-            bail!("block {index} has no header of a block");
+            bail!("block {index} has no valid header");
         }
         block.clear();
         let length = source.by_ref().take(size as u64).read_to_end(&mut block)?;
@@ -89,18 +89,18 @@ pub fn for_each(
     }
 }
 
-/// Decodes one block; the decoder indexes past its end on damaged data, which must not end the program.
+/// Decodes one block. On damaged data the crate indexes past the end; that panic becomes an error.
 fn decode_block(block: &[u8], visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<()> {
     let mut reader = ChunkReader::default();
     while reader.has_next(block) {
         let entry = catch_quietly(|| to_entry(&reader.next(block)))
-            .context("it is damaged: the decoder gave up")?;
+            .context("damaged data: the decoder failed")?;
         visit(&entry)?;
     }
     Ok(())
 }
 
-/// Converts an entry of the crate.
+/// Converts an entry of `sfbinpack` to an `Entry`.
 pub fn to_entry(entry: &TrainingDataEntry) -> Entry {
     let position = &entry.pos;
     let occupied = position.occupied().bits();
@@ -149,14 +149,14 @@ fn to_move(m: &SfMove) -> Option<Move> {
     Move::promoting(from, to, role)
 }
 
-/// Writes entries: games whose plies follow one another become chains.
+/// Writer of entries. Consecutive plies of a game become one chain.
 pub struct BinpackWriter<W: Write> {
     encoder: CompressedTrainingDataEntryWriter<Blocks>,
     blocks: Blocks,
     sink: W,
 }
 
-/// Where the encoder leaves finished blocks. It hides the errors of a sink, so it gets one that has none.
+/// In-memory sink of finished blocks. The encoder ignores errors of its sink, and this one cannot fail.
 #[derive(Clone, Default)]
 struct Blocks(Rc<RefCell<Vec<u8>>>);
 
@@ -172,10 +172,10 @@ impl Write for Blocks {
 }
 
 impl<W: Write> BinpackWriter<W> {
-    /// A writer into `sink`.
+    /// Creates a writer into `sink`.
     ///
     /// # Errors
-    /// When the encoder does not start.
+    /// Fails if the encoder cannot be created.
     pub fn new(sink: W) -> Result<Self> {
         let blocks = Blocks::default();
         let encoder = CompressedTrainingDataEntryWriter::new(blocks.clone())?;
@@ -186,29 +186,30 @@ impl<W: Write> BinpackWriter<W> {
         })
     }
 
-    /// Writes an entry. One with a castling that the format cannot tell is left out.
+    /// Writes an entry. An entry whose castling move is not classical is skipped.
     ///
     /// # Errors
-    /// When the entry has no move, or an impossible one, or when the sink fails.
+    /// Fails if the entry has no move or an impossible one, and on a write error.
     pub fn write(&mut self, entry: &Entry) -> Result<()> {
         let Some(entry) = from_entry(entry)? else {
             return Ok(());
         };
         catch_quietly(|| self.encoder.write_entry(&entry))
-            .context("the move of a position is impossible there")??;
+            .context("the move is impossible in its position")??;
         self.drain()
     }
 
-    /// Writes the last block and gives the sink back.
+    /// Writes the last block and returns the sink.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// Fails on a write error.
     pub fn finish(mut self) -> Result<W> {
         self.encoder.flush_and_end();
         self.drain()?;
         Ok(self.sink)
     }
 
+    /// Moves finished blocks to the sink.
     fn drain(&mut self) -> Result<()> {
         let mut blocks = self.blocks.0.borrow_mut();
         self.sink.write_all(&blocks)?;
@@ -217,14 +218,14 @@ impl<W: Write> BinpackWriter<W> {
     }
 }
 
-/// Converts an entry for the crate; `None` for a castling that is not classical.
+/// Converts an `Entry` for the crate. Returns `None` for a castling move that is not classical.
 fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
     let m = entry.m.context(
-        "a position without a move, which .binpack cannot hold: write .bin or .plain instead",
+        "a position without a move, which .binpack cannot store: write .bin or .plain instead",
     )?;
     let own = entry.board.piece_at(m.from());
     if own.is_none_or(|piece| (piece.colour == 1) != entry.black_to_move) {
-        bail!("a move of a piece that is not there");
+        bail!("the move starts from a square without a piece of the side to move");
     }
     let rights = classical_rights(entry);
     let Some(mv) = from_move(entry, m, rights) else {
@@ -234,7 +235,7 @@ fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
     for piece in entry.board.pieces() {
         let id = i32::from(2 * piece.role + piece.colour);
         if id >= 12 {
-            bail!("a piece that is none");
+            bail!("invalid piece code");
         }
         pos.place(Piece::from_id(id), SfSquare::new(piece.square.into()));
     }
@@ -249,7 +250,7 @@ fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
     pos.set_rule50_counter(entry.rule50.into());
     let black = entry.black_to_move;
     pos.set_side_to_move(if black { Color::Black } else { Color::White });
-    // Only chains need the move number, which must grow with black's moves. Some generators count plies from 1.
+    // Chains require a move number that grows after Black's moves. Some generators count plies from 1.
     pos.set_ply((entry.ply & MAX_PLY) + (entry.ply & u16::from(!black)));
     Ok(Some(TrainingDataEntry {
         pos,
@@ -260,7 +261,7 @@ fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
     }))
 }
 
-/// The rights whose king and rook stand where classical chess has them.
+/// The castling rights whose king and rook stand on their classical squares.
 fn classical_rights(entry: &Entry) -> u8 {
     let stands = |square, role: Role, colour| {
         let piece = entry.board.piece_at(square);
@@ -307,7 +308,7 @@ mod tests {
     use crate::board::{CastlingMode, Position};
 
     #[test]
-    fn damage_is_an_error_and_an_unfinished_block_is_told() {
+    fn reader_rejects_damaged_blocks_and_counts_bytes_of_incomplete_one() {
         let read = |bytes: &[u8]| for_each(bytes, |_| Ok(()));
         assert!(read(b"BIN?\x08\0\0\0garbage!").is_err());
         assert!(read(b"BINP\xff\xff\xff\xff").is_err());
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn chess960_loses_what_the_format_cannot_say() {
+    fn writer_drops_castling_that_is_not_classical() {
         let fen = "4k3/8/8/8/8/8/8/1R2K2R w HB - 0 1";
         let position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
         let entry = |uci: &str| Entry {

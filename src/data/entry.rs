@@ -1,4 +1,4 @@
-//! A labelled position as every format can say it: the one type that readers yield and writers take.
+//! A labelled position, independent of the file format: the type that readers yield and writers accept.
 
 use shakmaty::Square;
 
@@ -7,10 +7,10 @@ use super::record::Record;
 use crate::board::{Color, Move, Position, Role};
 use crate::util::rng::SplitMix64;
 
-/// The score that generators write for "no score: only carries the game on".
+/// Score that stands for "no score": the entry only continues the chain of its game.
 pub const NO_SCORE: i16 = 32002;
 
-/// A position with what a game and a search say of it.
+/// A position with its labels: move, score and game result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The pieces.
@@ -19,13 +19,13 @@ pub struct Entry {
     pub black_to_move: bool,
     /// Castling rights as bits 0 to 3: K, Q, k, q.
     pub castling: u8,
-    /// The square where a pawn could be taken en passant.
+    /// The square on which a pawn could capture en passant.
     pub ep: Option<Square>,
     /// Plies since the last capture or pawn move.
     pub rule50: u8,
-    /// The move that was played or found best, castling as king takes own rook; `None` where there is none.
+    /// The move played or the best move found; castling is stored as king takes own rook.
     pub m: Option<Move>,
-    /// Score in engine units, from the side to move's view; [`NO_SCORE`] for none.
+    /// Score in engine units, from the side to move's view; [`NO_SCORE`] if there is none.
     pub score: i16,
     /// Ply of the game.
     pub ply: u16,
@@ -33,26 +33,26 @@ pub struct Entry {
     pub result: i8,
 }
 
-/// What a move does, as the formats tell moves apart.
+/// Kind of a move, as the file formats distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveKind {
-    /// Anything else.
+    /// Any other move.
     Normal,
-    /// A pawn becomes a piece.
+    /// A pawn promotes.
     Promotion,
-    /// A pawn takes the pawn that has just passed it.
+    /// A pawn captures en passant.
     EnPassant,
-    /// The king takes its own rook.
+    /// Castling, stored as king takes own rook.
     Castling,
 }
 
 impl Entry {
-    /// Labels the entry with white's result of its game: -1, 0, 1.
+    /// Sets the game result, given from White's view: -1, 0, 1.
     pub fn set_result(&mut self, white: i8) {
         self.result = if self.black_to_move { -white } else { white };
     }
 
-    /// An unlabelled entry of a position: no move, score 0, drawn.
+    /// Creates an unlabelled entry of a position: no move, score 0, drawn.
     pub fn of(position: &Position) -> Self {
         let black_to_move = position.turn() == Color::Black;
         let ply = 2 * (position.fullmoves().max(1) - 1) + u32::from(black_to_move);
@@ -60,7 +60,7 @@ impl Entry {
             board: PackedBoard::of(position),
             black_to_move,
             castling: position.castling_rights(),
-            // As the formats have it: beside an enemy pawn, whether or not its capture is legal.
+            // The formats store the square next to an enemy pawn, whether or not the capture is legal.
             ep: position.ep_adjacent(),
             rule50: position.halfmoves().min(127) as u8,
             m: None,
@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    /// The trainer's form.
+    /// Converts the entry to the trainer's record.
     #[inline]
     pub fn record(&self) -> Record {
         let mut record = Record::new(self.board, self.black_to_move, self.castling != 0);
@@ -80,7 +80,7 @@ impl Entry {
         record
     }
 
-    /// A key of what can be played on: pieces, side to move, castling rights, en passant square.
+    /// Hash of everything that determines the legal moves: pieces, side to move, castling rights, en passant square.
     pub fn key(&self) -> u64 {
         let ep = self.ep.map_or(64, |square| square as u64);
         let state = u64::from(self.black_to_move) | u64::from(self.castling) << 1 | ep << 8;
@@ -90,7 +90,7 @@ impl Entry {
             .fold(0, |key, word| SplitMix64::new(key ^ word).next_u64())
     }
 
-    /// What a move does in this position.
+    /// The kind of a move in this position.
     pub fn kind_of(&self, m: Move) -> MoveKind {
         if m.promotion().is_some() {
             return MoveKind::Promotion;
@@ -106,14 +106,14 @@ impl Entry {
         MoveKind::Normal
     }
 
-    /// Not in check, and the move, if there is one, neither captures nor promotes.
+    /// Whether the side to move is not in check and the move, if any, neither captures nor promotes.
     pub fn is_quiet(&self) -> bool {
-        let placid = self.m.is_none_or(|m| match self.kind_of(m) {
+        let quiet_move = self.m.is_none_or(|m| match self.kind_of(m) {
             MoveKind::Normal => self.board.occupied() >> m.to() as u32 & 1 == 0,
             MoveKind::Castling => true,
             MoveKind::Promotion | MoveKind::EnPassant => false,
         });
-        placid && !self.board.in_check(self.black_to_move)
+        quiet_move && !self.board.in_check(self.black_to_move)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     use crate::board::CastlingMode;
 
     #[test]
-    fn quiet_means_that_nothing_hangs_by_the_move() {
+    fn quiet_excludes_captures_promotions_and_checks() {
         let fen = "r3k3/1P6/8/3pP3/8/2n5/1P6/R3K2R w KQ d6 0 1";
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         for (text, kind, quiet) in [

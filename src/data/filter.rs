@@ -1,4 +1,4 @@
-//! Which positions are worth learning from.
+//! Filter of training positions.
 
 use super::entry::{Entry, NO_SCORE};
 
@@ -11,11 +11,11 @@ use super::entry::{Entry, NO_SCORE};
 pub struct Filter {
     /// Largest |score| in engine units.
     pub max_score: i16,
-    /// Positions before this ply are opening noise.
+    /// Smallest ply; earlier positions are opening noise.
     pub min_ply: u16,
     /// Keep only positions whose best move neither captures nor promotes, and that are not in check.
     pub quiet: bool,
-    /// Least number of pieces on the board, kings included.
+    /// Smallest number of pieces on the board, kings included.
     pub min_pieces: u32,
 }
 
@@ -30,8 +30,8 @@ impl Default for Filter {
     }
 }
 
-/// A filter as arguments of a command. A position that is not kept is left out, except from a .binpack, where it
-/// stays without a score: leaving it out would break its game's chain, which costs more.
+/// Filter options of a command. A rejected position is dropped. In a .binpack it is kept without a score, because
+/// dropping it would break the chain of its game and make the file larger.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FilterArgs {
     /// Keep only positions that are not in check and whose move neither captures nor promotes
@@ -43,7 +43,7 @@ pub struct FilterArgs {
     /// Keep only positions from this ply of the game on
     #[arg(long, value_name = "PLY", default_value_t = 0)]
     pub min_ply: u16,
-    /// Keep only positions with at least so many pieces, kings included
+    /// Keep only positions with at least N pieces, kings included
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min_pieces: u32,
 }
@@ -61,7 +61,7 @@ impl FilterArgs {
 }
 
 impl Filter {
-    /// Whether the entry is kept.
+    /// Whether the filter keeps the entry.
     #[inline]
     pub fn keeps(&self, entry: &Entry) -> bool {
         entry.score.unsigned_abs() <= self.max_score.unsigned_abs()
@@ -72,7 +72,7 @@ impl Filter {
     }
 }
 
-/// What is written of an entry: itself if it is kept; else nothing, or with `chains` the entry without its score.
+/// The entry to write: unchanged if `kept`. Otherwise `None`, or with `chains` the entry without its score.
 pub fn remainder(entry: &Entry, kept: bool, chains: bool) -> Option<Entry> {
     match (kept, chains) {
         (true, _) => Some(*entry),

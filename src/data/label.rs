@@ -1,7 +1,7 @@
-//! The nets that say what a position is worth, where that is not the net that played.
+//! Networks that label positions, if other than the one that played.
 //!
-//! A student learns most from the positions that its own searches meet, and from the judgement of nets that are better
-//! than itself; the mean of several errs less than each of them.
+//! A student learns most from positions of its own searches and from labels by stronger networks. The mean of several
+//! networks has a smaller error than each of them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use anyhow::{Result, bail};
 use crate::nnue::{AccumulatorStack, BoardView, Network};
 use crate::search::score::Value;
 
-/// A file of a net and the factor of its values, as `FILE` or `FILE@FACTOR`.
+/// A network file and the factor for its values, written `FILE` or `FILE@FACTOR`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelNet {
     file: PathBuf,
-    /// Nets disagree about the size of a unit; this brings them to the same.
+    /// Scales the network's values; networks differ in the size of a unit.
     factor: f64,
 }
 
@@ -25,13 +25,13 @@ impl FromStr for LabelNet {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        // A file's name may hold an @ as well: only a number behind the last one is a factor.
+        // File names may contain an @. Only a number after the last one is a factor.
         let split = text.rsplit_once('@');
         let (file, factor) = split
             .and_then(|(file, factor)| Some((file, factor.parse().ok()?)))
             .unwrap_or((text, 1.0));
         if !(0.01..=100.0).contains(&factor) {
-            bail!("the factor of `{text}` must lie between 0.01 and 100");
+            bail!("`{text}`: the factor must be between 0.01 and 100");
         }
         Ok(Self {
             file: file.into(),
@@ -41,12 +41,12 @@ impl FromStr for LabelNet {
 }
 
 impl LabelNet {
-    /// The net's file.
+    /// The network file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The judge that its network is.
+    /// Combines the loaded network with the factor.
     pub fn judge(&self, network: Arc<Network>) -> Judge {
         Judge {
             network,
@@ -55,7 +55,7 @@ impl LabelNet {
     }
 }
 
-/// A net that labels.
+/// A labelling network and the factor for its values.
 #[derive(Clone)]
 pub struct Judge {
     network: Arc<Network>,
@@ -63,7 +63,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A network whose values are taken as they are.
+    /// A network with factor 1.
     pub fn of(network: Arc<Network>) -> Self {
         Self {
             network,
@@ -72,35 +72,36 @@ impl Judge {
     }
 }
 
-/// What the data depend on.
+/// Identifies the judge in the settings of a data file. Changing the text makes existing files unresumable.
 impl fmt::Debug for Judge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} times {}", self.network.info().sha256, self.factor)
     }
 }
 
-/// The mean of some nets' static evaluations, for one thread.
+/// Mean of the judges' static evaluations, for one thread.
 pub struct Labeller(Vec<(AccumulatorStack, f64)>);
 
 impl Labeller {
-    /// One that asks all `judges`; `None` when there are none.
+    /// Creates a labeller with all `judges`. Returns `None` if there are none.
     pub fn new(judges: &[Judge]) -> Option<Self> {
         let stack = |judge: &Judge| (AccumulatorStack::new(judge.network.clone()), judge.factor);
         (!judges.is_empty()).then(|| Self(judges.iter().map(stack).collect()))
     }
 
-    /// What they say of each board on average, each times its factor, in engine units for the side to move.
+    /// Returns the label of each board: the mean of the judges' values times their factors, in engine units, from the
+    /// side to move's view.
     pub fn label<'a, B: BoardView + 'a>(
         &mut self,
         boards: impl Iterator<Item = &'a B> + Clone,
     ) -> Vec<Value> {
         let nets = self.0.len() as f64;
         let mut sums: Vec<f64> = boards.clone().map(|_| 0.0).collect();
-        // Net by net: the weights that a board needs are mostly those that the last one needed.
+        // Network by network: consecutive boards use mostly the same weights, which are then cached.
         for (stack, factor) in &mut self.0 {
             for (sum, board) in sums.iter_mut().zip(boards.clone()) {
-                // Samples are far apart in the search, but near on the board: what the last ones left in the cache
-                // of accumulators makes them cheap.
+                // Samples are far apart in the search, but similar on the board. The king cache of the previous
+                // boards makes the refresh cheap.
                 stack.reset();
                 *sum += f64::from(stack.evaluate(board).value()) * *factor;
             }
@@ -118,7 +119,7 @@ mod tests {
     use crate::data::pieces::Pieces;
 
     #[test]
-    fn factors_follow_the_last_at_sign() {
+    fn factor_follows_the_last_at_sign() {
         let parse = |text: &str| text.parse::<LabelNet>().map(|net| (net.file, net.factor));
         let cases = [
             ("a.nnue", ("a.nnue", 1.0)),
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_means() {
+    fn labeller_returns_the_mean_of_its_judges() {
         let network = Network::embedded();
         let judge = |factor| Judge {
             network: network.clone(),
@@ -156,7 +157,7 @@ mod tests {
             (value * 1.5).round() as Value
         });
         assert_eq!(labeller.label(positions.iter()), wanted);
-        // Copies of the pieces are worth the same.
+        // Copies of the pieces have the same values.
         let pieces = positions.each_ref().map(Pieces::of);
         assert_eq!(labeller.label(pieces.iter()), wanted);
         let unpacked = positions.map(|position| Pieces::of_entry(&Entry::of(&position)));

@@ -1,12 +1,12 @@
-//! Training data: reading and writing its formats, choosing positions, and keeping them packed in memory.
+//! Training data: file formats, filters, labels, packed records in memory, and generation.
 //!
-//! * [`reader`], [`writer`]: the doors in and out, over [`bin`], [`binpack`], [`plain`] and [`tree`]
-//! * [`entry`], [`record`]: a labelled position in full, and as the trainer keeps it
-//! * [`packed`], [`pieces`]: its pieces in little room, and as nets ask for them
-//! * [`filter`], [`label`]: what is worth learning from, and nets that say what it is worth
-//! * [`ops`]: work on files
+//! * [`reader`], [`writer`]: input and output in any format: [`bin`], [`binpack`], [`plain`] and [`tree`]
+//! * [`entry`], [`record`]: a labelled position in full, and in the trainer's compact form
+//! * [`packed`], [`pieces`]: the pieces of a position in 24 bytes, and as bitboards for network evaluation
+//! * [`filter`], [`label`]: selection of positions, and networks that label them
+//! * [`ops`]: operations on files
 //! * [`stream`]: files of any size as records in random order, in bounded memory
-//! * [`datagen`]: making it
+//! * [`datagen`]: generation of training data
 
 pub mod bin;
 pub mod binpack;

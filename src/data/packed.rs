@@ -1,4 +1,4 @@
-//! The pieces of a position in 24 bytes: what every label of every format hangs on.
+//! The pieces of a position in 24 bytes, common to all formats.
 
 use bytemuck::{Pod, Zeroable};
 use shakmaty::{Bitboard, Square};
@@ -6,12 +6,12 @@ use shakmaty::{Bitboard, Square};
 use crate::board::attacks;
 use crate::board::{Color, Position, Role};
 
-/// Most pieces that fit; no legal position has more.
+/// Largest number of pieces; no legal position has more.
 pub const MAX_PIECES: usize = 32;
-/// Code of a role in a nibble (`Role` counts from 1).
+/// Role code of a king in a nibble; `Role` counts from 1.
 const KING: u8 = 5;
 
-/// Pieces on their squares.
+/// Piece placement.
 ///
 /// ```text
 /// bytes  0..8   occupied squares, a1 = bit 0
@@ -24,14 +24,14 @@ pub struct PackedBoard {
     nibbles: [u8; 16],
 }
 
-/// A piece as a packed board holds it.
+/// A piece of a packed board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedPiece {
-    /// 0 (a1) to 63 (h8).
+    /// Square: 0 (a1) to 63 (h8).
     pub square: u8,
-    /// 0 pawn .. 5 king.
+    /// Role: 0 (pawn) to 5 (king).
     pub role: u8,
-    /// 0 white, 1 black.
+    /// Colour: 0 white, 1 black.
     pub colour: u8,
 }
 
@@ -48,7 +48,7 @@ impl PackedPiece {
 }
 
 impl PackedBoard {
-    /// Packs the pieces, which must come in the order of their squares; what comes after the 32nd is left out.
+    /// Packs the pieces, which must be in the order of their squares. Pieces after the 32nd are ignored.
     pub fn new(pieces: impl Iterator<Item = PackedPiece>) -> Self {
         let mut occupied = 0;
         let mut nibbles = 0_u128;
@@ -62,7 +62,7 @@ impl PackedBoard {
         }
     }
 
-    /// Packs at most 32 pieces: the occupied squares, and for each of them its nibble in `codes`.
+    /// Packs at most 32 pieces. `codes` has the nibble of each occupied square.
     #[inline]
     pub(super) fn from_codes(occupied: u64, codes: &[u8; 64]) -> Self {
         let (mut left, mut nibbles, mut shift) = (occupied, 0_u128, 0);
@@ -77,7 +77,7 @@ impl PackedBoard {
         }
     }
 
-    /// The occupied squares, and their nibbles in order, lowest first.
+    /// Creates a board from the occupied squares and their nibbles in square order, lowest first.
     #[inline]
     pub(super) fn from_nibbles(occupied: u64, nibbles: u128) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl PackedBoard {
         }
     }
 
-    /// The pieces of a position.
+    /// Packs the pieces of a position.
     pub fn of(position: &Position) -> Self {
         let occupied = position.occupied();
         let black = position.by_color(Color::Black);
@@ -121,18 +121,18 @@ impl PackedBoard {
         self.occupied
     }
 
-    /// The nibbles, sixteen to a word.
+    /// The nibbles, sixteen per word.
     pub(super) fn words(&self) -> [u64; 2] {
         let nibbles = u128::from_le_bytes(self.nibbles);
         [nibbles as u64, (nibbles >> 64) as u64]
     }
 
-    /// How many pieces stand on the board, kings included.
+    /// Number of pieces on the board, kings included.
     pub fn count(&self) -> u32 {
         self.occupied.count_ones()
     }
 
-    /// The piece on a square.
+    /// The piece on a square, if there is one.
     pub fn piece_at(&self, square: Square) -> Option<PackedPiece> {
         let bit = 1_u64 << square as u32;
         if self.occupied & bit == 0 {
@@ -142,7 +142,7 @@ impl PackedBoard {
         self.pieces().nth(slot)
     }
 
-    /// The square of a king, if there is one.
+    /// The square of a side's king, if there is one.
     pub fn king(&self, black: bool) -> Option<Square> {
         let colour = u8::from(black);
         self.pieces()
@@ -150,7 +150,7 @@ impl PackedBoard {
             .map(PackedPiece::square)
     }
 
-    /// Whether the king of a side is attacked.
+    /// Whether a side's king is attacked.
     pub fn in_check(&self, black: bool) -> bool {
         let mut by_code = [0_u64; 16];
         for piece in self.pieces() {
@@ -182,7 +182,7 @@ mod tests {
     use crate::board::CastlingMode;
 
     #[test]
-    fn pieces_come_back() {
+    fn packed_board_round_trips_pieces() {
         let pieces: Vec<_> = (0..32)
             .map(|i| PackedPiece {
                 square: 2 * i,
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_are_those_of_the_position() {
+    fn in_check_agrees_with_the_position() {
         for fen in [
             "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
             "4k3/8/8/8/8/8/4r3/4K3 w - - 0 1",

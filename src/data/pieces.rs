@@ -1,4 +1,4 @@
-//! Pieces by colour and kind, as nets ask for them, without the position that they come from.
+//! Bitboards by colour and role for network evaluation, detached from the position.
 
 use anyhow::{Result, ensure};
 use shakmaty::{Bitboard, Color, Role, Square};
@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, Color, Role, Square};
 use super::entry::Entry;
 use crate::nnue::BoardView;
 
-/// Pieces and whose turn it is.
+/// Piece bitboards and side to move.
 pub struct Pieces {
     turn: Color,
     kings: [Square; 2],
@@ -15,10 +15,10 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Those of an entry.
+    /// Extracts the pieces of an entry.
     ///
     /// # Errors
-    /// When there is not one king on each side.
+    /// Fails unless there is exactly one king on each side.
     pub fn of_entry(entry: &Entry) -> Result<Self> {
         let mut pieces = [[Bitboard::EMPTY; 6]; 2];
         for piece in entry.board.pieces() {
@@ -30,7 +30,10 @@ impl Pieces {
         let kings = pieces.map(|roles| roles[Role::King as usize - 1]);
         let found = kings.map(Bitboard::first);
         let one_each = kings.iter().all(|kings| kings.count() == 1);
-        ensure!(one_each, "a position without one king on each side");
+        ensure!(
+            one_each,
+            "the position does not have exactly one king on each side"
+        );
         Ok(Self {
             turn: Color::from_white(!entry.black_to_move),
             kings: found.map(|king| king.unwrap_or(Square::A1)),
@@ -39,7 +42,7 @@ impl Pieces {
         })
     }
 
-    /// A copy of those of a board.
+    /// Copies the pieces of a board.
     pub fn of(board: &impl BoardView) -> Self {
         let of_colour = |color| Role::ALL.map(|role| board.pieces(color, role));
         Self {
@@ -51,9 +54,10 @@ impl Pieces {
     }
 }
 
-/// In the order of the arrays, which is that of packed boards.
+/// Colours in the order of the arrays, which is that of packed boards.
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
+/// Index of a colour in the arrays.
 fn at(color: Color) -> usize {
     color.fold_wb(0, 1)
 }

@@ -1,4 +1,4 @@
-//! Stockfish's `.plain`: six lines of text for a position, for people and scripts.
+//! Stockfish's `.plain` format: six lines of text per position, readable by people and scripts.
 //!
 //! ```text
 //! fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1
@@ -9,7 +9,7 @@
 //! e
 //! ```
 //!
-//! Score and result are from the side to move's view. Where there is no move the text is `(none)`.
+//! Score and result are from the side to move's view. A missing move is written as `(none)`.
 // CITE: Stockfish's tools branch and nodchip's learner (2020).
 
 use std::fmt::Write as _;
@@ -22,62 +22,62 @@ use crate::board::{CastlingMode, File, Move, Position, Role, Square};
 use crate::util::encoding::without_mark;
 use crate::util::kind::{Kind, text_start};
 
-/// Files of this format begin with a FEN.
+/// Kind of a `.plain` file: it starts with a FEN line.
 pub const KIND: Kind = Kind {
-    name: "a .plain of positions",
+    name: "a .plain file of positions",
     is: |head| text_start(head).starts_with(b"fen "),
 };
-/// Bytes of a line at most; the longest FEN takes a hundred.
-const LONGEST_LINE: u64 = 1 << 12;
-/// Text of no move.
+/// Largest length of a line in bytes; the longest FEN has about 100.
+const MAX_LINE: u64 = 1 << 12;
+/// Text of a missing move.
 const NONE: &str = "(none)";
 
-/// Calls `visit` with every entry, in order. Returns how many lines of an unfinished entry are at the end.
+/// Calls `visit` with every entry, in order. Returns the number of lines of an incomplete entry at the end.
 ///
 /// # Errors
-/// When reading fails, a line is damaged, or `visit` says so.
+/// Fails on a read error, on an invalid line, and if `visit` fails.
 pub fn for_each(
     mut source: impl BufRead,
     mut visit: impl FnMut(&Entry) -> Result<()>,
 ) -> Result<usize> {
     let mut line = String::new();
     let mut draft: Option<Draft> = None;
-    let mut open = 0;
+    let mut open_lines = 0;
     for number in 1_u64.. {
         line.clear();
-        if source.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+        if source.by_ref().take(MAX_LINE).read_line(&mut line)? == 0 {
             break;
         }
         ensure!(
-            (line.len() as u64) < LONGEST_LINE,
-            "line {number}: it is longer than {} KiB; this is no .plain of positions",
-            LONGEST_LINE >> 10
+            (line.len() as u64) < MAX_LINE,
+            "line {number} is longer than {} KiB; this is not a .plain file of positions",
+            MAX_LINE >> 10
         );
         let text = without_mark(&line).trim();
         if text.is_empty() {
             continue;
         }
-        open += 1;
+        open_lines += 1;
         if text == "e" {
             let entry = draft
                 .take()
-                .with_context(|| format!("line {number}: no fen"))?;
+                .with_context(|| format!("line {number}: the entry ends without a fen line"))?;
             visit(&entry.entry)?;
-            open = 0;
+            open_lines = 0;
             continue;
         }
         let (key, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        // A file that ends inside a line was cut off there.
-        let whole = line.ends_with('\n');
+        // A last line without a line break was truncated; its errors are not damage.
+        let is_complete = line.ends_with('\n');
         match Draft::take_line(&mut draft, key, value.trim()) {
-            Err(error) if whole => return Err(error.context(format!("line {number}"))),
+            Err(error) if is_complete => return Err(error.context(format!("line {number}"))),
             _ => {}
         }
     }
-    Ok(open)
+    Ok(open_lines)
 }
 
-/// An entry that is being read, and its position.
+/// A partly read entry and its position.
 struct Draft {
     position: Position,
     entry: Entry,
@@ -86,24 +86,26 @@ struct Draft {
 impl Draft {
     fn take_line(draft: &mut Option<Self>, key: &str, value: &str) -> Result<()> {
         if key == "fen" {
-            // The format tells no variant: K, Q, k and q mean the outermost rooks.
+            // The format does not record the variant: K, Q, k and q stand for the outermost rooks.
             let position = Position::from_fen(value, CastlingMode::Chess960)?;
             let entry = Entry::of(&position);
             *draft = Some(Self { position, entry });
             return Ok(());
         }
-        let draft = draft.as_mut().context("it comes before the fen")?;
+        let draft = draft
+            .as_mut()
+            .with_context(|| format!("'{key}' before the fen line of its entry"))?;
         let entry = &mut draft.entry;
-        let number = || format!("'{value}' is no {key}");
+        let number = || format!("'{value}' is not a valid {key}");
         match key {
             "move" => entry.m = parse_move(&draft.position, value)?,
             "score" => entry.score = value.parse().with_context(number)?,
             "ply" => entry.ply = value.parse().with_context(number)?,
             "result" => entry.result = value.parse().with_context(number)?,
-            _ => bail!("'{key}' is none of fen, move, score, ply, result, e"),
+            _ => bail!("unknown keyword '{key}'; expected fen, move, score, ply, result or e"),
         }
         if !(-1..=1).contains(&entry.result) {
-            bail!("'{value}' is no result: -1, 0 or 1");
+            bail!("'{value}' is not a valid result; expected -1, 0 or 1");
         }
         Ok(())
     }
@@ -119,7 +121,7 @@ fn parse_move(position: &Position, text: &str) -> Result<Option<Move>> {
 /// Writes an entry.
 ///
 /// # Errors
-/// When the sink fails.
+/// Fails on a write error.
 pub fn write(entry: &Entry, sink: &mut impl Write) -> Result<()> {
     let m = entry.m.map_or_else(|| NONE.to_owned(), |m| uci(entry, m));
     writeln!(sink, "fen {}", fen(entry))?;
@@ -131,7 +133,7 @@ pub fn write(entry: &Entry, sink: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Six-field FEN of an entry; the rooks of castling rights are the outermost, as X-FEN has it.
+/// Six-field FEN of an entry. As in X-FEN, castling rights refer to the outermost rooks.
 pub fn fen(entry: &Entry) -> String {
     let mut text = String::with_capacity(90);
     for rank in (0..8).rev() {
@@ -177,7 +179,7 @@ fn push_count(text: &mut String, empty: &mut u8) {
     *empty = 0;
 }
 
-/// UCI text of a move; castling as e1g1 where king and rook stand on their classical squares, else king takes rook.
+/// UCI notation of a move. Castling is e1g1 from the classical squares, otherwise king takes rook.
 fn uci(entry: &Entry, m: Move) -> String {
     let (from, mut to) = (m.from(), m.to());
     let classical = from.file() == File::E && matches!(to.file(), File::A | File::H);
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn text_comes_back() {
+    fn entries_round_trip() {
         for (fen, m) in [
             (
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -220,7 +222,7 @@ mod tests {
             let (entries, left) = read(&text).expect(fen);
             assert_eq!((entries.len(), left), (1, 0));
             let mut again = Vec::new();
-            write(&entries[0], &mut again).expect("a vector");
+            write(&entries[0], &mut again).expect("writing to a vector");
             let again = String::from_utf8(again).expect("text");
             let move_number = fen.rsplit(' ').next().unwrap_or_default().len();
             let wanted = text.replacen(
@@ -233,24 +235,27 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_its_line() {
+    fn errors_name_the_line() {
         for (text, why) in [
-            ("move e2e4\n", "line 1: it comes before the fen"),
+            ("move e2e4\n", "line 1: 'move' before the fen line"),
             ("fen rubbish\n", "line 1"),
             (
                 "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nscore x\n",
-                "line 2: 'x' is no score",
+                "line 2: 'x' is not a valid score",
             ),
             (
                 "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nresult 2\n",
-                "line 2: '2' is no result",
+                "line 2: '2' is not a valid result",
             ),
             ("fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nmove e1e3\n", "line 2"),
             ("hello world\n", "line 1"),
-            ("e\n", "line 1: no fen"),
+            ("e\n", "line 1: the entry ends without a fen line"),
         ] {
             let error = format!("{:#}", read(text).expect_err(text));
-            assert!(error.starts_with(why), "'{error}' is not '{why}'");
+            assert!(
+                error.starts_with(why),
+                "'{error}' does not start with '{why}'"
+            );
         }
         let cut = "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nsco";
         assert_eq!(

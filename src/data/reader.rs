@@ -1,7 +1,7 @@
-//! The one door to training data: opens a file of any format by its extension and visits its entries in order.
+//! Reader of training data: opens a file of any format by its extension and visits its entries in order.
 //!
-//! A generator may be killed at any moment, so a file may end inside a record; what is whole is read, and a warning
-//! on standard error tells of the rest. Damage anywhere else is an error.
+//! A generator may be killed at any moment, so a file may end inside a record. The incomplete record is skipped with a
+//! warning on standard error. Damage anywhere else is an error.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -17,27 +17,27 @@ use super::tree::SamplePath;
 use super::{bin, binpack, plain, tree};
 use crate::util::kind::Kind;
 
-/// Bytes that are read from the disk at once.
+/// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
-/// How a file holds its entries.
+/// Format of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// 40 bytes each.
+    /// Records of 40 bytes.
     Bin,
     /// Chains of moves and scores.
     Binpack,
-    /// Lines of text.
+    /// Six lines of text per position.
     Plain,
-    /// Samples on the trees of their games.
+    /// Samples in the search trees of their games.
     Tree,
 }
 
 impl Format {
-    /// The format that the extension tells.
+    /// Determines the format from the file extension.
     ///
     /// # Errors
-    /// When it tells none.
+    /// Fails if the extension is unknown.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -46,13 +46,13 @@ impl Format {
             Some("plain" | "txt") => Ok(Self::Plain),
             Some("tree") => Ok(Self::Tree),
             _ => bail!(
-                "{}: the extension tells no format; it must be .bin, .binpack, .plain, .txt or .tree",
+                "{}: unknown file extension; it must be .bin, .binpack, .plain, .txt or .tree",
                 path.display()
             ),
         }
     }
 
-    /// What a file of this format may replace.
+    /// Kind of files that an output of this format may replace.
     pub fn kind(self) -> Kind {
         match self {
             Self::Bin => bin::KIND,
@@ -63,15 +63,15 @@ impl Format {
     }
 }
 
-/// Calls `visit` with every entry of the file, in order, holding little in memory at a time.
+/// Calls `visit` with every entry of the file, in order. Memory use does not depend on the file size.
 ///
 /// # Errors
-/// When the file cannot be read or is damaged, or when `visit` says so; the error names the file.
+/// Fails if the file cannot be read or is damaged, and if `visit` fails. The error names the file.
 pub fn for_each(path: &Path, visit: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
     for_each_counted(path, &Cell::new(0), visit)
 }
 
-/// As [`for_each`], adding to `bytes` what has been read from the disk: how far the file has come.
+/// As [`for_each`], and adds the number of bytes read to `bytes`, for progress reports.
 ///
 /// # Errors
 /// As [`for_each`].
@@ -83,16 +83,16 @@ pub fn for_each_counted(
     for_each_placed(path, bytes, |entry, _| visit(entry))
 }
 
-/// Where a file that has blocks of games holds an entry.
+/// Position of an entry in a file with blocks of games.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// Number of the block.
+    /// Index of the block.
     pub block: u64,
-    /// The way to the position in its game.
+    /// The moves from the root of the block to the position.
     pub sample_path: SamplePath<'a>,
 }
 
-/// As [`for_each_counted`], telling where a `.tree` holds the entry.
+/// As [`for_each_counted`], and passes the place of each entry of a `.tree`.
 ///
 /// # Errors
 /// As [`for_each`].
@@ -115,19 +115,19 @@ pub fn for_each_placed(
     let left = left.with_context(|| path.display().to_string())?;
     if left > 0 {
         let what = match format {
-            Format::Bin => "bytes of an unfinished record",
-            Format::Binpack | Format::Tree => "bytes of an unfinished block",
-            Format::Plain => "lines of an unfinished entry",
+            Format::Bin => "bytes of an incomplete record",
+            Format::Binpack | Format::Tree => "bytes of an incomplete block",
+            Format::Plain => "lines of an incomplete entry",
         };
         eprintln!(
-            "warning: {}: {left} {what} at the end are left out",
+            "warning: {}: skipped {left} {what} at the end",
             path.display()
         );
     }
     Ok(())
 }
 
-/// A file that counts what is read from it.
+/// A file that counts the bytes read from it.
 struct Counted<'a> {
     file: File,
     bytes: &'a Cell<u64>,
@@ -141,7 +141,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// The records of the positions that `filter` keeps, in the order of the file.
+/// Reads the records of the positions that `filter` keeps, in the order of the file.
 ///
 /// # Errors
 /// As [`for_each`].

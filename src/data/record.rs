@@ -1,4 +1,4 @@
-//! One labelled position in 32 bytes, so that tens of millions fit in memory and can be shuffled.
+//! A labelled position in 32 bytes, so that tens of millions fit in memory and can be shuffled.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,11 +8,11 @@ pub use super::packed::PackedPiece;
 /// A labelled position.
 ///
 /// ```text
-/// bytes  0..24  the pieces, as PackedBoard draws them
-///       24..26  score in engine units, side to move's view
+/// bytes  0..24  pieces, a PackedBoard
+///       24..26  score in engine units, from the side to move's view
 ///       26..28  ply of the game
-///       28      result, side to move's view: -1, 0, 1
-///       29      flags: bit 0 black to move, bit 1 somebody may still castle, bit 2 the result says nothing
+///       28      result, from the side to move's view: -1, 0, 1
+///       29      flags: bit 0 black to move, bit 1 any castling right left, bit 2 result unrelated (score-only label)
 ///       30..32  zero
 /// ```
 #[repr(C)]
@@ -34,7 +34,7 @@ const CAN_CASTLE: u8 = 2;
 const SCORE_ALONE: u8 = 4;
 
 impl Record {
-    /// An unlabelled record.
+    /// Creates an unlabelled record.
     #[inline]
     pub fn new(board: PackedBoard, black_to_move: bool, can_castle: bool) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Record {
         }
     }
 
-    /// Packs the pieces, which must come in the order of their squares and be at most 32.
+    /// Packs at most 32 pieces, which must be in the order of their squares.
     pub fn pack(
         pieces: impl Iterator<Item = PackedPiece>,
         black_to_move: bool,
@@ -62,7 +62,7 @@ impl Record {
         self.board.pieces()
     }
 
-    /// How many pieces stand on the board, kings included.
+    /// Number of pieces on the board, kings included.
     pub fn piece_count(&self) -> u32 {
         self.board.count()
     }
@@ -73,13 +73,14 @@ impl Record {
         self.flags & BLACK_TO_MOVE != 0
     }
 
-    /// Whether any castling right is left; without one, the left-to-right mirror image is as good a position.
+    /// Whether any castling right is left. Without castling rights, the left-right mirror image is an equivalent
+    /// position.
     #[inline]
     pub fn can_castle(&self) -> bool {
         self.flags & CAN_CASTLE != 0
     }
 
-    /// Declares that the result says nothing of this position: it was met inside a search, not in the game.
+    /// Marks the game result as unrelated: the position was sampled from a search tree, not from the game.
     pub fn trust_score_alone(&mut self) {
         self.flags |= SCORE_ALONE;
     }
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_come_back() {
+    fn record_round_trips_pieces() {
         let pieces: Vec<_> = (0..32)
             .map(|i| PackedPiece {
                 square: 2 * i,

@@ -1,4 +1,4 @@
-//! Writes entries in any format.
+//! Writer of entries in any format.
 
 use std::io::Write;
 
@@ -10,14 +10,14 @@ use super::reader::{Format, Place};
 use super::tree::TreeWriter;
 use super::{bin, plain};
 
-/// Why a format of games refuses a position.
-const UNRELATED: &str = "a position without the way to it in its game: a .tree is written by `datagen sample`, and by \
-    `data convert`, `filter`, `dedupe` and `split` from other .tree files; write .bin instead";
+/// Error message for a position that a format of games cannot store.
+const UNRELATED: &str = "a .tree file requires the moves that led to each position: write .bin instead; only \
+    `datagen sample` writes a .tree, or `data convert`, `filter`, `relabel`, `dedupe` and `split` from .tree files";
 
-/// Refuses what could only fail after hours of work.
+/// Rejects an output format that cannot store unrelated positions, before hours of work are lost.
 ///
 /// # Errors
-/// When the format cannot hold positions out of their order.
+/// Fails if the format requires the moves that led to each position.
 pub fn check_holds_unrelated(format: Format) -> Result<()> {
     if format == Format::Tree {
         bail!(UNRELATED);
@@ -25,23 +25,23 @@ pub fn check_holds_unrelated(format: Format) -> Result<()> {
     Ok(())
 }
 
-/// A sink of entries.
+/// Writer of entries into a sink.
 pub enum EntryWriter<W: Write> {
-    /// 40 bytes each.
+    /// Records of 40 bytes.
     Bin(W),
-    /// Chains; boxed, because the encoder is large.
+    /// Chains of moves and scores; boxed because the encoder is large.
     Binpack(Box<BinpackWriter<W>>),
-    /// Lines of text.
+    /// Six lines of text per position.
     Plain(W),
-    /// Samples on the trees of their games; boxed, because what is open is large.
+    /// Samples in the search trees of their games; boxed because the open block is large.
     Tree(Box<TreeWriter<W>>),
 }
 
 impl<W: Write> EntryWriter<W> {
-    /// A writer of `format` into `sink`, which should be buffered.
+    /// Creates a writer of `format` into `sink`, which should be buffered.
     ///
     /// # Errors
-    /// When the encoder does not start.
+    /// Fails if the encoder cannot be created.
     pub fn new(format: Format, sink: W) -> Result<Self> {
         Ok(match format {
             Format::Bin => Self::Bin(sink),
@@ -54,12 +54,12 @@ impl<W: Write> EntryWriter<W> {
     /// Writes an entry.
     ///
     /// # Errors
-    /// When the format cannot hold the entry, or the sink fails.
+    /// Fails if the format cannot store the entry, and on a write error.
     pub fn write(&mut self, entry: &Entry) -> Result<()> {
         self.write_placed(entry, None)
     }
 
-    /// Writes an entry of which it may be known where it was read: a `.tree` takes what came from one.
+    /// Writes an entry and, for a `.tree`, the place in the `.tree` from which it was read.
     ///
     /// # Errors
     /// As [`EntryWriter::write`].
@@ -72,10 +72,10 @@ impl<W: Write> EntryWriter<W> {
         }
     }
 
-    /// Writes what is held back, and gives the sink back.
+    /// Writes buffered entries and returns the sink.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// Fails on a write error.
     pub fn finish(self) -> Result<W> {
         match self {
             Self::Bin(sink) | Self::Plain(sink) => Ok(sink),

@@ -1,5 +1,5 @@
-//! Where games begin: a book or the initial position, some random moves, and a small search that discards what is
-//! already decided.
+//! Openings of generated games: a book or the initial position, followed by random moves. A small search discards
+//! openings that are already decided.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::board::{CastlingMode, Position};
 use crate::search::{Limits, Solo};
 use crate::util::rng::SplitMix64;
 
-/// Nodes of the search that judges an opening.
+/// Nodes of the search that evaluates an opening.
 const JUDGE_NODES: u64 = 500;
 
 /// Arguments of the openings.
@@ -19,18 +19,18 @@ pub struct OpeningArgs {
     /// Book of openings (FEN, EPD or UCI moves), or `builtin`; the initial position if absent
     #[arg(long, value_name = "FILE")]
     pub book: Option<PathBuf>,
-    /// Play Chess960: from random arrays, or from the book's positions
+    /// Play Chess960 from random start positions, or from the book's positions
     #[arg(long)]
     pub chess960: bool,
-    /// Random plies, or one more; 8 if absent, with a book 4
+    /// Random plies: N or N + 1, by chance; if absent 8, with a book 4
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=200))]
     pub random_plies: Option<u16>,
-    /// Throw openings away whose |score| in a small search is larger, in engine units
+    /// Discard openings with a larger |score| in a search of 500 nodes, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 600)]
     pub max_opening: i32,
 }
 
-/// Openings that are still a game by the verdict of a small search.
+/// Generator of openings that a small search evaluates as roughly even.
 pub struct EvenOpenings {
     openings: Openings,
     max_score: i32,
@@ -40,7 +40,7 @@ impl EvenOpenings {
     /// Reads the book, if there is one.
     ///
     /// # Errors
-    /// When the book is unusable.
+    /// Fails if the book cannot be read or has no usable position.
     pub fn new(args: &OpeningArgs) -> Result<Self> {
         let mode = CastlingMode::from_chess960(args.chess960);
         let plies = args.random_plies.map(usize::from);
@@ -50,22 +50,23 @@ impl EvenOpenings {
         })
     }
 
-    /// The next opening: nobody is in check, the game is not over, and neither side is far ahead.
+    /// Returns the next opening: not in check, not over, and with neither side far ahead.
     ///
     /// # Errors
-    /// When none is found, which only an odd book or odd arguments can cause.
+    /// Fails if no opening is found, because the book is too one-sided or the arguments are too strict.
     pub fn next(&self, rng: &mut SplitMix64, solo: &mut Solo) -> Result<Position> {
         let opening = self
             .openings
             .next(rng, |position| self.is_even(position, solo));
         opening.with_context(|| {
             format!(
-                "the book is too lopsided, or --max-opening {} too strict",
+                "the book is too one-sided, or --max-opening {} is too strict",
                 self.max_score
             )
         })
     }
 
+    /// Whether a search of [`JUDGE_NODES`] scores the position within the limit.
     fn is_even(&self, position: &Position, solo: &mut Solo) -> bool {
         let limits = Limits {
             nodes: Some(JUDGE_NODES),

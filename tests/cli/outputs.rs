@@ -209,7 +209,7 @@ mod unix {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::engine::{engine, hear_hangups, signal};
+    use crate::engine::{engine, restore_sighup, signal};
 
     fn pipe(path: &Path) {
         let made = Command::new("mkfifo").arg(path).status();
@@ -218,7 +218,7 @@ mod unix {
 
     fn start(arguments: &[&str]) -> Child {
         let mut command = engine();
-        hear_hangups(&mut command)
+        restore_sighup(&mut command)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

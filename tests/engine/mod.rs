@@ -1,14 +1,15 @@
-//! The engine that the tests start: the one that cargo built, or another one, even of another system.
+//! The engine under test: the one that cargo built, or another one, which may be for another system.
 
-#![allow(dead_code)] // Each test program uses a part of it.
+#![allow(dead_code)] // Each test program uses only some of the items.
 
 use std::path::Path;
 use std::process::Command;
 
-/// A command line that runs another engine, in words between blanks: `qemu-aarch64 -cpu max /builds/zoothera`.
+/// Environment variable with the command line of another engine, such as `qemu-aarch64 -cpu max /builds/zoothera`.
+/// Spaces separate the words.
 const VARIABLE: &str = "ZOOTHERA_ENGINE";
 
-/// A command that starts the engine; arguments are added to it.
+/// A command that starts the engine, to which arguments can be added.
 pub fn engine() -> Command {
     let line = std::env::var(VARIABLE).unwrap_or_default();
     let mut words = line.split_whitespace();
@@ -25,9 +26,9 @@ pub fn native() -> Command {
     Command::new(env!("CARGO_BIN_EXE_zoothera"))
 }
 
-/// Has the command end at SIGHUP even if the tests were started with `nohup`.
+/// Restores the default action of SIGHUP, which is to end the process, even if the tests run under `nohup`.
 #[cfg(unix)]
-pub fn hear_hangups(command: &mut Command) -> &mut Command {
+pub fn restore_sighup(command: &mut Command) -> &mut Command {
     use std::os::unix::process::CommandExt;
     // SAFETY: `signal` may be called between fork and exec.
     unsafe {
@@ -44,10 +45,10 @@ pub fn signal(child: &std::process::Child, name: &str) {
     let sent = Command::new("kill")
         .args([&format!("-{name}"), &child.id().to_string()])
         .status();
-    assert!(sent.expect("there is a kill").success());
+    assert!(sent.expect("kill runs").success());
 }
 
-/// What stands between directories in a list of the engine's system: Wine makes it Windows.
+/// Separator of directories in a path list on the engine's system, which is Windows under Wine.
 pub fn list_separator() -> char {
     let line = std::env::var(VARIABLE).unwrap_or_default();
     let program = line.split_whitespace().next().map(Path::new);

@@ -1,6 +1,6 @@
-//! Folders for tests, and files of training data in them.
+//! Temporary folders for tests, and training data to put into them.
 
-#![allow(dead_code)] // Each test program uses a part of it.
+#![allow(dead_code)] // Each test program uses only some of the items.
 
 #[path = "../seed/mod.rs"]
 mod seed;
@@ -17,29 +17,29 @@ use zoothera::data::writer::EntryWriter;
 use zoothera::data::{Entry, reader};
 use zoothera::util::rng::SplitMix64;
 
-/// A folder of its own for a test, removed when the test has ended.
+/// A temporary folder for one test, removed when it is dropped.
 pub struct Folder(TempDir);
 
 impl Folder {
-    /// A new folder, with `name` in its name.
+    /// Creates a folder with `name` in its name.
     pub fn new(name: &str) -> Self {
         let folder = TempDir::with_prefix(format!("zoothera-{name}-"));
         Self(folder.expect("a folder for the test"))
     }
 
-    /// A name in the folder.
+    /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// A file in the folder.
+    /// Writes a file in the folder and returns its path.
     pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, bytes).expect("a file for the test");
         path
     }
 
-    /// The names in the folder, sorted.
+    /// The sorted names of the files in the folder.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("the folder");
         let mut names: Vec<_> = entries
@@ -56,15 +56,15 @@ impl Folder {
     }
 }
 
-/// Random times of at most so many milliseconds, other ones in every run of the test unless its seed is given.
-pub fn pauses(count: usize, longest: usize) -> Vec<Duration> {
-    let mut rng = SplitMix64::new(seed::seed(seed::of_the_clock()));
+/// Random durations below `max_ms` milliseconds. They differ in every run of the test unless `ZOOTHERA_SEED` is set.
+pub fn pauses(count: usize, max_ms: usize) -> Vec<Duration> {
+    let mut rng = SplitMix64::new(seed::seed(seed::from_clock()));
     (0..count)
-        .map(|_| Duration::from_millis(rng.below(longest) as u64))
+        .map(|_| Duration::from_millis(rng.below(max_ms) as u64))
         .collect()
 }
 
-/// All entries of a file.
+/// Reads all entries of a file.
 pub fn entries(path: &Path) -> Vec<Entry> {
     let mut entries = Vec::new();
     let read = reader::for_each(path, |entry| {
@@ -75,16 +75,16 @@ pub fn entries(path: &Path) -> Vec<Entry> {
     entries
 }
 
-/// A file's bytes.
+/// Encodes entries as the bytes of a file.
 pub fn encode(format: Format, entries: &[Entry]) -> Vec<u8> {
     let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
     for entry in entries {
-        writer.write(entry).expect("a sound entry");
+        writer.write(entry).expect("a valid entry");
     }
-    writer.finish().expect("a vector")
+    writer.finish().expect("writing to a vector")
 }
 
-/// Random games of at most 40 plies with random scores; the first plies of many games are equal.
+/// Random games of at most 40 plies with random scores. Many of them share their first plies.
 pub fn random_games(seed: u64, count: usize) -> Vec<Entry> {
     let mut rng = SplitMix64::new(seed);
     let mut all = Vec::new();

@@ -1,25 +1,26 @@
-//! Chance in tests: a seed that can be given again.
+//! Random seeds of tests, which can be repeated.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The variable that repeats a test.
+/// Environment variable with the seed of a test to be repeated.
 const VARIABLE: &str = "ZOOTHERA_SEED";
 
-/// The seed of a test: the value of `ZOOTHERA_SEED`, or else `usual`. What is printed here is shown if the test fails.
-pub fn seed(usual: u64) -> u64 {
+/// The seed of a test: the value of `ZOOTHERA_SEED`, or else `default`. Prints the seed, which the test runner shows if
+/// the test fails.
+pub fn seed(default: u64) -> u64 {
     let seed = match std::env::var(VARIABLE) {
         Ok(text) => text
             .parse()
-            .unwrap_or_else(|_| panic!("{VARIABLE}={text} is no whole number")),
-        Err(_) => usual,
+            .unwrap_or_else(|_| panic!("{VARIABLE}={text} is not a whole number")),
+        Err(_) => default,
     };
-    eprintln!("{VARIABLE}={seed} repeats this test's random choices");
+    eprintln!("{VARIABLE}={seed} repeats the random choices of this test");
     seed
 }
 
-/// Another number in every run.
-#[allow(dead_code)] // Not every test program with a seed wants a new one each time.
-pub fn of_the_clock() -> u64 {
+/// A seed from the clock, different in every run.
+#[allow(dead_code)] // Some test programs have a fixed default seed.
+pub fn from_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |time| time.as_nanos() as u64)
 }

@@ -1,15 +1,15 @@
-//! Making training data: games of the engine against itself, on all cores.
+//! Generation of training data by self-play on all cores.
 //!
-//! * [`sample`]: positions from inside the search, labelled with the network's static evaluation: many and cheap
-//!   ([`sample_buffer`] gathers, labels and encodes them)
+//! * [`sample`]: positions sampled from search trees, labelled with a static evaluation: many and cheap
+//!   ([`sample_buffer`] collects, labels and encodes them)
 //! * [`selfplay`]: whole games, every position with the score of its search
-//! * [`workers`], [`store`]: games that are written in the order of their numbers, and the file that can be continued
-//!   after any kind of end
+//! * [`workers`], [`store`]: writing of games in the order of their numbers, and the output file, which can be resumed
+//!   after any interruption
 //!
-//! Openings, the games themselves and the threads that play them are in [`crate::game`].
+//! Openings, play, adjudication and worker threads are in [`crate::game`].
 //!
-//! Every game draws its random numbers from the seed and its own number, and starts with nothing remembered: the data
-//! depend on the seed and the settings, not on the number of threads nor on interruptions.
+//! Every game takes its random numbers from the seed and its own number, and starts with empty hash tables and
+//! histories. The data therefore depend on the seed and the settings, not on the number of threads or interruptions.
 
 pub mod sample;
 pub mod sample_buffer;

@@ -1,8 +1,8 @@
-//! Positions from inside the search of a strong network, labelled with that network's static evaluation.
+//! Positions sampled from the search trees of a strong network, labelled with that network's static evaluation.
 //!
-//! A search asks the network half a million times a second, about positions as the student will be asked about them.
-//! Every one in N of its answers is kept: labels that cost next to nothing. With `--label` other nets answer for those
-//! that are kept ([`crate::data::label`]): a student learns from the positions where it will be asked.
+//! A search evaluates half a million positions a second, of the kind that the student will evaluate in its own
+//! searches. One in N evaluations is kept as a label, at almost no cost. With `--label` other networks label the
+//! sampled positions ([`crate::data::label`]).
 // CITE: distilling a teacher's static evaluation is common; here the positions are those of the teacher's own search.
 
 use std::sync::Arc;
@@ -27,40 +27,40 @@ use crate::search::score::Value;
 use crate::search::{Limits, Solo};
 use crate::util::rng::SplitMix64;
 
-/// Nodes for a move unless told otherwise.
+/// Default nodes per move.
 const DEFAULT_NODES: u64 = 1500;
 
 /// Arguments of `datagen sample`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SampleArgs {
-    /// The file and how much goes into it.
+    /// Output file and number of positions.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Network that plays, and labels without --label; the embedded one if absent
+    /// Network that plays, and labels unless --label is given; the embedded one if absent
     #[arg(long, value_name = "FILE")]
     pub net: Option<std::path::PathBuf>,
-    /// Network that labels, its values times the factor; of several the mean counts
+    /// Network that labels, and a factor for its values; repeat it for the mean of several networks
     #[arg(long, value_name = "FILE[@FACTOR]")]
     pub label: Vec<LabelNet>,
-    /// Keep one in so many evaluated positions, by chance
+    /// Keep one in N evaluated positions, at random
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     pub one_in: u32,
-    /// Keep no position whose |value| is larger, in engine units
+    /// Discard positions with a larger |value|, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 4000)]
     pub max_score: u16,
-    /// Beyond this |value| keep only one in --thin
+    /// Thin out positions with a |value| beyond this, in engine units: keep one in --thin
     #[arg(long, value_name = "UNITS", default_value_t = 1000)]
     pub thin_beyond: u16,
-    /// Keep one in so many of the positions beyond --thin-beyond; 1 keeps all
+    /// Keep one in K of the positions beyond --thin-beyond; 1 keeps all
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub thin: u32,
-    /// Where games begin.
+    /// Openings of the games.
     #[command(flatten)]
     pub openings: OpeningArgs,
-    /// What a move may cost; 1500 nodes if absent.
+    /// Search limits per move; 1500 nodes if absent.
     #[command(flatten)]
     pub moves: MoveArgs,
-    /// When games end.
+    /// Adjudication rules.
     #[command(flatten)]
     pub rules: RuleArgs,
 }
@@ -74,7 +74,7 @@ impl SampleArgs {
         }
     }
 
-    /// What the data depend on, in words.
+    /// Settings that determine the data, as text. `--resume` requires them to be unchanged.
     fn settings(&self, network: &Network, judges: &[Judge]) -> String {
         let labels = match judges {
             [] => String::new(),
@@ -94,10 +94,11 @@ impl SampleArgs {
     }
 }
 
-/// Samples until the file is full. `network` plays; the `judges` label, or it does where there are none.
+/// Generates samples until the file has the requested number of positions. `network` plays. The `judges` label;
+/// without judges, `network` does.
 ///
 /// # Errors
-/// When the file, the book or the disk is at fault; the error says which.
+/// Fails if the output file or the book cannot be used, and on an I/O error. The error names the file.
 pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<()> {
     let nets = args.net.as_deref().into_iter();
     let nets = nets.chain(args.label.iter().map(LabelNet::file));
@@ -121,13 +122,13 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Resul
     })
 }
 
-/// Samples games on one thread.
+/// Plays and samples games on one thread.
 struct SamplePlayer<'a> {
     args: &'a SampleArgs,
     openings: &'a EvenOpenings,
     limits: &'a Limits,
     solo: Solo,
-    /// Shared with the sampler of the game that is being played; nobody else ever holds it.
+    /// Shared with the sampler of the current game only; the lock is never contended.
     buffer: Arc<Mutex<SampleBuffer>>,
 }
 
@@ -156,7 +157,7 @@ impl Player for SamplePlayer<'_> {
     }
 }
 
-/// Chooses among the positions that a search evaluates.
+/// Samples the evaluated positions of a search at random.
 struct Picker {
     rng: SplitMix64,
     one_in: usize,

@@ -1,7 +1,7 @@
-//! The samples of a game: gathered as its searches meet them, labelled and weighed many at a time, and encoded.
+//! Sample buffer of a game: collects samples from its searches, labels and filters them in batches, and encodes them.
 //!
-//! Many at a time, because nets that label are larger than a cache: one that goes over a row of neighbours alone finds
-//! the weights of the last one there.
+//! Batches make labelling faster. A labelling network is larger than the CPU cache, but consecutive samples use mostly
+//! the same weights. When one network labels a whole batch, these weights stay cached.
 
 use std::ops::Range;
 
@@ -17,17 +17,17 @@ use crate::data::tree::{Encoder, PackedMove, Root};
 use crate::search::score::Value;
 use crate::util::rng::SplitMix64;
 
-/// Samples that wait for their labels at most.
-const MOST_WAITING: usize = 1024;
+/// Largest number of samples in a batch.
+const MAX_PENDING: usize = 1024;
 
-/// Which samples are kept, by what they are worth.
+/// Filter of samples by their value.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleFilter {
-    /// None whose |value| is larger.
+    /// Largest |value|, in engine units.
     pub max_score: i32,
-    /// Beyond this |value| not all.
+    /// Samples with a larger |value| are thinned out.
     pub thin_beyond: i32,
-    /// But one in so many.
+    /// One in `thin` of these samples is kept.
     pub thin: usize,
 }
 
@@ -38,22 +38,23 @@ impl SampleFilter {
     }
 }
 
-/// Takes the samples of game after game.
+/// Buffer for the samples of one game after the other.
 pub struct SampleBuffer {
     filter: SampleFilter,
     format: Format,
-    /// Without one, the value of the net that plays is the label.
+    /// `None` if the value of the playing network is the label.
     labeller: Option<Labeller>,
-    /// Thins out the game's samples.
+    /// Random numbers for thinning out the samples of the game.
     rng: SplitMix64,
     current: SearchPath,
-    waiting: Vec<Sample>,
-    /// The ways to all that wait, one after the other.
+    /// The current batch.
+    pending: Vec<Sample>,
+    /// Concatenated paths of the pending samples.
     paths: Vec<PackedMove>,
     kept: Kept,
 }
 
-/// A position, and the value that the net that plays gave it.
+/// A sampled position and its value by the playing network.
 struct Sample {
     entry: Entry,
     pieces: Pieces,
@@ -61,20 +62,20 @@ struct Sample {
     path: Range<usize>,
 }
 
-/// The way to the position that the game has come to, and behind it to that of a sample.
+/// Moves from the start of the game to its current position, continued to the position of a sample.
 #[derive(Default)]
 struct SearchPath {
-    /// Moves that led to the game's first position.
+    /// Number of moves in the history of the game's first position.
     before: usize,
-    /// Moves of the game so far, and while a sample is taken those of the search.
+    /// Moves of the game so far, followed by the search moves of the last sample.
     path: Vec<PackedMove>,
-    /// How many moves the game has.
+    /// Number of moves of the game so far.
     played: usize,
 }
 
 impl SearchPath {
-    /// Makes `path` the way to a position behind the game's last one.
-    fn go_to(&mut self, position: &Position) {
+    /// Sets `path` to the moves that lead to `position`, which follows the current position of the game.
+    fn set_to(&mut self, position: &Position) {
         self.path.truncate(self.played);
         let moves = position.moves_since(self.before + self.played);
         self.path.extend(moves.map(Move::bits_of));
@@ -83,15 +84,15 @@ impl SearchPath {
 
 /// Samples with their labels.
 enum Kept {
-    /// For formats that hold positions on their own.
+    /// For formats of single positions.
     Entries(Vec<Entry>),
-    /// For the format that holds the ways to them. What went wrong, if anything, waits for the end of the game: a
-    /// search cannot be stopped by those who look on.
+    /// For the format that stores paths. An encoding error is reported at the end of the game, because a sampler cannot
+    /// stop the search.
     Tree(Result<Box<Encoder>>),
 }
 
 impl SampleBuffer {
-    /// An empty one.
+    /// Creates an empty buffer.
     pub fn new(filter: SampleFilter, format: Format, labeller: Option<Labeller>) -> Self {
         Self {
             filter,
@@ -99,20 +100,20 @@ impl SampleBuffer {
             labeller,
             rng: SplitMix64::new(0),
             current: SearchPath::default(),
-            waiting: Vec::new(),
+            pending: Vec::new(),
             paths: Vec::new(),
             kept: Kept::Entries(Vec::new()),
         }
     }
 
-    /// Forgets the game before for one that begins at `start`.
+    /// Clears the buffer for a game that starts at `start`.
     pub fn begin(&mut self, start: &Position, rng: SplitMix64) {
         self.rng = rng;
         self.current = SearchPath {
             before: start.history_len(),
             ..SearchPath::default()
         };
-        self.waiting.clear();
+        self.pending.clear();
         self.paths.clear();
         self.kept = match self.format {
             Format::Tree => Kept::Tree(Ok(Box::new(Encoder::new(Root::of(start))))),
@@ -120,38 +121,38 @@ impl SampleBuffer {
         };
     }
 
-    /// Hears that the game has come to a position.
+    /// Records the current position of the game.
     pub fn follow(&mut self, position: &Position) {
         if let Kept::Tree(_) = self.kept {
-            self.current.go_to(position);
+            self.current.set_to(position);
             self.current.played = self.current.path.len();
         }
     }
 
-    /// Takes a position that the search has given `value`.
+    /// Adds a position that the search evaluated as `value`.
     pub fn put(&mut self, position: &Position, value: Value) {
         let first = self.paths.len();
         if let Kept::Tree(_) = self.kept {
-            self.current.go_to(position);
+            self.current.set_to(position);
             self.paths.extend_from_slice(&self.current.path);
         }
-        self.waiting.push(Sample {
+        self.pending.push(Sample {
             entry: Entry::of(position),
             pieces: Pieces::of(position),
             value,
             path: first..self.paths.len(),
         });
-        if self.waiting.len() == MOST_WAITING {
-            self.settle();
+        if self.pending.len() == MAX_PENDING {
+            self.flush();
         }
     }
 
-    /// The game, now that white's result is known.
+    /// Encodes the game, given its result from White's view: -1, 0, 1.
     ///
     /// # Errors
-    /// When a sample could not be encoded.
+    /// Fails if a sample could not be encoded.
     pub fn finish(&mut self, white: i8) -> Result<PlayedGame> {
-        self.settle();
+        self.flush();
         match std::mem::replace(&mut self.kept, Kept::Entries(Vec::new())) {
             Kept::Entries(mut entries) => {
                 entries.iter_mut().for_each(|entry| entry.set_result(white));
@@ -167,15 +168,15 @@ impl SampleBuffer {
         }
     }
 
-    /// Labels what waits, and keeps what the sieve leaves of it.
-    fn settle(&mut self) {
+    /// Labels and filters the pending samples.
+    fn flush(&mut self) {
         if let Some(labeller) = &mut self.labeller {
-            let values = labeller.label(self.waiting.iter().map(|sample| &sample.pieces));
-            for (sample, value) in self.waiting.iter_mut().zip(values) {
+            let values = labeller.label(self.pending.iter().map(|sample| &sample.pieces));
+            for (sample, value) in self.pending.iter_mut().zip(values) {
                 sample.value = value;
             }
         }
-        for sample in self.waiting.drain(..) {
+        for sample in self.pending.drain(..) {
             if self.filter.keeps(sample.value, &mut self.rng) {
                 self.kept.keep(&sample, &self.paths);
             }
@@ -196,7 +197,8 @@ impl Kept {
                 if let Ok(encoder) = tree
                     && let Err(error) = encoder.sample(&paths[sample.path.clone()], score)
                 {
-                    let what = "a sample's path; this is a bug, please report it";
+                    let what =
+                        "cannot encode the path of a sample; this is a bug, please report it";
                     *tree = Err(error).context(what);
                 }
             }

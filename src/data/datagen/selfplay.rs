@@ -1,4 +1,4 @@
-//! Whole games of the engine against itself: every position with the score of its search and the game's result.
+//! Self-play games: every position with the score of its search and the result of the game.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,34 +20,34 @@ use crate::nnue::Network;
 use crate::search::solo::Found;
 use crate::search::{Limits, Solo};
 
-/// Nodes for a move unless told otherwise.
+/// Default nodes per move.
 const DEFAULT_NODES: u64 = 5000;
 
 /// Arguments of `datagen selfplay`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SelfplayArgs {
-    /// The file and how much goes into it.
+    /// Output file and number of positions.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Network of both players; the embedded one if absent
     #[arg(long, value_name = "FILE")]
     pub net: Option<PathBuf>,
-    /// Where games begin.
+    /// Openings of the games.
     #[command(flatten)]
     pub openings: OpeningArgs,
-    /// What a move may cost; 5000 nodes if absent.
+    /// Search limits per move; 5000 nodes if absent.
     #[command(flatten)]
     pub moves: MoveArgs,
-    /// When games end.
+    /// Adjudication rules.
     #[command(flatten)]
     pub rules: RuleArgs,
-    /// Which positions get a score.
+    /// Filter of the positions.
     #[command(flatten)]
     pub keep: FilterArgs,
 }
 
 impl SelfplayArgs {
-    /// What the data depend on, in words.
+    /// Settings that determine the data, as text. `--resume` requires them to be unchanged.
     fn settings(&self, network: &Network) -> String {
         format!(
             "selfplay: net {}, {:?}, {:?}, {:?}, {:?}",
@@ -60,10 +60,10 @@ impl SelfplayArgs {
     }
 }
 
-/// Plays until the file is full.
+/// Plays games until the file has the requested number of positions.
 ///
 /// # Errors
-/// When the file, the book or the disk is at fault; the error says which.
+/// Fails if the output file or the book cannot be used, and on an I/O error. The error names the file.
 pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
     let inputs = [args.net.as_deref(), args.openings.book.as_deref()];
     args.output.check_inputs(inputs.into_iter().flatten())?;
@@ -115,7 +115,7 @@ impl Player for SelfplayPlayer<'_> {
 }
 
 impl SelfplayPlayer<'_> {
-    /// Leaves out what is not to be kept, or its score.
+    /// Removes the positions that the filter rejects, or in a .binpack their scores.
     fn choose(&self, entries: &[Entry]) -> Vec<Entry> {
         let filter = self.args.keep.filter();
         let chains = self.format == Format::Binpack;
@@ -124,6 +124,7 @@ impl SelfplayPlayer<'_> {
     }
 }
 
+/// Labels a position with the result of its search.
 fn label(position: &Position, found: &Found) -> Entry {
     let score = found.value.clamp(i16::MIN.into(), i16::MAX.into());
     Entry {

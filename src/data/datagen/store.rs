@@ -1,8 +1,8 @@
-//! The file that games are appended to, and beside it a small one that says how far it is whole.
+//! Output file of generated games, and a state file that records how much of it is complete.
 //!
-//! A game is appended first, then the state is replaced by renaming. Whatever happens between the two, continuing
-//! cuts the file back to what the state says, and the game is played again, with the same outcome. The state has a
-//! checksum of itself and one of all the data: what was edited or damaged since is not continued.
+//! A game is appended first, then the state file is replaced by renaming. After an interruption between the two steps,
+//! resuming truncates the data to the recorded length and plays the game again, with the same result. The state has a
+//! checksum of itself and one of the data. A file that was edited or damaged is not resumed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,31 +14,31 @@ use crate::util::append::AppendFile;
 use crate::util::atomic::AtomicFile;
 use crate::util::input::read_bytes;
 
-/// A state is a few hundred bytes; what is larger is none.
-const LARGEST_STATE: u64 = 1 << 20;
+/// Largest accepted state file in bytes; a valid one has a few hundred.
+const MAX_STATE_BYTES: u64 = 1 << 20;
 
-/// What the file holds when it is whole.
+/// Recorded state of a data file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// What the data depend on; only the same settings continue the same file.
+    /// Settings that determine the data. `--resume` requires them to be unchanged.
     pub settings: String,
-    /// Games in the file: also the number of the next one.
+    /// Games in the file, which is also the number of the next game.
     pub games: u64,
     /// Positions in the file.
     pub positions: u64,
-    /// Bytes of the file.
+    /// Length of the data in bytes.
     pub bytes: u64,
-    /// CRC-32 of these bytes; absent from states of version 0.1.
+    /// CRC-32 of the data; absent in states of version 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_crc: Option<u32>,
 }
 
-/// A state as it is in its file.
+/// State with its checksum, as stored in the state file.
 #[derive(Serialize, Deserialize)]
 struct SealedState {
     #[serde(flatten)]
     state: State,
-    /// CRC-32 of the state as JSON without blanks; absent from states of version 0.1.
+    /// CRC-32 of the state as JSON without whitespace; absent in states of version 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state_crc: Option<u32>,
 }
@@ -48,28 +48,28 @@ impl State {
         Ok(crc32fast::hash(&serde_json::to_vec(self)?))
     }
 
-    /// Reads the state of the data file `data`.
+    /// Reads the state file of the data file `data`.
     fn read(path: &Path, data: &Path) -> Result<Self> {
         let name = path.display();
-        let bytes = read_bytes(path, LARGEST_STATE)
-            .with_context(|| format!("{name} tells where to continue, but cannot be read"))?;
-        let sealed: SealedState =
-            serde_json::from_slice(&bytes).with_context(|| format!("{name} is no state"))?;
+        let bytes = read_bytes(path, MAX_STATE_BYTES)
+            .with_context(|| format!("cannot read {name}, which records how to resume"))?;
+        let sealed: SealedState = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{name} is not a state file"))?;
         let state = sealed.state;
         match sealed.state_crc {
             Some(crc) => ensure!(
                 crc == state.crc()?,
-                "{name} was edited or damaged: its checksum is wrong. Put the original back, or begin a new file; the \
-                 positions that are there can still be read"
+                "{name} was edited or damaged: its checksum is wrong. Restore the original or start a new file; the \
+                 positions in the data file can still be read"
             ),
             None => {
                 ensure!(
                     state.data_crc.is_none(),
-                    "{name} was edited: it has a checksum of the data, but none of itself"
+                    "{name} was edited: its own checksum is missing. Restore the original or start a new file"
                 );
                 eprintln!(
-                    "warning: {name} was written by an earlier version and has no checksums: {} is continued \
-                     without a check of what is there",
+                    "warning: {name} was written by an earlier version and has no checksums: resuming {} without \
+                     checking its data",
                     data.display()
                 );
             }
@@ -78,7 +78,7 @@ impl State {
     }
 }
 
-/// An open file of games.
+/// An open data file.
 pub struct Store {
     path: PathBuf,
     file: AppendFile,
@@ -86,11 +86,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a file for games: a new one, or with `resume` one that is there.
+    /// Opens a new data file, or with `resume` an existing one.
     ///
     /// # Errors
-    /// Fails on an I/O error, if the file exists and is not to be continued, was made with other settings, is in use,
-    /// or is not as its state says.
+    /// Fails on an I/O error, if the file exists without `resume`, was generated with other settings, is in use, or
+    /// disagrees with its state.
     pub fn open(path: &Path, settings: String, resume: bool) -> Result<Self> {
         let store = Self::try_open(path, settings, resume);
         store.with_context(|| path.display().to_string())
@@ -101,7 +101,7 @@ impl Store {
         if !resume {
             ensure!(
                 !path.exists() && !state_path.exists(),
-                "the file is there already: --resume continues it; to begin anew remove it and its .state"
+                "the file exists: add --resume to continue it, or remove it and its .state file to start again"
             );
         }
         let mut file = AppendFile::open(path)?;
@@ -116,7 +116,7 @@ impl Store {
         };
         ensure!(
             state.settings == settings,
-            "it was made with other settings:\n  then: {}\n  now:  {settings}",
+            "the file was generated with other settings:\n  then: {}\n  now:  {settings}",
             state.settings
         );
         file.continue_at(state.bytes, state.data_crc)?;
@@ -129,7 +129,7 @@ impl Store {
         Ok(store)
     }
 
-    /// How far the file is.
+    /// The recorded state.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -137,7 +137,7 @@ impl Store {
     /// Appends a game.
     ///
     /// # Errors
-    /// Fails on an I/O error; the file can be continued all the same.
+    /// Fails on an I/O error; the run can be resumed afterwards.
     pub fn append(&mut self, bytes: &[u8], positions: u64) -> Result<()> {
         self.file.append(bytes)?;
         self.state.games += 1;
@@ -146,7 +146,7 @@ impl Store {
         self.save()
     }
 
-    /// Makes sure that everything has reached the disk.
+    /// Syncs the data to the disk.
     ///
     /// # Errors
     /// Fails on an I/O error.
@@ -154,8 +154,8 @@ impl Store {
         self.file.sync()
     }
 
-    /// Replaces the state on the disk at one stroke. Not synced, because sampling ends a hundred games a second: this
-    /// holds against a killed process; after a power failure the file can be read but perhaps not continued.
+    /// Replaces the state file atomically, but without a sync, because sampling finishes 100 games a second. The file
+    /// can be resumed after a killed process. After a power failure it can be read, but possibly not resumed.
     fn save(&mut self) -> Result<()> {
         self.state.data_crc = Some(self.file.crc());
         let sealed = SealedState {
@@ -170,7 +170,7 @@ impl Store {
     }
 }
 
-/// Where the state of a file is.
+/// Path of the state file of a data file.
 pub fn state_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".state");
@@ -183,21 +183,22 @@ mod tests {
 
     use super::*;
 
-    /// Opens a store of the test's settings to continue it.
+    /// Resumes a store with the settings of these tests.
     fn resume(path: &Path) -> Result<Store> {
         Store::open(path, "seed 1".to_owned(), true)
     }
 
+    /// The error on resuming.
     fn refusal(path: &Path) -> String {
-        format!("{:#}", resume(path).err().expect("it is refused"))
+        format!("{:#}", resume(path).err().expect("resuming is refused"))
     }
 
-    /// A finished store of two games in a folder.
+    /// Writes a store of two games.
     fn two_games(folder: &Path) -> PathBuf {
         let path = folder.join("a.tree");
         let mut store = resume(&path).expect("a new file");
-        store.append(b"one", 3).expect("room");
-        store.append(b"two", 4).expect("room");
+        store.append(b"one", 3).expect("the file is writable");
+        store.append(b"two", 4).expect("the file is writable");
         path
     }
 
@@ -205,59 +206,63 @@ mod tests {
     fn edited_state_is_refused_by_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = two_games(folder.path());
-        let sound = fs::read_to_string(state_path(&path)).expect("a state");
-        let crc = sound.find("\"state_crc\"").expect("a checksum");
-        let comma = sound[..crc].rfind(',').expect("it is the last field");
+        let valid = fs::read_to_string(state_path(&path)).expect("a state");
+        let crc = valid.find("\"state_crc\"").expect("a checksum");
+        let comma = valid[..crc].rfind(',').expect("it is the last field");
         for edited in [
-            sound.replace("\"games\": 2", "\"games\": 1"),
-            sound.replace("\"positions\": 7", "\"positions\": 8"),
-            sound.replace("\"bytes\": 6", "\"bytes\": 3"),
-            // Without its own checksum, but with that of the data.
-            format!("{}\n}}", &sound[..comma]),
+            valid.replace("\"games\": 2", "\"games\": 1"),
+            valid.replace("\"positions\": 7", "\"positions\": 8"),
+            valid.replace("\"bytes\": 6", "\"bytes\": 3"),
+            // Checksum of the state removed, that of the data kept.
+            format!("{}\n}}", &valid[..comma]),
         ] {
-            assert_ne!(edited, sound);
-            fs::write(state_path(&path), &edited).expect("room");
+            assert_ne!(edited, valid);
+            fs::write(state_path(&path), &edited).expect("the file is writable");
             let error = refusal(&path);
             assert!(error.contains("a.tree.state was edited"), "{error}");
         }
-        fs::write(state_path(&path), &sound).expect("room");
+        fs::write(state_path(&path), &valid).expect("the file is writable");
         assert_eq!(resume(&path).expect("as it was").state().games, 2);
         assert_eq!(fs::read(&path).expect("a file"), b"onetwo");
     }
 
     #[test]
-    fn flipped_bit_in_the_data_is_refused_wherever_it_is() {
+    fn flipped_bit_anywhere_in_the_data_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = two_games(folder.path());
         for at in 0..6 {
             let mut bytes = b"onetwo".to_vec();
             bytes[at] ^= 1;
-            fs::write(&path, &bytes).expect("room");
+            fs::write(&path, &bytes).expect("the file is writable");
             let error = refusal(&path);
             assert!(
-                error.contains("a.tree: it was changed or damaged"),
+                error.contains("a.tree: ") && error.contains("changed or damaged"),
                 "{error}"
             );
-            assert_eq!(fs::read(&path).expect("a file"), bytes, "it was touched");
+            assert_eq!(
+                fs::read(&path).expect("a file"),
+                bytes,
+                "the data were modified"
+            );
         }
-        fs::write(&path, b"onetwo").expect("room");
+        fs::write(&path, b"onetwo").expect("the file is writable");
         assert_eq!(resume(&path).expect("as it was").state().positions, 7);
     }
 
     #[test]
-    fn state_without_checksums_is_continued_and_gets_them() {
+    fn state_without_checksums_is_resumed_and_gets_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.tree");
-        fs::write(&path, b"one").expect("room");
+        fs::write(&path, b"one").expect("the file is writable");
         let old = r#"{"settings": "seed 1", "games": 1, "positions": 3, "bytes": 3}"#;
-        fs::write(state_path(&path), old).expect("room");
-        drop(resume(&path).expect("an old one"));
+        fs::write(state_path(&path), old).expect("the file is writable");
+        drop(resume(&path).expect("a state of version 0.1"));
         let state = fs::read_to_string(state_path(&path)).expect("a state");
         assert!(
             state.contains("state_crc") && state.contains("data_crc"),
             "{state}"
         );
-        fs::write(&path, b"onf").expect("room");
+        fs::write(&path, b"onf").expect("the file is writable");
         assert!(refusal(&path).contains("changed or damaged"));
     }
 
@@ -267,35 +272,35 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.tree");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
-        assert!(made.expect("there is a mkfifo").success());
+        assert!(made.expect("mkfifo runs").success());
         assert!(refusal(&path).contains("not a regular file"));
     }
 
     #[test]
-    fn what_was_not_acknowledged_is_cut_off() {
+    fn resume_truncates_games_missing_from_the_state() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.bin");
         let open = |settings: &str, resume| Store::open(&path, settings.to_owned(), resume);
         let mut store = open("seed 1", false).expect("a new file");
-        store.append(b"one", 3).expect("room");
-        assert!(open("seed 1", true).is_err(), "it is in use");
+        store.append(b"one", 3).expect("the file is writable");
+        assert!(open("seed 1", true).is_err(), "the file is in use");
         drop(store);
-        // Killed between the game and the state.
+        // A process killed after it appended a game and before it saved the state.
         let mut file = fs::OpenOptions::new()
             .append(true)
             .open(&path)
             .expect("a file");
-        file.write_all(b"half a ga").expect("room");
+        file.write_all(b"half a ga").expect("the file is writable");
         drop(file);
         assert!(open("seed 1", false).is_err());
         assert!(open("seed 2", true).is_err());
         let mut store = open("seed 1", true).expect("the same file");
         assert_eq!((store.state().games, store.state().positions), (1, 3));
-        store.append(b"two", 3).expect("room");
+        store.append(b"two", 3).expect("the file is writable");
         drop(store);
         assert_eq!(fs::read(&path).expect("a file"), b"onetwo");
-        // Someone cut it too short, or took the state away.
-        fs::write(&path, b"on").expect("room");
+        // A data file shorter than its state records, and a missing state file.
+        fs::write(&path, b"on").expect("the file is writable");
         assert!(open("seed 1", true).is_err());
         fs::remove_file(state_path(&path)).expect("the state");
         assert!(open("seed 1", true).is_err());

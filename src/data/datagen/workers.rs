@@ -1,4 +1,4 @@
-//! Games of training data on all cores, written in the order of their numbers.
+//! Generation of games on all cores, which are written in the order of their numbers.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ pub struct OutputArgs {
     /// File to write: .bin, .binpack, .plain, or .tree for samples
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Positions to write; the game that reaches the number is the last
+    /// Positions to write; generation stops after the game that reaches this number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub positions: u64,
-    /// Continue the file, or begin it
+    /// Continue the file if it exists
     #[arg(long)]
     pub resume: bool,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Threads; all cores if absent
@@ -40,29 +40,29 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Refuses an output that is one of these inputs.
+    /// Rejects an output that would overwrite an input.
     ///
     /// # Errors
-    /// Names both.
+    /// Fails if the output or its state file is one of `inputs`. The error names both.
     pub fn check_inputs<'a>(&self, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
         let inputs: Vec<&Path> = inputs.into_iter().collect();
         check_distinct(&[&self.out, &state_path(&self.out)], &inputs)
     }
 }
 
-/// A game that was played, in the file's format.
+/// A finished game, encoded in the format of the file.
 pub struct PlayedGame {
-    /// What is appended to the file.
+    /// Bytes to append to the file.
     pub bytes: Vec<u8>,
-    /// Labelled positions.
+    /// Number of labelled positions.
     pub positions: u64,
 }
 
 impl PlayedGame {
-    /// A game of these positions, all labelled but those with `NO_SCORE`.
+    /// Encodes the positions of a game. Those with `NO_SCORE` are not counted as labelled.
     ///
     /// # Errors
-    /// When the format cannot hold one of them.
+    /// Fails if the format cannot store a position.
     pub fn encode(entries: &[Entry], format: Format) -> Result<Self> {
         let mut writer = EntryWriter::new(format, Vec::with_capacity(40 * entries.len()))?;
         for entry in entries {
@@ -75,11 +75,12 @@ impl PlayedGame {
     }
 }
 
-/// Plays until the file has the positions that are asked for. `settings` is what the data depend on apart from the
-/// seed and the table.
+/// Plays games until the file has the requested number of positions. `settings` are the settings that determine the
+/// data, except for the seed and the hash size.
 ///
 /// # Errors
-/// When the file or a game cannot be begun, the disk refuses, or a thread fails.
+/// Fails if the file cannot be opened, if a game cannot be started or stored, if a thread fails, on a write error, and
+/// after an interrupt.
 pub fn run<P: Player<Game = PlayedGame>>(
     args: &OutputArgs,
     settings: &str,
@@ -111,7 +112,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
     store.finish()?;
     if !is_over(&store) {
         return Err(Interrupted::error(format!(
-            "interrupted after {} of {wanted} positions; the same command with --resume continues the file",
+            "interrupted after {} of {wanted} positions; repeat the command with --resume to continue",
             store.state().positions
         )));
     }
@@ -119,7 +120,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
     Ok(())
 }
 
-/// The line of progress towards `wanted` positions, of which this process found `before`.
+/// The progress line. `before` is the number of positions at the start of this process, `wanted` the number requested.
 fn line(store: &Store, (before, wanted): (u64, u64), seconds: f64) -> String {
     let state = store.state();
     let rate = (state.positions - before) as f64 / seconds.max(1e-9);

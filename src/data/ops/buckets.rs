@@ -1,4 +1,4 @@
-//! Temporary files that share out what does not fit into memory: each can be read back whole.
+//! Temporary files that partition data larger than memory. Each one is small enough to be read back whole.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, Write};
@@ -8,21 +8,21 @@ use anyhow::{Context, Result};
 
 use crate::data::reader::Format;
 
-/// Most buckets: every one is an open file with a buffer.
-const MOST: u64 = 256;
-/// Bytes of such a buffer.
+/// Largest number of buckets; each is an open file with a buffer.
+const MAX_BUCKETS: u64 = 256;
+/// Size of a bucket's buffer in bytes.
 const BUFFER: usize = 1 << 17;
 
-/// Temporary files without a name, in the folder of the output. The system removes them with the process, however that
-/// ends.
+/// Anonymous temporary files in the folder of the output. The system removes them when the process ends, even if it is
+/// killed.
 pub struct Buckets {
     folder: PathBuf,
-    /// `None` once a bucket was taken.
+    /// One file per bucket, `None` after the bucket was taken.
     files: Vec<Option<BufWriter<File>>>,
 }
 
 impl Buckets {
-    /// Opens `count` empty buckets beside `out`.
+    /// Creates `count` empty buckets in the folder of `out`.
     ///
     /// # Errors
     /// Fails on an I/O error.
@@ -44,7 +44,7 @@ impl Buckets {
         })
     }
 
-    /// How many there are.
+    /// Number of buckets.
     pub fn count(&self) -> usize {
         self.files.len()
     }
@@ -52,20 +52,23 @@ impl Buckets {
     /// Appends to a bucket.
     ///
     /// # Errors
-    /// Fails on an I/O error, and if the bucket was taken.
+    /// Fails on an I/O error, and if the bucket was already taken.
     pub fn put(&mut self, index: usize, bytes: &[u8]) -> Result<()> {
-        let bucket = self.files[index].as_mut().context("the bucket was taken")?;
+        let bucket = self.files[index]
+            .as_mut()
+            .context("the bucket was already taken")?;
         let put = bucket.write_all(bytes);
         put.with_context(|| format!("cannot write temporary files in {}", self.folder.display()))
     }
 
-    /// Takes everything that was put into a bucket; its file is removed, because the disk may need the room for the
-    /// output.
+    /// Returns the content of a bucket and removes its file, which frees disk space for the output.
     ///
     /// # Errors
     /// As [`Self::put`].
     pub fn take(&mut self, index: usize) -> Result<Vec<u8>> {
-        let bucket = self.files[index].take().context("the bucket was taken")?;
+        let bucket = self.files[index]
+            .take()
+            .context("the bucket was already taken")?;
         let read = || -> std::io::Result<Vec<u8>> {
             let mut file = bucket.into_inner()?;
             file.rewind()?;
@@ -77,15 +80,15 @@ impl Buckets {
     }
 }
 
-/// How many buckets are needed so that one, with `bytes_each` for every entry, takes about half of `memory_mib`.
+/// Number of buckets so that one of them needs about half of `memory_mib` MiB, at `bytes_each` bytes per entry.
 ///
 /// # Errors
-/// When a file cannot be looked at.
+/// Fails if the size or format of an input cannot be determined.
 pub fn needed(inputs: &[PathBuf], bytes_each: u64, memory_mib: u32) -> Result<usize> {
     let mut entries = 0;
     for path in inputs {
         let size = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-        // Guesses on the large side, where the format does not tell.
+        // Bytes per entry. Formats of variable size have low estimates, so that buckets are small enough.
         entries += size.len()
             / match Format::of(path)? {
                 Format::Bin => 40,
@@ -95,7 +98,7 @@ pub fn needed(inputs: &[PathBuf], bytes_each: u64, memory_mib: u32) -> Result<us
             };
     }
     let half = u64::from(memory_mib) << 19;
-    Ok((entries.saturating_mul(bytes_each) / half + 1).min(MOST) as usize)
+    Ok((entries.saturating_mul(bytes_each) / half + 1).min(MAX_BUCKETS) as usize)
 }
 
 #[cfg(test)]
@@ -103,19 +106,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_have_no_names_and_return_what_was_put_in() {
+    fn buckets_are_anonymous_and_return_their_content() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut buckets = Buckets::new(&folder.path().join("out.bin"), 3).expect("room");
+        let mut buckets =
+            Buckets::new(&folder.path().join("out.bin"), 3).expect("a writable folder");
         for (index, bytes) in [(0, b"ab"), (2, b"cd"), (0, b"ef")] {
-            buckets.put(index, bytes).expect("room");
+            buckets.put(index, bytes).expect("a writable folder");
         }
-        // Windows removes them at the end; Unix has removed their names.
+        // Unix removes the names at once, Windows when the files are closed.
         if cfg!(unix) {
             let names = fs::read_dir(folder.path()).expect("the folder").count();
             assert_eq!(names, 0);
         }
         let taken: Vec<_> = (0..3)
-            .map(|index| buckets.take(index).expect("it"))
+            .map(|index| buckets.take(index).expect("a full bucket"))
             .collect();
         assert_eq!(taken, [b"abef".to_vec(), vec![], b"cd".to_vec()]);
         assert!(buckets.take(0).is_err());

@@ -1,4 +1,4 @@
-//! `zoothera data convert IN... OUT`: the same entries in another format, or several files in one.
+//! `zoothera data convert IN... OUT`: converts files to another format, or merges several files.
 
 use anyhow::Result;
 
@@ -8,21 +8,21 @@ use super::{Paths, for_each};
 /// Arguments of `data convert`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ConvertArgs {
-    /// The files.
+    /// Inputs and output.
     #[command(flatten)]
     pub paths: Paths,
-    /// Skip so many positions first
+    /// Skip the first N positions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: u64,
-    /// Write at most so many positions
+    /// Write at most N positions
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 }
 
-/// Writes the entries of all inputs, one file after the other.
+/// Writes the entries of all inputs in order.
 ///
 /// # Errors
-/// When a file is at fault; the error names it.
+/// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &ConvertArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let mut output = OutputFile::create(out)?;

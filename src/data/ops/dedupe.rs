@@ -1,9 +1,11 @@
-//! `zoothera data dedupe IN... OUT`: of equal positions only the first, in the order of the files.
+//! `zoothera data dedupe IN... OUT`: keeps the first of equal positions, in the order of the files.
 //!
-//! Positions are equal when their 64-bit keys are: pieces, side to move, castling rights and en passant square; two
-//! different ones among a billion share a key about once in forty files. The first pass writes the keys with their
-//! places into buckets by the key's high bits; each bucket is sorted in memory, which shows who came later; the second
-//! pass leaves those out. The memory is a bucket and one bit for every position.
+//! Positions are equal if their 64-bit keys are equal: pieces, side to move, castling rights and en passant square. Two
+//! different positions among a billion share a key about once in 40 files.
+//!
+//! The first pass writes each key and the position's index into a bucket, chosen by the high bits of the key. Each
+//! bucket is sorted in memory, which reveals the duplicates. The second pass skips them. Memory use is one bucket and
+//! one bit per position.
 
 use anyhow::Result;
 
@@ -11,13 +13,13 @@ use super::buckets::{Buckets, needed};
 use super::output::OutputFile;
 use super::{Paths, for_each};
 
-/// Bytes of a key with its place.
-const BYTES: usize = 16;
+/// Size of a key and its index in bytes.
+const PAIR_BYTES: usize = 16;
 
 /// Arguments of `data dedupe`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DedupeArgs {
-    /// The files.
+    /// Inputs and output.
     #[command(flatten)]
     pub paths: Paths,
     /// Memory to use, in MiB; more means fewer temporary files
@@ -25,55 +27,55 @@ pub struct DedupeArgs {
     pub memory: u32,
 }
 
-/// Writes the first of all equal positions.
+/// Writes the first of each set of equal positions.
 ///
 /// # Errors
-/// When a file or the disk is at fault; the error names it.
+/// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &DedupeArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let mut output = OutputFile::create(out)?;
-    // Read back and sorted: twice the bytes.
-    let count = needed(inputs, 2 * BYTES as u64, args.memory)?;
+    // A bucket is in memory twice: as bytes, and as pairs to be sorted.
+    let count = needed(inputs, 2 * PAIR_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
-    let mut place = 0_u64;
+    let mut next_index = 0_u64;
     let total = for_each(inputs, "keys", |entry, _| {
         let key = entry.key();
         let bucket = ((u128::from(key) * count as u128) >> 64) as usize;
-        let pair = [key.to_le_bytes(), place.to_le_bytes()];
-        place += 1;
+        let pair = [key.to_le_bytes(), next_index.to_le_bytes()];
+        next_index += 1;
         buckets.put(bucket, pair.as_flattened())
     })?;
-    let mut later = vec![0_u64; total as usize / 64 + 1];
-    for index in 0..buckets.count() {
-        mark_later(&buckets.take(index)?, &mut later);
+    let mut duplicates = vec![0_u64; total as usize / 64 + 1];
+    for bucket in 0..buckets.count() {
+        mark_duplicates(&buckets.take(bucket)?, &mut duplicates);
     }
-    let mut place = 0;
-    for_each(inputs, "dedupe", |entry, from| {
-        let drop = later[place / 64] >> (place % 64) & 1 == 1;
-        place += 1;
+    let mut index = 0;
+    for_each(inputs, "dedupe", |entry, place| {
+        let drop = duplicates[index / 64] >> (index % 64) & 1 == 1;
+        index += 1;
         if drop {
             return Ok(());
         }
-        output.write_placed(entry, from)
+        output.write_placed(entry, place)
     })?;
     let kept = output.finish()?;
     eprintln!("{kept} of {total} positions kept in {}", out.display());
     Ok(())
 }
 
-/// Sets the bits of those whose key an earlier place has too.
-fn mark_later(bytes: &[u8], later: &mut [u64]) {
-    let (pairs, _) = bytes.as_chunks::<BYTES>();
-    let key_and_place = |&pair: &[u8; BYTES]| {
+/// Sets the bits of positions whose key occurs at an earlier index, given the pairs of a bucket.
+fn mark_duplicates(bytes: &[u8], duplicates: &mut [u64]) {
+    let (pairs, _) = bytes.as_chunks::<PAIR_BYTES>();
+    let key_and_index = |&pair: &[u8; PAIR_BYTES]| {
         let both = u128::from_le_bytes(pair);
         (both as u64, (both >> 64) as u64)
     };
-    let mut pairs: Vec<(u64, u64)> = pairs.iter().map(key_and_place).collect();
+    let mut pairs: Vec<(u64, u64)> = pairs.iter().map(key_and_index).collect();
     pairs.sort_unstable();
     for pair in pairs.windows(2) {
         if pair[0].0 == pair[1].0 {
-            let place = pair[1].1 as usize;
-            later[place / 64] |= 1 << (place % 64);
+            let index = pair[1].1 as usize;
+            duplicates[index / 64] |= 1 << (index % 64);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `zoothera data filter IN... OUT`: only what is worth learning from.
+//! `zoothera data filter IN... OUT`: keeps the positions that pass the filters.
 
 use anyhow::Result;
 
@@ -11,27 +11,27 @@ use crate::util::rng::SplitMix64;
 /// Arguments of `data filter`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ChooseArgs {
-    /// The files.
+    /// Inputs and output.
     #[command(flatten)]
     pub paths: Paths,
-    /// What is kept.
+    /// Filters.
     #[command(flatten)]
     pub keep: FilterArgs,
-    /// Beyond this |score| keep only one in --thin
+    /// Thin out positions with a |score| beyond this, in engine units: keep one in --thin
     #[arg(long, value_name = "UNITS", default_value_t = 1000)]
     pub thin_beyond: u16,
-    /// Keep one in so many of the positions beyond --thin-beyond, by chance; 1 keeps all
+    /// Keep one in K of the positions beyond --thin-beyond, at random; 1 keeps all
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub thin: u32,
-    /// Seed of the chance
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 
-/// Writes what is kept.
+/// Writes the positions that the filters keep.
 ///
 /// # Errors
-/// When a file is at fault; the error names it.
+/// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &ChooseArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let chains = Format::of(out)? == Format::Binpack;

@@ -1,4 +1,4 @@
-//! `zoothera data info FILE...`: what is in files of training data.
+//! `zoothera data info FILE...`: statistics of training data.
 
 use std::fmt;
 use std::io::Write;
@@ -12,15 +12,15 @@ use crate::data::entry::{Entry, NO_SCORE};
 /// Arguments of `data info`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct InfoArgs {
-    /// The files: .bin, .binpack, .plain, .txt or .tree
+    /// Files to read: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
 
-/// Counts every entry of each file and writes the tables to `out`.
+/// Counts the entries of each file and writes the tables to `out`.
 ///
 /// # Errors
-/// When a file cannot be read or is damaged; the error names it.
+/// Fails if a file cannot be read or is damaged. The error names the file.
 pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     for path in &args.files {
         let mut summary = FileSummary::default();
@@ -33,11 +33,11 @@ pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Counts by class: a class ends where the next begins.
+/// Histogram with contiguous classes.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     name: &'static str,
-    /// Largest number of each class; what is beyond all is in one more.
+    /// Largest number of each class; one more class has all larger numbers.
     ends: &'static [i32],
     counts: Vec<u64>,
 }
@@ -55,7 +55,7 @@ impl Histogram {
         self.counts[self.ends.partition_point(|&end| end < number)] += 1;
     }
 
-    /// The counts: one for each end, and one for what is beyond.
+    /// Counts of the classes; the last one is for numbers above all ends.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -63,15 +63,15 @@ impl Histogram {
 
 impl fmt::Display for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Length of a bar that stands for all.
+        /// Length of a bar for 100 %, in characters.
         const BAR: f64 = 60.0;
         let total = self.counts.iter().sum::<u64>().max(1) as f64;
-        let most = self.ends.last().copied().unwrap_or(0);
+        let max = self.ends.last().copied().unwrap_or(0);
         for (i, &count) in self.counts.iter().enumerate() {
             let label = self
                 .ends
                 .get(i)
-                .map_or_else(|| format!("> {most}"), |end| format!("<= {end}"));
+                .map_or_else(|| format!("> {max}"), |end| format!("<= {end}"));
             let share = count as f64 / total;
             let bar = "#".repeat((BAR * share).round() as usize);
             let (name, percent) = (self.name, 100.0 * share);
@@ -82,16 +82,16 @@ impl fmt::Display for Histogram {
     }
 }
 
-/// Counts over a file.
+/// Statistics of a file.
 #[derive(Clone, Debug)]
 pub struct FileSummary {
-    /// All entries.
+    /// Number of entries.
     pub positions: u64,
-    /// Runs of entries whose plies follow one another: games, or single positions.
+    /// Runs of entries with consecutive plies: games or single positions.
     pub runs: u64,
     /// Entries without a score.
     pub unscored: u64,
-    /// Entries in which nothing hangs (`Filter::quiet`).
+    /// Quiet entries (`Filter::quiet`).
     pub quiet: u64,
     /// Entries with black to move.
     pub black_to_move: u64,
@@ -103,6 +103,7 @@ pub struct FileSummary {
     pub plies: Histogram,
     /// Entries by number of pieces.
     pub pieces: Histogram,
+    /// Ply that would continue the current run.
     next_ply: Option<u16>,
 }
 
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_end_where_they_say() {
+    fn histogram_counts_each_end_in_its_own_class() {
         let mut histogram = Histogram::new("x", &[-5, 0, 5]);
         for number in [-100, -5, -4, 0, 1, 5, 6, i32::MAX] {
             histogram.add(number);

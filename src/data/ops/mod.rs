@@ -1,8 +1,8 @@
-//! Work on files of training data, whatever their size: entries stream from the reader to the writer.
+//! Operations on files of training data of any size: entries are streamed from the reader to the writer.
 //!
 //! * [`info`], [`convert`], [`filter`], [`relabel`], [`split`]: one pass
-//! * [`shuffle`], [`dedupe`]: two passes over buckets on the disk ([`buckets`]), each of which fits into memory
-//! * [`output`]: files that appear under their name only when they are complete
+//! * [`shuffle`], [`dedupe`]: two passes, with temporary files ([`buckets`]) that fit into memory one at a time
+//! * [`output`]: output files that get their name only when they are complete
 
 pub mod buckets;
 pub mod convert;
@@ -26,35 +26,38 @@ use crate::util::interrupt::Interrupt;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 
-/// Files to read, and last the file to write.
+/// Input files, followed by the output file.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Paths {
-    /// Files to read, and last the file to write: .bin, .binpack, .plain, .txt or .tree
+    /// Files to read, followed by the file to write: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, num_args = 2.., value_names = ["IN", "OUT"])]
     pub files: Vec<PathBuf>,
 }
 
 impl Paths {
-    /// The files to read and the one to write.
+    /// Splits the names into the inputs and the output.
     ///
     /// # Errors
-    /// Fails with fewer than two names, and if the last one is that of an input too.
+    /// Fails if there are fewer than two names, and if the output is one of the inputs.
     pub fn split(&self) -> Result<(&[PathBuf], &Path)> {
-        let (out, inputs) = self.files.split_last().context("no file is named")?;
-        ensure!(!inputs.is_empty(), "no file to write is named");
+        let (out, inputs) = self.files.split_last().context("no file given")?;
+        ensure!(!inputs.is_empty(), "no output file given");
         let read: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         check_distinct(&[out], &read)?;
         Ok((inputs, out))
     }
 }
 
-/// Entries between two looks at the clock, and at requests to end.
+/// Number of entries between two checks of the clock and of interrupts.
 const STRIDE: u64 = 1 << 14;
-/// What is said after a request to end.
-const STOPPED: &str = "interrupted; no output was written, and files that were there are unchanged";
+/// Error message after an interrupt.
+const STOPPED: &str = "interrupted; no output was written, and existing files are unchanged";
 
-/// Visits the entries of all files in order, and shows how many there have been and how long the rest will take. Blocks
-/// are numbered through all files.
+/// Calls `visit` with the entries of all files in order, and shows progress with the label `what`. Block numbers
+/// continue from file to file. Returns the number of entries.
+///
+/// # Errors
+/// Fails if a file cannot be read or is damaged, if `visit` fails, and after an interrupt.
 fn for_each(
     inputs: &[PathBuf],
     what: &str,
@@ -77,7 +80,7 @@ fn for_each(
     };
     let mut blocks = 0;
     for path in inputs {
-        let before = blocks;
+        let first_block = blocks;
         reader::for_each_placed(path, &bytes, |entry, mut place| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
@@ -85,7 +88,7 @@ fn for_each(
                 progress.tick(|seconds| line(count, seconds));
             }
             if let Some(place) = &mut place {
-                place.block += before;
+                place.block += first_block;
                 blocks = place.block + 1;
             }
             visit(entry, place)

@@ -1,4 +1,4 @@
-//! A file that appears under its name only when it is complete.
+//! Output file that gets its name only when it is complete.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::data::writer::EntryWriter;
 use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 
-/// A file of entries in the making.
+/// Writer of entries into a temporary file that replaces the output at the end.
 pub struct OutputFile {
     path: PathBuf,
     writer: EntryWriter<AtomicFile>,
@@ -20,10 +20,10 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Begins a file of the format that the name tells, under a temporary name.
+    /// Creates a temporary file for the output `path`. Its extension determines the format.
     ///
     /// # Errors
-    /// Fails if the extension tells no format, a file of another format has the name, or the file cannot be created.
+    /// Fails if the extension is unknown, `path` is a file of another format, or the temporary file cannot be created.
     pub fn create(path: &Path) -> Result<Self> {
         let format = Format::of(path)?;
         let file = AtomicFile::create_over(path, &format.kind())?;
@@ -38,12 +38,12 @@ impl OutputFile {
     /// Appends an entry.
     ///
     /// # Errors
-    /// Fails if the format cannot hold it, on an I/O error, and after a request to end.
+    /// Fails if the format cannot store the entry, on an I/O error, and after an interrupt.
     pub fn write(&mut self, entry: &Entry) -> Result<()> {
         self.write_placed(entry, None)
     }
 
-    /// Appends an entry that was read from a known place.
+    /// Appends an entry and, for a `.tree`, the place from which it was read.
     ///
     /// # Errors
     /// As [`OutputFile::write`].
@@ -56,15 +56,15 @@ impl OutputFile {
         written.with_context(|| format!("cannot write {}", self.path.display()))
     }
 
-    /// Entries so far.
+    /// Number of entries so far.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file and renames it to the output. Returns the number of entries.
     ///
     /// # Errors
-    /// When the disk refuses; the file that was there before stays.
+    /// Fails on an I/O error; an existing output is then unchanged.
     pub fn finish(self) -> Result<u64> {
         let written = self.writer.finish();
         let file = written.with_context(|| format!("cannot write {}", self.path.display()))?;

@@ -1,6 +1,6 @@
-//! `zoothera data relabel IN... OUT`: the same positions, worth what other nets say of them.
+//! `zoothera data relabel IN... OUT`: labels existing positions with other networks.
 //!
-//! Positions outlive their teachers: many games of an old one, judged by a better one, cost a small part of new games.
+//! Relabelling the positions of an old teacher with a better one costs a small part of the time for new games.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::data::tree::{PackedMove, Root, SamplePath};
 use crate::util::identity::check_distinct;
 use crate::util::{cores, threads};
 
-/// Positions that are labelled at once.
+/// Number of positions per batch.
 const BATCH: usize = 1 << 16;
-/// The largest |value| that is written: far from the numbers that mean something else.
-const MOST: i32 = 30_000;
+/// Largest |score| written; larger numbers such as [`NO_SCORE`] have special meanings.
+const MAX_SCORE: i32 = 30_000;
 
 /// Arguments of `data relabel`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct RelabelArgs {
-    /// The files.
+    /// Inputs and output.
     #[command(flatten)]
     pub paths: Paths,
-    /// Network that labels, its values times the factor; of several the mean counts
+    /// Network that labels, and a factor for its values; repeat it for the mean of several networks
     #[arg(long, value_name = "FILE[@FACTOR]", required = true)]
     pub label: Vec<LabelNet>,
     /// Threads; all cores if absent
@@ -36,11 +36,12 @@ pub struct RelabelArgs {
     pub threads: Option<u16>,
 }
 
-/// Writes all positions with the mean value that the `judges` give them, in engine units for the side to move. Moves,
-/// results, and entries without a score stay as they are.
+/// Writes all positions, labelled with the mean value by the `judges`. Moves, results, and entries without a score are
+/// unchanged.
 ///
 /// # Errors
-/// When a file is at fault, or a position has not one king on each side; the error names it.
+/// Fails if a file cannot be read or written or is damaged, and if a position does not have exactly one king on each
+/// side. The error names the file.
 pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let nets: Vec<&Path> = args.label.iter().map(LabelNet::file).collect();
@@ -68,17 +69,17 @@ pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     Ok(())
 }
 
-/// Entries with their pieces, and where they were read.
+/// Batch of entries with their pieces and places.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
     pieces: Vec<Pieces>,
     places: Vec<Option<OwnPlace>>,
-    /// The paths of all places, one after the other.
+    /// Concatenated paths of all places.
     paths: Vec<PackedMove>,
 }
 
-/// A [`Place`] whose path lies in the batch.
+/// Owned form of a [`Place`]; its path is a range of `Batch::paths`.
 struct OwnPlace {
     block: u64,
     root: Root,
@@ -101,7 +102,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Asks the labellers, each in a thread of its own if they are several, for neighbouring entries.
+    /// Labels the entries. Each labeller gets a contiguous share and runs on its own thread.
     fn label(&mut self, labellers: &mut [Labeller]) {
         let share = self.entries.len().div_ceil(labellers.len().max(1)).max(1);
         let shares = self.entries.chunks_mut(share);
@@ -122,7 +123,7 @@ impl Batch {
         });
     }
 
-    /// Writes the entries and forgets them.
+    /// Writes the entries and clears the batch.
     fn write(&mut self, output: &mut OutputFile) -> Result<()> {
         for (entry, place) in self.entries.iter().zip(&self.places) {
             let place = place.as_ref().map(|place| Place {
@@ -142,10 +143,11 @@ impl Batch {
     }
 }
 
+/// Labels a share of the entries, except those without a score.
 fn label_all(labeller: &mut Labeller, (entries, pieces): (&mut [Entry], &[Pieces])) {
     for (entry, value) in entries.iter_mut().zip(labeller.label(pieces.iter())) {
         if entry.score != NO_SCORE {
-            entry.score = value.clamp(-MOST, MOST) as i16;
+            entry.score = value.clamp(-MAX_SCORE, MAX_SCORE) as i16;
         }
     }
 }

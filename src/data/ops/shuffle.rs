@@ -1,7 +1,7 @@
-//! `zoothera data shuffle IN... OUT`: every order is as likely as any other, whatever the size of the files.
+//! `zoothera data shuffle IN... OUT`: uniform random shuffle of files of any size.
 //!
-//! The first pass throws every entry into a bucket by chance; the second shuffles each bucket in memory and writes one
-//! after the other.
+//! The first pass puts each entry into a random bucket. The second pass shuffles each bucket in memory and writes the
+//! buckets in order.
 
 use anyhow::{Context, Result};
 
@@ -16,10 +16,10 @@ use crate::util::rng::SplitMix64;
 /// Arguments of `data shuffle`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ShuffleArgs {
-    /// The files.
+    /// Inputs and output.
     #[command(flatten)]
     pub paths: Paths,
-    /// Seed
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Memory to use, in MiB; more means fewer temporary files
@@ -30,7 +30,7 @@ pub struct ShuffleArgs {
 /// Shuffles all inputs together.
 ///
 /// # Errors
-/// When a file or the disk is at fault; the error names it.
+/// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &ShuffleArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     check_holds_unrelated(Format::of(out)?)?;
@@ -48,7 +48,7 @@ pub fn run(args: &ShuffleArgs) -> Result<()> {
             records.swap(last, rng.below(last + 1));
         }
         for record in records {
-            output.write(&bin::decode(record).context("a temporary file was damaged")?)?;
+            output.write(&bin::decode(record).context("a temporary file is damaged")?)?;
         }
     }
     let count = output.finish()?;

@@ -1,4 +1,5 @@
-//! `zoothera data split IN... --into A.bin=98 --into B.bin=2`: whole games, by chance, to learn from and to validate.
+//! `zoothera data split IN... --into A.bin=98 --into B.bin=2`: random split by whole games, for example into
+//! training and validation data.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,20 +17,20 @@ pub struct SplitArgs {
     /// Files to read: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, value_name = "IN")]
     pub files: Vec<PathBuf>,
-    /// A file to write and its weight; once for every part
+    /// File to write and its weight; repeat it for every part
     #[arg(long, required = true, value_name = "OUT=WEIGHT")]
     pub into: Vec<Part>,
-    /// Seed
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 
-/// A part: a file and its weight among the weights of all.
+/// An output file and its weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where it goes.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its weight.
+    /// Weight; the share of the games is the weight divided by the sum of all weights.
     pub weight: u32,
 }
 
@@ -37,12 +38,10 @@ impl FromStr for Part {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (path, weight) = text
-            .rsplit_once('=')
-            .context("not of the form FILE=WEIGHT")?;
+        let (path, weight) = text.rsplit_once('=').context("expected FILE=WEIGHT")?;
         let weight = weight
             .parse()
-            .with_context(|| format!("'{weight}' is no weight"))?;
+            .with_context(|| format!("'{weight}' is not a weight; expected a whole number"))?;
         Ok(Self {
             path: path.into(),
             weight,
@@ -50,11 +49,11 @@ impl FromStr for Part {
     }
 }
 
-/// Shares out the games. A game is a block of a `.tree`, and elsewhere what follows ply by ply, so that unrelated
-/// positions are shared out singly.
+/// Assigns each game to a random part. A game is a block of a `.tree`, or a run of consecutive plies in other formats;
+/// unrelated positions are assigned one by one.
 ///
 /// # Errors
-/// When a file is at fault; the error names it.
+/// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &SplitArgs) -> Result<()> {
     let total: usize = args.into.iter().map(|part| part.weight as usize).sum();
     ensure!(total > 0, "all parts have weight 0");
@@ -74,7 +73,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
         let begins = match place {
             Some(place) => {
                 let last = block.replace(place.block);
-                last != Some(place.block) && !(last.is_some() && place.sample_path.root.goes_on)
+                last != Some(place.block) && !(last.is_some() && place.sample_path.root.continues)
             }
             None => next_ply != Some(entry.ply),
         };
@@ -90,7 +89,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
     Ok(())
 }
 
-/// The part in whose share of the weights `number` lies.
+/// Index of the part whose cumulative weight range contains `number`.
 fn choose(parts: &[Part], number: usize) -> usize {
     let mut end = 0;
     let within = parts.iter().position(|part| {
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_and_their_shares() {
+    fn part_parses_and_is_chosen_by_its_weight() {
         let parts: Vec<Part> = ["a=b.bin=3", "c.bin=0", "d.bin=1"]
             .iter()
             .map(|text| text.parse().expect(text))

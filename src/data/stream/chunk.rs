@@ -1,4 +1,4 @@
-//! Files, and the parts that they are cut into.
+//! Input files and the chunks into which they are divided.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,30 +6,30 @@ use std::sync::atomic::AtomicBool;
 
 use crate::data::reader::Format;
 
-/// A file.
+/// An input file.
 #[derive(Clone, Debug)]
 pub struct InputFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// How it holds its entries.
+    /// Format of the entries.
     pub format: Format,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Whether its scores alone are labels.
+    /// Whether only the scores are labels: the game results are unrelated to the positions.
     pub sampled: bool,
-    /// Whether it was told that the end of the file was cut off.
+    /// Whether the warning about a truncated end was printed.
     pub warned: Arc<AtomicBool>,
 }
 
-/// A part of a file: the entries, games or blocks that begin in it.
+/// A byte range of a file: the entries, games or blocks that start in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chunk {
-    /// Number of the file.
+    /// Index of the file.
     pub file: usize,
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// The byte after the last.
+    /// Offset after the last byte.
     pub end: u64,
-    /// Share of its records that are held out, at its end.
+    /// Fraction of the records, at the end of the chunk, that are held out.
     pub held_out: f64,
 }

@@ -1,4 +1,4 @@
-//! Threads that load chunks ahead of their use, and hand them on in their order.
+//! Loader threads that read chunks ahead of their use and deliver them in order.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,30 +14,31 @@ use super::plan::Plan;
 use crate::data::record::Record;
 use crate::util::threads;
 
-/// Chunks that may be on their way.
+/// Number of chunks that are requested ahead.
 const AHEAD: u64 = 4;
 
-/// Makes the order of chunks another one than that of records.
-const CHUNKS: u64 = 0xC0DE_C0DE_C0DE_C0DE;
+/// Seed modifier that makes the order of chunks independent of the order of records.
+const CHUNK_ORDER: u64 = 0xC0DE_C0DE_C0DE_C0DE;
 
-/// What a thread has loaded: the chunk's number in the sequence over all epochs, and its records.
+/// A loaded chunk: its number in the sequence over all epochs, and its records.
 type Loaded = (u64, Result<Vec<Record>>);
 
-/// The chunks of one epoch after the other, each epoch in an order of its own.
+/// Endless sequence of chunks, epoch after epoch, each epoch in its own random order.
 pub struct Feed {
-    /// Number of the next chunk, and of the first that nobody loads yet.
+    /// Number of the next chunk to deliver.
     next: u64,
-    asked: u64,
+    /// Number of the next chunk to request.
+    next_request: u64,
     requests: Sender<u64>,
     loaded: Receiver<Loaded>,
-    /// Loads chunks where there are no threads.
+    /// Loads chunks on platforms without threads.
     loader: Loader,
-    /// Came before their turn.
+    /// Chunks that arrived before their turn.
     early: BTreeMap<u64, Result<Vec<Record>>>,
 }
 
 impl Feed {
-    /// Begins with chunk number `first` of the row.
+    /// Creates a feed that starts with chunk number `first` of the sequence.
     pub fn new(plan: Arc<Plan>, options: &Options, first: u64) -> Self {
         let (requests, taken) = unbounded();
         let (sender, loaded) = unbounded();
@@ -53,7 +54,7 @@ impl Feed {
         };
         for _ in 0..threads {
             let (loader, taken, sender) = (loader.clone(), taken.clone(), sender.clone());
-            // They end when nobody asks any more. A thread that the system refuses is done without.
+            // Threads exit when the request channel is closed. If one cannot be started, the others do its work.
             let _ = std::thread::Builder::new()
                 .name("chunks".to_owned())
                 .spawn(move || serve(&loader, &taken, &sender));
@@ -61,55 +62,58 @@ impl Feed {
         Self {
             loader,
             next: first,
-            asked: first,
+            next_request: first,
             requests,
             loaded,
             early: BTreeMap::new(),
         }
     }
 
-    /// The plan that is followed.
+    /// The plan whose chunks are delivered.
     pub fn plan(&self) -> &Plan {
         &self.loader.plan
     }
 
-    /// Chunks of an epoch.
+    /// Number of chunks per epoch.
     pub fn epoch_chunks(&self) -> u64 {
         self.loader.chunks.len() as u64
     }
 
-    /// Number of the chunk that comes next.
+    /// Number of the next chunk.
     pub fn next_chunk(&self) -> u64 {
         self.next
     }
 
-    /// The records of the next chunk, perhaps none.
+    /// Returns the records of the next chunk, which may be empty.
     ///
     /// # Errors
-    /// When its file cannot be read or is damaged.
+    /// Fails if the file cannot be read or is damaged.
     pub fn take(&mut self) -> Result<Vec<Record>> {
         if !threads::EXIST {
             self.next += 1;
             return self.loader.load(self.next - 1);
         }
-        while self.asked < self.next.saturating_add(AHEAD) {
-            self.requests.send(self.asked).ok().context(GONE)?;
-            self.asked += 1;
+        while self.next_request < self.next.saturating_add(AHEAD) {
+            self.requests
+                .send(self.next_request)
+                .ok()
+                .context(NO_THREAD)?;
+            self.next_request += 1;
         }
         while !self.early.contains_key(&self.next) {
-            let (number, records) = self.loaded.recv().ok().context(GONE)?;
+            let (number, records) = self.loaded.recv().ok().context(NO_THREAD)?;
             self.early.insert(number, records);
         }
-        let records = self.early.remove(&self.next).context(GONE)?;
+        let records = self.early.remove(&self.next).context(NO_THREAD)?;
         self.next += 1;
         records
     }
 }
 
-/// Why no chunk comes.
-const GONE: &str = "the system refuses the threads that read the files";
+/// Error message if there is no loader thread.
+const NO_THREAD: &str = "cannot start the threads that read the files";
 
-/// What loads a chunk.
+/// Loader of chunks.
 #[derive(Clone)]
 struct Loader {
     plan: Arc<Plan>,
@@ -118,16 +122,16 @@ struct Loader {
 }
 
 impl Loader {
-    /// The chunk of that number in the sequence over all epochs.
+    /// Loads chunk `number` of the sequence over all epochs.
     fn load(&self, number: u64) -> Result<Vec<Record>> {
         let count = self.chunks.len() as u64;
-        let order = Order::new(count, self.seed ^ CHUNKS, number / count);
+        let order = Order::new(count, self.seed ^ CHUNK_ORDER, number / count);
         self.plan
-            .learn(&self.chunks[order.at(number % count) as usize])
+            .training_records(&self.chunks[order.at(number % count) as usize])
     }
 }
 
-/// One thread's work: the chunks that are asked for, until nobody asks any more.
+/// Main loop of a loader thread: loads the requested chunks until the channel is closed.
 fn serve(loader: &Loader, requests: &Receiver<u64>, loaded: &Sender<Loaded>) {
     for number in requests {
         let records = catch_unwind(AssertUnwindSafe(|| loader.load(number)));

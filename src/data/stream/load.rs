@@ -1,4 +1,4 @@
-//! One chunk of a file, decoded on its own.
+//! Decoding of single chunks.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,14 +11,14 @@ use crate::data::reader::Format;
 use crate::data::tree::{Decoder, HEADER_BYTES, Header};
 use crate::data::{bin, binpack, plain};
 
-/// Bytes that are read at once behind the end of a chunk of text, until an entry begins.
+/// Bytes per read after the end of a text chunk, while searching for the start of the next entry.
 const STEP: u64 = 1 << 12;
 
-/// Calls `visit` with every entry that begins in the chunk, in order. Returns how many bytes of something unfinished
-/// are at the end of the file.
+/// Calls `visit` with every entry that starts in the chunk, in order. Returns the size of an incomplete entry or block
+/// at the end of the file, in bytes, or for text in lines.
 ///
 /// # Errors
-/// When the file cannot be read, is damaged, or `visit` says so; the error tells where in the file.
+/// Fails if the file cannot be read or is damaged, and if `visit` fails. The error has the offset of the chunk.
 pub fn load(
     input: &InputFile,
     chunk: &Chunk,
@@ -31,15 +31,15 @@ pub fn load(
         Format::Plain => load_plain(&mut part, chunk, &mut visit),
         Format::Tree => load_tree(&mut part, chunk, &mut visit),
     };
-    loaded.with_context(|| format!("in the part from byte {}", chunk.start))
+    loaded.with_context(|| format!("in the chunk at byte {}", chunk.start))
 }
 
-/// What was read of a file.
+/// The part of a file that was read for a chunk.
 struct ChunkPart {
     file: File,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     size: u64,
-    /// Where `bytes` begin in the file.
+    /// Offset of `bytes` in the file.
     start: u64,
     bytes: Vec<u8>,
 }
@@ -58,19 +58,19 @@ impl ChunkPart {
         Ok(part)
     }
 
-    /// Reads on up to a byte of the file, or to its end.
+    /// Reads on up to offset `end`, or to the end of the file.
     fn extend_to(&mut self, end: u64) -> Result<()> {
         let length = (end.min(self.size) - self.start) as usize;
-        let there = self.bytes.len();
-        if length > there {
+        let old_length = self.bytes.len();
+        if length > old_length {
             self.bytes.resize(length, 0);
-            let read = self.file.read_exact(&mut self.bytes[there..]);
-            read.context("it has become shorter since it was opened")?;
+            let read = self.file.read_exact(&mut self.bytes[old_length..]);
+            read.context("the file has become shorter since it was opened")?;
         }
         Ok(())
     }
 
-    /// The header at a byte of the file.
+    /// Decodes the block header at an offset in the file.
     fn header(&mut self, at: u64) -> Result<Option<Header>> {
         self.extend_to(at + HEADER_BYTES as u64)?;
         let bytes = self.bytes.get((at - self.start) as usize..);
@@ -78,8 +78,8 @@ impl ChunkPart {
     }
 }
 
-/// The blocks that begin in the chunk. The one that begins behind it must be sound, so that nobody overlooks damage:
-/// who reads the next chunk looks for a header.
+/// Decodes the blocks that start in the chunk. Also checks the header of the first block after it, because the reader
+/// of the next chunk searches for a header and would skip a damaged one.
 fn load_tree(
     part: &mut ChunkPart,
     chunk: &Chunk,
@@ -91,19 +91,19 @@ fn load_tree(
     let mut decoder = Decoder::default();
     loop {
         if at + HEADER_BYTES as u64 > part.size {
-            return Ok(part.size - at); // The end, or a header that was cut off.
+            return Ok(part.size - at); // The end of the file, or a truncated header.
         }
         let place = || format!("the block at byte {at}");
         let header = part
             .header(at)?
-            .with_context(|| format!("{} has no header", place()))?;
+            .with_context(|| format!("{} has no valid header", place()))?;
         if at >= chunk.end {
             return Ok(0);
         }
         let begin = at + HEADER_BYTES as u64;
         let end = begin + header.payload as u64;
         if end > part.size {
-            return Ok(part.size - at); // It was cut off.
+            return Ok(part.size - at); // A truncated block.
         }
         part.extend_to(end)?;
         let [from, to] = [begin, end].map(|byte| (byte - part.start) as usize);
@@ -113,7 +113,7 @@ fn load_tree(
     }
 }
 
-/// Where the first block begins that begins in the chunk.
+/// Offset in the file of the first block that starts in the chunk.
 fn first_block(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u64>> {
     if chunk.start == 0 {
         return Ok(Some(0));
@@ -124,14 +124,14 @@ fn first_block(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u64>> {
     Ok(found.map(|at| chunk.start + at as u64))
 }
 
-/// The entries whose first line begins in the chunk.
+/// Decodes the entries whose first line starts in the chunk.
 fn load_plain(
     part: &mut ChunkPart,
     chunk: &Chunk,
     visit: &mut impl FnMut(&Entry) -> Result<()>,
 ) -> Result<u64> {
     const FEN: &[u8] = b"\nfen ";
-    // A line begins after a break, which may be the last byte before the chunk.
+    // Finds the start of an entry after a line break.
     let find = |bytes: &[u8], from: usize| {
         let mut windows = bytes[from..].windows(FEN.len());
         windows.position(|text| text == FEN).map(|at| from + at + 1)
@@ -144,31 +144,32 @@ fn load_plain(
     let Some(begin) = begin else {
         return Ok(0);
     };
-    let inside = (chunk.end - chunk.start) as usize;
+    let chunk_length = (chunk.end - chunk.start) as usize;
     let end = loop {
-        // The break before the next entry may be the last byte inside.
-        if let Some(end) = find(&part.bytes, inside.saturating_sub(1)) {
+        // The line break before the next entry may be the last byte of the chunk.
+        if let Some(end) = find(&part.bytes, chunk_length.saturating_sub(1)) {
             break end;
         }
-        let there = part.bytes.len();
-        part.extend_to(part.start + there as u64 + STEP)?;
-        if part.bytes.len() == there {
-            break there;
+        let length = part.bytes.len();
+        part.extend_to(part.start + length as u64 + STEP)?;
+        if part.bytes.len() == length {
+            break length;
         }
     };
     Ok(plain::for_each(&part.bytes[begin..end], visit)? as u64)
 }
 
-/// Where in the part of a text the first entry begins that begins in the chunk.
+/// Index in `part.bytes` of the first text entry that starts in the chunk. The byte before the chunk may be the line
+/// break before the entry.
 fn find_first(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<usize>> {
-    ensure!(chunk.start > 0, "the first chunk begins with the file");
+    ensure!(chunk.start > 0, "the first chunk has no byte before it");
     let mut before = [0];
     let mut file = &part.file;
     file.seek(SeekFrom::Start(chunk.start - 1))?;
     file.read_exact(&mut before)?;
     file.seek(SeekFrom::Start(part.start + part.bytes.len() as u64))?;
     part.extend_to(chunk.end + 3)?;
-    let inside = (chunk.end - chunk.start) as usize;
+    let chunk_length = (chunk.end - chunk.start) as usize;
     let begins = |at: &usize| {
         let line = if *at == 0 {
             before[0]
@@ -177,5 +178,5 @@ fn find_first(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<usize>> {
         } == b'\n';
         line && part.bytes[*at..].starts_with(b"fen ")
     };
-    Ok((0..inside).find(begins))
+    Ok((0..chunk_length).find(begins))
 }

@@ -1,17 +1,17 @@
 //! Files of any size as an endless sequence of records in random order, in bounded memory.
 //!
-//! * [`chunk`], [`plan`]: files are cut into chunks, of which some at the ends are held out
-//! * [`load`]: one chunk becomes records
-//! * [`feed`]: threads load chunks in a random order, another one in every epoch, and hand them on in that order
-//! * [`window`]: a large table of records that are shown in random order; what was shown is replaced at once by what
-//!   comes next, so that one table is enough
+//! * [`chunk`], [`plan`]: division of files into chunks; some at the ends are held out
+//! * [`load`]: decoding of a chunk into records
+//! * [`feed`]: loader threads that deliver chunks in a random order, different in every epoch
+//! * [`window`]: the shuffle buffer, a large table of records that are presented in random order; the next record of
+//!   the feed replaces each presented record at once, so that one table is enough
 //! * [`order`]: permutations that need no memory
 //!
-//! What is shown depends on the files, the options and the seed alone: not on threads, nor on the clock. Of a place in
-//! it a [`Bookmark`] of four numbers is all that must be kept to go on there: the window is then filled again.
+//! The sequence depends only on the files, the options and the seed, not on threads or timing. To resume, a
+//! [`Bookmark`] of a few numbers is enough: the window is filled again.
 //!
-//! Positions of a game lie together in a chunk. A window holds chunks from everywhere: of the ten million positions of
-//! a window of 305 MiB the 300 of a game are spread over 600 batches of 16,384.
+//! The positions of a game are adjacent in a chunk, but a window has chunks from all files. In a window of 305 MiB, ten
+//! million positions, the 300 positions of a game are spread over 600 batches of 16,384.
 
 mod chunk;
 mod feed;
@@ -33,44 +33,44 @@ use window::Window;
 
 pub use window::Bookmark;
 
-/// Bytes that chunks on their way need at most.
+/// Upper bound of the memory for chunks being loaded, in bytes.
 const RESERVED: usize = 96 << 20;
-/// Least records of a window: with fewer, games would be bunched.
-const LEAST_WINDOW: usize = 1 << 16;
-/// Bytes of memory without which there is no stream.
-pub const LEAST_MEMORY: usize = RESERVED + LEAST_WINDOW * size_of::<Record>();
+/// Smallest window in records; in smaller ones the positions of a game would be too close together.
+const MIN_WINDOW: usize = 1 << 16;
+/// Smallest memory for a stream, in bytes.
+pub const MIN_MEMORY: usize = RESERVED + MIN_WINDOW * size_of::<Record>();
 
-/// A file to learn from.
+/// A file with training positions.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Where it is; the extension tells the format.
+    /// Path of the file; the extension determines the format.
     pub path: PathBuf,
-    /// Whether its positions were met inside searches, so that their scores alone are labels, whatever the position.
+    /// Whether its positions were sampled from search trees: only their scores are labels, and they need not be quiet.
     pub sampled: bool,
 }
 
-/// What is streamed, and how.
+/// Options of a stream.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The files.
     pub sources: Vec<Source>,
-    /// What a position must be; of sampled ones no quietness is asked.
+    /// Filter of the positions; sampled ones need not be quiet.
     pub filter: Filter,
-    /// Learn from one in two positions beyond this |score|.
+    /// Keep one in two positions with a |score| above this, in engine units.
     pub thin_beyond: u16,
-    /// Share of every file, at its end, that is held out.
+    /// Fraction of every file, at its end, that is held out.
     pub holdout: f64,
-    /// Most positions held out in all, about.
+    /// Approximate maximum number of held-out positions in all.
     pub holdout_limit: usize,
-    /// Seed of what is random.
+    /// Random seed.
     pub seed: u64,
-    /// Bytes of memory for all of it but what is held out.
+    /// Memory in bytes, not including the held-out positions.
     pub memory: usize,
-    /// Threads that decode; at most four are used.
+    /// Number of loader threads; at most four are used.
     pub threads: usize,
 }
 
-/// Records in random order, an endless sequence.
+/// Endless sequence of records in random order.
 pub struct Stream {
     plan: Arc<Plan>,
     window: Window,
@@ -80,7 +80,7 @@ impl Stream {
     /// Opens the files and fills the first window.
     ///
     /// # Errors
-    /// When a file cannot be read or is damaged, no position is left, or there is too little memory.
+    /// Fails if a file cannot be read or is damaged, if the filter keeps no position, and if the memory is too small.
     pub fn open(options: &Options) -> Result<Self> {
         let plan = Arc::new(Plan::new(options)?);
         let feed = Feed::new(plan.clone(), options, 0);
@@ -88,10 +88,10 @@ impl Stream {
         Ok(Self { plan, window })
     }
 
-    /// Opens the files where an earlier stream was. The options must be the same but for the threads.
+    /// Opens the files at the bookmark of an earlier stream. Only the number of threads may differ from its options.
     ///
     /// # Errors
-    /// As [`Stream::open`], and when the bookmark is of other files or options.
+    /// As [`Stream::open`], and if the bookmark belongs to other files or options.
     pub fn open_at(options: &Options, place: &Bookmark) -> Result<Self> {
         let plan = Arc::new(Plan::new(options)?);
         let feed = Feed::new(plan.clone(), options, place.chunk);
@@ -99,33 +99,33 @@ impl Stream {
         Ok(Self { plan, window })
     }
 
-    /// Replaces `out` by the next `count` records.
+    /// Replaces the content of `out` with the next `count` records.
     ///
     /// # Errors
-    /// When a file cannot be read any more or is damaged.
+    /// Fails if a file can no longer be read or is damaged.
     pub fn next(&mut self, count: usize, out: &mut Vec<Record>) -> Result<()> {
         self.window.next(count, out)
     }
 
-    /// Where the stream is.
+    /// The current place in the stream.
     pub fn bookmark(&self) -> Bookmark {
         self.window.bookmark()
     }
 
-    /// Opens the files as [`Stream::open_at`], at a bookmark behind `shown` records.
+    /// Opens the files as [`Stream::open_at`], at a bookmark that must follow `shown` records.
     ///
     /// # Errors
-    /// As [`Stream::open_at`], and if the bookmark is of another place.
-    pub fn open_behind(options: &Options, place: &Bookmark, shown: u64) -> Result<Self> {
+    /// As [`Stream::open_at`], and if the bookmark follows another number of records.
+    pub fn open_after(options: &Options, place: &Bookmark, shown: u64) -> Result<Self> {
         let check = |found: u64| {
             ensure!(
                 found == shown,
-                "the place in the stream of positions is damaged: it is behind {found} of them, not {shown}"
+                "the place in the stream of positions is damaged: it follows {found} positions, not {shown}"
             );
             Ok(())
         };
-        // Checked before a window is filled, which may take long.
-        if !place.is_in_first_filling() {
+        // Check before the window is filled, which may take minutes.
+        if !place.starts_with_the_files() {
             check(place.shown_before(window_records(options)? as u64))?;
         }
         let stream = Self::open_at(options, place)?;
@@ -133,17 +133,17 @@ impl Stream {
         Ok(stream)
     }
 
-    /// How many records the window holds.
+    /// Number of records in the window.
     pub fn window_len(&self) -> u64 {
         self.window.len()
     }
 
-    /// Whether the window holds everything, so that every epoch is in an order of its own.
+    /// Whether the window contains all records; then each window is one epoch.
     pub fn is_resident(&self) -> bool {
         self.window.is_resident()
     }
 
-    /// Positions to learn from in all: an estimate unless the window holds everything.
+    /// Number of training positions per epoch; an estimate unless the window contains all of them.
     pub fn estimated_len(&self) -> u64 {
         if self.is_resident() {
             self.window.len()
@@ -152,29 +152,30 @@ impl Stream {
         }
     }
 
-    /// The records held out, in the order of the files.
+    /// Reads the held-out records, in the order of the files.
     ///
     /// # Errors
-    /// When a file cannot be read or is damaged.
+    /// Fails if a file cannot be read or is damaged.
     pub fn held_out(&self) -> Result<Vec<Record>> {
         self.plan.held_out()
     }
 }
 
-/// Records of the window that the memory allows.
+/// Number of records in the window, as the memory allows.
 fn window_records(options: &Options) -> Result<usize> {
     let left = options.memory.checked_sub(RESERVED);
     let records = left.map_or(0, |bytes| bytes / size_of::<Record>());
     ensure!(
-        records >= LEAST_WINDOW,
-        "{} MiB of memory are too little: what is being read needs {} MiB, and the window of positions more than that",
+        records >= MIN_WINDOW,
+        "{} MiB of memory are too little: file buffers need {} MiB and the smallest window of positions {} MiB",
         options.memory >> 20,
-        RESERVED >> 20
+        RESERVED >> 20,
+        (MIN_WINDOW * size_of::<Record>()) >> 20
     );
     Ok(records)
 }
 
-/// A number that tells these options and files from others.
+/// Hash of the options and file sizes, which identifies the stream of a bookmark.
 fn fingerprint(options: &Options, sizes: &[u64]) -> Result<u64> {
     use crate::util::rng::SplitMix64;
     let window = window_records(options)? as u64;

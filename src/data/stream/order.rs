@@ -1,29 +1,28 @@
-//! The order in which things are shown: a random permutation that needs no memory.
+//! Random permutations that need no memory, for the order of records and chunks.
 //!
-//! Shuffling hundreds of millions of records in place costs a minute an epoch, and a run that is taken up again must
-//! do all of it once more. A keyed bijection of `0..len` costs nothing until a place is asked for: any place of any
-//! epoch, at once, from any thread.
+//! Shuffling hundreds of millions of records in place takes a minute per epoch, and a resumed run must repeat it. A
+//! keyed bijection of `0..len` computes any element of any epoch directly, from any thread.
 // CITE: Luby and Rackoff, "How to construct pseudorandom permutations", 1988; Black and Rogaway, "Ciphers with
 // arbitrary finite domains", 2002, for walking along the cycle until the number is in range.
 
 use crate::util::rng::SplitMix64;
 
-/// Rounds of the network; four make it a pseudorandom permutation if the round function is random, six do so for
-/// few positions too.
+/// Rounds of the Feistel network. Four make a pseudorandom permutation if the round function is random; six are also
+/// enough for small domains.
 const ROUNDS: usize = 6;
 
 /// A permutation of `0..len`.
 #[derive(Clone, Debug)]
 pub struct Order {
     len: u64,
-    /// Bits of the right half; the left one has as many or one less.
+    /// Bits of the right half; the left half has as many, or one fewer.
     right_bits: u32,
     left_bits: u32,
     keys: [u64; ROUNDS],
 }
 
 impl Order {
-    /// The permutation of epoch number `epoch` in a run with this seed.
+    /// Creates the permutation of epoch number `epoch` in a run with this seed.
     pub fn new(len: u64, seed: u64, epoch: u64) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         let right_bits = bits.div_ceil(2).max(1);
@@ -36,12 +35,12 @@ impl Order {
         }
     }
 
-    /// What stands at `place`, which must be below the length.
+    /// The element at `place`, which must be less than the length.
     #[inline]
     pub fn at(&self, place: u64) -> u64 {
         debug_assert!(place < self.len);
         let mut number = place;
-        // Less than half of the domain is out of range, so two walks suffice on average.
+        // Less than half of the domain is out of range, so that two steps suffice on average.
         loop {
             number = self.permuted(number);
             if number < self.len {
@@ -50,8 +49,8 @@ impl Order {
         }
     }
 
-    /// A permutation of all numbers of `left_bits + right_bits` bits: each round adds to one half a function of the
-    /// other, which can be taken off again.
+    /// Permutes the numbers of `left_bits + right_bits` bits. Each round adds a hash of one half to the other, which is
+    /// reversible.
     #[inline]
     fn permuted(&self, number: u64) -> u64 {
         let (left_mask, right_mask) = ((1 << self.left_bits) - 1, (1 << self.right_bits) - 1);
@@ -67,7 +66,7 @@ impl Order {
     }
 }
 
-/// A hash of 32 bits.
+/// Hashes a number to 32 bits.
 #[inline]
 fn mixed(number: u64) -> u64 {
     SplitMix64::new(number).next_u64() >> 32
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_holds_another_number() {
+    fn order_is_a_permutation() {
         for len in [1, 2, 3, 5, 64, 1000, 4097] {
             let order = Order::new(len, 7, 1);
             let mut seen: Vec<u64> = (0..len).map(|place| order.at(place)).collect();
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_part_and_epochs_differ() {
+    fn order_separates_neighbours_and_differs_between_epochs() {
         const LEN: u64 = 100_000;
         let (first, second) = (Order::new(LEN, 1, 0), Order::new(LEN, 1, 1));
         let mut distance = 0.0;
@@ -97,13 +96,13 @@ mod tests {
             distance += first.at(place).abs_diff(first.at(place - 1)) as f64 / LEN as f64;
             same += u32::from(first.at(place) == second.at(place));
         }
-        // Two random numbers below one are a third apart.
+        // Two random numbers between 0 and 1 differ by a third on average.
         assert!((distance / LEN as f64 - 1.0 / 3.0).abs() < 0.01);
         assert!(same < 20);
     }
 
     #[test]
-    fn a_batch_holds_no_more_of_a_game_than_chance_brings() {
+    fn batch_mixes_games_as_well_as_chance() {
         const LEN: u64 = 3_373_654;
         const BATCH: u64 = 16_384;
         const GAME: u64 = 64;

@@ -1,4 +1,4 @@
-//! Files as chunks: which there are, and which are held out.
+//! Plan of a stream: the chunks of all files, and the held-out ones.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -17,18 +17,18 @@ use crate::data::reader::Format;
 use crate::data::record::Record;
 use crate::util::rng::SplitMix64;
 
-/// Records of a chunk of a `.bin`.
+/// Records per chunk of a `.bin`.
 const BIN_RECORDS: u64 = 1 << 14;
-/// Bytes of a chunk of a `.tree`, about 8,000 positions.
+/// Bytes per chunk of a `.tree`, about 8,000 positions.
 const TREE_BYTES: u64 = 1 << 16;
-/// Bytes of a chunk of a `.plain`.
+/// Bytes per chunk of a `.plain`.
 const PLAIN_BYTES: u64 = 1 << 20;
-/// Least bytes of a chunk of a `.binpack`, whose blocks are of any size.
-const BINPACK_BYTES: u64 = 1 << 17;
-/// What a block of a `.binpack` begins with, before its length in four bytes.
+/// Smallest chunk of a `.binpack` in bytes, except the last; its blocks are of any size.
+const MIN_BINPACK_BYTES: u64 = 1 << 17;
+/// First four bytes of a `.binpack` block; its length follows in four bytes.
 const BINPACK_MAGIC: &[u8; 4] = b"BINP";
 
-/// What is read, and what of it.
+/// The files of a stream, their chunks, and the filter of their positions.
 #[derive(Clone, Debug)]
 pub struct Plan {
     files: Vec<InputFile>,
@@ -41,10 +41,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Looks at the files.
+    /// Divides the files into chunks.
     ///
     /// # Errors
-    /// When one cannot be read, or is no file of its format.
+    /// Fails if a file cannot be read or is not of the format of its extension, and if no training position is left.
     pub fn new(options: &Options) -> Result<Self> {
         let mut files = Vec::new();
         let mut all = Vec::new();
@@ -80,12 +80,12 @@ impl Plan {
         plan.chunks = all.concat();
         ensure!(
             plan.chunks.iter().any(|chunk| chunk.held_out < 1.0),
-            "no position is left to learn from"
+            "no positions to train on: the files are empty, or all positions are filtered out or held out"
         );
         Ok(plan)
     }
 
-    /// About how many records there are, as one chunk of each file tells.
+    /// Estimates the number of records from one chunk of each file.
     fn estimate(&self, all: &[Vec<Chunk>]) -> Result<f64> {
         let mut total = 0.0;
         for chunks in all {
@@ -98,30 +98,30 @@ impl Plan {
         Ok(total)
     }
 
-    /// The chunks that have something to learn from.
+    /// The chunks that are not entirely held out.
     pub fn training(&self) -> Vec<Chunk> {
-        let learnt = |chunk: &&Chunk| chunk.held_out < 1.0;
-        self.chunks.iter().filter(learnt).copied().collect()
+        let is_training = |chunk: &&Chunk| chunk.held_out < 1.0;
+        self.chunks.iter().filter(is_training).copied().collect()
     }
 
-    /// About how many records there are to learn from.
+    /// Estimated number of training records.
     pub fn estimated_len(&self) -> u64 {
         self.estimated_len
     }
 
-    /// A number that tells the options and files from others.
+    /// Hash of the options and file sizes, which identifies the stream of a bookmark.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The records of a chunk that the filter keeps.
+    /// Reads the records of a chunk that the filter keeps.
     fn records(&self, chunk: &Chunk) -> Result<Vec<Record>> {
         let input = &self.files[chunk.file];
         let filter = Filter {
             quiet: self.filter.quiet && !input.sampled,
             ..self.filter
         };
-        // More than most chunks hold; growing would copy.
+        // Enough for most chunks, to avoid reallocation.
         let mut records = Vec::with_capacity(BIN_RECORDS as usize);
         let loaded = load(input, chunk, |entry| {
             if filter.keeps(entry) {
@@ -135,16 +135,17 @@ impl Plan {
         });
         let left = loaded.with_context(|| input.path.display().to_string())?;
         if left > 0 && !input.warned.swap(true, Relaxed) {
-            warn(&input.path, left);
+            let is_text = input.format == Format::Plain;
+            warn(&input.path, left, if is_text { "lines" } else { "bytes" });
         }
         Ok(records)
     }
 
-    /// The records of a chunk to learn from.
+    /// Reads the training records of a chunk.
     ///
     /// # Errors
-    /// When the file cannot be read or is damaged.
-    pub fn learn(&self, chunk: &Chunk) -> Result<Vec<Record>> {
+    /// Fails if the file cannot be read or is damaged.
+    pub fn training_records(&self, chunk: &Chunk) -> Result<Vec<Record>> {
         let mut records = self.records(chunk)?;
         records.truncate(kept(records.len(), chunk.held_out));
         let number = (chunk.file as u64) << 48 ^ chunk.start;
@@ -156,10 +157,10 @@ impl Plan {
         Ok(records)
     }
 
-    /// The records held out, in the order of the files.
+    /// Reads the held-out records, in the order of the files.
     ///
     /// # Errors
-    /// As [`Plan::learn`].
+    /// As [`Plan::training_records`].
     pub fn held_out(&self) -> Result<Vec<Record>> {
         let mut all = Vec::new();
         for chunk in self.chunks.iter().filter(|chunk| chunk.held_out > 0.0) {
@@ -170,21 +171,21 @@ impl Plan {
     }
 }
 
-/// How many of `len` records are not held out.
+/// Number of `len` records that are not held out.
 fn kept(len: usize, held_out: f64) -> usize {
     len - ((len as f64 * held_out) as usize).min(len)
 }
 
-/// Holds the end of a file out: a part of one chunk, and all chunks behind it.
+/// Holds out the end of a file: a fraction of one chunk, and all chunks after it.
 fn hold_out(chunks: &mut [Chunk], share: f64) {
-    let border = chunks.last().map_or(0.0, |last| last.end as f64) * (1.0 - share);
+    let boundary = chunks.last().map_or(0.0, |last| last.end as f64) * (1.0 - share);
     for chunk in chunks {
         let length = (chunk.end - chunk.start) as f64;
-        chunk.held_out = ((chunk.end as f64 - border) / length).clamp(0.0, 1.0);
+        chunk.held_out = ((chunk.end as f64 - boundary) / length).clamp(0.0, 1.0);
     }
 }
 
-/// The chunks of a file.
+/// Divides a file into chunks.
 fn chunks_of(input: &InputFile, file: usize) -> Result<Vec<Chunk>> {
     let size = match input.format {
         Format::Bin => BIN_RECORDS * RECORD_BYTES as u64,
@@ -207,7 +208,7 @@ fn chunk(file: usize, start: u64, end: u64) -> Chunk {
     }
 }
 
-/// The blocks of a `.binpack`, small ones put together. A block at the end that was cut off is left out with a warning.
+/// Divides a `.binpack` into chunks of whole blocks. A truncated block at the end is skipped with a warning.
 fn blocks_of(path: &Path, size: u64, file: usize) -> Result<Vec<Chunk>> {
     let mut source = File::open(path)?;
     let (mut chunks, mut start, mut at) = (Vec::new(), 0, 0);
@@ -217,14 +218,14 @@ fn blocks_of(path: &Path, size: u64, file: usize) -> Result<Vec<Chunk>> {
         source.read_exact(&mut header)?;
         let [m0, m1, m2, m3, length @ ..] = header;
         if [m0, m1, m2, m3] != *BINPACK_MAGIC {
-            bail!("there is no header of a block at byte {at}");
+            bail!("the block at byte {at} has no valid header");
         }
         let end = at + 8 + u64::from(u32::from_le_bytes(length));
         if end > size {
             break;
         }
         at = end;
-        if at - start >= BINPACK_BYTES {
+        if at - start >= MIN_BINPACK_BYTES {
             chunks.push(chunk(file, start, at));
             start = at;
         }
@@ -233,12 +234,13 @@ fn blocks_of(path: &Path, size: u64, file: usize) -> Result<Vec<Chunk>> {
         chunks.push(chunk(file, start, at));
     }
     if at < size {
-        warn(path, size - at);
+        warn(path, size - at, "bytes");
     }
     Ok(chunks)
 }
 
-fn warn(path: &Path, left: u64) {
+/// Warns of an incomplete entry or block at the end of a file.
+fn warn(path: &Path, left: u64, unit: &str) {
     let path = path.display();
-    eprintln!("warning: {path}: {left} bytes of something unfinished at the end are left out");
+    eprintln!("warning: {path}: skipped {left} {unit} of an incomplete entry at the end");
 }

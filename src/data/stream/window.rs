@@ -1,8 +1,9 @@
-//! A table of records, shown in random order; each is replaced by the next of the feed as soon as it was shown.
+//! Shuffle buffer: a table of records that are presented in random order. The next record of the feed replaces each
+//! presented record.
 //!
-//! Window `k` is shown in the order of permutation `k`. While that goes on, what will be window `k + 1` arrives in the
-//! slots that become free, so that there is no second table and no pause between windows. What is in the table depends
-//! on the feed and on two permutations, not on the past: it can be filled again for any window.
+//! Window `k` is presented in the order of permutation `k`. Meanwhile the records of window `k + 1` fill the free
+//! slots, so that there is no second table and no pause between windows. The content of the table depends only on the
+//! feed and on two permutations, so that any window can be restored.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -13,34 +14,34 @@ use crate::data::record::Record;
 use crate::util::memory::{Zeroed, zeroed_slice};
 use crate::util::prefetch::prefetch;
 
-/// Records asked for ahead of their use: each is somewhere else in memory.
-const AHEAD: usize = 16;
+/// Number of records that are prefetched; consecutive records are far apart in memory.
+const PREFETCH: usize = 16;
 
-/// Where a stream is.
+/// Place in a stream, from which it can be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bookmark {
-    /// What tells the files and options from others.
+    /// Hash of the files and options.
     pub fingerprint: u64,
     /// Number of the window.
     pub window: u64,
-    /// How many of its records were shown.
+    /// Number of its records that were presented.
     pub shown: u64,
-    /// Number of the chunk, over all epochs, with which the window begins.
+    /// Number, over all epochs, of the first chunk of the window.
     pub chunk: u64,
-    /// Records of that chunk that belong to the window before.
+    /// Number of records of that chunk that belong to the previous window.
     pub skip: u64,
 }
 
-/// The next records of the feed, one by one.
-struct Inlet {
+/// Iterates over the records of a feed.
+struct FeedCursor {
     feed: Feed,
-    /// The chunk at hand, and how many of its records were taken.
+    /// The current chunk, and the number of its records that were taken.
     records: Vec<Record>,
     taken: usize,
 }
 
-impl Inlet {
-    /// The number of the chunk, and how many of its records were taken.
+impl FeedCursor {
+    /// The number of the current chunk, and the number of its records that were taken.
     fn at(&self) -> (u64, u64) {
         if self.taken == self.records.len() {
             return (self.feed.next_chunk(), 0);
@@ -48,7 +49,8 @@ impl Inlet {
         (self.feed.next_chunk() - 1, self.taken as u64)
     }
 
-    /// Fetches a chunk with records, unless one is at hand; tells whether there is one before chunk `end`.
+    /// Loads the next chunk that has records, unless the current one has some left. Returns `false` if there is none
+    /// before chunk `end`.
     fn fetch(&mut self, end: u64) -> Result<bool> {
         let (mut empty, epoch) = (0, self.feed.epoch_chunks());
         while self.taken == self.records.len() {
@@ -63,21 +65,22 @@ impl Inlet {
         Ok(true)
     }
 
-    /// Skips records of the first chunk.
+    /// Loads the first chunk and skips some of its records.
     fn skip(&mut self, records: u64) -> Result<()> {
         if records == 0 {
             return Ok(());
         }
         self.records = self.feed.take()?;
-        let there = self.records.len() as u64;
+        let count = self.records.len() as u64;
         ensure!(
-            records < there,
-            "{DAMAGED}: it skips {records} of the {there} positions of a part"
+            records < count,
+            "{DAMAGED}: it skips {records} of the {count} positions of a chunk"
         );
         self.taken = records as usize;
         Ok(())
     }
 
+    /// Returns the next record.
     #[inline]
     fn next(&mut self) -> Result<Record> {
         if self.taken == self.records.len() {
@@ -88,47 +91,47 @@ impl Inlet {
     }
 }
 
-/// What a bookmark is that no run has written.
+/// Error message for a bookmark that no run can have written.
 const DAMAGED: &str = "the place in the stream of positions is damaged";
 
-/// Why nothing is shown.
-const NOTHING: &str = "no position is left to learn from";
+/// Error message for a feed without records.
+const NOTHING: &str = "no positions to train on: all of them are filtered out or held out";
 
-/// The table.
+/// The shuffle buffer.
 pub struct Window {
     slots: Zeroed<Record>,
-    /// Records in it: all slots, but for files that are smaller.
+    /// Number of records: all slots, unless the files are smaller.
     len: u64,
     seed: u64,
-    /// `None` when everything is in the table.
-    inlet: Option<Inlet>,
+    /// `None` if the table contains all records.
+    cursor: Option<FeedCursor>,
     order: Order,
-    /// Number of the window, and how many of its records were shown.
+    /// Number of the window, and the number of its records that were presented.
     number: u64,
     shown: u64,
-    /// Where the window began in the feed.
-    began: (u64, u64),
-    /// Where the next one did.
-    coming: (u64, u64),
+    /// Chunk and offset in the feed at which the window starts.
+    start: (u64, u64),
+    /// Chunk and offset at which the next window starts.
+    next_start: (u64, u64),
     fingerprint: u64,
 }
 
 impl Window {
-    /// The first window: so many records, or all of an epoch if there are no more.
+    /// Fills the first window with `records` records, or with all of an epoch if there are fewer.
     ///
     /// # Errors
-    /// When there is no memory, or a file is at fault.
+    /// Fails if there is too little memory, or if a file cannot be read or is damaged.
     pub fn fill(feed: Feed, seed: u64, records: usize) -> Result<Self> {
         let mut slots = table(records)?;
-        let mut inlet = Inlet::new(feed);
-        let epoch = inlet.feed.epoch_chunks();
+        let mut cursor = FeedCursor::new(feed);
+        let epoch = cursor.feed.epoch_chunks();
         let mut len = 0;
-        while len < records && inlet.fetch(epoch)? {
-            slots[len] = inlet.next()?;
+        while len < records && cursor.fetch(epoch)? {
+            slots[len] = cursor.next()?;
             len += 1;
         }
         ensure!(len > 0, NOTHING);
-        let resident = len < records || !inlet.fetch(epoch)?;
+        let resident = len < records || !cursor.fetch(epoch)?;
         Ok(Self {
             slots,
             len: len as u64,
@@ -136,35 +139,35 @@ impl Window {
             order: Order::new(len as u64, seed, 0),
             number: 0,
             shown: 0,
-            began: (0, 0),
-            coming: inlet.at(),
-            fingerprint: inlet.feed.plan().fingerprint(),
-            inlet: (!resident).then_some(inlet),
+            start: (0, 0),
+            next_start: cursor.at(),
+            fingerprint: cursor.feed.plan().fingerprint(),
+            cursor: (!resident).then_some(cursor),
         })
     }
 
-    /// The window of a bookmark, whose chunk the feed begins with.
+    /// Restores the window of a bookmark. The feed must start with the bookmark's chunk.
     ///
     /// # Errors
-    /// As [`Window::fill`], and when the bookmark is of something else.
+    /// As [`Window::fill`], and if the bookmark belongs to other files or options, or is damaged.
     pub fn fill_at(feed: Feed, seed: u64, records: usize, bookmark: &Bookmark) -> Result<Self> {
         if bookmark.fingerprint != feed.plan().fingerprint() {
-            bail!("the files or the settings are not those of the run that is to be continued");
+            bail!("the files or the settings differ from those of the run to be resumed");
         }
-        if bookmark.is_in_first_filling() {
+        if bookmark.starts_with_the_files() {
             let mut window = Self::fill(feed, seed, records)?;
-            window.go_to(bookmark)?;
+            window.skip_to(bookmark)?;
             return Ok(window);
         }
         let len = records as u64;
         let before = bookmark.number_before()?;
         bookmark.check(len, feed.epoch_chunks())?;
         let mut slots = table(records)?;
-        let mut inlet = Inlet::new(feed);
-        inlet.skip(bookmark.skip)?;
+        let mut cursor = FeedCursor::new(feed);
+        cursor.skip(bookmark.skip)?;
         let order = Order::new(len, seed, before);
         for place in 0..len {
-            slots[order.at(place) as usize] = inlet.next()?;
+            slots[order.at(place) as usize] = cursor.next()?;
         }
         let mut window = Self {
             slots,
@@ -173,17 +176,17 @@ impl Window {
             order: Order::new(len, seed, bookmark.window),
             number: bookmark.window,
             shown: 0,
-            began: (bookmark.chunk, bookmark.skip),
-            coming: inlet.at(),
+            start: (bookmark.chunk, bookmark.skip),
+            next_start: cursor.at(),
             fingerprint: bookmark.fingerprint,
-            inlet: Some(inlet),
+            cursor: Some(cursor),
         };
-        window.go_to(bookmark)?;
+        window.skip_to(bookmark)?;
         Ok(window)
     }
 
-    /// Replays, without showing it, what was shown before the bookmark.
-    fn go_to(&mut self, bookmark: &Bookmark) -> Result<()> {
+    /// Skips the records of the window that were presented before the bookmark.
+    fn skip_to(&mut self, bookmark: &Bookmark) -> Result<()> {
         if self.is_resident() {
             self.number = bookmark.window;
             self.order = Order::new(self.len, self.seed, self.number);
@@ -200,81 +203,81 @@ impl Window {
         Ok(())
     }
 
-    /// Where the stream is.
+    /// The current place in the stream.
     pub fn bookmark(&self) -> Bookmark {
         Bookmark {
             fingerprint: self.fingerprint,
             window: self.number,
             shown: self.shown,
-            chunk: self.began.0,
-            skip: self.began.1,
+            chunk: self.start.0,
+            skip: self.start.1,
         }
     }
 
-    /// Records in the table.
+    /// Number of records in the table.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the table holds everything.
+    /// Whether the table contains all records.
     pub fn is_resident(&self) -> bool {
-        self.inlet.is_none()
+        self.cursor.is_none()
     }
 
-    /// Replaces `out` by the next `count` records.
+    /// Replaces the content of `out` with the next `count` records.
     ///
     /// # Errors
-    /// When a file is at fault.
+    /// Fails if a file cannot be read or is damaged.
     pub fn next(&mut self, count: usize, out: &mut Vec<Record>) -> Result<()> {
         out.clear();
         out.reserve(count);
         while out.len() < count {
             if self.shown == self.len {
-                self.turn();
+                self.advance();
             }
             let left = (self.len - self.shown) as usize;
-            self.show(left.min(count - out.len()), out)?;
+            self.present(left.min(count - out.len()), out)?;
         }
         Ok(())
     }
 
-    /// Goes on to the next window.
-    fn turn(&mut self) {
+    /// Starts the next window.
+    fn advance(&mut self) {
         self.number += 1;
         self.shown = 0;
         self.order = Order::new(self.len, self.seed, self.number);
-        if let Some(inlet) = &self.inlet {
-            self.began = self.coming;
-            self.coming = inlet.at();
+        if let Some(cursor) = &self.cursor {
+            self.start = self.next_start;
+            self.next_start = cursor.at();
         }
     }
 
-    /// Shows records of this window.
-    fn show(&mut self, count: usize, out: &mut Vec<Record>) -> Result<()> {
+    /// Appends `count` records of this window to `out`.
+    fn present(&mut self, count: usize, out: &mut Vec<Record>) -> Result<()> {
         let first = self.shown;
-        let mut slots = [0; AHEAD];
-        for step in 0..count + AHEAD {
-            if let Some(ready) = step.checked_sub(AHEAD) {
+        let mut slots = [0; PREFETCH];
+        for step in 0..count + PREFETCH {
+            if let Some(ready) = step.checked_sub(PREFETCH) {
                 if ready >= count {
                     break;
                 }
-                let slot = &mut self.slots[slots[step % AHEAD]];
+                let slot = &mut self.slots[slots[step % PREFETCH]];
                 out.push(*slot);
-                if let Some(inlet) = &mut self.inlet {
-                    *slot = inlet.next()?;
+                if let Some(cursor) = &mut self.cursor {
+                    *slot = cursor.next()?;
                 }
                 self.shown += 1;
             }
             if step < count {
-                slots[step % AHEAD] = self.order.at(first + step as u64) as usize;
-                prefetch(&self.slots[slots[step % AHEAD]]);
+                slots[step % PREFETCH] = self.order.at(first + step as u64) as usize;
+                prefetch(&self.slots[slots[step % PREFETCH]]);
             }
         }
         Ok(())
     }
 }
 
-impl Inlet {
+impl FeedCursor {
     fn new(feed: Feed) -> Self {
         Self {
             feed,
@@ -285,44 +288,45 @@ impl Inlet {
 }
 
 impl Bookmark {
-    /// Records shown since the stream began, with windows of `len`.
+    /// Number of records presented since the start of the stream, with windows of `len` records.
     pub fn shown_before(&self, len: u64) -> u64 {
         self.window.saturating_mul(len).saturating_add(self.shown)
     }
 
-    /// Whether the window began with the files: the first one, or the only one of small files.
-    pub fn is_in_first_filling(&self) -> bool {
+    /// Whether the window starts at the beginning of the files: it is the first, or the files fit into one.
+    pub fn starts_with_the_files(&self) -> bool {
         self.chunk == 0 && self.skip == 0
     }
 
-    /// Checks that a run with windows of `len` records and epochs of so many chunks can have come here.
+    /// Checks that a run with windows of `len` records and epochs of `epoch_chunks` chunks can have this bookmark.
     fn check(&self, len: u64, epoch_chunks: u64) -> Result<()> {
         ensure!(
             self.shown <= len,
-            "{DAMAGED}: it has shown {} of the {len} positions of a window",
+            "{DAMAGED}: it follows {} of the {len} positions of a window",
             self.shown
         );
-        // Every epoch has a record at least, and one chunk more may have been begun.
+        // Every epoch has at least one record, and one more chunk may have been started.
         let read = u128::from(self.window) * u128::from(len) + 1;
         ensure!(
             u128::from(self.chunk) <= read * u128::from(epoch_chunks),
-            "{DAMAGED}: window {} cannot begin with part {}",
+            "{DAMAGED}: window {} cannot start with chunk {}",
             self.window,
             self.chunk
         );
         Ok(())
     }
 
-    /// The window before.
+    /// The number of the previous window.
     fn number_before(&self) -> Result<u64> {
         let before = self.window.checked_sub(1);
-        before.context("a first window that does not begin with the files")
+        before.context("the place in the stream is damaged: the first window does not start with the first chunk")
     }
 }
 
+/// Allocates a table.
 fn table(records: usize) -> Result<Zeroed<Record>> {
     zeroed_slice(records).with_context(|| {
         let mib = (records * size_of::<Record>()) >> 20;
-        format!("the system has no {mib} MiB for a window of {records} positions")
+        format!("cannot allocate {mib} MiB for a window of {records} positions")
     })
 }

@@ -1,24 +1,24 @@
-//! Streams of bits, least significant first.
+//! Bit streams, least significant bit first.
 
-/// Most bits that are put or taken at once.
-pub const MOST: u32 = 32;
-/// Bytes that must follow a stream, so that reading ahead stays inside.
+/// Largest number of bits per `put` or `take`.
+pub const MAX_BITS: u32 = 32;
+/// Number of zero bytes that must follow a stream, so that reading ahead stays in bounds.
 pub const PADDING: usize = 16;
 
-/// Puts bits one after the other.
+/// Writer of a bit stream.
 #[derive(Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits that are not in `bytes` yet: fewer than eight.
+    /// Bits not yet in `bytes`, fewer than eight, and their number.
     open: u64,
     count: u32,
 }
 
 impl BitWriter {
-    /// Puts the low `count` bits of `bits`, at most [`MOST`]; those above must be zero.
+    /// Appends the low `count` bits of `bits`, at most [`MAX_BITS`]; the higher bits must be zero.
     #[inline]
     pub fn put(&mut self, bits: u64, count: u32) {
-        debug_assert!(count <= MOST && bits >> count == 0);
+        debug_assert!(count <= MAX_BITS && bits >> count == 0);
         self.open |= bits << self.count;
         self.count += count;
         while self.count >= 8 {
@@ -28,12 +28,12 @@ impl BitWriter {
         }
     }
 
-    /// Whole bytes so far.
+    /// Number of whole bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The stream, filled up with zeros to a whole byte.
+    /// Returns the stream, padded with zeros to a whole byte.
     pub fn finish(mut self) -> Vec<u8> {
         if self.count > 0 {
             self.bytes.push(self.open as u8);
@@ -42,17 +42,17 @@ impl BitWriter {
     }
 }
 
-/// Takes bits one after the other, and zeros after the end.
+/// Reader of a bit stream; yields zeros after the end.
 pub struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits taken.
+    /// Number of bits taken.
     at: usize,
-    /// Bits there are.
+    /// Number of bits in the stream.
     end: usize,
 }
 
 impl<'a> BitReader<'a> {
-    /// Reads `bytes` but the last [`PADDING`], which must be zeros.
+    /// Creates a reader of `bytes` without the last [`PADDING`] bytes, which must be zeros.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
@@ -61,20 +61,20 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// At least 56 of the bits that come next.
+    /// Returns at least the next 56 bits without consuming them.
     #[inline]
     pub fn peek(&self) -> u64 {
         let bytes = self.bytes.get(self.at / 8..).and_then(|b| b.first_chunk());
         bytes.map_or(0, |b| u64::from_le_bytes(*b)) >> (self.at % 8)
     }
 
-    /// Goes past bits that were looked at.
+    /// Consumes `count` bits.
     #[inline]
     pub fn skip(&mut self, count: u32) {
         self.at += count as usize;
     }
 
-    /// Takes at most [`MOST`] bits.
+    /// Consumes and returns `count` bits, at most [`MAX_BITS`].
     #[inline]
     pub fn take(&mut self, count: u32) -> u64 {
         let bits = self.peek() & ((1 << count) - 1);
@@ -82,13 +82,13 @@ impl<'a> BitReader<'a> {
         bits
     }
 
-    /// Whether more was taken than there is.
+    /// Whether more bits were consumed than the stream has.
     #[inline]
     pub fn is_beyond_end(&self) -> bool {
         self.at > self.end
     }
 
-    /// Whether all was taken, but for bits that fill up the last byte.
+    /// Whether all bits were consumed, except for the padding of the last byte.
     pub fn is_at_end(&self) -> bool {
         self.at <= self.end && self.end - self.at < 8
     }
@@ -100,11 +100,11 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     #[test]
-    fn bits_come_back() {
+    fn bits_round_trip() {
         let mut rng = SplitMix64::new(1);
         let pieces: Vec<_> = (0..10_000)
             .map(|_| {
-                let count = rng.below(MOST as usize + 1) as u32;
+                let count = rng.below(MAX_BITS as usize + 1) as u32;
                 (rng.next_u64() & ((1 << count) - 1), count)
             })
             .collect();

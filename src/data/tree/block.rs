@@ -1,16 +1,16 @@
-//! Blocks: the unit that is written, checked, read and shared out.
+//! Blocks, the unit of writing, checking, reading and splitting.
 //!
 //! ```text
 //! bytes  0..4   "ZTR1"
-//!        4..8   bytes of the payload, at most 1 MiB
-//!        8..12  samples
+//!        4..8   size of the payload in bytes, at most 1 MiB
+//!        8..12  number of samples
 //!       12..16  CRC-32 of the payload
-//!       16..20  CRC-32 of the bytes before
-//!       20..    the payload: a root (32 bytes) and the samples' bits
+//!       16..20  CRC-32 of bytes 0..16
+//!       20..    payload: the root (32 bytes) and the sample bits
 //! ```
 //!
-//! Numbers are little endian. A block needs no other, and its header is recognised wherever one begins to read: so
-//! files are read in parts, in any order, without an index.
+//! Numbers are little endian. Blocks are independent, and a header can be recognised from any starting point. Files are
+//! therefore read in chunks, in any order, without an index.
 
 use std::io::{Read, Write};
 
@@ -24,41 +24,42 @@ use crate::data::bin::fill;
 use crate::data::entry::Entry;
 use crate::util::kind::Kind;
 
-/// What a block begins with.
+/// First four bytes of a block.
 const MAGIC: &[u8; 4] = b"ZTR1";
-/// Files of this format begin with a block.
+/// Kind of a `.tree` file: it starts with a block.
 pub const KIND: Kind = Kind {
-    name: "a .tree of positions",
+    name: "a .tree file of positions",
     is: |head| head.starts_with(MAGIC),
 };
-/// Bytes of a header.
+/// Size of a header in bytes.
 pub const HEADER_BYTES: usize = 20;
-/// Most bytes of a payload.
-pub const MOST_PAYLOAD: usize = 1 << 20;
-/// Most moves from a root: longer than any game and the search in it.
-const MOST_STEPS: usize = 1 << 14;
+/// Largest payload in bytes.
+pub const MAX_PAYLOAD: usize = 1 << 20;
+/// Largest number of moves from a root: more than any game and search have.
+const MAX_PATH: usize = 1 << 14;
 
-/// Where a sample was met.
+/// Path from the root of a block to a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplePath<'a> {
-    /// The root of its block.
+    /// The root of the block.
     pub root: &'a Root,
-    /// The moves from there, of the game and of the search.
+    /// The moves from the root, of the game and then of the search.
     pub path: &'a [PackedMove],
 }
 
-/// What a header says.
+/// Header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes of the payload.
+    /// Size of the payload in bytes.
     pub payload: usize,
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: u32,
+    /// CRC-32 of the payload.
     checksum: u32,
 }
 
 impl Header {
-    /// The header in these bytes, if there is one.
+    /// Decodes a header. Returns `None` if the bytes are not a valid header.
     pub fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let number = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -68,22 +69,22 @@ impl Header {
             samples: number(8),
             checksum: number(12),
         };
-        let whole = &bytes[..4] == MAGIC
-            && (ROOT_BYTES..=MOST_PAYLOAD).contains(&header.payload)
+        let is_valid = &bytes[..4] == MAGIC
+            && (ROOT_BYTES..=MAX_PAYLOAD).contains(&header.payload)
             && number(16) == crc32fast::hash(&bytes[..16]);
-        whole.then_some(header)
+        is_valid.then_some(header)
     }
 }
 
 /// Writes a block.
 ///
 /// # Errors
-/// When the sink fails.
+/// Fails on a write error.
 pub fn write(root: &Root, samples: u32, bits: &[u8], sink: &mut impl Write) -> Result<()> {
     let payload = [&root.encode(), bits].concat();
     ensure!(
-        payload.len() <= MOST_PAYLOAD,
-        "a block became too large; this is a bug, please report it"
+        payload.len() <= MAX_PAYLOAD,
+        "a block is too large; this is a bug, please report it"
     );
     let mut header = MAGIC.to_vec();
     for number in [payload.len() as u32, samples, crc32fast::hash(&payload)] {
@@ -94,10 +95,10 @@ pub fn write(root: &Root, samples: u32, bits: &[u8], sink: &mut impl Write) -> R
     Ok(sink.write_all(&payload)?)
 }
 
-/// Decodes blocks, one after the other, in memory of its own.
+/// Decoder of blocks; reuses its buffers.
 #[derive(Default)]
 pub struct Decoder {
-    /// The payload, and zeros after it.
+    /// The payload, followed by [`PADDING`] zeros.
     payload: Vec<u8>,
     positions: Vec<PackedPosition>,
     path: Vec<PackedMove>,
@@ -107,7 +108,7 @@ impl Decoder {
     /// Calls `visit` with every sample of a block.
     ///
     /// # Errors
-    /// When the block is damaged, or `visit` says so.
+    /// Fails if the block is damaged, and if `visit` fails.
     pub fn decode(
         &mut self,
         header: &Header,
@@ -119,7 +120,7 @@ impl Decoder {
         self.decode_own(header, visit)
     }
 
-    /// Decodes the payload that was read.
+    /// Decodes the block in `self.payload`.
     fn decode_own(
         &mut self,
         header: &Header,
@@ -127,10 +128,13 @@ impl Decoder {
     ) -> Result<()> {
         ensure!(
             crc32fast::hash(&self.payload) == header.checksum,
-            "its checksum does not agree with its bytes"
+            "the checksum is wrong"
         );
         self.payload.extend([0; PADDING]);
-        let (root, bits) = self.payload.split_first_chunk().context("it has no root")?;
+        let (root, bits) = self
+            .payload
+            .split_first_chunk()
+            .context("the root is missing")?;
         let root = Root::decode(root)?;
         let rooks = root.rooks();
         let mut bits = BitReader::new(bits);
@@ -143,10 +147,10 @@ impl Decoder {
             let head = SampleHead::read(&mut bits)?;
             score += head.score;
             let kept = path.len().checked_sub(head.pops as usize);
-            let kept = kept.context("more moves are taken back than there are")?;
+            let kept = kept.context("a sample undoes more moves than there are")?;
             ensure!(
-                kept + head.pushes as usize <= MOST_STEPS,
-                "it has too many moves in a row"
+                kept + head.pushes as usize <= MAX_PATH,
+                "a sample has too many moves"
             );
             path.truncate(kept);
             positions.truncate(kept + 1);
@@ -157,7 +161,7 @@ impl Decoder {
                 path.push(m);
                 positions.push(position);
             }
-            ensure!(!bits.is_beyond_end(), "it ends within a sample");
+            ensure!(!bits.is_beyond_end(), "the block ends inside a sample");
             let own_score = if position.black_to_move() {
                 -score
             } else {
@@ -168,16 +172,19 @@ impl Decoder {
             let entry = position.entry(ply, own_score, root.result);
             visit(&entry, &SamplePath { root: &root, path })?;
         }
-        ensure!(bits.is_at_end(), "there is something after its last sample");
+        ensure!(
+            bits.is_at_end(),
+            "there are extra bytes after the last sample"
+        );
         Ok(())
     }
 }
 
-/// Calls `visit` with every sample, its trail and the number of its block, in order, holding one block in memory at a
-/// time. Returns how many bytes of an unfinished block are at the end.
+/// Calls `visit` with every sample, its path and the index of its block, in order, with one block in memory at a time.
+/// Returns the number of bytes of an incomplete block at the end.
 ///
 /// # Errors
-/// When reading fails, a block is damaged, or `visit` says so.
+/// Fails on a read error, on a damaged block, and if `visit` fails.
 pub fn for_each(
     mut source: impl Read,
     mut visit: impl FnMut(&Entry, &SamplePath, u64) -> Result<()>,
@@ -191,8 +198,8 @@ pub fn for_each(
             return Ok(length);
         }
         let place = || format!("block {index} (at byte {at})");
-        let header = Header::decode(&header)
-            .with_context(|| format!("{} has no header of a block", place()))?;
+        let header =
+            Header::decode(&header).with_context(|| format!("{} has no valid header", place()))?;
         decoder.payload.clear();
         let limit = header.payload as u64;
         let length = source

@@ -1,27 +1,27 @@
-//! How the numbers of a sample become bits: one place for both directions.
+//! Bit encoding of samples and moves, in both directions.
 
 use anyhow::{Context, Result, ensure};
 
 use super::bits::{BitReader, BitWriter};
 use super::packed_position::{CastlingRooks, PackedMove, PackedPosition};
 
-/// Low bits of the number of moves taken back that are written as they are.
+/// Number of low bits of the number of moves to undo that are written unencoded.
 const POP_BITS: u32 = 1;
-/// The same of the number of moves made.
+/// Number of low bits of the number of moves to make that are written unencoded.
 const PUSH_BITS: u32 = 1;
-/// The same of the difference of scores: half of them are below this power of two.
+/// Number of low bits of the score difference that are written unencoded; half of the differences fit into them.
 const SCORE_BITS: u32 = 9;
-/// Longest exponent that a number can have.
-const MOST_EXPONENT: u32 = 14;
+/// Largest exponent of a number.
+const MAX_EXPONENT: u32 = 14;
 
-/// What a sample says apart from its moves.
+/// A sample without its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleHead {
-    /// Moves to take back.
+    /// Number of moves to undo.
     pub pops: u32,
-    /// Moves that follow.
+    /// Number of moves to make.
     pub pushes: u32,
-    /// Score minus the last sample's, white's view.
+    /// Difference from the previous sample's score, from White's view.
     pub score: i32,
 }
 
@@ -40,7 +40,7 @@ impl SampleHead {
     /// Reads a head.
     ///
     /// # Errors
-    /// When there is none.
+    /// Fails if a number is too large.
     #[inline]
     pub fn read(bits: &mut BitReader) -> Result<Self> {
         let pops = take_number(bits, POP_BITS)?;
@@ -54,8 +54,8 @@ impl SampleHead {
     }
 }
 
-/// Writes a number that is more likely the smaller it is (exponential Golomb code): as many zeros as the number has
-/// bits beyond the low ones, a one, those bits, and the low ones.
+/// Writes a number in an exponential Golomb code, in which small numbers are short: with `high = (number >> low) + 1`,
+/// as many zeros as `high` has bits after its leading one, a one, these bits, and the `low` low bits of the number.
 fn put_number(bits: &mut BitWriter, number: u32, low: u32) {
     let high = (number >> low) + 1;
     let exponent = high.ilog2();
@@ -64,11 +64,12 @@ fn put_number(bits: &mut BitWriter, number: u32, low: u32) {
     bits.put(u64::from(number & ((1 << low) - 1)), low);
 }
 
+/// Reads a number that [`put_number`] wrote.
 #[inline]
 fn take_number(bits: &mut BitReader, low: u32) -> Result<u32> {
     let next = bits.peek();
     let exponent = next.trailing_zeros();
-    ensure!(exponent <= MOST_EXPONENT, "a number is too large");
+    ensure!(exponent <= MAX_EXPONENT, "a number is too large");
     let next = next >> (exponent + 1);
     let high = next as u32 & ((1 << exponent) - 1) | 1 << exponent;
     let number = (high - 1) << low | (next >> exponent) as u32 & ((1 << low) - 1);
@@ -76,16 +77,16 @@ fn take_number(bits: &mut BitReader, low: u32) -> Result<u32> {
     Ok(number)
 }
 
-/// Bits that tell `count` things apart.
+/// Number of bits needed to distinguish `count` values.
 #[inline]
 fn width(count: u32) -> u32 {
     u32::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Writes a move: which of the own pieces, and which of its targets. A null move is one more target of the king.
+/// Writes a move as the index of the piece and the index of its target. A null move is an extra target of the king.
 ///
 /// # Errors
-/// When it is no move of the position.
+/// Fails if the move is impossible in the position.
 pub fn put_move(
     bits: &mut BitWriter,
     position: &PackedPosition,
@@ -99,12 +100,15 @@ pub fn put_move(
         m as u8 & 63
     };
     let to = (m >> 6) as u8 & 63;
-    ensure!(own >> from & 1 == 1, "a move of a piece that is not there");
+    ensure!(
+        own >> from & 1 == 1,
+        "a move from a square without a piece of the side to move"
+    );
     let code = position.piece(from);
     let targets = position.targets(code, from, rooks);
     ensure!(
         m == 0 || targets >> to & 1 == 1,
-        "a move that the piece cannot make"
+        "a move to a square that the piece cannot reach"
     );
     let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
@@ -121,7 +125,7 @@ pub fn put_move(
 /// Reads a move.
 ///
 /// # Errors
-/// When there is none such.
+/// Fails if the index of the piece or of the target is out of range.
 #[inline]
 pub fn take_move(
     bits: &mut BitReader,
@@ -130,25 +134,29 @@ pub fn take_move(
 ) -> Result<PackedMove> {
     let own = position.own();
     let piece = bits.take(width(own.count_ones())) as u32;
-    let from = nth(own, piece).context("a move of a piece that is not there")?;
+    let from =
+        nth(own, piece).context("a move from a square without a piece of the side to move")?;
     let code = position.piece(from);
     let targets = position.targets(code, from, rooks);
     let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
     let choice = bits.take(width(choices)) as u32;
-    ensure!(choice < choices, "a move that the piece cannot make");
+    ensure!(
+        choice < choices,
+        "a move to a square that the piece cannot reach"
+    );
     let (target, promotion) = if promotes {
         (choice / 4, choice as u16 % 4 + 1)
     } else {
         (choice, 0)
     };
     let Some(to) = nth(targets, target) else {
-        return Ok(0); // The king's one more.
+        return Ok(0); // The extra target of the king: a null move.
     };
     Ok(u16::from(from) | u16::from(to) << 6 | promotion << 12)
 }
 
-/// How many moves a piece has: one for each target, four where it promotes, one more for a king.
+/// Number of moves of a piece: one per target, four if it promotes, and an extra one for a king.
 #[inline]
 fn choices(targets: u64, code: u8, promotes: bool) -> u32 {
     let count = targets.count_ones();
@@ -159,13 +167,13 @@ fn choices(targets: u64, code: u8, promotes: bool) -> u32 {
     }
 }
 
-/// How many squares of a set come before one of them.
+/// Number of squares in a set below `square`.
 #[inline]
 fn below(set: u64, square: u8) -> u32 {
     (set & ((1 << square) - 1)).count_ones()
 }
 
-/// The square of a set before which so many come.
+/// The square of a set with `number` squares of the set below it.
 #[inline]
 fn nth(mut set: u64, number: u32) -> Option<u8> {
     for _ in 0..number {
@@ -180,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_come_back() {
+    fn heads_round_trip() {
         let heads = [0, 1, 2, 3, 7, 100, 3000].map(|n: u32| SampleHead {
             pops: n,
             pushes: 3 * n,
@@ -199,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_and_places() {
+    fn width_and_square_index_match_hand_computed_values() {
         assert_eq!(
             [0, 1, 2, 3, 4, 5, 16, 17].map(width),
             [0, 0, 1, 2, 2, 3, 4, 5]

@@ -1,37 +1,38 @@
-//! Writing trees: the samples of a game become blocks.
+//! Encoder of trees: turns the samples of a game into blocks.
 
 use std::io::Write;
 
 use anyhow::{Context, Result};
 
 use super::bits::BitWriter;
-use super::block::{self, MOST_PAYLOAD};
+use super::block::{self, MAX_PAYLOAD};
 use super::code::{SampleHead, put_move};
 use super::packed_position::{CastlingRooks, PackedMove, PackedPosition};
 use super::root::{ROOT_BYTES, Root};
 use crate::data::reader::Place;
 
-/// Bytes of bits after which a block is closed. A long game's next sample begins another one.
-const FULL: usize = MOST_PAYLOAD - ROOT_BYTES - (1 << 15);
+/// Size of the sample bits, in bytes, after which a block is closed. The next sample of the game starts a new block.
+const FULL: usize = MAX_PAYLOAD - ROOT_BYTES - (1 << 15);
 
-/// The samples of one game in the making.
+/// Encoder of the samples of one game.
 pub struct Encoder {
     root: Root,
     rooks: CastlingRooks,
     /// The root, and the position after each move of `path`.
     positions: Vec<PackedPosition>,
-    /// The way to the last sample.
+    /// Moves from the root to the last sample.
     path: Vec<PackedMove>,
     last_score: i32,
-    /// Of the block in the making.
+    /// Number of samples in the open block.
     samples: u32,
+    /// Sample bits of the open block.
     bits: BitWriter,
-    /// Of those before it: payloads without roots.
+    /// Closed blocks: number of samples, and payload without the root.
     closed: Vec<(u32, Vec<u8>)>,
 }
 
 impl Encoder {
-    /// A game without samples.
+    /// Creates an encoder for a game without samples.
     pub fn new(root: Root) -> Self {
         Self {
             rooks: root.rooks(),
@@ -45,10 +46,10 @@ impl Encoder {
         }
     }
 
-    /// Adds the position at the end of `path`, which begins at the root. The score is the side to move's.
+    /// Adds the position at the end of `path`, which starts at the root. The score is from the side to move's view.
     ///
     /// # Errors
-    /// When the path contains what is no move.
+    /// Fails if the path contains an impossible move.
     pub fn sample(&mut self, path: &[PackedMove], score: i16) -> Result<()> {
         if self.bits.len() > FULL {
             self.close();
@@ -75,14 +76,14 @@ impl Encoder {
             put_move(&mut self.bits, position, &self.rooks, m)?;
             let next = position.after(m, &self.rooks);
             self.positions
-                .push(next.context("a move that takes a king")?);
+                .push(next.context("the move captures a king or castles onto a piece")?);
             self.path.push(m);
         }
         self.samples += 1;
         Ok(())
     }
 
-    /// Samples so far.
+    /// Number of samples so far.
     pub fn count(&self) -> u64 {
         let closed: u64 = self
             .closed
@@ -92,7 +93,7 @@ impl Encoder {
         closed + u64::from(self.samples)
     }
 
-    /// Begins another block at the root.
+    /// Closes the block and starts the next one at the root.
     fn close(&mut self) {
         let bits = std::mem::take(&mut self.bits).finish();
         self.closed.push((self.samples, bits));
@@ -102,10 +103,10 @@ impl Encoder {
         self.positions.truncate(1);
     }
 
-    /// Writes the blocks of the game, if it has samples. `result` is white's: -1, 0, 1.
+    /// Writes the blocks of the game, if it has samples. `result` is from White's view: -1, 0, 1.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// Fails on a write error.
     pub fn finish(mut self, result: i8, sink: &mut impl Write) -> Result<()> {
         if self.samples > 0 {
             self.close();
@@ -113,28 +114,28 @@ impl Encoder {
         self.root.result = result;
         for (samples, bits) in &self.closed {
             block::write(&self.root, *samples, bits, sink)?;
-            self.root.goes_on = true;
+            self.root.continues = true;
         }
         Ok(())
     }
 }
 
-/// Writes samples that were read from trees.
+/// Writer of samples that were read from `.tree` files.
 pub struct TreeWriter<W: Write> {
     sink: W,
-    open: Option<Open>,
-    /// Number of the last block that was copied.
+    open: Option<OpenBlock>,
+    /// Index of the last copied block.
     last: Option<u64>,
 }
 
-/// A block that is being copied.
-struct Open {
+/// A partly copied block.
+struct OpenBlock {
     encoder: Encoder,
     result: i8,
 }
 
 impl<W: Write> TreeWriter<W> {
-    /// A writer into `sink`.
+    /// Creates a writer into `sink`.
     pub fn new(sink: W) -> Self {
         Self {
             sink,
@@ -143,17 +144,17 @@ impl<W: Write> TreeWriter<W> {
         }
     }
 
-    /// Writes a sample from the place where it was read; blocks of several files need different numbers.
+    /// Writes a sample with its original place. Blocks of different files must have different indices.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// Fails on a write error.
     pub fn write(&mut self, place: Place, score: i16) -> Result<()> {
         if self.last != Some(place.block) {
             self.close()?;
             let mut root = *place.sample_path.root;
-            root.goes_on &= place.block.checked_sub(1) == self.last;
+            root.continues &= place.block.checked_sub(1) == self.last;
             self.last = Some(place.block);
-            self.open = Some(Open {
+            self.open = Some(OpenBlock {
                 encoder: Encoder::new(root),
                 result: root.result,
             });
@@ -162,6 +163,7 @@ impl<W: Write> TreeWriter<W> {
         open.encoder.sample(place.sample_path.path, score)
     }
 
+    /// Writes the open block, if there is one.
     fn close(&mut self) -> Result<()> {
         match self.open.take() {
             Some(open) => open.encoder.finish(open.result, &mut self.sink),
@@ -169,10 +171,10 @@ impl<W: Write> TreeWriter<W> {
         }
     }
 
-    /// Writes the last block and gives the sink back.
+    /// Writes the last block and returns the sink.
     ///
     /// # Errors
-    /// When the sink fails.
+    /// Fails on a write error.
     pub fn finish(mut self) -> Result<W> {
         self.close()?;
         Ok(self.sink)

@@ -1,11 +1,12 @@
-//! `.tree`: positions that were sampled inside searches, four to five bytes each.
+//! The `.tree` format: positions sampled from search trees, four to five bytes each.
 //!
-//! Samples lie close together on the tree of their game: from one to the next some moves are taken back and others
-//! made. A file is a row of blocks ([`block`]), each with the root of one game ([`root`]) and its samples in the order
-//! of the search. A sample ([`code`]) says how many moves to take back, how many to make, how its score differs from
-//! the last one's, and the moves: which of the side's pieces, and which of the squares that the piece might go to
-//! ([`packed_position`]).
-//! Moves of the game and of the search are not told apart; the result is the root's.
+//! Successive samples are close together in the search tree: a few moves are undone and others made between them. A
+//! file is a sequence of blocks ([`block`]). A block has the root of one game ([`root`]) and the game's samples in
+//! search order. A sample ([`code`]) consists of the number of moves to undo, the number of moves to make, the score
+//! difference from the previous sample, and the moves. A move is an index into the side's pieces and an index into the
+//! piece's target squares ([`packed_position`]).
+//!
+//! Moves of the game and of the search are not distinguished. The root stores the game result.
 // CITE: numbering a move by piece and destination is .binpack's (Tomasz Sobczyk, 2020); trees are ours.
 
 mod bits;
@@ -17,7 +18,7 @@ mod root;
 #[cfg(test)]
 mod tests;
 
-pub use block::{Decoder, HEADER_BYTES, Header, KIND, MOST_PAYLOAD, SamplePath, for_each};
+pub use block::{Decoder, HEADER_BYTES, Header, KIND, MAX_PAYLOAD, SamplePath, for_each};
 pub use encode::{Encoder, TreeWriter};
 pub use packed_position::PackedMove;
 pub use root::Root;

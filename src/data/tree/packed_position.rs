@@ -1,8 +1,8 @@
-//! A position as the format follows it: the packed pieces themselves, changed in place.
+//! Position for encoding and decoding trees: a packed board that is updated in place.
 //!
-//! Reading costs a few moves for every position, so a move must be cheap and a position must be ready for the trainer
-//! after it. Both hold when the board is what a record holds: removing a piece closes a gap among the nibbles, putting
-//! one opens a gap. Nothing is generated or checked here but what numbering the moves of one piece needs.
+//! Decoding makes a few moves per sample. A move must be cheap, and the position must be usable as a record without
+//! conversion. The board therefore has the layout of a record: removing a piece closes a gap among the nibbles, adding
+//! one opens a gap. Only the pseudo-legal moves of a single piece are generated, for numbering them.
 
 use shakmaty::{Bitboard, Color, Square};
 
@@ -10,33 +10,33 @@ use crate::board::attacks;
 use crate::data::entry::Entry;
 use crate::data::packed::{MAX_PIECES, PackedBoard};
 
-/// Codes of pieces, to which the colour is added: 2 * role.
+/// Piece codes without the colour: 2 * role.
 const PAWN: u8 = 0;
 const ROOK: u8 = 6;
 const KING: u8 = 10;
-/// No en passant square.
+/// Code of a missing en passant square.
 pub const NO_EP: u8 = 64;
 
-/// A move as the format's readers and writers hand it on: [`crate::board::Move`]'s bits, and 0 for a null move.
+/// A move in 16 bits: those of [`crate::board::Move`], or 0 for a null move.
 pub type PackedMove = u16;
 
-/// Square a move comes from, square it goes to, and code of the promotion (knight 1 to queen 4, none 0).
+/// Origin square, target square and promotion code (knight 1 to queen 4, none 0) of a move.
 #[inline]
 fn parts(m: PackedMove) -> (u8, u8, u8) {
     (m as u8 & 63, (m >> 6) as u8 & 63, (m >> 12) as u8)
 }
 
-/// What moves of a whole tree share: where the rooks of castling rights stand.
+/// Castling rooks, which are the same for all moves of a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct CastlingRooks {
     /// Squares of the rooks, K Q k q.
     pub squares: [u8; 4],
-    /// For each right, the squares of king and rook: a move from or to one of them ends the right.
+    /// For each right, the set of its king and rook squares. A move from or to one of them removes the right.
     guards: [u64; 4],
 }
 
 impl CastlingRooks {
-    /// The rooks of a tree that begins with this board; `squares` has those that may castle, K Q k q.
+    /// The castling rooks of a tree whose root has this board; `squares` are their squares, K Q k q.
     pub fn new(board: &PackedBoard, squares: [u8; 4]) -> Self {
         let kings = [board.king(false), board.king(true)];
         Self {
@@ -48,7 +48,7 @@ impl CastlingRooks {
         }
     }
 
-    /// The rights that a move with these squares leaves.
+    /// Mask of the rights that remain after a move from and to the squares in `touched`.
     #[inline]
     fn kept(&self, touched: u64) -> u8 {
         let ended = |i: usize| u8::from(self.guards[i] & touched != 0) << i;
@@ -56,24 +56,24 @@ impl CastlingRooks {
     }
 }
 
-/// A position.
+/// A position whose pieces are packed as in a record.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedPosition {
-    /// Squares with a piece.
+    /// Occupied squares.
     occupied: u64,
-    /// Squares with a black piece.
+    /// Squares occupied by black pieces.
     black: u64,
     /// Codes of the pieces, in the order of their squares.
     nibbles: u128,
     black_to_move: bool,
-    /// Rights as bits 0 to 3: K, Q, k, q.
+    /// Castling rights as bits 0 to 3: K, Q, k, q.
     castling: u8,
-    /// [`NO_EP`] for none.
+    /// En passant square, [`NO_EP`] for none.
     ep: u8,
     rule50: u8,
 }
 
-/// What a position has beside its pieces.
+/// State of a position other than its pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest {
     /// Whether black is to move.
@@ -87,7 +87,7 @@ pub struct Rest {
 }
 
 impl PackedPosition {
-    /// A position of these pieces.
+    /// Creates a position from its pieces and the other state.
     pub fn new(board: &PackedBoard, rest: Rest) -> Self {
         let black = board.pieces().filter(|piece| piece.colour == 1);
         let [low, high] = board.words();
@@ -102,7 +102,7 @@ impl PackedPosition {
         }
     }
 
-    /// The entry of the position, labelled.
+    /// Creates a labelled entry of the position.
     #[inline]
     pub fn entry(&self, ply: u16, score: i16, white_result: i8) -> Entry {
         let mut entry = Entry {
@@ -136,7 +136,7 @@ impl PackedPosition {
         }
     }
 
-    /// The side to move's king.
+    /// The square of the side to move's king.
     pub fn king(&self) -> u8 {
         let mut squares = Bitboard(self.own()).into_iter().map(u8::from);
         squares
@@ -144,7 +144,7 @@ impl PackedPosition {
             .unwrap_or(0)
     }
 
-    /// Where the nibble of a square's piece is, or would be, in bits.
+    /// Bit offset of the nibble of the piece on `square`, or of one that is added there.
     #[inline]
     fn shift(&self, square: u8) -> u32 {
         let below = self.occupied & ((1 << square) - 1);
@@ -157,19 +157,20 @@ impl PackedPosition {
         (self.nibbles >> self.shift(square)) as u8 & 15
     }
 
-    /// Whether the piece of that code is a king.
+    /// Whether `code` is a king's.
     #[inline]
     pub fn is_king(code: u8) -> bool {
         code >> 1 == KING >> 1
     }
 
-    /// Whether the piece on the square is a pawn that can only promote.
+    /// Whether a piece with this code on `from` is a pawn of the side to move, one rank before promotion.
     #[inline]
     pub fn promotes(&self, code: u8, from: u8) -> bool {
         code >> 1 == PAWN && from >> 3 == if self.black_to_move { 1 } else { 6 }
     }
 
-    /// Squares that the own piece on `from` might go to: all legal moves and some others. Castling is to the rook.
+    /// Target squares of the side to move's piece on `from`: those of its legal moves and some others. Castling is king
+    /// to rook.
     #[inline]
     pub fn targets(&self, code: u8, from: u8, rooks: &CastlingRooks) -> u64 {
         let (square, occupied) = (Square::new(from.into()), Bitboard(self.occupied));
@@ -184,6 +185,7 @@ impl PackedPosition {
         }
     }
 
+    /// Target squares of a pawn of the side to move: pushes and captures.
     #[inline]
     fn pawn_targets(&self, from: u8) -> u64 {
         let empty = !self.occupied;
@@ -196,10 +198,12 @@ impl PackedPosition {
             let one = pawn << 8 & empty;
             (one, one << 8 & empty & 0xFF << 24)
         };
-        let prey = self.occupied & !self.own() | 1_u64.checked_shl(self.ep.into()).unwrap_or(0);
-        one | two | attacks::pawn_attacks(color, Square::new(from.into())).0 & prey
+        let capturable =
+            self.occupied & !self.own() | 1_u64.checked_shl(self.ep.into()).unwrap_or(0);
+        one | two | attacks::pawn_attacks(color, Square::new(from.into())).0 & capturable
     }
 
+    /// Squares of the rooks with which the side to move has castling rights.
     #[inline]
     fn castling_targets(&self, rooks: &CastlingRooks) -> u64 {
         let first = 2 * usize::from(self.black_to_move);
@@ -208,6 +212,7 @@ impl PackedPosition {
             | u64::from(rights >> 1 & 1) << rooks.squares[first + 1]
     }
 
+    /// Removes the piece on an occupied square.
     #[inline]
     fn remove(&mut self, square: u8) {
         let below = (1 << self.shift(square)) - 1;
@@ -216,6 +221,7 @@ impl PackedPosition {
         self.black &= !(1 << square);
     }
 
+    /// Adds a piece on an empty square.
     #[inline]
     fn put(&mut self, square: u8, code: u8) {
         let shift = self.shift(square);
@@ -226,8 +232,8 @@ impl PackedPosition {
         self.black |= u64::from(code & 1) << square;
     }
 
-    /// The position after a move of an own piece to one of its targets, or after a null move. `None` if a king would be
-    /// captured, or castle where pieces stand.
+    /// Returns the position after a move to a target of the moved piece, or after a null move. Returns `None` if the
+    /// move captures a king or castles onto an occupied square.
     #[inline]
     pub fn after(&self, m: PackedMove, rooks: &CastlingRooks) -> Option<Self> {
         let mut next = *self;
@@ -269,7 +275,8 @@ impl PackedPosition {
         Some(next)
     }
 
-    /// King and rook leave before either lands: in Chess960 their squares may overlap. Tells whether there is room.
+    /// Castles: removes king and rook before placing them, because in Chess960 their squares may overlap. Returns
+    /// `false` if a target square is occupied.
     fn castle(&mut self, colour: u8, king: u8, rook: u8) -> bool {
         let (king_file, rook_file) = if rook > king { (6, 5) } else { (2, 3) };
         let (king_to, rook_to) = (king & 56 | king_file, king & 56 | rook_file);
@@ -283,13 +290,13 @@ impl PackedPosition {
         true
     }
 
-    /// The square that a pawn of `colour` has passed counts when an enemy pawn stands ready to take there.
+    /// Sets the en passant square `passed` after a double push by `colour` if an enemy pawn attacks it.
     #[inline]
     fn set_en_passant(&mut self, passed: u8, colour: u8) {
         let color = Color::from_white(colour == 0);
-        let hunters = attacks::pawn_attacks(color, Square::new(passed.into())).0 & self.own();
+        let attackers = attacks::pawn_attacks(color, Square::new(passed.into())).0 & self.own();
         let is_pawn = |square: u32| self.piece(square as u8) >> 1 == PAWN;
-        if Bitboard(hunters)
+        if Bitboard(attackers)
             .into_iter()
             .any(|square| is_pawn(square as u32))
         {
@@ -297,8 +304,9 @@ impl PackedPosition {
         }
     }
 
-    /// Whether there is one king of each colour, no code of nothing, and what castling and en passant need.
-    pub fn is_sound(&self, rooks: &CastlingRooks) -> bool {
+    /// Whether the position is valid: one king of each colour, only valid piece codes, and the pieces that the castling
+    /// rights and the en passant square require.
+    pub fn is_valid(&self, rooks: &CastlingRooks) -> bool {
         let board = PackedBoard::from_nibbles(self.occupied, self.nibbles);
         let count = |code| {
             board
@@ -310,13 +318,13 @@ impl PackedPosition {
             && board.pieces().all(|piece| piece.role <= KING / 2)
             && count(KING) == 1
             && count(KING + 1) == 1
-            && self.ep_is_sound()
+            && self.ep_is_valid()
             && (0..4)
-                .all(|right| self.castling >> right & 1 == 0 || self.right_is_sound(right, rooks))
+                .all(|right| self.castling >> right & 1 == 0 || self.right_is_valid(right, rooks))
     }
 
-    /// Whether an enemy pawn has just passed the en passant square, if there is one.
-    fn ep_is_sound(&self) -> bool {
+    /// Whether the en passant square, if set, is empty with an enemy pawn just past it.
+    fn ep_is_valid(&self) -> bool {
         let (rank, pawn) = if self.black_to_move {
             (2, PAWN)
         } else {
@@ -330,8 +338,8 @@ impl PackedPosition {
         self.ep == NO_EP || self.ep >> 3 == rank && passed(self.ep)
     }
 
-    /// Whether king and rook of a castling right stand on their rank.
-    fn right_is_sound(&self, right: usize, rooks: &CastlingRooks) -> bool {
+    /// Whether king and rook of a castling right are on their back rank.
+    fn right_is_valid(&self, right: usize, rooks: &CastlingRooks) -> bool {
         let (colour, rook) = (right as u8 / 2, rooks.squares[right]);
         let home = 0xFF << (56 * colour);
         let king = |square: u32| self.piece(square as u8) == KING | colour;

@@ -1,13 +1,13 @@
-//! Where a tree begins: a position in 32 bytes, with the result of its game.
+//! Root of a tree: a position in 32 bytes, with the result of its game.
 //!
 //! ```text
-//! bytes  0..24  the pieces, as PackedBoard draws them
-//!       24      bit 0 black to move, bits 1 to 4 castling rights K Q k q, bit 5 the block goes on with the game before
+//! bytes  0..24  pieces, a PackedBoard
+//!       24      bit 0 black to move, bits 1 to 4 castling rights K Q k q, bit 5 same game as the previous block
 //!       25      en passant square, 64 for none
 //!       26      plies since the last capture or pawn move
-//!       27      result, white's view: -1, 0, 1
+//!       27      result, from White's view: -1, 0, 1
 //!       28..30  ply of the game
-//!       30..32  files of the rooks that may castle, K Q k q, 3 bits each
+//!       30..32  files of the castling rooks, K Q k q, 3 bits each
 //! ```
 
 use anyhow::{Result, ensure};
@@ -17,7 +17,7 @@ use crate::board::Position;
 use crate::data::entry::Entry;
 use crate::data::packed::PackedBoard;
 
-/// Bytes of a root.
+/// Size of a root in bytes.
 pub const ROOT_BYTES: usize = 32;
 
 /// The root of a tree.
@@ -37,14 +37,14 @@ pub struct Root {
     pub rule50: u8,
     /// Ply of the game.
     pub ply: u16,
-    /// Result of the game, white's view: -1, 0, 1.
+    /// Result of the game, from White's view: -1, 0, 1.
     pub result: i8,
-    /// Whether the block goes on with the game of the block before.
-    pub goes_on: bool,
+    /// Whether the block continues the game of the previous block.
+    pub continues: bool,
 }
 
 impl Root {
-    /// A game that begins at a position; its result is not known.
+    /// Creates the root of a game that starts at a position; the result is 0 until it is known.
     pub fn of(position: &Position) -> Self {
         let entry = Entry::of(position);
         let corners = [7, 0, 63, 56];
@@ -60,11 +60,11 @@ impl Root {
             rule50: entry.rule50,
             ply: entry.ply,
             result: 0,
-            goes_on: false,
+            continues: false,
         }
     }
 
-    /// The position, as the moves of the tree change it.
+    /// The root position, to which the moves of the tree are applied.
     pub fn position(&self) -> PackedPosition {
         let rest = Rest {
             black_to_move: self.black_to_move,
@@ -75,16 +75,17 @@ impl Root {
         PackedPosition::new(&self.board, rest)
     }
 
-    /// What all moves of the tree share.
+    /// The castling rooks, which are the same for all moves of the tree.
     pub fn rooks(&self) -> CastlingRooks {
         CastlingRooks::new(&self.board, self.rooks)
     }
 
-    /// The bytes of the root.
+    /// Encodes the root.
     pub fn encode(&self) -> [u8; ROOT_BYTES] {
         let mut bytes = [0; ROOT_BYTES];
         bytes[..24].copy_from_slice(bytemuck::bytes_of(&self.board));
-        bytes[24] = u8::from(self.black_to_move) | self.castling << 1 | u8::from(self.goes_on) << 5;
+        bytes[24] =
+            u8::from(self.black_to_move) | self.castling << 1 | u8::from(self.continues) << 5;
         bytes[25] = self.ep;
         bytes[26] = self.rule50;
         bytes[27] = self.result as u8;
@@ -98,10 +99,10 @@ impl Root {
         bytes
     }
 
-    /// The root of these bytes.
+    /// Decodes a root.
     ///
     /// # Errors
-    /// When they describe no position.
+    /// Fails if the bytes do not describe a valid position.
     pub fn decode(bytes: &[u8; ROOT_BYTES]) -> Result<Self> {
         let files = u16::from_le_bytes([bytes[30], bytes[31]]);
         let root = Self {
@@ -115,15 +116,15 @@ impl Root {
             rule50: bytes[26],
             ply: u16::from_le_bytes([bytes[28], bytes[29]]),
             result: bytes[27] as i8,
-            goes_on: bytes[24] >> 5 & 1 == 1,
+            continues: bytes[24] >> 5 & 1 == 1,
         };
         ensure!(
             root.ep <= NO_EP && root.rule50 <= 127 && (-1..=1).contains(&root.result),
-            "its root has an impossible square, count or result"
+            "the root has an invalid square, halfmove clock or result"
         );
         ensure!(
-            root.position().is_sound(&root.rooks()),
-            "its root is no position"
+            root.position().is_valid(&root.rooks()),
+            "the root is not a valid position"
         );
         Ok(root)
     }

@@ -1,4 +1,4 @@
-//! Trees against the board: whatever a search can walk over comes back as the board has it.
+//! Round trips of trees, compared with the positions of the board module.
 
 use super::*;
 use crate::board::openings::{chess960_start, random_walk};
@@ -6,16 +6,16 @@ use crate::board::{CastlingMode, Move, Position};
 use crate::data::entry::Entry;
 use crate::util::rng::SplitMix64;
 
-/// A game with a search at every move: random walks from its positions, null moves among them, sampled by chance.
-struct Forest {
+/// An encoded game with ten random walks from each position, including null moves, and the expected entries.
+struct SampledGame {
     bytes: Vec<u8>,
-    wanted: Vec<Entry>,
+    expected: Vec<Entry>,
 }
 
-impl Forest {
-    fn grow(start: &Position, plies: usize, result: i8, rng: &mut SplitMix64) -> Self {
+impl SampledGame {
+    fn generate(start: &Position, plies: usize, result: i8, rng: &mut SplitMix64) -> Self {
         let mut encoder = Encoder::new(Root::of(start));
-        let mut wanted = Vec::new();
+        let mut expected = Vec::new();
         let mut position = start.clone();
         for _ in 0..plies {
             for _ in 0..10 {
@@ -26,23 +26,27 @@ impl Forest {
                 let moves = inside.moves_since(start.history_len());
                 let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
                 let score = rng.below(8001) as i16 - 4000;
-                encoder.sample(&path, score).expect("a path of moves");
+                encoder
+                    .sample(&path, score)
+                    .expect("a path of possible moves");
                 let mut entry = Entry {
                     score,
                     ..Entry::of(&inside)
                 };
                 entry.set_result(result);
-                wanted.push(entry);
+                expected.push(entry);
             }
             random_move(&mut position, rng);
         }
         let mut bytes = Vec::new();
-        encoder.finish(result, &mut bytes).expect("a vector");
-        Self { bytes, wanted }
+        encoder
+            .finish(result, &mut bytes)
+            .expect("writing to a vector");
+        Self { bytes, expected }
     }
 }
 
-/// Any legal move, or a null move; promotions, castling and captures en passant more often than others.
+/// Makes a random legal move or a null move; prefers promotions, castling and en passant captures.
 fn random_move(position: &mut Position, rng: &mut SplitMix64) {
     let moves = position.legal_moves();
     let special = |m: &&Move| {
@@ -58,6 +62,7 @@ fn random_move(position: &mut Position, rng: &mut SplitMix64) {
     }
 }
 
+/// Decodes all entries, and returns the number of bytes of an incomplete block.
 fn read(bytes: &[u8]) -> anyhow::Result<(Vec<Entry>, usize)> {
     let mut entries = Vec::new();
     let left = for_each(bytes, |entry, _, _| {
@@ -67,6 +72,7 @@ fn read(bytes: &[u8]) -> anyhow::Result<(Vec<Entry>, usize)> {
     Ok((entries, left))
 }
 
+/// Start positions: special ones, Chess960 and the end of a random walk.
 fn starts(rng: &mut SplitMix64) -> Vec<Position> {
     let mut starts = vec![Position::startpos()];
     for fen in [
@@ -83,22 +89,22 @@ fn starts(rng: &mut SplitMix64) -> Vec<Position> {
 }
 
 #[test]
-fn samples_come_back_as_the_board_has_them() {
+fn decoded_samples_equal_the_board_positions() {
     let mut rng = SplitMix64::new(1);
     for round in 0..10 {
         for start in starts(&mut rng) {
-            let forest = Forest::grow(&start, 60, round % 3 - 1, &mut rng);
-            let (entries, left) = read(&forest.bytes).expect("a sound block");
+            let game = SampledGame::generate(&start, 60, round % 3 - 1, &mut rng);
+            let (entries, left) = read(&game.bytes).expect("a valid block");
             assert_eq!((entries.len(), left), (600, 0));
-            for (entry, wanted) in std::iter::zip(&entries, &forest.wanted) {
-                assert_eq!(entry, wanted);
+            for (entry, expected) in std::iter::zip(&entries, &game.expected) {
+                assert_eq!(entry, expected);
             }
         }
     }
 }
 
 #[test]
-fn long_games_are_several_blocks() {
+fn long_game_is_written_as_several_blocks() {
     let mut rng = SplitMix64::new(2);
     let mut encoder = Encoder::new(Root::of(&Position::startpos()));
     let path = ["e2e4", "e7e5", "e1e2", "e8e7"].map(|uci| {
@@ -107,16 +113,18 @@ fn long_games_are_several_blocks() {
     });
     let scores: Vec<i16> = (0..900_000).map(|_| rng.below(60_000) as i16).collect();
     for (i, &score) in scores.iter().enumerate() {
-        encoder.sample(&path[..i % 5], score).expect("moves");
+        encoder
+            .sample(&path[..i % 5], score)
+            .expect("a path of possible moves");
     }
     assert_eq!(encoder.count(), 900_000);
     let mut bytes = Vec::new();
-    encoder.finish(1, &mut bytes).expect("a vector");
+    encoder.finish(1, &mut bytes).expect("writing to a vector");
     let (mut blocks, mut at) = (0, 0);
     let left = for_each(bytes.as_slice(), |entry, sample_path, block| {
         assert_eq!(entry.score, scores[at]);
         assert_eq!(sample_path.path, &path[..at % 5]);
-        assert_eq!(sample_path.root.goes_on, block > 0);
+        assert_eq!(sample_path.root.continues, block > 0);
         (blocks, at) = (block + 1, at + 1);
         Ok(())
     });
@@ -125,19 +133,19 @@ fn long_games_are_several_blocks() {
 }
 
 #[test]
-fn cut_files_give_what_is_whole_and_damage_is_told_with_its_place() {
+fn reader_keeps_whole_blocks_of_truncated_file_and_locates_damage() {
     let mut rng = SplitMix64::new(3);
-    let grow = |rng: &mut SplitMix64| Forest::grow(&Position::startpos(), 5, 0, rng);
-    let forests = [grow(&mut rng), grow(&mut rng), grow(&mut rng)];
-    let whole = forests.each_ref().map(|f| f.bytes.as_slice()).concat();
+    let generate = |rng: &mut SplitMix64| SampledGame::generate(&Position::startpos(), 5, 0, rng);
+    let games = [(); 3].map(|()| generate(&mut rng));
+    let whole = games.each_ref().map(|game| game.bytes.as_slice()).concat();
     let ends = [
         0,
-        forests[0].bytes.len(),
-        whole.len() - forests[2].bytes.len(),
+        games[0].bytes.len(),
+        whole.len() - games[2].bytes.len(),
         whole.len(),
     ];
     for cut in 0..whole.len() {
-        let (entries, left) = read(&whole[..cut]).expect("a cut file is no damage");
+        let (entries, left) = read(&whole[..cut]).expect("a truncated file is not damaged");
         let blocks = ends.iter().filter(|&&end| end <= cut).count() - 1;
         assert_eq!((entries.len(), left), (50 * blocks, cut - ends[blocks]));
     }
@@ -149,16 +157,16 @@ fn cut_files_give_what_is_whole_and_damage_is_told_with_its_place() {
         let place = format!("block {block} (at byte {})", ends[block]);
         assert!(
             error.starts_with(&place),
-            "byte {at}: '{error}' is not in {place}"
+            "byte {at}: '{error}' does not start with '{place}'"
         );
     }
 }
 
-/// Blocks with sound checksums around rubbish: errors, or positions with two kings, and never a panic.
+/// Decodes random bits in blocks with correct checksums. Each sample is an error or a position with two kings.
 #[test]
-fn rubbish_behind_a_checksum_never_panics() {
+fn decoder_never_panics_on_random_bits_with_correct_checksum() {
     let mut rng = SplitMix64::new(4);
-    let mut sound = 0;
+    let mut valid = 0;
     for start in starts(&mut rng) {
         let root = Root::of(&start).encode();
         for round in 0..3000 {
@@ -171,9 +179,9 @@ fn rubbish_behind_a_checksum_never_panics() {
             };
             let bits: Vec<u8> = (0..60).map(|_| rng.next_u64() as u8).collect();
             let mut block = Vec::new();
-            block::write(&root, 20, &bits, &mut block).expect("a vector");
+            block::write(&root, 20, &bits, &mut block).expect("writing to a vector");
             let _ = for_each(block.as_slice(), |entry, _, _| {
-                sound += 1;
+                valid += 1;
                 assert!(entry.board.king(false).is_some() && entry.board.king(true).is_some());
                 assert!(crate::data::bin::encode(entry).is_ok());
                 let _ = (entry.is_quiet(), entry.record());
@@ -181,5 +189,5 @@ fn rubbish_behind_a_checksum_never_panics() {
             });
         }
     }
-    assert!(sound > 1000, "{sound}");
+    assert!(valid > 1000, "{valid}");
 }

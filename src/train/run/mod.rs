@@ -133,7 +133,7 @@ fn sources(settings: &Overrides) -> Vec<Source> {
 fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
     let memory = (1e9 * config.memory) as usize;
     let own = trainer_bytes(config.architecture()?, config.average > 0.0, config.batch);
-    let least = own + stream::LEAST_MEMORY;
+    let least = own + stream::MIN_MEMORY;
     if memory < least {
         let least = least as f64 / 1e9;
         bail!(
@@ -163,7 +163,7 @@ fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
     let started = Instant::now();
     let checkpoint = beside(&state.config.out, "checkpoint");
     let stream = match &state.bookmark {
-        Some(bookmark) => Stream::open_behind(options, bookmark, state.shown)
+        Some(bookmark) => Stream::open_after(options, bookmark, state.shown)
             .with_context(|| format!("cannot go on from {}", checkpoint.display()))?,
         None => Stream::open(options)?,
     };
