@@ -1,4 +1,4 @@
-//! `zoothera tune` in a build that has it: `make check-tune`.
+//! `zoothera tune` in builds with the feature `tune`; run by `make check-tune`.
 #![cfg(feature = "tune")]
 
 mod folder;
@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use folder::{Folder, pauses};
 use serde_json::Value;
 
-/// A few games at next to no nodes.
+/// Settings for short runs.
 const SHORT: &str = "--pairs 1 --processes 1 --hash 1 --state";
 
 fn run(kind: &str, state: &Path, arguments: &str) -> Command {
@@ -39,8 +39,8 @@ fn screen(state: &Path, arguments: &str) -> Output {
     command.output().expect("the engine runs")
 }
 
-/// It failed, and said why.
-fn refused(output: &Output, why: &str) {
+/// Asserts that the run failed with an error that contains `why`.
+fn assert_refused(output: &Output, why: &str) {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(
         !output.status.success() && error.contains(why),
@@ -50,19 +50,19 @@ fn refused(output: &Output, why: &str) {
 
 fn state(path: &Path) -> Value {
     let text = fs::read_to_string(path).expect("a state");
-    serde_json::from_str(&text).expect("a whole state")
+    serde_json::from_str(&text).expect("a complete state")
 }
 
 #[test]
-fn a_killed_run_goes_on_as_if_nothing_had_been() {
+fn killed_run_resumes_to_the_same_state() {
     let folder = Folder::new("tune");
     let [whole, killed] = ["whole.json", "killed.json"].map(|name| folder.path(name));
     let run = "--iterations 8";
     let output = tune(&whole, run);
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("red_base "),
-        "{said}"
+        output.status.success() && printed.contains("red_base "),
+        "{printed}"
     );
     assert_eq!(state(&whole)["done"], 8);
     for pause in pauses(4, 500) {
@@ -76,7 +76,7 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
-fn a_state_of_another_run_is_neither_taken_nor_lost() {
+fn state_of_another_run_is_refused_and_kept() {
     let folder = Folder::new("tune-other");
     let path = folder.path("state.json");
     assert!(tune(&path, "--iterations 1").status.success());
@@ -86,61 +86,64 @@ fn a_state_of_another_run_is_neither_taken_nor_lost() {
         ("--iterations 1 --shake 0", "above zero"),
     ] {
         let output = tune(&path, arguments);
-        refused(&output, why);
+        assert_refused(&output, why);
     }
     assert!(fs::read(&path).expect("a state") == before);
-    fs::write(&path, "{}").expect("room");
+    fs::write(&path, "{}").expect("the file is writable");
     let output = tune(&path, "--iterations 1");
-    refused(&output, "no state of a run");
+    assert_refused(&output, "no state of a run");
 }
 
 #[test]
-fn a_screening_goes_on_and_prints_what_every_parameter_is_worth() {
+fn screening_resumes_and_prints_the_effect_of_every_parameter() {
     let folder = Folder::new("tune-screen");
     let [whole, parts] = ["whole.json", "parts.json"].map(|name| folder.path(name));
     let only = "--only asp_de,qs_futility=100..500 --games";
     let output = screen(&whole, &format!("{only} 24"));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    assert_eq!(said.lines().count(), 4, "{said}");
-    assert!(!said.contains("+- 0.0"), "no game was decided: {said}");
+    assert_eq!(printed.lines().count(), 4, "{printed}");
     assert!(
-        said.contains("qs_futility 500 against 100: ") && said.contains(" +- "),
-        "{said}"
+        !printed.contains("+- 0.0"),
+        "all games were drawn: {printed}"
+    );
+    assert!(
+        printed.contains("qs_futility 500 against 100: ") && printed.contains(" +- "),
+        "{printed}"
     );
     for games in ["2", "13", "24"] {
         let output = screen(&parts, &format!("{only} {games}"));
         assert!(output.status.success());
         let last = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(games == "24", last == said, "{last}{said}");
+        assert_eq!(games == "24", last == printed, "{last}{printed}");
     }
     assert_eq!(state(&parts), state(&whole));
     assert_eq!(state(&whole)["games"], 24);
 }
 
 #[test]
-fn a_screening_says_which_levels_will_not_do() {
+fn screening_rejects_invalid_levels_by_name() {
     let folder = Folder::new("tune-levels");
     let path = folder.path("state.json");
     assert!(screen(&path, "--games 2 --only asp_delta").status.success());
     let before = fs::read(&path).expect("a state");
     for (only, why) in [
         ("asp_delta=9..13", "other parameters or levels"),
-        ("asp_delta=9", "levels look like 4..40"),
-        ("asp_delta=9..41", "two different levels of 4 to 40"),
+        ("asp_delta=9", "expected LOW..HIGH, such as 4..40"),
+        ("asp_delta=9..41", "two different levels between 4 and 40"),
         ("asp_delta=9..9", "two different levels"),
-        ("asp_delta=9..13,asp_", "asp_delta is asked for twice"),
-        ("no_such", "no parameter's name begins with no_such"),
-        ("time_share=1..2", "no parameter time_share that games"),
+        ("asp_delta=9..13,asp_", "asp_delta is given twice"),
+        ("no_such", "no parameter name starts with no_such"),
+        ("time_share=1..2", "time_share is not a tunable parameter"),
     ] {
         let output = screen(&path, &format!("--games 2 --only {only}"));
-        refused(&output, why);
+        assert_refused(&output, why);
     }
     assert!(fs::read(&path).expect("a state") == before);
 }
 
 #[test]
-fn every_parameter_is_an_option_and_a_line_for_the_farm() {
+fn every_parameter_is_an_option_and_a_line_of_spsa_input() {
     let output = |arguments: &[&str]| {
         let mut engine = Command::new(env!("CARGO_BIN_EXE_zoothera"));
         let output = engine.args(arguments).output().expect("the engine runs");

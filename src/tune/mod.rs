@@ -1,9 +1,9 @@
-//! Tuning the search's parameters by games of the engine against itself.
+//! Tuning of the search parameters by self-play.
 //!
-//! [`spsa`] is the optimiser and [`screen`] the experiment that says which parameters matter; neither knows anything of
-//! chess. In builds with the feature `tune`, `run` and `screening` drive them with the results of `duel`, which plays
-//! the games in the processes of `players`: parameters are global to a process, so that each has its own. `state` keeps
-//! what they know.
+//! [`spsa`] is the optimiser, and [`screen`] the experiment that measures which parameters matter. Both are independent
+//! of chess. In builds with the feature `tune`, `run` and `screening` feed them with the results of games. `duel` plays
+//! the games in the processes of `players`, because parameters are global to a process. `state` saves and loads the
+//! progress.
 
 #[cfg(feature = "tune")]
 pub mod duel;

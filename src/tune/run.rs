@@ -1,4 +1,4 @@
-//! A run of SPSA: matches for the processes that play, and a state file that a killed run goes on from.
+//! SPSA run: matches for the game processes, and a state file from which a killed run is resumed.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,28 +18,28 @@ use crate::util::rng::SplitMix64;
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SpsaArgs {
-    /// File that keeps the state, written after every iteration; a run goes on from what it holds
+    /// State file, written after every iteration; an existing one is resumed
     #[arg(long, value_name = "FILE")]
     pub state: PathBuf,
-    /// Iterations of the whole run
+    /// Total number of iterations
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: u64,
-    /// Pairs of games in an iteration, for each process
+    /// Pairs of games per iteration and process
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     pub pairs: u32,
-    /// Processes that play; one for each core if absent
+    /// Number of game processes; one per core if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub processes: Option<u16>,
-    /// Names of the parameters, or beginnings of names; all if absent
+    /// Names or prefixes of names of the parameters; all if absent
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Factor of every parameter's step; a run that goes on keeps its own
+    /// Factor for the step of every parameter; a resumed run keeps its own
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     pub shake: f64,
-    /// Learning rate of the last iteration (R_end); a run that goes on keeps its own
+    /// Learning rate of the last iteration (R_end); a resumed run keeps its own
     #[arg(long, value_name = "RATE", default_value_t = LAST_RATE, value_parser = positive)]
     pub rate: f64,
-    /// Seed of everything random; a run that goes on keeps its own
+    /// Random seed; a resumed run keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// How games are played.
@@ -47,10 +47,10 @@ pub struct SpsaArgs {
     pub duel: DuelArgs,
 }
 
-/// Runs to the last iteration, then prints each parameter's new value.
+/// Runs to the last iteration, then prints the new value of each parameter.
 ///
 /// # Errors
-/// When the state file is unusable, or a process that plays fails.
+/// Fails if the state file cannot be used, and if a game process fails.
 pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
     if args.duel.serve {
         return duel::serve_on_a_large_stack(&args.duel);
@@ -75,7 +75,7 @@ pub fn run(args: &SpsaArgs, mut out: impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The state of the file, or a new one.
+/// Loads the state file, or creates a new state if there is no file.
 fn load(args: &SpsaArgs) -> Result<Spsa> {
     let Some(spsa) = state::load::<Spsa>(&args.state, "run")? else {
         let parameters = chosen(&args.only, args.shake)?;
@@ -84,7 +84,7 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
     };
     ensure!(
         spsa.iterations == args.iterations,
-        "{} is of a run of {} iterations, not {}; its schedule depends on them",
+        "{}: the state is of a run of {} iterations, not {}; use the same number or another state file",
         args.state.display(),
         spsa.iterations,
         args.iterations
@@ -92,7 +92,7 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
     Ok(spsa)
 }
 
-/// The parameters whose names begin with one of `only`.
+/// The parameters whose names start with one of `only`.
 fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
     let chosen: Vec<Tuned> = tunable()
@@ -100,11 +100,12 @@ fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
         .map(|p| Tuned::new(p, shake))
         .collect();
     if chosen.is_empty() {
-        bail!("no parameter's name begins with {}", only.join(" or "));
+        bail!("no parameter name starts with {}", only.join(" or "));
     }
     Ok(chosen)
 }
 
+/// The progress line.
 fn line(spsa: &Spsa, before: u64, all: &Tally, seconds: f64) -> String {
     let rate = (spsa.done - before) as f64 / seconds.max(1e-9);
     let left = (spsa.iterations - spsa.done) as f64 / rate;
@@ -119,7 +120,7 @@ fn line(spsa: &Spsa, before: u64, all: &Tally, seconds: f64) -> String {
     )
 }
 
-/// The games of an iteration: `--pairs` for every process, each with openings of its own.
+/// Plays the games of an iteration: `--pairs` in every process, with different openings.
 fn contest(spsa: &Spsa, pairs: u32, players: &mut Players) -> Result<Tally> {
     let contest = spsa.contest();
     let names: Vec<String> = spsa.parameters.iter().map(|t| t.name.clone()).collect();

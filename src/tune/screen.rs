@@ -1,5 +1,7 @@
-//! Screening: which parameters matter, and in which direction. For each match, each parameter's two levels are dealt at
-//! random to the two players, so that the same games measure every parameter as well as if it were alone in them.
+//! Screening experiment: measures which parameters matter, and in which direction.
+//!
+//! In each match, the two levels of each parameter are assigned at random to the two players. The same games therefore
+//! measure all parameters, each as precisely as if it were the only one.
 // CITE: R. A. Fisher, "The Design of Experiments" (1935): factorial designs.
 
 use std::f64::consts::LN_10;
@@ -9,26 +11,26 @@ use serde::{Deserialize, Serialize};
 use super::spsa::{Contest, sign};
 use crate::util::rng::SplitMix64;
 
-/// Elo by which one more point in a game is won, where the players are equal: the slope of the logistic curve.
-const ELO_OF_A_POINT: f64 = 1600.0 / LN_10;
-/// Standard errors of a 95 % interval.
+/// Elo per point per game between equal players: the slope of the logistic curve.
+const ELO_PER_POINT: f64 = 1600.0 / LN_10;
+/// Half-width of a 95 % interval in standard errors.
 const CONFIDENCE: f64 = 1.96;
 
-/// A parameter and the two levels that are compared.
+/// A parameter and the two levels to compare.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     /// Name in the table of parameters.
     pub name: String,
-    /// One level.
+    /// The first level.
     pub low: i32,
-    /// The other.
+    /// The second level.
     pub high: i32,
-    /// Games won with the high level against the low one, less those lost.
+    /// Games won minus games lost by the high level against the low one.
     balance: f64,
 }
 
 impl Factor {
-    /// A parameter of which nothing is known yet.
+    /// Creates a factor without results.
     pub fn new(name: &str, low: i32, high: i32) -> Self {
         Self {
             name: name.into(),
@@ -39,34 +41,34 @@ impl Factor {
     }
 }
 
-/// The state of an experiment: all that its continuation depends on.
+/// State of an experiment, complete enough to resume it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Screen {
-    /// What is compared.
+    /// The parameters and their levels.
     pub factors: Vec<Factor>,
-    /// The seed of everything random.
+    /// Random seed.
     pub seed: u64,
-    /// Matches counted.
+    /// Number of matches counted.
     pub matches: u64,
-    /// Games of them.
+    /// Number of games in these matches.
     pub games: u64,
-    /// Squares of the matches' results, added up.
+    /// Sum of the squared results of the matches.
     squares: f64,
 }
 
-/// What the high level of a parameter is worth against the low one.
+/// Measured effect of the high level of a parameter against the low one.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect<'a> {
     /// The parameter.
     pub factor: &'a Factor,
-    /// Elo.
+    /// Effect in Elo.
     pub elo: f64,
-    /// Half of its 95 % interval.
+    /// Half-width of the 95 % interval in Elo.
     pub error: f64,
 }
 
 impl Screen {
-    /// An experiment that has not begun.
+    /// Creates an experiment without results.
     pub fn new(factors: Vec<Factor>, seed: u64) -> Self {
         Self {
             factors,
@@ -77,13 +79,14 @@ impl Screen {
         }
     }
 
-    /// The random numbers of a match: its levels first, then the seed of its openings.
+    /// Random number generator of a match: yields its levels, then the seed of its openings.
     fn rng(&self, number: u64) -> SplitMix64 {
         SplitMix64::new(SplitMix64::new(self.seed ^ (number << 20)).next_u64())
     }
 
-    /// The two players of match `number`, and a seed for its openings: the same at every call.
-    pub fn deal(&self, number: u64) -> (Contest, u64) {
+    /// Assigns the levels of match `number` to its players, and returns the seed of its openings. Repeated calls return
+    /// the same values.
+    pub fn assign(&self, number: u64) -> (Contest, u64) {
         let mut rng = self.rng(number);
         let (plus, minus) = self
             .factors
@@ -96,7 +99,7 @@ impl Screen {
         (Contest { plus, minus }, rng.next_u64())
     }
 
-    /// Counts match `number` of so many games: `result` is those won less those lost by the plus player.
+    /// Counts the `games` games of match `number`. `result` is the number of games won minus lost by the plus player.
     pub fn count(&mut self, number: u64, games: u64, result: f64) {
         let mut rng = self.rng(number);
         for factor in &mut self.factors {
@@ -107,17 +110,17 @@ impl Screen {
         self.squares += result * result;
     }
 
-    /// What is known of every parameter, the surest first.
+    /// The effects of all parameters, the largest first.
     pub fn effects(&self) -> Vec<Effect<'_>> {
-        // A won game more is a point more: half a point won, and half a point not lost.
-        let elo_of_a_win = ELO_OF_A_POINT / 2.0 / self.games.max(1) as f64;
-        let error = CONFIDENCE * self.squares.sqrt() * elo_of_a_win;
+        // `balance` counts a win as 1 and a loss as -1, which is two units per point.
+        let elo_per_win = ELO_PER_POINT / 2.0 / self.games.max(1) as f64;
+        let error = CONFIDENCE * self.squares.sqrt() * elo_per_win;
         let mut effects: Vec<Effect<'_>> = self
             .factors
             .iter()
             .map(|factor| Effect {
                 factor,
-                elo: factor.balance * elo_of_a_win,
+                elo: factor.balance * elo_per_win,
                 error,
             })
             .collect();
@@ -130,41 +133,41 @@ impl Screen {
 mod tests {
     use super::*;
 
-    /// 3,000 matches of two games between players whose levels are worth these Elo, seen through luck.
+    /// Simulates 3,000 matches of two games. A step of parameter `i` from low to high is worth `worth[i]` Elo.
     fn experiment(worth: &[f64]) -> Screen {
         let factors = (0..worth.len()).map(|i| Factor::new(&i.to_string(), 1, 2));
         let mut screen = Screen::new(factors.collect(), 7);
-        let mut luck = SplitMix64::new(11);
+        let mut rng = SplitMix64::new(11);
         for number in 0..3000 {
-            let (players, _) = screen.deal(number);
-            let of = |levels: &[i32]| -> f64 {
+            let (players, _) = screen.assign(number);
+            let strength = |levels: &[i32]| -> f64 {
                 levels
                     .iter()
                     .zip(worth)
                     .map(|(l, w)| f64::from(*l) * w)
                     .sum()
             };
-            let ahead = of(&players.plus) - of(&players.minus);
-            let expected = 1.0 / (1.0 + 10f64.powf(-ahead / 400.0));
-            let game = |luck: &mut SplitMix64| {
-                if (luck.next_u64() as f64 / 2f64.powi(64)) < expected {
+            let difference = strength(&players.plus) - strength(&players.minus);
+            let expected = 1.0 / (1.0 + 10f64.powf(-difference / 400.0));
+            let game = |rng: &mut SplitMix64| {
+                if (rng.next_u64() as f64 / 2f64.powi(64)) < expected {
                     1.0
                 } else {
                     -1.0
                 }
             };
-            let result = game(&mut luck) + game(&mut luck);
+            let result = game(&mut rng) + game(&mut rng);
             screen.count(number, 2, result);
         }
         screen
     }
 
     #[test]
-    fn each_effect_is_found_among_the_others() {
+    fn screening_recovers_each_effect_among_the_others() {
         let worth = [40.0, 0.0, -25.0, 0.0, 8.0];
         let screen = experiment(&worth);
         let effects = screen.effects();
-        // Games without draws: 347 Elo a win, 6,000 games.
+        // 6,000 games without draws, at 347 Elo per win.
         assert!(
             (effects[0].error - 1.96 * 347.4 / 6000f64.sqrt()).abs() < 1.0,
             "{effects:?}"
@@ -183,15 +186,15 @@ mod tests {
     }
 
     #[test]
-    fn a_deal_repeats_and_gives_both_levels_to_both_players() {
+    fn assignment_is_reproducible_and_gives_both_levels_to_both_players() {
         let factors = (0..8).map(|i| Factor::new("x", i, i + 100)).collect();
         let screen = Screen::new(factors, 3);
         let (mut high, mut low) = (0, 0);
         for number in 0..64 {
-            let (players, seed) = screen.deal(number);
+            let (players, seed) = screen.assign(number);
             assert_eq!(
                 (&players, seed),
-                (&screen.deal(number).0, screen.deal(number).1)
+                (&screen.assign(number).0, screen.assign(number).1)
             );
             for (i, (plus, minus)) in (0..).zip(players.plus.iter().zip(&players.minus)) {
                 assert_eq!(plus + minus, 2 * i + 100);

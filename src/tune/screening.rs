@@ -1,4 +1,4 @@
-//! A run of a screening: matches for the processes that play, and a state file that a killed run goes on from.
+//! Screening run: matches for the game processes, and a state file from which a killed run is resumed.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,25 +16,25 @@ use crate::util::quantity::short_time;
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ScreenArgs {
-    /// File that keeps the state, written after every match; a run goes on from what it holds
+    /// State file, written after every round of matches; an existing one is resumed
     #[arg(long, value_name = "FILE")]
     pub state: PathBuf,
-    /// Games of the whole run; may be more than before when a run goes on
+    /// Total number of games; a resumed run may have more than before
     #[arg(long, value_name = "N", default_value_t = 4000)]
     pub games: u64,
-    /// Pairs of games in a match
+    /// Pairs of games per match
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub pairs: u32,
-    /// Processes that play; one for each core if absent
+    /// Number of game processes; one per core if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub processes: Option<u16>,
-    /// Names of the parameters, or beginnings of names, each perhaps with its levels; all if absent
+    /// Names or prefixes of names of the parameters, optionally a name with its levels; all if absent
     #[arg(long, value_name = "NAME[=LOW..HIGH],...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Levels are so many of a parameter's steps below and above its value
+    /// Distance of the levels from the default value, in steps of the parameter
     #[arg(long, value_name = "FACTOR", default_value_t = 2.0, value_parser = positive)]
     pub shake: f64,
-    /// Seed of everything random; a run that goes on keeps its own
+    /// Random seed; a resumed run keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// How games are played.
@@ -42,10 +42,10 @@ pub struct ScreenArgs {
     pub duel: DuelArgs,
 }
 
-/// Plays to the last game, then prints what each parameter's high level is worth against its low one.
+/// Plays all games, then prints the effect in Elo of each parameter's high level against its low one.
 ///
 /// # Errors
-/// When the state file is unusable, or a process that plays fails.
+/// Fails if the state file cannot be used, and if a game process fails.
 pub fn run(args: &ScreenArgs, mut out: impl Write) -> Result<()> {
     if args.duel.serve {
         return duel::serve_on_a_large_stack(&args.duel);
@@ -62,6 +62,7 @@ pub fn run(args: &ScreenArgs, mut out: impl Write) -> Result<()> {
     Ok(())
 }
 
+/// Plays the remaining games and saves the state after each round of matches.
 fn play(args: &ScreenArgs, screen: &mut Screen) -> Result<()> {
     if screen.games >= args.games {
         return Ok(());
@@ -88,7 +89,7 @@ fn play(args: &ScreenArgs, screen: &mut Screen) -> Result<()> {
 }
 
 fn request(screen: &Screen, number: u64, pairs: u32) -> MatchRequest {
-    let (players, seed) = screen.deal(number);
+    let (players, seed) = screen.assign(number);
     MatchRequest {
         names: screen.factors.iter().map(|f| f.name.clone()).collect(),
         plus: players.plus,
@@ -98,7 +99,7 @@ fn request(screen: &Screen, number: u64, pairs: u32) -> MatchRequest {
     }
 }
 
-/// The state of the file, or a new one.
+/// Loads the state file, or creates a new state if there is no file.
 fn load(args: &ScreenArgs) -> Result<Screen> {
     let factors = factors(&args.only, args.shake)?;
     let Some(screen) = state::load::<Screen>(&args.state, "screening")? else {
@@ -111,16 +112,16 @@ fn load(args: &ScreenArgs) -> Result<Screen> {
             .iter()
             .map(levels)
             .eq(factors.iter().map(levels)),
-        "{} is of a run with other parameters or levels; what both have counted cannot be added",
+        "{}: the state is of a screening with other parameters or levels; use the same ones or another state file",
         args.state.display()
     );
     Ok(screen)
 }
 
-/// The parameters that are asked for, with their levels.
+/// The parameters of `--only` with their levels; all if it is empty.
 fn factors(only: &[String], shake: f64) -> Result<Vec<Factor>> {
     if only.is_empty() {
-        return Ok(tunable().map(|p| shaken(p, shake)).collect());
+        return Ok(tunable().map(|p| default_levels(p, shake)).collect());
     }
     let mut chosen = Vec::new();
     for word in only {
@@ -129,24 +130,21 @@ fn factors(only: &[String], shake: f64) -> Result<Vec<Factor>> {
             None => {
                 let named = tunable().filter(|p| p.name.starts_with(word.as_str()));
                 let count = chosen.len();
-                chosen.extend(named.map(|p| shaken(p, shake)));
-                ensure!(
-                    chosen.len() > count,
-                    "no parameter's name begins with {word}"
-                );
+                chosen.extend(named.map(|p| default_levels(p, shake)));
+                ensure!(chosen.len() > count, "no parameter name starts with {word}");
             }
         }
     }
     for (i, factor) in chosen.iter().enumerate() {
         if chosen[..i].iter().any(|other| other.name == factor.name) {
-            bail!("{} is asked for twice", factor.name);
+            bail!("{} is given twice", factor.name);
         }
     }
     Ok(chosen)
 }
 
-/// A parameter some steps below and above its value, as far as its range goes.
-fn shaken(p: &Parameter, shake: f64) -> Factor {
+/// A parameter with levels `shake` steps below and above its default, clamped to its range.
+fn default_levels(p: &Parameter, shake: f64) -> Factor {
     let by = ((shake * f64::from(p.step)).round() as i32).max(1);
     let level = |value: i32| value.clamp(p.min, p.max);
     Factor::new(
@@ -156,32 +154,37 @@ fn shaken(p: &Parameter, shake: f64) -> Factor {
     )
 }
 
-/// `NAME=LOW..HIGH`.
+/// Parses the levels of `NAME=LOW..HIGH`.
 fn with_levels(name: &str, levels: &str) -> Result<Factor> {
     let p = tunable()
         .find(|p| p.name == name)
-        .with_context(|| format!("there is no parameter {name} that games say something of"))?;
+        .with_context(|| format!("{name} is not a tunable parameter"))?;
     let ends = levels.split_once("..");
     let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     let Some((low, high)) = ends else {
-        bail!("{name}={levels}: levels look like {}..{}", p.min, p.max);
+        bail!(
+            "{name}={levels}: expected LOW..HIGH, such as {}..{}",
+            p.min,
+            p.max
+        );
     };
     let range = p.min..=p.max;
     ensure!(
         range.contains(&low) && range.contains(&high) && low != high,
-        "{name}={levels}: two different levels of {} to {}, please",
+        "{name}={levels}: expected two different levels between {} and {}",
         p.min,
         p.max
     );
     Ok(Factor::new(name, low, high))
 }
 
+/// The progress line.
 fn line(screen: &Screen, before: u64, all: u64, seconds: f64) -> String {
     let rate = (screen.games - before) as f64 / seconds.max(1e-9);
     let left = short_time(all.saturating_sub(screen.games) as f64 / rate);
-    let surest = screen.effects().into_iter().next();
-    let surest = surest.map_or_else(String::new, |e| {
+    let largest = screen.effects().into_iter().next();
+    let largest = largest.map_or_else(String::new, |e| {
         format!(", {} {:+.1} +- {:.1}", e.factor.name, e.elo, e.error)
     });
-    format!("{} of {all} games{surest}, {left} left", screen.games)
+    format!("{} of {all} games{largest}, {left} left", screen.games)
 }

@@ -1,30 +1,30 @@
-//! Simultaneous perturbation stochastic approximation: all parameters are perturbed at once, and the result of one
-//! match between the two perturbed versions moves all of them.
+//! Simultaneous perturbation stochastic approximation (SPSA): all parameters are perturbed at once. The result of one
+//! match between the two perturbed versions updates all of them.
 // CITE: J. C. Spall, "Multivariate stochastic approximation using a simultaneous perturbation gradient approximation"
-// (1992); the exponents, and steps given by their last size (`C_end`, `R_end`), as fishtest and OpenBench have them.
+// (1992); the exponents, and steps given by their last size (`C_end`, `R_end`), as in fishtest and OpenBench.
 
 use serde::{Deserialize, Serialize};
 
 use crate::search::params::{LAST_RATE, Parameter};
 use crate::util::rng::SplitMix64;
 
-/// Decay of the learning rate.
+/// Decay exponent of the learning rate.
 const ALPHA: f64 = 0.602;
-/// Decay of the perturbation.
+/// Decay exponent of the perturbation.
 const GAMMA: f64 = 0.101;
-/// The learning rate is damped for this share of the iterations.
+/// Stability constant A as a fraction of the iterations; it damps the first learning rates.
 const STABILITY: f64 = 0.1;
 
 fn last_rate() -> f64 {
     LAST_RATE
 }
 
-/// A parameter with its present value.
+/// A parameter with its current value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tuned {
     /// Name in the table of parameters.
     pub name: String,
-    /// Present value.
+    /// Current value.
     pub value: f64,
     min: f64,
     max: f64,
@@ -33,7 +33,7 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// The parameter at its default, perturbed by its step times `shake` in the last iteration.
+    /// Creates a parameter at its default. `shake` times its step is the perturbation of the last iteration.
     pub fn new(parameter: &Parameter, shake: f64) -> Self {
         Self {
             name: parameter.name.into(),
@@ -49,34 +49,34 @@ impl Tuned {
     }
 }
 
-/// The state of a run: all that its continuation depends on.
+/// State of a run, complete enough to resume it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spsa {
     /// The parameters.
     pub parameters: Vec<Tuned>,
-    /// Iterations of the whole run.
+    /// Total number of iterations.
     pub iterations: u64,
-    /// Iterations done.
+    /// Number of finished iterations.
     pub done: u64,
-    /// The seed of everything random.
+    /// Random seed.
     pub seed: u64,
-    /// Learning rate of the last iteration; older files have the usual one.
+    /// Learning rate of the last iteration; old state files lack it and use [`LAST_RATE`].
     #[serde(default = "last_rate")]
     rate: f64,
 }
 
-/// Two versions of the parameters that are to play each other, as whole numbers in the order of the parameters.
+/// Two versions of the parameters that play each other, as integers in the order of the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contest {
-    /// With the perturbation added.
+    /// Values with the perturbation added.
     pub plus: Vec<i32>,
-    /// With the perturbation subtracted.
+    /// Values with the perturbation subtracted.
     pub minus: Vec<i32>,
 }
 
 impl Spsa {
-    /// A run that has not begun. `rate` is the learning rate of its last iteration: [`LAST_RATE`] suits a farm's
-    /// hundred thousand games, a shorter run needs more to get anywhere.
+    /// Creates a run at iteration 0. `rate` is the learning rate of the last iteration. [`LAST_RATE`] suits the 100,000
+    /// games of a test farm; a shorter run needs a larger rate.
     pub fn new(parameters: Vec<Tuned>, iterations: u64, rate: f64, seed: u64) -> Self {
         Self {
             parameters,
@@ -87,11 +87,11 @@ impl Spsa {
         }
     }
 
-    /// The versions that the next iteration compares: the same at every call until [`Spsa::learn`].
+    /// The versions that the next iteration compares. Repeated calls return the same versions until [`Spsa::learn`].
     pub fn contest(&self) -> Contest {
         let mut rng = self.rng();
         let perturbed = |t: &Tuned, sign: f64, dither: f64| {
-            // Rounded at random, so that a perturbation smaller than one still counts on average.
+            // Stochastic rounding, so that a perturbation smaller than one has an effect on average.
             (t.clamped(t.value + sign * self.perturbation(t)) + dither).floor() as i32
         };
         let mut contest = Contest {
@@ -107,7 +107,7 @@ impl Spsa {
         contest
     }
 
-    /// Moves the parameters after the contest: `result` is the games won less those lost by the plus version.
+    /// Updates the parameters after the contest. `result` is the number of games won minus lost by the plus version.
     pub fn learn(&mut self, result: f64) {
         let mut rng = self.rng();
         let rate = self.rate();
@@ -121,28 +121,29 @@ impl Spsa {
         self.done += 1;
     }
 
-    /// The random numbers of the present iteration.
+    /// Random number generator of the current iteration.
     fn rng(&self) -> SplitMix64 {
         SplitMix64::new(SplitMix64::new(self.seed ^ (self.done << 20)).next_u64())
     }
 
+    /// Size of a parameter's perturbation in the current iteration.
     fn perturbation(&self, t: &Tuned) -> f64 {
         let left = self.iterations.max(1) as f64 / (self.done + 1) as f64;
         t.step * left.powf(GAMMA)
     }
 
-    /// Learning rate in units of the perturbation: what a won game moves a parameter by.
+    /// Learning rate: change of a parameter per won game, in units of its perturbation.
     fn rate(&self) -> f64 {
         let all = self.iterations.max(1) as f64;
         let (stable, now) = (STABILITY * all, (self.done + 1) as f64);
         let last = (stable + all).powf(ALPHA);
         let rate = self.rate * last / (stable + now).powf(ALPHA);
-        // In squares of the last perturbation; the present one is larger.
+        // The rate is relative to the square of the last perturbation; the current perturbation is larger.
         rate / (all / now).powf(2.0 * GAMMA)
     }
 }
 
-/// Plus or minus one.
+/// Returns 1 or -1 at random.
 pub(super) fn sign(rng: &mut SplitMix64) -> f64 {
     if rng.next_u64() >> 63 == 0 { 1.0 } else { -1.0 }
 }
@@ -163,16 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_best_values_of_noisy_games() {
-        // The closer to (150, 40), the more games are won.
+    fn spsa_finds_the_optimum_from_noisy_games() {
+        // Simulated games; the winning chances are best at (150, 40).
         let parameters = vec![parameter("a", 100), parameter("b", 100)];
         let mut spsa = Spsa::new(parameters, 4000, LAST_RATE, 1);
         let loss = |v: &[i32]| f64::from((v[0] - 150).pow(2) + (v[1] - 40).pow(2)) / 1000.0;
-        let mut luck = SplitMix64::new(5);
+        let mut rng = SplitMix64::new(5);
         while spsa.done < spsa.iterations {
             let contest = spsa.contest();
             let expected = loss(&contest.minus) - loss(&contest.plus);
-            let noise = luck.below(9) as f64 - 4.0;
+            let noise = rng.below(9) as f64 - 4.0;
             spsa.learn((expected * 8.0 + noise).clamp(-16.0, 16.0));
         }
         let values: Vec<f64> = spsa.parameters.iter().map(|t| t.value).collect();
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_scales_what_is_learnt_and_older_files_have_the_usual_one() {
+    fn rate_scales_the_update_and_old_state_files_get_the_default_rate() {
         let moved = |mut spsa: Spsa| {
             spsa.learn(4.0);
             spsa.parameters[0].value - 100.0
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_in_range_and_contests_repeat() {
+    fn values_stay_in_range_and_contest_is_reproducible() {
         let mut spsa = Spsa::new(vec![parameter("a", 195)], 10, LAST_RATE, 3);
         for _ in 0..10 {
             let contest = spsa.contest();
