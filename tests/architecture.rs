@@ -1,13 +1,13 @@
-//! The house has a direction: a room may use the rooms below it, never those above. And its maps are true: that of
-//! docs/architecture.md, those of the rooms, and the files that comments and documents cite.
+//! Checks of the source layout: modules depend only on modules of lower layers, the module maps in docs/architecture.md
+//! and in the `mod.rs` files are complete, and the files that comments and documents cite exist.
 //!
-//! The tests read the source text, because the compiler does not forbid cycles between modules.
+//! The tests read the source text, because the compiler allows cycles between modules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each room with the rooms that it may use. A room may always use itself.
-const ROOMS: &[(&str, &[&str])] = &[
+/// Each module with the other modules that it may use.
+const MODULES: &[(&str, &[&str])] = &[
     ("util", &[]),
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["util", "board", "notation", "nnue", "level", "search"],
     ),
     ("book", &["util", "board", "notation"]),
-    // Of the trainer its tests take the net of material, which does not change with the default net.
+    // Only its tests use `train`, for the material net, which does not change with the default net.
     (
         "review",
         &[
@@ -52,7 +52,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Every Rust file at `path`, which is a file or a directory; nothing if it does not exist.
+/// All Rust files at `path`, which may be a file or a directory; empty if it does not exist.
 fn rust_files(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_path_buf()];
@@ -70,45 +70,45 @@ fn rust_files(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The rooms that a line of code names: the word after each `crate::`, also inside braces.
-fn rooms_named(line: &str) -> Vec<&str> {
+/// The modules that a line of code names: the word after each `crate::`, also inside braces.
+fn modules_named(line: &str) -> Vec<&str> {
     let code = line.split("//").next().unwrap_or_default();
     let word = |text: &'_ str| {
         text.find(|c: char| !(c.is_alphanumeric() || c == '_'))
             .unwrap_or(text.len())
     };
-    let mut rooms = Vec::new();
+    let mut names = Vec::new();
     for rest in code.split("crate::").skip(1) {
         match rest.strip_prefix('{') {
-            Some(group) => rooms.extend(group.split(',').map(|item| {
+            Some(group) => names.extend(group.split(',').map(|item| {
                 let item = item.trim_start();
                 &item[..word(item)]
             })),
-            None => rooms.push(&rest[..word(rest)]),
+            None => names.push(&rest[..word(rest)]),
         }
     }
-    rooms
+    names
 }
 
 #[test]
-fn rooms_use_only_the_rooms_below_them() {
+fn modules_use_only_modules_of_lower_layers() {
     let src = repository("src");
-    let known = |room: &str| ROOMS.iter().any(|(name, _)| *name == room);
+    let known = |module: &str| MODULES.iter().any(|(name, _)| *name == module);
     let mut offenders = Vec::new();
     let mut files_read = 0;
-    for (room, below) in ROOMS {
+    for (module, allowed) in MODULES {
         let files = [
-            rust_files(&src.join(room)),
-            rust_files(&src.join(format!("{room}.rs"))),
+            rust_files(&src.join(module)),
+            rust_files(&src.join(format!("{module}.rs"))),
         ];
         for file in files.concat() {
             files_read += 1;
             let text = fs::read_to_string(&file).expect("source files are readable");
             for (number, line) in text.lines().enumerate() {
-                for used in rooms_named(line) {
-                    if known(used) && used != *room && !below.contains(&used) {
+                for used in modules_named(line) {
+                    if known(used) && used != *module && !allowed.contains(&used) {
                         offenders.push(format!(
-                            "{}:{}: `{room}` may not use `{used}`",
+                            "{}:{}: `{module}` may not use `{used}`",
                             file.display(),
                             number + 1
                         ));
@@ -124,12 +124,12 @@ fn rooms_use_only_the_rooms_below_them() {
     );
     assert!(
         offenders.is_empty(),
-        "wrong direction:\n{}",
+        "dependencies on a higher layer:\n{}",
         offenders.join("\n")
     );
 }
 
-/// A file or folder of the repository.
+/// The path of a file or folder in the repository.
 fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
@@ -138,62 +138,71 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The words in backticks of a text.
+/// The quoted parts of a text: those in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// The section of docs/architecture.md that is the map of the modules.
-fn map() -> String {
+/// The module map: the section "Modules" of docs/architecture.md.
+fn module_map() -> String {
     let chapter = text(&repository("docs/architecture.md"));
-    let (_, from) = chapter.split_once("## Modules\n").expect("a map");
+    let (_, from) = chapter
+        .split_once("## Modules\n")
+        .expect("a section \"Modules\"");
     from.split("\n## ").next().unwrap_or_default().to_owned()
 }
 
 #[test]
-fn the_map_has_every_room_in_its_order() {
-    let map = map();
+fn module_map_lists_every_module_in_order() {
+    let map = module_map();
     let rows = map.lines().filter_map(|line| line.strip_prefix("| `src/"));
     let rows: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
-    let rooms: Vec<String> = ROOMS
+    let modules: Vec<String> = MODULES
         .iter()
-        .map(|(room, _)| {
-            let folder = repository("src").join(room);
-            let has_face = folder.with_extension("rs").exists();
-            format!("{room}{}", if has_face { ".rs" } else { "" })
+        .map(|(module, _)| {
+            let folder = repository("src").join(module);
+            let is_file = folder.with_extension("rs").exists();
+            format!("{module}{}", if is_file { ".rs" } else { "" })
         })
         .collect();
     assert_eq!(
-        rows, rooms,
+        rows, modules,
         "docs/architecture.md and tests/architecture.rs disagree"
     );
     for entry in fs::read_dir(repository("src")).expect("src is readable") {
         let path = entry.expect("an entry").path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let known =
-            ROOMS.iter().any(|(room, _)| *room == name) || ["lib", "main"].contains(&&*name);
-        assert!(known, "src/{name} is not on the map");
+            MODULES.iter().any(|(module, _)| *module == name) || ["lib", "main"].contains(&&*name);
+        assert!(known, "src/{name} is missing in the module map");
     }
 }
 
 #[test]
-fn what_the_map_names_exists_and_no_folder_is_missing() {
-    let map = map();
+fn module_map_names_existing_files_and_every_folder() {
+    let map = module_map();
     let named: Vec<&str> = quoted(&map).collect();
     for name in &named {
-        assert!(repository(name).exists(), "the map names {name}");
+        assert!(
+            repository(name).exists(),
+            "the module map names {name}, which does not exist"
+        );
     }
     for folder in ["benches", "docs", "examples", "nets", "tests"] {
         let named = named
             .iter()
             .any(|name| name.trim_end_matches('/') == folder);
-        assert_eq!(repository(folder).is_dir(), named, "{folder}/ and the map");
+        assert_eq!(
+            repository(folder).is_dir(),
+            named,
+            "{folder}/ must exist if and only if the module map names it"
+        );
     }
 }
 
-/// The modules that a `mod.rs` declares, but for its tests.
-fn modules(text: &str) -> Vec<&str> {
+/// The modules that a `mod.rs` declares, except its tests.
+fn submodules(text: &str) -> Vec<&str> {
     let declared = text.lines().filter_map(|line| {
         let (before, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
         (before.is_empty() || before.starts_with("pub")).then_some(name)
@@ -202,7 +211,7 @@ fn modules(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_room_with_a_map_names_all_its_files() {
+fn map_in_mod_rs_names_every_submodule() {
     let files = rust_files(&repository("src"));
     let mut maps = 0;
     for path in files.iter().filter(|path| path.ends_with("mod.rs")) {
@@ -219,18 +228,18 @@ fn a_room_with_a_map_names_all_its_files() {
         let named: Vec<&str> = quoted(&map)
             .map(|name| name.trim_matches(['[', ']']))
             .collect();
-        for module in modules(&text) {
+        for module in submodules(&text) {
             let is_named = named
                 .iter()
                 .any(|name| name.split("::").next() == Some(module));
-            assert!(is_named, "the map of {} lacks `{module}`", path.display());
+            assert!(is_named, "the map in {} lacks `{module}`", path.display());
         }
     }
-    assert!(maps > 2, "only {maps} maps");
+    assert!(maps > 2, "only {maps} maps found");
 }
 
-/// The words of a comment that look like files of this repository: sources and documents, and whatever is said to lie
-/// in one of its folders.
+/// The words of a comment that look like files of this repository: sources, documents, and paths that start with one of
+/// its folders.
 fn files_cited(comment: &str) -> Vec<&str> {
     const FOLDERS: [&str; 6] = ["src/", "tests/", "benches/", "examples/", "nets/", ".ci/"];
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
@@ -250,7 +259,7 @@ fn comments_cite_files_that_exist() {
     let mut missing = Vec::new();
     for folder in ["src", "tests", "benches", "examples"] {
         for file in rust_files(&repository(folder)) {
-            let beside = file.parent().expect("a folder").to_path_buf();
+            let folder_of_file = file.parent().expect("a folder").to_path_buf();
             let text = text(&file);
             let comments = text
                 .lines()
@@ -262,7 +271,7 @@ fn comments_cite_files_that_exist() {
                 let places = [
                     repository(cited),
                     repository("src").join(cited),
-                    beside.join(cited),
+                    folder_of_file.join(cited),
                 ];
                 if !places.iter().any(|place| place.exists()) {
                     missing.push(format!("{}: {cited}", file.display()));
@@ -274,7 +283,7 @@ fn comments_cite_files_that_exist() {
 }
 
 #[test]
-fn no_line_of_source_is_longer_than_120_characters() {
+fn source_lines_have_at_most_120_characters() {
     let folders = ["src", "tests", "benches", "examples", "build.rs"];
     let files = folders.map(|folder| rust_files(&repository(folder)));
     let mut long = Vec::new();
@@ -285,7 +294,11 @@ fn no_line_of_source_is_longer_than_120_characters() {
             long.push(format!("{}:{number}", file.display()));
         }
     }
-    assert!(long.is_empty(), "too long:\n{}", long.join("\n"));
+    assert!(
+        long.is_empty(),
+        "longer than 120 characters:\n{}",
+        long.join("\n")
+    );
 }
 
 #[test]
@@ -296,8 +309,12 @@ fn documents_cite_files_that_exist() {
     let chapters = fs::read_dir(repository("docs")).expect("docs/ is readable");
     documents.extend(chapters.map(|entry| entry.expect("an entry").path()));
     documents.retain(|path| path.extension().is_some_and(|e| e == "md"));
-    assert!(documents.len() > 12, "only {} documents", documents.len());
-    // A table may give the folder once, and file names in its rows.
+    assert!(
+        documents.len() > 12,
+        "only {} documents found",
+        documents.len()
+    );
+    // Tables may name the folder once and list only file names.
     let mut sources = rust_files(&repository("src"));
     sources.extend(documents.iter().cloned());
     for document in documents {
@@ -316,15 +333,21 @@ fn documents_cite_files_that_exist() {
 }
 
 #[test]
-fn the_reader_of_paths_sees_what_it_should() {
-    assert_eq!(rooms_named("use crate::board::Position;"), ["board"]);
-    assert_eq!(rooms_named("    crate::uci::run(); // crate::cli"), ["uci"]);
+fn text_scanners_find_modules_and_cited_files() {
+    assert_eq!(modules_named("use crate::board::Position;"), ["board"]);
     assert_eq!(
-        rooms_named("use crate::{board::Move, nnue::Network};"),
+        modules_named("    crate::uci::run(); // crate::cli"),
+        ["uci"]
+    );
+    assert_eq!(
+        modules_named("use crate::{board::Move, nnue::Network};"),
         ["board", "nnue"]
     );
-    assert!(rooms_named("// crate::uci is above").is_empty());
-    assert_eq!(modules("pub(crate) mod a;\nmod b;\nmod tests;"), ["a", "b"]);
+    assert!(modules_named("// crate::uci is above").is_empty());
+    assert_eq!(
+        submodules("pub(crate) mod a;\nmod b;\nmod tests;"),
+        ["a", "b"]
+    );
     assert_eq!(
         files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."),
         ["src/a.rs", "b.md", "nets/c"]

@@ -1,4 +1,4 @@
-//! What an OpenBench instance demands of an engine's configuration and of the engine.
+//! OpenBench's requirements for the engine and its configuration.
 
 mod engine;
 
@@ -20,7 +20,7 @@ fn config() -> Value {
     serde_json::from_str(&repository(".ci/openbench.json")).expect("valid JSON")
 }
 
-/// Both streams of a run in the order in which they were written, as OpenBench reads them.
+/// Standard output and standard error of a run, interleaved as written, which is how OpenBench reads them.
 fn output_of(mut command: Command, arguments: &[&str]) -> String {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     command
@@ -29,12 +29,12 @@ fn output_of(mut command: Command, arguments: &[&str]) -> String {
         .stdout(writer.try_clone().expect("a pipe"))
         .stderr(writer);
     let mut run = command.spawn().expect("the engine runs");
-    // The command holds ends of the pipe too.
+    // The command still has writing ends of the pipe open.
     drop(command);
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).expect("its output");
+    reader.read_to_end(&mut bytes).expect("readable output");
     assert!(
-        run.wait().expect("the engine ends").success(),
+        run.wait().expect("the engine exits").success(),
         "{arguments:?}"
     );
     String::from_utf8(bytes).expect("a text")
@@ -46,7 +46,7 @@ fn output(arguments: &[&str]) -> String {
 
 // CITE: the checks of OpenBench's OpenBench/config.py (client v49), as facts.
 #[test]
-fn the_configuration_has_what_openbench_checks() {
+fn configuration_passes_the_checks_of_openbench() {
     let config = config();
     assert!(config["private"].is_boolean());
     assert!(config["nps"].as_u64().is_some_and(|nps| nps > 0));
@@ -88,10 +88,10 @@ fn the_configuration_has_what_openbench_checks() {
             for key in preset.as_object().expect("a preset").keys() {
                 let known = sides(side).contains(key)
                     || general.split(' ').chain(more.split(' ')).any(|k| k == key);
-                assert!(known, "{name}: OpenBench refuses the key {key}");
+                assert!(known, "{name}: OpenBench rejects the key {key}");
             }
         }
-        // Enough for a form that needs no more typing.
+        // These presets fill in the form completely.
         for key in ["book_name", "win_adj", "draw_adj"] {
             assert!(presets["STC"][key].is_string(), "STC.{key}");
         }
@@ -105,31 +105,36 @@ fn the_configuration_has_what_openbench_checks() {
 }
 
 #[test]
-fn the_compiler_asked_for_is_the_one_that_the_package_needs() {
+fn configuration_and_manifest_require_the_same_compiler() {
     let manifest = repository("Cargo.toml");
     let needed = manifest
         .lines()
         .find_map(|line| line.strip_prefix("rust-version = \""))
-        .expect("the manifest names a compiler")
+        .expect("a rust-version in the manifest")
         .trim_end_matches('"');
-    let asked = config()["build"]["compilers"][0]
+    let required = config()["build"]["compilers"][0]
         .as_str()
         .expect("a compiler")
         .to_owned();
-    let asked = asked.strip_prefix("cargo>=").expect("cargo with a version");
-    assert!(asked.starts_with(needed), "{asked} and {needed}");
+    let required = required
+        .strip_prefix("cargo>=")
+        .expect("cargo with a version");
+    assert!(
+        required.starts_with(needed),
+        "the configuration requires {required}, the manifest {needed}"
+    );
 }
 
 #[test]
-fn the_makefile_takes_the_name_and_the_net() {
+fn makefile_accepts_exe_and_evalfile() {
     let makefile = repository("Makefile");
     for variable in ["EXE ?=", "ifdef EVALFILE", ".DEFAULT_GOAL := build"] {
         assert!(makefile.contains(variable), "{variable}");
     }
 }
 
-/// The number that OpenBench finds by a pattern: in the last line that has it, once everything but letters and digits
-/// is a blank.
+/// The number that OpenBench finds with a pattern, in the last line that matches. Like OpenBench, replaces everything
+/// but letters and digits with spaces first.
 fn found(output: &str, pattern: &str) -> Option<u64> {
     let others = Regex::new("[^a-zA-Z0-9 ]+").expect("a pattern");
     let pattern = Regex::new(&format!("(?i-u){pattern}")).expect("a pattern");
@@ -144,15 +149,15 @@ fn found(output: &str, pattern: &str) -> Option<u64> {
 // CITE: the patterns of OpenBench's Client/bench.py, as facts.
 const BENCH: &str = r"([0-9]+\s+nodes)|(nodes\s+[0-9]+)|(nodes searched\s+[0-9]+)";
 const NPS: &str = r"([0-9]+\s+nps)|(nps\s+[0-9]+)|(nodes second\s+[0-9]+)";
-/// How it reads a commit's message; the last match counts.
+/// OpenBench's pattern for commit messages; the last match counts.
 const MESSAGE: &str = "(?i-u)(?:BENCH|NODES)[ :=]+([0-9,]+)";
 
 #[test]
-fn bench_is_read_and_is_the_same_each_time() {
+fn bench_count_is_readable_and_reproducible() {
     let first = output(&["bench", "4"]);
     let nodes = found(&first, BENCH).expect("a node count");
     assert!(found(&first, NPS).is_some_and(|nps| nps > 0), "{first}");
-    // The sum, of which the lines of the positions tell the parts.
+    // The total must be the sum of the node counts of the positions.
     let parts = first
         .lines()
         .filter(|line| line.contains('/') && line.contains(" nodes "));
@@ -166,7 +171,7 @@ fn bench_is_read_and_is_the_same_each_time() {
 }
 
 #[test]
-fn a_commit_message_tells_its_bench_last() {
+fn last_match_in_commit_message_is_the_bench() {
     let message =
         "Search 3,000 nodes more\n\nIt took nodes: 12.\n\nNo functional change.\nBench: 1583043\n";
     let pattern = Regex::new(MESSAGE).expect("a pattern");
@@ -174,9 +179,9 @@ fn a_commit_message_tells_its_bench_last() {
     assert_eq!(&last[1], "1583043");
 }
 
-/// A network that is none stops the build before anything is compiled, in the words of the loader.
+/// An invalid network stops the build before anything is compiled, with the error message of the loader.
 #[test]
-fn a_build_with_a_file_that_is_no_network_stops() {
+fn build_with_invalid_network_fails_with_the_error_of_the_loader() {
     let folder = tempfile::tempdir().expect("a folder for the test");
     let script = folder.path().join("build-script");
     let compiled = Command::new("rustc")
@@ -185,7 +190,7 @@ fn a_build_with_a_file_that_is_no_network_stops() {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status();
     assert!(compiled.is_ok_and(|status| status.success()), "rustc");
-    for (name, content) in [("empty", ""), ("text", "This is no network.")] {
+    for (name, content) in [("empty", ""), ("text", "This is not a network.")] {
         let file = folder.path().join(name);
         fs::write(&file, content).expect("a file");
         let verified = engine()
@@ -206,10 +211,10 @@ fn a_build_with_a_file_that_is_no_network_stops() {
     }
 }
 
-/// What an OpenBench worker does with a branch and an uploaded net.
+/// Performs the steps of an OpenBench worker with a branch and an uploaded network.
 #[test]
 #[ignore = "builds the engine; make check-slow"]
-fn a_worker_builds_the_engine_with_a_net_and_plays() {
+fn worker_can_build_the_engine_with_a_network_and_play() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("farm");
     fs::create_dir_all(&folder).expect("a folder for the test");
     let (net, engine) = (folder.join("3F2A91BC"), folder.join("Zoothera-1A2B3C4D"));
@@ -224,14 +229,14 @@ fn a_worker_builds_the_engine_with_a_net_and_plays() {
         .status();
     assert!(built.is_ok_and(|status| status.success()), "make failed");
 
-    // The node count that the commit would announce is that of the net, wherever it comes from.
+    // The node count depends on the network, not on whether it is embedded or loaded.
     let announced = found(&output(&["bench", "8", "--net", &name]), BENCH);
     assert!(announced.is_some());
     assert_eq!(
         found(&output_of(Command::new(&engine), &["bench", "8"]), BENCH),
         announced
     );
-    let said = output_of(
+    let printed = output_of(
         Command::new(&engine),
         &[
             "setoption name Threads value 2",
@@ -241,8 +246,8 @@ fn a_worker_builds_the_engine_with_a_net_and_plays() {
         ],
     );
     assert!(
-        said.contains("bestmove ") && !said.contains("ERROR"),
-        "{said}"
+        printed.contains("bestmove ") && !printed.contains("ERROR"),
+        "{printed}"
     );
     let openings = output_of(
         Command::new(&engine),
@@ -259,11 +264,11 @@ fn a_worker_builds_the_engine_with_a_net_and_plays() {
 
 #[cfg(feature = "tune")]
 #[test]
-fn the_spsa_input_has_no_line_too_many() {
+fn spsa_input_has_no_empty_line() {
     let lines = output(&["tune"]);
     assert!(
         !lines.ends_with('\n'),
-        "OpenBench takes an empty line for a parameter"
+        "OpenBench would read the empty line as a parameter"
     );
     assert!(
         lines.lines().all(|line| line.split(", ").count() == 7),
@@ -273,26 +278,26 @@ fn the_spsa_input_has_no_line_too_many() {
 
 #[cfg(not(feature = "tune"))]
 #[test]
-fn a_build_without_parameters_says_so() {
+fn build_without_tune_feature_reports_it() {
     let run = engine()
         .args(["tune", "spsa", "--iterations", "5"])
         .output()
         .expect("the engine runs");
-    let said = String::from_utf8_lossy(&run.stderr);
+    let printed = String::from_utf8_lossy(&run.stderr);
     assert!(
-        !run.status.success() && said.contains("--features tune"),
-        "{said}"
+        !run.status.success() && printed.contains("--features tune"),
+        "{printed}"
     );
-    let said = output(&["setoption name asp_delta value 9"]);
+    let printed = output(&["setoption name asp_delta value 9"]);
     assert!(
-        said.contains("ERROR") && said.contains("feature tune"),
-        "{said}"
+        printed.contains("ERROR") && printed.contains("feature tune"),
+        "{printed}"
     );
 }
 
 #[test]
-fn the_options_that_every_test_sets_exist() {
-    let said = output(&["uci", "quit"]);
+fn options_that_openbench_sets_exist() {
+    let printed = output(&["uci", "quit"]);
     for option in [
         "Threads",
         "Hash",
@@ -301,6 +306,6 @@ fn the_options_that_every_test_sets_exist() {
         "UCI_Chess960",
     ] {
         let line = format!("option name {option} type ");
-        assert!(said.contains(&line), "{line}");
+        assert!(printed.contains(&line), "{line}");
     }
 }

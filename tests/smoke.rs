@@ -1,6 +1,7 @@
-//! A net from nothing: positions are made, a net is trained on them and exported, and it must beat material in games.
+//! Training from scratch: generates positions, trains a network on them, exports it, and requires it to beat a material
+//! net in games.
 //!
-//! The short form runs with all tests; `make train-smoke` runs the long one and shows what it does.
+//! The short form runs with all tests. `make train-smoke` runs the long form and shows the output of its commands.
 
 mod folder;
 
@@ -18,25 +19,26 @@ use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
 use zoothera::util::rng::SplitMix64;
 
-/// How much of everything. Numbers of threads are given: with them the whole is the same wherever the kernels are.
+/// Size of a run. The number of threads is fixed, so that machines with the same kernels get the same results.
 struct Size {
     name: &'static str,
-    /// For `datagen sample`.
+    /// Arguments of `datagen sample`.
     sample: &'static str,
-    /// For `train`.
+    /// Arguments of `train`.
     train: &'static str,
-    /// For `net-material`, and the least score against that net in per cent: far below what it is.
+    /// Arguments of `net-material` for each opponent, and the minimum score against it in per cent. The usual score is
+    /// much higher.
     opponents: &'static [(&'static str, usize)],
-    /// Pairs of games against each.
+    /// Number of game pairs against each opponent.
     pairs: usize,
-    /// Nodes a move.
+    /// Nodes per move.
     nodes: u64,
-    /// Whether to show what the program shows, as it comes.
+    /// Whether to show the output of the commands while they run.
     live: bool,
 }
 
 #[test]
-fn a_net_from_nothing_beats_material() {
+fn network_from_scratch_beats_material() {
     smoke(&Size {
         name: "short",
         sample: "--positions 300000 --soft-nodes 60 --one-in 12 --random-plies 16 --max-opening 1500 --threads 2",
@@ -50,11 +52,11 @@ fn a_net_from_nothing_beats_material() {
 
 #[test]
 #[ignore = "minutes; make train-smoke"]
-fn the_long_form() {
+fn large_network_from_scratch_beats_material() {
     smoke(&Size {
         name: "long",
         sample: "--positions 2000000 --soft-nodes 200 --one-in 6 --threads 2",
-        // The default net's own shape.
+        // The architecture of the default net.
         train: "--features half-kav2-hm --king-buckets 8 --activation pairwise --l1 1024 --buckets 8 --psqt \
                 --millions 8 --every 1 --batch 4096 --real-rate 0.1 --threads 2",
         opponents: &[("--no-squares", 75), ("", 60)],
@@ -64,7 +66,7 @@ fn the_long_form() {
     });
 }
 
-/// Makes, trains, exports, plays.
+/// Generates samples, trains and exports a network, and plays the matches.
 fn smoke(size: &Size) {
     let folder = Folder::new(&format!("smoke-{}", size.name));
     let run = |arguments: &str| run(&folder.path(""), arguments, size.live);
@@ -81,15 +83,15 @@ fn smoke(size: &Size) {
         let nets = ["net.nnue", "material.nnue"].map(|name| network(&folder.path(name)));
         let (won, drawn, lost) = play_match(nets, size.pairs, size.nodes);
         eprintln!(
-            "against it: +{won} ={drawn} -{lost}, {} nodes a move",
+            "against the material net: +{won} ={drawn} -{lost}, {} nodes per move",
             size.nodes
         );
         let score = 50 * (2 * won + drawn) / (won + drawn + lost);
-        assert!(score >= *wanted, "{score} %, not {wanted}");
+        assert!(score >= *wanted, "the score is {score} %, below {wanted} %");
     }
 }
 
-/// Runs the program in `folder`; it must succeed.
+/// Runs the program in `folder`. It must succeed.
 fn run(folder: &Path, arguments: &str, live: bool) {
     eprintln!("$ zoothera {arguments}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
@@ -101,12 +103,13 @@ fn run(folder: &Path, arguments: &str, live: bool) {
         command.stderr(Stdio::inherit());
     }
     let output = command.output().expect("the program runs");
-    // What is not shown live is shown if the test fails.
+    // The test runner shows this output if the test fails.
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{arguments}: {}", output.status);
 }
 
-/// What the training positions lose must halve, and what is held out must follow: so few positions are learnt by heart.
+/// Asserts that the training loss falls by half and the validation loss by 10 %. The validation loss falls less because
+/// the network overfits so few positions.
 fn assert_loss_falls(log: &Path) {
     let text = fs::read_to_string(log).expect("a log");
     let column = |number: usize| -> Vec<f64> {
@@ -124,10 +127,10 @@ fn assert_loss_falls(log: &Path) {
 
 fn network(path: &Path) -> Arc<Network> {
     let bytes = fs::read(path).expect("a net");
-    Arc::new(Network::from_bytes(&bytes).expect("a sound net"))
+    Arc::new(Network::from_bytes(&bytes).expect("a valid network"))
 }
 
-/// Won, drawn and lost games of the first net against the second, each opening with both colours.
+/// Plays a match and returns the games won, drawn and lost by the first net. Each opening is played with both colours.
 fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usize, usize) {
     let play = || {
         let mut players = nets.map(|net| Solo::new(net, 4));
@@ -150,11 +153,11 @@ fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usiz
             .spawn_scoped(scope, play)
             .expect("a thread")
             .join()
-            .expect("games that end")
+            .expect("finished games")
     })
 }
 
-/// White's result. A game of three hundred plies is a draw; no score ends one before the rules do.
+/// Plays a game without adjudication by score and returns White's result. A game of 300 plies is a draw.
 fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64) -> i8 {
     let limits = Limits {
         nodes: Some(nodes),
@@ -174,5 +177,5 @@ fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64
         let player = &mut players[usize::from(white != net_is_white)];
         player.search(position, &limits).into()
     });
-    ending.expect("nobody stops the game").white
+    ending.expect("a game that is not stopped").white
 }

@@ -1,4 +1,4 @@
-//! Random and mutated input: the engine neither crashes nor hangs, and each `go` gets one `bestmove`.
+//! Fuzzing with random and mutated input: the engine neither crashes nor hangs, and each `go` gets one `bestmove`.
 
 mod seed;
 mod uci_driver;
@@ -10,7 +10,7 @@ use uci_driver::{Driver, PATIENCE};
 use zoothera::uci::command::{Command, Extra};
 use zoothera::util::rng::SplitMix64;
 
-/// What GUIs, users and accidents send; mutations start from here.
+/// Typical lines of GUIs and users, from which mutations start.
 const SEEDS: &[&str] = &[
     "uci",
     "isready",
@@ -58,8 +58,8 @@ const SEEDS: &[&str] = &[
     "cpu",
 ];
 
-/// Pieces that land in the middle of lines.
-const BITS: &[&str] = &[
+/// Words that are inserted into lines.
+const FRAGMENTS: &[&str] = &[
     "-1",
     "0",
     "99999999999999999999",
@@ -91,6 +91,7 @@ const BITS: &[&str] = &[
     "ponder",
 ];
 
+/// A random line: usually a mutated seed, sometimes random bytes.
 fn mutate(rng: &mut SplitMix64) -> Vec<u8> {
     if rng.below(20) == 0 {
         return (0..rng.below(200)).map(|_| rng.next_u64() as u8).collect();
@@ -108,17 +109,17 @@ fn mutate(rng: &mut SplitMix64) -> Vec<u8> {
                 line.splice(at..at, other[rng.below(other.len())..].iter().copied());
             }
             _ => {
-                let bit = BITS[rng.below(BITS.len())].as_bytes();
-                line.splice(at..at, [b" ", bit, b" "].concat());
+                let fragment = FRAGMENTS[rng.below(FRAGMENTS.len())].as_bytes();
+                line.splice(at..at, [b" ", fragment, b" "].concat());
             }
         }
     }
     line
 }
 
-/// What a line asks for, as far as this test cares. Lines that would end the engine, take long by design, or write
-/// files of arbitrary names are not sent.
-fn judge(line: &[u8]) -> Option<bool> {
+/// Whether a line starts a search. Returns `None` for lines that must not be sent: they would end the engine, take long
+/// by design, or write files with arbitrary names.
+fn starts_search(line: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(line);
     match Command::from_str(&text) {
         Ok(Command::Quit) => None,
@@ -137,9 +138,10 @@ fn judge(line: &[u8]) -> Option<bool> {
     }
 }
 
-fn fuzz(lines: usize, usual: u64) {
+/// Sends random lines in batches and counts the answers.
+fn fuzz(lines: usize, default_seed: u64) {
     const BATCH: usize = 250;
-    let mut rng = SplitMix64::new(seed::seed(usual));
+    let mut rng = SplitMix64::new(seed::seed(default_seed));
     let mut engine = Driver::start();
     let mut sent = 0;
     while sent < lines {
@@ -148,7 +150,7 @@ fn fuzz(lines: usize, usual: u64) {
         while batch.len() < BATCH {
             let mut line = mutate(&mut rng);
             line.retain(|&byte| byte != b'\n');
-            if let Some(is_search) = judge(&line) {
+            if let Some(is_search) = starts_search(&line) {
                 searches += usize::from(is_search);
                 batch.push(line);
             }
@@ -160,29 +162,29 @@ fn fuzz(lines: usize, usual: u64) {
         sent += BATCH;
 
         let start = Instant::now();
-        let mut wanted = searches;
-        while wanted > 0 || ready > 0 {
+        let mut missing = searches;
+        while missing > 0 || ready > 0 {
             match engine.next(PATIENCE) {
                 Ok(line) if line.starts_with("bestmove ") => {
-                    wanted = wanted
-                        .checked_sub(1)
-                        .unwrap_or_else(|| panic!("a bestmove too many, {}", shown(&batch)));
+                    missing = missing.checked_sub(1).unwrap_or_else(|| {
+                        panic!("more bestmoves than searches, {}", saved(&batch))
+                    });
                 }
                 Ok(line) if line == "readyok" => ready -= 1,
                 Ok(line) => assert!(
                     !line.contains("ERROR: internal"),
                     "{line}: {}",
-                    shown(&batch)
+                    saved(&batch)
                 ),
                 Err(_) => panic!(
-                    "{wanted} bestmoves and {ready} readyoks are missing, {}",
-                    shown(&batch)
+                    "{missing} bestmoves and {ready} readyoks are missing, {}",
+                    saved(&batch)
                 ),
             }
             assert!(
                 start.elapsed() < 6 * PATIENCE,
                 "a batch takes too long, {}",
-                shown(&batch)
+                saved(&batch)
             );
         }
     }
@@ -199,20 +201,20 @@ fn is_ready(line: &[u8]) -> bool {
     Command::from_str(&String::from_utf8_lossy(line)) == Ok(Command::IsReady)
 }
 
-/// A batch as text, to reproduce a failure.
-fn shown(batch: &[Vec<u8>]) -> String {
+/// Saves a batch to reproduce a failure, and returns a note with its path.
+fn saved(batch: &[Vec<u8>]) -> String {
     let path = std::env::temp_dir().join(format!("zoothera-fuzz-{}.tmp", std::process::id()));
     let _ = std::fs::write(&path, batch.join(&b'\n'));
     format!("the batch is in {}", path.display())
 }
 
 #[test]
-fn random_input_harms_nothing() {
+fn engine_survives_random_input() {
     fuzz(10_000, 0x5EED);
 }
 
 #[test]
 #[ignore = "a million lines take minutes; make check-slow"]
-fn a_million_random_lines_harm_nothing() {
+fn engine_survives_a_million_random_lines() {
     fuzz(1_000_000, 0xB16);
 }

@@ -1,22 +1,23 @@
-//! Paths of test data: files of `tests/data`, and larger ones that are not part of the repository.
+//! Paths of test data: files in `tests/data`, and larger ones outside the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Where the notices are gathered: `make test` shows this file after all tests. It lies in cargo's folder for tests.
+/// File with the notices of skipped tests, in cargo's temporary folder for tests. `make test` prints it at the end.
 const NOTICES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/skipped");
 
 /// A file or directory of `tests/data`, which every checkout has.
-#[allow(dead_code, reason = "not every test program uses it")]
+#[allow(dead_code, reason = "some test programs do not use it")]
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data")
         .join(name)
 }
 
-/// A file or directory of the shared folder. Without it the test does without, and says so.
-#[allow(dead_code, reason = "not every test program uses it")]
+/// A file or directory of the shared folder. If it is missing, prints a notice and returns `None`, and the test must
+/// skip.
+#[allow(dead_code, reason = "some test programs do not use it")]
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("ZOOTHERA_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -29,14 +30,14 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Says that the running test lacks a file or a program.
+/// Prints and records that the running test is skipped because a file or a program is missing.
 pub fn notice(file: &str) {
     let program = module_path!().split("::").next().unwrap_or_default();
     let thread = std::thread::current();
     let line = format!("{program}::{} lacks {file}\n", thread.name().unwrap_or("?"));
-    // Not `eprintln!`: what that prints is only shown of tests that fail.
+    // The output of `eprintln!` would be shown for failed tests only.
     let _ = write!(std::io::stderr(), "SKIPPED: {line}");
-    // One write, so that lines of several processes do not mix.
+    // A single write, so that lines of several processes do not interleave.
     let notices = OpenOptions::new().create(true).append(true).open(NOTICES);
     let _ = notices.and_then(|mut file| file.write_all(line.as_bytes()));
 }

@@ -1,5 +1,5 @@
-//! Drives the built engine as a GUI does: writes lines, collects lines with the time they came.
-#![allow(dead_code)] // Each test program uses a part of it.
+//! Driver of the engine process, in the role of a GUI: writes lines and collects output lines.
+#![allow(dead_code)] // Each test program uses only some of the items.
 
 #[path = "../engine/mod.rs"]
 pub mod engine;
@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Long enough for a machine under load: nothing here should take this long.
+/// Timeout for every wait, long enough for a machine under load.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running engine.
@@ -20,12 +20,12 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts the engine and says nothing.
+    /// Starts the engine without a UCI handshake.
     pub fn silent() -> Self {
         Self::of(engine::engine())
     }
 
-    /// Starts the engine by this command.
+    /// Starts the engine with this command.
     pub fn of(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -50,7 +50,7 @@ impl Driver {
         }
     }
 
-    /// Starts the engine and shakes hands.
+    /// Starts the engine and performs the UCI handshake.
     pub fn start() -> Self {
         let mut driver = Self::silent();
         driver.send("uci");
@@ -68,10 +68,10 @@ impl Driver {
     /// Writes bytes.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
-        input.write_all(bytes).expect("the engine reads");
+        input.write_all(bytes).expect("the engine reads its input");
     }
 
-    /// Lines up to and including the first whose first word is `word`.
+    /// Returns the lines up to and including the first one that starts with the word `word`.
     pub fn until(&mut self, word: &str) -> Vec<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut seen = Vec::new();
@@ -93,13 +93,13 @@ impl Driver {
         }
     }
 
-    /// `isready`, and everything up to `readyok`.
+    /// Sends `isready` and returns the lines up to `readyok`.
     pub fn ready(&mut self) -> Vec<String> {
         self.send("isready");
         self.until("readyok")
     }
 
-    /// Everything that comes within `time`.
+    /// Returns the lines received within `time`.
     pub fn listen(&mut self, time: Duration) -> Vec<String> {
         let deadline = Instant::now() + time;
         let mut seen = Vec::new();
@@ -118,7 +118,7 @@ impl Driver {
         engine::signal(&self.child, name);
     }
 
-    /// Everything until the engine closes its output.
+    /// Returns the lines until the engine closes its output.
     pub fn rest(&mut self) -> Vec<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut seen = Vec::new();
@@ -127,12 +127,14 @@ impl Driver {
             match self.lines.recv_timeout(left) {
                 Ok(line) => seen.push(line),
                 Err(RecvTimeoutError::Disconnected) => return seen,
-                Err(RecvTimeoutError::Timeout) => panic!("the engine goes on: {seen:?}"),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("the output is still open; lines so far: {seen:?}")
+                }
             }
         }
     }
 
-    /// Sends a `go` that ends by itself; returns its lines, the last of which is the only `bestmove`.
+    /// Sends a `go` with a limit and returns its lines. The last line is the only `bestmove`.
     pub fn go(&mut self, go: &str) -> Vec<String> {
         self.send(go);
         let lines = self.until("bestmove");
@@ -144,7 +146,7 @@ impl Driver {
         lines
     }
 
-    /// The best move of a `go` that ends by itself.
+    /// Sends a `go` with a limit and returns the best move.
     pub fn best(&mut self, go: &str) -> String {
         best_move(&self.go(go))
     }
@@ -154,29 +156,29 @@ impl Driver {
         self.input = None;
     }
 
-    /// The exit status, and how long it took.
+    /// Waits until the engine exits; returns its exit status and the time it took.
     pub fn exit(mut self) -> (ExitStatus, Duration) {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 return (status, start.elapsed());
             }
-            assert!(start.elapsed() < PATIENCE, "the engine does not end");
+            assert!(start.elapsed() < PATIENCE, "the engine does not exit");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Whether the engine has ended.
+    /// Whether the engine has exited.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_some()
     }
 
-    /// The next line within `time`.
+    /// Returns the next line, or an error if there is none within `time`.
     pub fn next(&mut self, time: Duration) -> Result<String, RecvTimeoutError> {
         self.lines.recv_timeout(time)
     }
 
-    /// Drops the reading end of the engine's output.
+    /// Closes the reading end of the engine's output.
     pub fn close_output(&mut self) {
         self.lines = channel().1;
     }
@@ -189,7 +191,7 @@ impl Drop for Driver {
     }
 }
 
-/// The move of the last line.
+/// The best move in the last line.
 pub fn best_move(lines: &[String]) -> String {
     let last = lines.last().map(String::as_str).unwrap_or_default();
     last.split(' ').nth(1).unwrap_or_default().to_owned()
@@ -203,7 +205,7 @@ pub fn errors(lines: &[String]) -> Vec<&String> {
         .collect()
 }
 
-/// The word after `name` in an `info` line.
+/// The value of field `name` in an `info` line.
 pub fn field(line: &str, name: &str) -> Option<String> {
     let mut words = line.split(' ');
     words.find(|word| *word == name)?;
