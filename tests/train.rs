@@ -1,4 +1,4 @@
-//! `zoothera train` end to end: runs that are killed and resumed, checkpoints that are exported, settings from a file.
+//! `zoothera train` end to end: killing and resuming runs, exporting checkpoints, settings from a file.
 
 mod engine;
 mod folder;
@@ -21,7 +21,7 @@ use zoothera::data::writer::EntryWriter;
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
-/// A folder of its own for a test, with positions in it; removed when the test has passed.
+/// Temporary folder with a file of positions; removed if the test passes.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -38,21 +38,21 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// The net of material and squares: what is learned from it does not change with the default net.
+    /// Returns the material net. Labels from it do not change with the default net.
     fn material_net(&self) -> Arc<Network> {
         let path = self.path("material.nnue");
         let made = engine().arg("net-material").arg(&path).output();
         assert!(made.expect("the program runs").status.success());
-        let bytes = fs::read(&path).expect("it was written");
-        fs::remove_file(path).expect("it is there");
-        Arc::new(Network::from_bytes(&bytes).expect("a sound net"))
+        let bytes = fs::read(&path).expect("the net was written");
+        fs::remove_file(path).expect("the net exists");
+        Arc::new(Network::from_bytes(&bytes).expect("a valid net"))
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// `zoothera train` in this folder.
+    /// Returns the command `zoothera train` in this folder.
     fn train(&self, arguments: &str) -> Command {
         let mut command = engine();
         command
@@ -100,7 +100,7 @@ impl Run {
     }
 }
 
-/// Positions of random games as a `.bin` file, labelled by a network.
+/// Returns positions of random games as a `.bin` file, labelled by a network.
 fn positions(count: usize, network: &Arc<Network>) -> Vec<u8> {
     let mut rng = SplitMix64::new(5);
     let mut accumulators = AccumulatorStack::new(Arc::clone(network));
@@ -118,17 +118,17 @@ fn positions(count: usize, network: &Arc<Network>) -> Vec<u8> {
         let mut entry = Entry::of(&position);
         entry.score = score.clamp(-3000, 3000) as i16;
         entry.result = entry.score.signum() as i8;
-        writer.write(&entry).expect("a sound entry");
+        writer.write(&entry).expect("a valid entry");
     }
-    writer.finish().expect("a vector takes everything")
+    writer.finish().expect("writing to a vector succeeds")
 }
 
-/// A run that is short, but has several checkpoints.
+/// Settings of a short run with several checkpoints.
 const SHORT: &str =
     "some.bin --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
 
-/// Runs with `settings`, once in peace and once killed again and again; the same net and log must come of both.
-fn kill_and_compare(folder: &Folder, settings: &str, pauses: &[Duration]) {
+/// Runs `settings` once without interruption and once with repeated kills; both must give the same net and log.
+fn assert_kills_change_nothing(folder: &Folder, settings: &str, pauses: &[Duration]) {
     folder.run(&format!("{settings} --out whole.nnue")).ok();
     let command = format!("{settings} --out killed.nnue --resume");
     let mut kills = 0;
@@ -140,9 +140,9 @@ fn kill_and_compare(folder: &Folder, settings: &str, pauses: &[Duration]) {
             .expect("the program runs");
         sleep(pause);
         kills += u32::from(matches!(child.try_wait(), Ok(None)));
-        // SIGKILL, wherever it is: loading, learning, writing.
+        // SIGKILL at a random time: loading, training or writing.
         let _ = child.kill();
-        child.wait().expect("it ends");
+        child.wait().expect("the process ends");
     }
     let log = fs::read_to_string(folder.path("killed.tsv")).unwrap_or_default();
     let reports = log.lines().count().saturating_sub(1);
@@ -162,11 +162,11 @@ fn kill_and_compare(folder: &Folder, settings: &str, pauses: &[Duration]) {
 }
 
 #[test]
-fn a_killed_run_goes_on_as_if_nothing_had_been() {
+fn killed_run_resumes_byte_identical() {
     let folder = Folder::new("resume");
-    kill_and_compare(&folder, SHORT, &pauses(4, 1500));
+    assert_kills_change_nothing(&folder, SHORT, &pauses(4, 1500));
 
-    // The checkpoint of the end gives the net of the end.
+    // The final checkpoint gives the final net.
     let export = folder
         .run("export whole.checkpoint --out again.nnue --plot again.svg")
         .ok();
@@ -181,15 +181,15 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
 }
 
 #[test]
-fn a_killed_run_on_more_than_the_memory_holds_goes_on_as_well() {
+fn killed_run_larger_than_memory_resumes_byte_identical() {
     let folder = Folder::new("stream");
     let some = folder.bytes("some.bin");
     fs::write(folder.path("more.bin"), some.repeat(7)).expect("a file for the test");
     let small = format!("more.bin {SHORT} --memory 0.317");
     let run = folder.run(&format!("{small} --out whole.nnue")).ok();
     assert!(run.err.contains("in memory at a time"), "{}", run.err);
-    kill_and_compare(&folder, &small, &pauses(3, 2500));
-    // What is shown depends on the memory, which a run must not change.
+    assert_kills_change_nothing(&folder, &small, &pauses(3, 2500));
+    // The order of the positions depends on the memory, so it must not change within a run.
     folder
         .run(&format!(
             "more.bin {SHORT} --out whole.nnue --resume --memory 1"
@@ -197,11 +197,11 @@ fn a_killed_run_on_more_than_the_memory_holds_goes_on_as_well() {
         .fails_with("memory is");
     folder
         .run(&format!("{SHORT} --memory 0.2"))
-        .fails_with("memory is 0.2 GB, but training a net of this shape takes 0.316");
+        .fails_with("memory is 0.2 GB, but training a net of this shape needs at least 0.316");
 }
 
 #[test]
-fn a_checkpoint_is_not_continued_on_other_files() {
+fn resume_rejects_other_training_files() {
     let folder = Folder::new("files");
     let run = |files: &str, more: &str| {
         let settings = "--millions 0.02 --batch 1000 --threads 1 --out net.nnue";
@@ -219,15 +219,15 @@ fn a_checkpoint_is_not_continued_on_other_files() {
 
 #[test]
 #[ignore = "a minute"]
-fn many_kills_change_nothing() {
+fn repeatedly_killed_run_resumes_byte_identical() {
     let folder = Folder::new("many-kills");
     let settings =
         "some.bin --millions 0.6 --batch 500 --threads 2 --every 0.1 --checkpoint-every 0.02";
-    kill_and_compare(&folder, settings, &pauses(25, 2500));
+    assert_kills_change_nothing(&folder, settings, &pauses(25, 2500));
 }
 
 #[test]
-fn another_run_s_checkpoint_is_neither_taken_nor_lost() {
+fn checkpoint_of_another_run_is_kept_but_not_resumed() {
     let folder = Folder::new("other");
     let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
     folder.run(short).ok();
@@ -236,7 +236,7 @@ fn another_run_s_checkpoint_is_neither_taken_nor_lost() {
         .run(&format!("{short} --resume --rate 0.001"))
         .fails_with("rate is");
     assert!(folder.bytes("net.checkpoint") == first);
-    // Without --resume it is a new run, and the old one's checkpoint is kept.
+    // Without --resume a new run starts, and the old checkpoint is renamed.
     let again = folder.run(&format!("{short} --seed 2")).ok();
     assert!(again.err.contains("net.checkpoint.old"), "{}", again.err);
     assert!(folder.bytes("net.checkpoint.old") == first);
@@ -244,13 +244,13 @@ fn another_run_s_checkpoint_is_neither_taken_nor_lost() {
     fs::write(folder.path("net.checkpoint"), &first[..first.len() / 2]).expect("a file");
     folder
         .run(&format!("{short} --resume"))
-        .fails_with("no whole checkpoint");
+        .fails_with("cannot read checkpoint");
     folder
         .run("export some.bin --out x.nnue")
-        .fails_with("no whole checkpoint");
+        .fails_with("cannot read checkpoint");
 }
 
-/// The names in a folder.
+/// Returns the names of all files in a folder.
 fn names(folder: &Folder) -> Vec<String> {
     let entries = fs::read_dir(&folder.0).expect("a folder");
     let name = |entry: std::io::Result<fs::DirEntry>| {
@@ -263,13 +263,13 @@ fn names(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_at_once() {
+fn unwritable_output_fails_before_work_starts() {
     let folder = Folder::new("outputs");
     fs::create_dir(folder.path("inner")).expect("a folder");
     fs::create_dir(folder.path("a.svg")).expect("a folder");
     fs::copy(folder.path("some.bin"), folder.path("some.nnue")).expect("a file");
     let before = names(&folder);
-    // Were the files read first, the absent one would be named.
+    // If the inputs were read first, the error would name the absent file.
     let early = |out: &str, reason: &str| {
         let command = format!("absent.bin --out {out} --millions 0.01");
         folder.run(&command).fails_with(reason);
@@ -278,7 +278,10 @@ fn what_cannot_be_written_is_told_at_once() {
     early("inner", "inner: it is not a regular file");
     early("a.nnue", "a.svg: it is not a regular file");
     early("net.tsv", "another file of the run");
-    early("net.nnue --init some.nnue", "some.nnue is no checkpoint");
+    early(
+        "net.nnue --init some.nnue",
+        "some.nnue is neither a checkpoint nor a net",
+    );
     early("net.nnue --init other.nnue", "cannot read other.nnue");
     folder
         .run("some.bin --out some.bin")
@@ -288,7 +291,7 @@ fn what_cannot_be_written_is_told_at_once() {
 }
 
 #[test]
-fn a_run_that_fails_renames_nothing() {
+fn failed_run_renames_nothing() {
     let folder = Folder::new("fails");
     let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
     folder.run(short).ok();
@@ -297,12 +300,12 @@ fn a_run_that_fails_renames_nothing() {
     folder
         .run(&format!("{short} bad.tree"))
         .fails_with("bad.tree");
-    fs::remove_file(folder.path("bad.tree")).expect("it is there");
+    fs::remove_file(folder.path("bad.tree")).expect("the file exists");
     assert!((names(&folder), folder.bytes("net.checkpoint")) == before);
 }
 
 #[test]
-fn files_of_another_kind_are_not_replaced() {
+fn training_does_not_overwrite_files_of_another_kind() {
     let folder = Folder::new("kinds");
     for name in [
         "t.nnue",
@@ -316,28 +319,31 @@ fn files_of_another_kind_are_not_replaced() {
             .run("some.bin --millions 0.001 --out t.nnue")
             .fails_with(&format!("{name} exists and is not "));
         assert_eq!(folder.bytes(name), b"the user's own");
-        fs::remove_file(folder.path(name)).expect("it is there");
+        fs::remove_file(folder.path(name)).expect("the file exists");
     }
-    // What a run itself has written is replaced by the next one.
+    // Outputs of an earlier run are overwritten.
     for _ in 0..3 {
         folder.run("some.bin --millions 0.001 --out t.nnue").ok();
     }
 }
 
-/// Starts a run with standard error in a pipe, and waits for its first checkpoint.
+/// Starts a run with standard error in a pipe and waits for its first checkpoint.
 fn start(folder: &Folder, mut command: Command) -> std::process::Child {
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut child = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the run starts");
     while !folder.path("net.checkpoint").exists() {
         sleep(Duration::from_millis(20));
-        let ended = child.try_wait().expect("it is our child");
-        assert!(ended.is_none(), "it ended without a checkpoint");
+        let ended = child.try_wait().expect("the status is available");
+        assert!(ended.is_none(), "the run ended without a checkpoint");
     }
     child
 }
 
 #[cfg(unix)]
 #[test]
-fn checkpoint_comes_early_and_at_each_request_to_end() {
+fn checkpoint_is_written_early_and_on_termination_signals() {
     let folder = Folder::new("requests");
     let settings = "some.bin --batch 1000 --threads 2 --every 0.2 --checkpoint-every 0";
     let run = format!("{settings} --millions 0.6 --out net.nnue --resume");
@@ -349,13 +355,13 @@ fn checkpoint_comes_early_and_at_each_request_to_end() {
         let child = start(&folder, command);
         let first = folder.bytes("net.checkpoint");
         signals.iter().for_each(|name| signal(&child, name));
-        let ended = Run::of(&child.wait_with_output().expect("it ends"));
+        let ended = Run::of(&child.wait_with_output().expect("the run ends"));
         ended.fails_with("stopped by Ctrl-C or a signal after");
         assert!(folder.bytes("net.checkpoint") != first, "{signals:?}");
         if signals.len() > 1 {
             folder.run(&run).ok();
         } else {
-            fs::remove_file(folder.path("net.checkpoint")).expect("it is there");
+            fs::remove_file(folder.path("net.checkpoint")).expect("the checkpoint exists");
         }
     }
     folder
@@ -378,11 +384,11 @@ fn run_under_nohup_ignores_hangups() {
         .args(train.get_args());
     let child = start(&folder, command);
     signal(&child, "HUP");
-    Run::of(&child.wait_with_output().expect("it ends")).ok();
+    Run::of(&child.wait_with_output().expect("the run ends")).ok();
 }
 
 #[test]
-fn second_run_with_the_same_output_is_refused_and_a_killed_one_blocks_nobody() {
+fn output_is_locked_by_running_but_not_by_killed_run() {
     let folder = Folder::new("lock");
     let settings = "some.bin --batch 1000 --threads 1 --out net.nnue --resume";
     let mut first = start(
@@ -394,11 +400,11 @@ fn second_run_with_the_same_output_is_refused_and_a_killed_one_blocks_nobody() {
         folder.run(other).fails_with("another run writes to ");
     }
     assert!(
-        first.try_wait().expect("our child").is_none(),
-        "it was disturbed"
+        first.try_wait().expect("the status is available").is_none(),
+        "the first run ended"
     );
-    first.kill().expect("it runs");
-    first.wait().expect("it ends");
+    first.kill().expect("the run is active");
+    first.wait().expect("the run ends");
     assert!(before.contains(&".net.checkpoint.zoothera.lock".to_owned()));
     folder
         .run("some.bin --batch 1000 --threads 1 --millions 0.01 --out net.nnue")
@@ -411,11 +417,11 @@ fn second_run_with_the_same_output_is_refused_and_a_killed_one_blocks_nobody() {
 }
 
 #[test]
-fn checkpoint_with_an_impossible_place_is_refused() {
+fn checkpoint_with_impossible_stream_position_is_rejected() {
     let folder = Folder::new("place");
     let run = "some.bin --batch 1000 --threads 1 --millions 0.01 --out net.nnue";
     folder.run(run).ok();
-    let sound = folder.bytes("net.checkpoint");
+    let intact = folder.bytes("net.checkpoint");
     for (name, value) in [
         ("skip", u64::MAX),
         ("skip", 1 << 40),
@@ -427,27 +433,27 @@ fn checkpoint_with_an_impossible_place_is_refused() {
         ("shown", 0),
         ("fingerprint", 1),
     ] {
-        let damaged = with_state(&sound, |state| state["bookmark"][name] = value.into());
+        let damaged = with_state(&intact, |state| state["bookmark"][name] = value.into());
         fs::write(folder.path("net.checkpoint"), damaged).expect("a file");
         folder
             .run(&format!("{run} --resume"))
-            .fails_with("cannot go on from net.checkpoint");
+            .fails_with("cannot resume from net.checkpoint");
     }
-    let damaged = with_state(&sound, |state| state["shown"] = u64::MAX.into());
+    let damaged = with_state(&intact, |state| state["shown"] = u64::MAX.into());
     fs::write(folder.path("net.checkpoint"), damaged).expect("a file");
     folder
         .run(&format!("{run} --resume"))
         .fails_with("net.checkpoint is damaged");
-    let longer = [&sound[..], &[0; 100_000]].concat();
+    let longer = [&intact[..], &[0; 100_000]].concat();
     fs::write(folder.path("net.checkpoint"), longer).expect("a file");
     folder
         .run(&format!("{run} --resume"))
-        .fails_with("something behind its end");
-    fs::write(folder.path("net.checkpoint"), &sound).expect("a file");
+        .fails_with("data after the end");
+    fs::write(folder.path("net.checkpoint"), &intact).expect("a file");
     folder.run(&format!("{run} --resume")).ok();
 }
 
-/// A checkpoint with another state, and the checksum that fits.
+/// Returns the checkpoint with an edited state and a correct checksum.
 fn with_state(checkpoint: &[u8], edit: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
     use sha2::Digest;
     let length = u32::from_le_bytes(checkpoint[12..16].try_into().expect("four bytes")) as usize;
@@ -463,7 +469,7 @@ fn with_state(checkpoint: &[u8], edit: impl Fn(&mut serde_json::Value)) -> Vec<u
 }
 
 #[test]
-fn settings_may_come_from_a_file_and_weights_from_a_net() {
+fn settings_load_from_file_and_weights_from_net() {
     let folder = Folder::new("config");
     let config = "files = ['some.bin']\nmillions = 0.1\nbatch = 1000\nthreads = 2\nout = 'first.nnue'\n\
                   loss = 'power'\nlambda = 1.0\nlambda-end = 0.7\nschedule = 'step'\nstep-every = 0.03\n\
@@ -471,7 +477,7 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
     fs::write(folder.path("run.toml"), config).expect("a file");
     folder.run("--config run.toml").ok();
     let first = held_out(&folder, "first.tsv");
-    // What a net has learnt is there again after a single batch with hardly a step.
+    // After one batch with a negligible rate, the loss must be that of the initial net.
     let tuning = "--config run.toml --init first.nnue --rate 1e-9 --millions 0.001 --every 0.001 --lambda 0.7";
     folder.run(&format!("{tuning} --out second.nnue")).ok();
     let second = held_out(&folder, "second.tsv");
@@ -481,7 +487,7 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
     fs::write(folder.path("bad.toml"), "batches = 3\n").expect("a file");
     folder.run("--config bad.toml").fails_with("batches");
     folder.run("--config none.toml").fails_with("none.toml");
-    folder.run("--millions 1").fails_with("name files");
+    folder.run("--millions 1").fails_with("no training data");
     folder.run("some.bin --lambda 2").fails_with("lambda is 2");
     folder
         .run("some.bin --init run.toml --millions 0.01")
@@ -489,18 +495,18 @@ fn settings_may_come_from_a_file_and_weights_from_a_net() {
 }
 
 #[test]
-fn a_mean_of_the_last_part_is_kept_exported_and_better_at_a_constant_rate() {
+fn weight_average_resumes_exports_and_lowers_loss_at_constant_rate() {
     let folder = Folder::new("average");
-    // Labels near a half are soon learned: what is left of a step is noise, which a mean takes out.
+    // Labels near 0.5 are learnt fast, so the remaining error is the noise of the steps, which averaging removes.
     let settings = format!("{SHORT} --schedule constant --rate 0.01 --scale 3000");
-    kill_and_compare(
+    assert_kills_change_nothing(
         &folder,
         &format!("{settings} --average 0.5"),
         &pauses(2, 2500),
     );
     folder.run("export whole.checkpoint --out mean.nnue").ok();
     assert!(folder.bytes("mean.nnue") == folder.bytes("whole.nnue"));
-    // The steps are those of a run without a mean.
+    // Averaging does not change the steps.
     folder.run(&format!("{settings} --out plain.nnue")).ok();
     folder
         .run("export whole.checkpoint --last --out last.nnue")
@@ -512,9 +518,9 @@ fn a_mean_of_the_last_part_is_kept_exported_and_better_at_a_constant_rate() {
 }
 
 #[test]
-fn a_run_that_ends_rounded_is_kept_exported_and_what_the_file_says() {
+fn rounded_training_resumes_exports_and_reduces_quantisation_error() {
     let folder = Folder::new("rounded");
-    kill_and_compare(&folder, &format!("{SHORT} --rounded 0.5"), &pauses(2, 2500));
+    assert_kills_change_nothing(&folder, &format!("{SHORT} --rounded 0.5"), &pauses(2, 2500));
     let rounded = folder
         .run("export whole.checkpoint --out rounded.nnue")
         .ok();
@@ -526,7 +532,7 @@ fn a_run_that_ends_rounded_is_kept_exported_and_what_the_file_says() {
 }
 
 #[test]
-fn a_fine_tune_at_a_small_rate_begins_where_the_net_was_and_improves_it() {
+fn fine_tuning_starts_at_initial_loss_and_improves_it() {
     let folder = Folder::new("fine-tune");
     let settings =
         "some.bin --batch 1000 --threads 2 --every 0.05 --loss power --loss-exponent 2.6";
@@ -550,7 +556,7 @@ fn a_fine_tune_at_a_small_rate_begins_where_the_net_was_and_improves_it() {
 }
 
 #[test]
-fn results_of_sampled_positions_do_not_count() {
+fn results_of_sampled_positions_are_ignored() {
     let folder = Folder::new("sampled");
     let short = "--millions 0.05 --batch 1000 --threads 1";
     for (out, what) in [
@@ -567,7 +573,7 @@ fn results_of_sampled_positions_do_not_count() {
 }
 
 #[test]
-fn a_net_with_squares_is_trained_and_read() {
+fn screlu_net_round_trips() {
     let folder = Folder::new("squares");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
     folder
@@ -578,11 +584,11 @@ fn a_net_with_squares_is_trained_and_read() {
     assert_eq!(name, "HalfKP 256x2-32-32-1 SCReLU (own)");
     folder.run("export net.checkpoint --out again.nnue").ok();
     assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
-    // Learning goes on from it, but not with another activation.
+    // The net can initialise another run, but only with the same activation.
     let on = format!("{short} --init net.nnue --out on.nnue");
     folder
         .run(&on)
-        .fails_with("has the activation screlu, but the run was told crelu");
+        .fails_with("has activation screlu, but the settings have crelu");
     folder.run(&format!("{on} --activation screlu")).ok();
 }
 
@@ -603,7 +609,7 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
     folder
         .run(&format!("{on} --out no.nnue"))
         .fails_with("--activation pairwise");
-    // The first validation of a warm start repeats the last one of the run before.
+    // The first validation of a warm start repeats the last one of the initial run.
     folder.run(&format!("{on} {form} --out on.nnue")).ok();
     let end = held_out(&folder, "net.tsv").pop().expect("a validation");
     let begin = held_out(&folder, "on.tsv")[0];
@@ -628,7 +634,7 @@ fn half_kp_net_with_eight_stacks_round_trips() {
 }
 
 #[test]
-fn warm_start_and_resume_refuse_another_shape() {
+fn warm_start_and_resume_reject_another_shape() {
     let folder = Folder::new("widths");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
     let form = "--features half-kav2-hm --king-buckets 1 --activation pairwise --buckets 8 --psqt";
@@ -640,15 +646,15 @@ fn warm_start_and_resume_refuse_another_shape() {
             .run(&format!(
                 "{short} {form} --l1 1024 --init {init} --out on.nnue"
             ))
-            .fails_with("has accumulators of width 256");
+            .fails_with("has accumulator width 256");
     }
     folder
         .run(&format!("{short} {form} --l1 1024 --resume --out net.nnue"))
-        .fails_with("l1 is 1024 in one and 256 in the other");
+        .fails_with("l1 is 1024 in the settings and 256 in the checkpoint");
 }
 
 #[test]
-fn shapes_without_code_are_refused_with_the_choices() {
+fn unsupported_shape_error_lists_choices() {
     let folder = Folder::new("shapes");
     let hm = "--features half-kav2-hm";
     for (settings, message) in [
@@ -676,7 +682,7 @@ fn shapes_without_code_are_refused_with_the_choices() {
 fn loss_prints_mean_squared_difference_of_expected_results() {
     let folder = Folder::new("loss");
     fs::write(folder.path("default.nnue"), Network::embedded().to_bytes()).expect("a net");
-    // The expected results by the definition, without the trainer's code.
+    // The expected results by their definition, independent of the trainer's code.
     let expected = |units: f64| 1.0 / (1.0 + (-units / 340.0).exp());
     let mut accumulators = AccumulatorStack::new(Network::embedded());
     let mut sum = [0.0; 2];
@@ -693,7 +699,7 @@ fn loss_prints_mean_squared_difference_of_expected_results() {
         count += 1.0;
         Ok(())
     })
-    .expect("a sound file");
+    .expect("a valid file");
 
     let nets = "--net default.nnue --net default.nnue@0.5";
     let output = folder.train(&format!("loss some.bin {nets} --max-score 32000"));
@@ -721,14 +727,14 @@ fn loss_prints_mean_squared_difference_of_expected_results() {
         .fails_with("scale is 0, but must be more than 0");
 }
 
-/// The held-out losses of a log.
+/// Returns the validation losses of a log.
 fn held_out(folder: &Folder, name: &str) -> Vec<f64> {
     let text = String::from_utf8(folder.bytes(name)).expect("a text");
     let loss = |line: &str| line.split('\t').nth(2)?.parse().ok();
     text.lines().skip(1).filter_map(loss).collect()
 }
 
-/// How far rounding moved the net, in engine units on average, by what an export says.
+/// Returns the mean quantisation error in engine units from the report of an export.
 fn difference(export: &Run) -> f64 {
     let (_, after) = export.err.split_once(": mean ").expect("a report");
     let (number, _) = after.split_once(',').expect("a number");

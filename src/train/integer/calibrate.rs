@@ -1,10 +1,9 @@
-//! After rounding: what it did to a layer on average goes back into the layer's biases, and the output layer is fitted
-//! anew.
+//! Calibration after quantisation: corrects each layer's biases by the mean quantisation error, and fits the output
+//! layer again.
 //!
-//! Rounding errors do not cancel where units stand at the same value most of the time: 32 weights of saturated units,
-//! each off by a quarter, move every output the same way. So each hidden unit's bias takes back the mean error of its
-//! sum, one layer after the other, and the output's integers become those that come nearest to the float model's
-//! outputs.
+//! Rounding errors do not cancel where units have the same value most of the time: 32 weights of saturated units, each
+//! off by a quarter, shift every output in the same direction. So the mean error of each hidden unit's sum is added to
+//! its bias, layer by layer. Then the output layer's integers are fitted to the float model's outputs by least squares.
 // CITE: M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019): the idea of
 // correcting biases layer by layer, there for image networks.
 
@@ -17,31 +16,32 @@ use crate::train::model::scales::{ACTIVATION_ONE, HIDDEN, OUTPUT_ONE, WEIGHT_ONE
 use crate::train::model::topology::SKIP;
 use crate::train::model::{LayerSums, Model};
 
-/// Passes over the output's weights each time; more change nothing that a rounding would show.
+/// Passes over the output's weights in each fit; further passes do not change the rounded result.
 const PASSES: usize = 200;
-/// What a weight's distance from its rounded value costs, beside the squared error of a position. A unit that is on by
-/// one step everywhere is worth as much: weights of units that hardly any position uses stay where they are, instead of
-/// going wherever these few want them.
-const HOLD: f64 = 1.0;
-/// The output's weights and, last, its bias.
+/// Regularisation: cost of a weight's squared distance from its rounded value, relative to the squared error of one
+/// position. An input of one step in every position has the same cost. This keeps the weights of rarely active units
+/// near their rounded values instead of fitting them to the few positions that use them.
+const RIDGE: f64 = 1.0;
+/// Number of fitted terms: the output's weights and, last, its bias.
 const TERMS: usize = HIDDEN + 1;
 
-/// A position, as both nets see it.
+/// One position: the sums of the float model and the inputs of the integer net.
 struct Case {
     float: LayerSums,
     inputs: Vec<u8>,
 }
 
-/// Moves the biases and the output layers of `net` towards `model` times `output_scale`, as both are on `records`.
+/// Calibrates the biases and output layers of `net` to `model` times `output_scale` on `records`.
 pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
     let (architecture, dense) = (*net.architecture(), model.read_dense());
     for stack in 0..architecture.buckets {
-        let seen = |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
+        let in_stack =
+            |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
         let case = |record: &Record| Case {
             float: model.sums(&dense, record),
             inputs: net.inputs(record),
         };
-        let cases: Vec<Case> = records.iter().filter(seen).map(case).collect();
+        let cases: Vec<Case> = records.iter().filter(in_stack).map(case).collect();
         let topology = architecture.topology;
         calibrate_head(
             &mut net.parameters_mut().1[stack],
@@ -52,7 +52,7 @@ pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &
     }
 }
 
-/// The same for one stack of layers, whose positions are `cases`.
+/// Calibrates one stack of layers on its positions `cases`.
 fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases: &[Case]) {
     if cases.is_empty() {
         return;
@@ -70,21 +70,21 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
     let errors = mean_errors(cases.iter().map(of_case));
     head.second = shifted(&head.second, &errors);
     let of_case = |case: &Case| {
-        let skipping = f64::from(handed_on(head, case).1);
-        let wanted = f64::from(case.float.output * OUTPUT_ONE * output_scale) - skipping;
-        (activated(&sums2(head, case)), wanted)
+        let skip = f64::from(handed_on(head, case).1);
+        let target = f64::from(case.float.output * OUTPUT_ONE * output_scale) - skip;
+        (activated(&sums2(head, case)), target)
     };
     let fit = Fit::of(cases.iter().map(of_case));
     let output = &head.output;
     let (mut weights, mut bias) = (output.weights().to_vec(), output.biases()[0]);
-    fit.improve(&mut weights, &mut bias, HOLD * cases.len() as f64);
+    fit.improve(&mut weights, &mut bias, RIDGE * cases.len() as f64);
     head.output = Dense::new(output.shape(), vec![bias], &weights);
 }
 
-/// How far each unit's integer sum lies below the float one on average, where the unit is neither off nor saturated:
-/// elsewhere it does not matter.
+/// Mean of float sum minus integer sum of each unit, in integer units, over the positions in which the unit is neither
+/// off nor saturated: elsewhere an error has no effect.
 fn mean_errors(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>) -> [f64; HIDDEN] {
-    // Half a step on top, because the engine cuts off: see `hidden_bias` in `quantise.rs`.
+    // Plus half a step, because the engine truncates: see `hidden_bias` in `quantise.rs`.
     const HALF: f32 = WEIGHT_ONE / 2.0;
     let mut errors = [(0.0, 0.0); HIDDEN];
     for (floats, integers) in cases {
@@ -99,8 +99,7 @@ fn mean_errors(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>) -> [f64; HIDDE
     errors.map(|(sum, count)| if count > 0.0 { sum / count } else { 0.0 })
 }
 
-/// How far the integer sum of the output that skips lies below the float one on average; it is multiplied with the
-/// output, and nothing of it is cut off.
+/// Mean of float sum minus integer sum of the skip connection. Its sum is scaled like the output and not truncated.
 fn skip_error(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>, output_scale: f32) -> f64 {
     let one = f64::from(ACTIVATION_ONE * WEIGHT_ONE * output_scale);
     let (mut sum, mut count) = (0.0, 0.0);
@@ -111,28 +110,28 @@ fn skip_error(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>, output_scale: f
     sum / count
 }
 
-/// The layer with other biases.
+/// Returns the layer with `errors` added to its biases.
 fn shifted(layer: &Dense, errors: &[f64; HIDDEN]) -> Dense {
     let biases = layer.biases().iter().zip(errors);
     let biases = biases.map(|(bias, error)| bias + error.round() as i32);
     Dense::new(layer.shape(), biases.collect(), layer.weights())
 }
 
-/// The squared error of the output layer, as a function of its integers: all that their choice depends on.
+/// The squared error of the output layer as a quadratic function of its integers.
 struct Fit {
     /// Sums of products of two inputs.
     inputs: [[f64; TERMS]; TERMS],
-    /// Sums of products of an input and the wanted output.
-    wanted: [f64; TERMS],
+    /// Sums of products of an input and the target output.
+    target: [f64; TERMS],
 }
 
 impl Fit {
     fn of(cases: impl Iterator<Item = (Vec<u8>, f64)>) -> Self {
         let mut fit = Self {
             inputs: [[0.0; TERMS]; TERMS],
-            wanted: [0.0; TERMS],
+            target: [0.0; TERMS],
         };
-        for (hidden, wanted) in cases {
+        for (hidden, target) in cases {
             let mut inputs = [1.0; TERMS];
             for (input, unit) in inputs.iter_mut().zip(hidden) {
                 *input = f64::from(unit);
@@ -141,24 +140,24 @@ impl Fit {
                 for (sum, input) in row.iter_mut().zip(inputs) {
                     *sum += inputs[i] * input;
                 }
-                fit.wanted[i] += inputs[i] * wanted;
+                fit.target[i] += inputs[i] * target;
             }
         }
         fit
     }
 
-    /// Sets the weights and the bias to integers of little error: each is rounded in turn, and those after it take up
-    /// what its rounding did. A weight's squared distance from what it was costs `hold`.
-    // CITE: the order of rounding and taking up is that of "optimal brain quantisation", E. Frantar, D. Alistarh
+    /// Sets the weights and the bias to integers with a small error: rounds each in turn and adjusts the later ones to
+    /// compensate. A weight's squared distance from its start value costs `ridge`.
+    // CITE: the order of rounding and compensation is that of "optimal brain quantisation", E. Frantar, D. Alistarh
     // (2022).
-    fn improve(&self, weights: &mut [i8], bias: &mut i32, hold: f64) {
+    fn improve(&self, weights: &mut [i8], bias: &mut i32, ridge: f64) {
         let mut terms = [f64::from(*bias); TERMS];
         for (term, weight) in terms.iter_mut().zip(weights.iter()) {
             *term = f64::from(*weight);
         }
         let rounded = terms;
         for next in 0..TERMS {
-            self.descend(&mut terms, next, (&rounded, hold));
+            self.descend(&mut terms, next, (&rounded, ridge));
             terms[next] = terms[next].round();
         }
         for (weight, term) in weights.iter_mut().zip(terms) {
@@ -167,23 +166,23 @@ impl Fit {
         *bias = terms[HIDDEN] as i32;
     }
 
-    /// Sets one term after the other, from `first` on, to its best real value, the others given: the error falls with
-    /// every step.
+    /// Coordinate descent: sets each term from `first` on to its best real value, given the others. The error falls
+    /// with every step.
     fn descend(
         &self,
         terms: &mut [f64; TERMS],
         first: usize,
-        (rounded, hold): (&[f64; TERMS], f64),
+        (rounded, ridge): (&[f64; TERMS], f64),
     ) {
         for _ in 0..PASSES {
             for i in first..TERMS {
-                // A unit that is always off has no best weight.
+                // The weight of a unit that is always off has no effect.
                 if self.inputs[i][i] > 0.0 {
-                    let said: f64 = self.inputs[i].iter().zip(*terms).map(|(a, b)| a * b).sum();
-                    // The bias is what every position has a say in.
-                    let hold = if i < HIDDEN { hold } else { 0.0 };
-                    let pull = hold * (rounded[i] - terms[i]);
-                    let step = (self.wanted[i] - said + pull) / (self.inputs[i][i] + hold);
+                    let output: f64 = self.inputs[i].iter().zip(*terms).map(|(a, b)| a * b).sum();
+                    // The bias affects every position and needs no regularisation.
+                    let ridge = if i < HIDDEN { ridge } else { 0.0 };
+                    let correction = ridge * (rounded[i] - terms[i]);
+                    let step = (self.target[i] - output + correction) / (self.inputs[i][i] + ridge);
                     let limit = if i < HIDDEN {
                         127.0
                     } else {
@@ -201,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fit_finds_the_integers_that_were_there() {
+    fn fit_recovers_exact_integers() {
         let weights: Vec<i32> = (0..HIDDEN as i32).map(|i| 7 * i - 100).collect();
         let mut rng = crate::util::rng::SplitMix64::new(3);
         let cases: Vec<(Vec<u8>, f64)> = (0..2000)
@@ -214,35 +213,38 @@ mod tests {
             .collect();
         let mut found: Vec<i8> = weights.iter().map(|w| (w + 1) as i8).collect();
         let mut bias = 0;
-        Fit::of(cases.into_iter()).improve(&mut found, &mut bias, 2000.0 * HOLD);
+        Fit::of(cases.into_iter()).improve(&mut found, &mut bias, 2000.0 * RIDGE);
         let found: Vec<i32> = found.into_iter().map(i32::from).collect();
         assert_eq!((found, bias), (weights, 4321));
     }
 
     #[test]
-    fn the_fit_leaves_a_unit_alone_that_is_hardly_used() {
-        // A thousand positions that the weights get right, and one, with a unit of its own, that is far off.
+    fn fit_keeps_weight_of_rarely_used_unit() {
+        // 1000 positions with no error, and one position with a large error and a unit of its own.
         let mut cases = vec![(vec![0; HIDDEN], 0.0); 1000];
-        for (at, (hidden, wanted)) in cases.iter_mut().enumerate() {
+        for (at, (hidden, target)) in cases.iter_mut().enumerate() {
             hidden[0] = (at % 128) as u8;
-            *wanted = f64::from(hidden[0]) * 10.0;
+            *target = f64::from(hidden[0]) * 10.0;
         }
         let mut odd = vec![0; HIDDEN];
         odd[1] = 20;
         cases.push((odd, -2000.0));
         let fit = Fit::of(cases.iter().cloned());
-        let fitted = |hold: f64| {
+        let fitted = |ridge: f64| {
             let (mut weights, mut bias) = (vec![10_i8; HIDDEN], 0);
-            fit.improve(&mut weights, &mut bias, hold);
+            fit.improve(&mut weights, &mut bias, ridge);
             (weights[0], weights[1], bias)
         };
-        assert_eq!(fitted(0.0), (10, -100, 0), "nothing holds it");
-        let held = fitted(HOLD * cases.len() as f64);
-        assert!(held.0 == 10 && held.1 > -30, "{held:?}");
+        assert_eq!(fitted(0.0), (10, -100, 0), "without regularisation");
+        let regularised = fitted(RIDGE * cases.len() as f64);
+        assert!(
+            regularised.0 == 10 && regularised.1 > -30,
+            "{regularised:?}"
+        );
     }
 
     #[test]
-    fn mean_errors_are_those_of_open_units() {
+    fn mean_errors_ignore_saturated_units() {
         let mut floats = vec![0.5; HIDDEN];
         floats[1] = 1.5;
         let cases = [4000, 4100].map(|sum| (floats.clone(), vec![sum; HIDDEN]));

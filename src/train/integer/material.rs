@@ -1,36 +1,36 @@
-//! A net without training: material, with or without piece-square values, carried through the clipped layers.
+//! Material net: an untrained net of material, with or without piece-square values, encoded in the clipped layers.
 //!
-//! It exists so that the engine has a net before the trainer has data, and as the weakest opponent that a trained net
-//! must beat; without the squares it knows nothing that a trainer has to be praised for. A clipped unit passes only
-//! 0..=127, so a number that spans thousands is written as a *thermometer*: a column of units, each showing the next
-//! slice of 127, whose sum is the number again. Both layer boundaries use it:
+//! This net is used before training data exist, and as the weakest opponent that a trained net must beat. Without
+//! squares it has no positional knowledge. A clipped unit passes only 0..=127, so a larger number is encoded as a
+//! *thermometer*: a column of units, each of which represents the next slice of 127. The sum of the column is the
+//! number. Both layer boundaries use this code:
 //!
 //! ```text
 //! transformer: 64 units per perspective, unit j = clamp(score + 4064 - 127 j, 0, 127)   sum = score + 4064
 //! first layer: 32 units, unit k = clamp((own sum - other sum) / 4 + 2032 - 127 k, 0, 127)
-//! second layer passes through; the output sums with 32 and takes the offset off: raw = 16 * score
+//! second layer passes through; the output multiplies the sum by 32 and subtracts the offset: raw = 16 * score
 //! ```
 //!
-//! The perspectives see opposite scores, so their difference over four is half the score: the step is two engine
-//! units, the span +-4064.
+//! The perspectives have opposite scores, so their difference divided by four is half the score. The resolution is two
+//! engine units, the range ±4064.
 
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::{Architecture, Network};
 use crate::train::model::psqt::piece_value;
 use crate::train::model::scales::HIDDEN;
 
-/// The shape of the net: Stockfish 12's.
+/// The shape of the net: that of Stockfish 12.
 const ARCHITECTURE: Architecture = Architecture::HALF_KP;
 
-/// Units in a perspective's thermometer.
+/// Units in the thermometer of one perspective.
 const COLUMN: usize = 64;
-/// Half of what a column spans, in engine units.
+/// Half of the range of a column, in engine units.
 const HALF_SPAN: i32 = 64 * 127 / 2;
 
-/// The value in engine units of an own piece (0 pawn .. 4 queen) on a square seen from its own side.
+/// Value in engine units of an own piece (0 pawn .. 4 queen) on a square from its own side's view.
 type Values = fn(role: usize, square: usize) -> i16;
 
-/// The material net as a `.nnue` file, with piece-square values if `squares` matter.
+/// Returns the material net as a `.nnue` file, with piece-square values if `squares`.
 pub fn material_net(squares: bool) -> Vec<u8> {
     let values: Values = if squares {
         piece_square
@@ -40,7 +40,7 @@ pub fn material_net(squares: bool) -> Vec<u8> {
     build(values).to_bytes()
 }
 
-/// The net's parameters.
+/// Builds the net from its piece values.
 fn build(values: Values) -> Network {
     let (l1, set) = (ARCHITECTURE.l1, ARCHITECTURE.features.set());
     let mut net = Network::zeroed(ARCHITECTURE);
@@ -58,7 +58,7 @@ fn build(values: Values) -> Network {
     net
 }
 
-/// The dense layers: the difference of both thermometers, as a thermometer, and its sum.
+/// Builds the dense layers: a thermometer of the difference of both thermometers, and its sum.
 fn layers(l1: usize) -> Head {
     let [first, second, output] = ARCHITECTURE.layers();
     let (mut first_bias, mut first_weight) = (vec![0; HIDDEN], vec![0; first.weights()]);
@@ -76,8 +76,8 @@ fn layers(l1: usize) -> Head {
     ])
 }
 
-/// What a piece in this row is worth to the perspective, whatever its king does: own pieces count for it, enemies
-/// against.
+/// Value of a feature row for the perspective, for any king square: positive for own pieces, negative for the
+/// opponent's.
 fn row_value(values: Values, piece_row: usize) -> i16 {
     let (kind, square) = (piece_row / 64, piece_row % 64);
     if kind % 2 == 0 {
@@ -87,15 +87,15 @@ fn row_value(values: Values, piece_row: usize) -> i16 {
     }
 }
 
-/// Material alone.
+/// Material value, the same on every square.
 fn piece_anywhere(role: usize, _square: usize) -> i16 {
     piece_value(role)
 }
 
-/// Material and where it stands.
+/// Material and piece-square value.
 ///
-/// The numbers are hand-made: common exchange values, centralisation for the minor pieces, and pawns that grow as
-/// they advance. They mirror left to right, as the rotated view of black requires.
+/// The numbers are hand-made: common exchange values, centralisation for the minor pieces, and pawns that gain value
+/// as they advance. They are symmetric left to right, as the rotated view of Black requires.
 fn piece_square(role: usize, square: usize) -> i16 {
     let (file, rank) = (square % 8, square / 8);
     let centre_file = [0, 1, 2, 3, 3, 2, 1, 0][file];
@@ -110,7 +110,7 @@ fn piece_square(role: usize, square: usize) -> i16 {
     }
 }
 
-/// Central pawns are worth more once they have moved, and the shield of the castled king less when it has.
+/// Bonus for central pawns that have advanced, and for the unmoved pawns of a castled king's shield.
 fn pawn_centre(centre_file: i16, rank: usize) -> i16 {
     match (centre_file, rank) {
         (3, 1) => -12,
@@ -128,7 +128,7 @@ mod tests {
     use crate::util::rng::SplitMix64;
     use shakmaty::{Board, Chess, Color, Position, Role};
 
-    /// The same score straight from the tables, without a net.
+    /// The score computed from the tables, without a net.
     fn direct(values: Values, board: &Board, us: Color) -> i32 {
         board
             .iter()
@@ -142,18 +142,18 @@ mod tests {
             .sum()
     }
 
-    /// What the net says, in engine units.
+    /// The net's output in engine units.
     fn evaluate(net: &Network, board: &Board, us: Color) -> i32 {
         net.trace(&record_of(board, us.is_black())).output / 16
     }
 
     #[test]
-    fn the_net_says_what_the_tables_say() {
-        says_what_the_tables_say(piece_square);
-        says_what_the_tables_say(piece_anywhere);
+    fn material_net_reproduces_tables() {
+        check_against_tables(piece_square);
+        check_against_tables(piece_anywhere);
     }
 
-    fn says_what_the_tables_say(values: Values) {
+    fn check_against_tables(values: Values) {
         let net = build(values);
         let mut rng = SplitMix64::new(7);
         for _ in 0..40 {
@@ -166,14 +166,17 @@ mod tests {
                 game.play_unchecked(moves[rng.below(moves.len())]);
                 let (board, us) = (game.board(), game.turn());
                 let value = evaluate(&net, board, us);
-                let wanted = direct(values, board, us).clamp(-HALF_SPAN, HALF_SPAN);
-                assert!((value - wanted).abs() <= 2, "{value} for {wanted}: {board}");
+                let expected = direct(values, board, us).clamp(-HALF_SPAN, HALF_SPAN);
+                assert!(
+                    (value - expected).abs() <= 2,
+                    "{value} for {expected}: {board}"
+                );
             }
         }
     }
 
     #[test]
-    fn the_span_covers_a_queen_and_more() {
+    fn material_net_clamps_at_half_span() {
         let net = build(piece_square);
         let lone_queen = "4k3/8/8/8/8/8/8/QQ2K3";
         let board = Board::from_ascii_board_fen(lone_queen.as_bytes()).unwrap();
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn values_mirror_left_to_right() {
+    fn piece_square_values_are_symmetric() {
         for role in 0..5 {
             for square in 0..64 {
                 assert_eq!(piece_square(role, square), piece_square(role, square ^ 7));

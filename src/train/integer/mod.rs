@@ -1,4 +1,4 @@
-//! The integer net of the engine: made of the float model, taken back into one, or written by hand.
+//! The engine's integer net: quantised from the float model, converted back to one, or written by hand.
 
 mod calibrate;
 mod material;

@@ -1,4 +1,4 @@
-//! From the float model to the integer net: factors folded in, weights rounded.
+//! Quantisation: folds the factor rows into the float model and rounds it to the integer net.
 
 use super::calibrate::calibrate;
 use crate::data::Record;
@@ -11,16 +11,16 @@ use crate::train::model::psqt;
 use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, first_weight_one};
 use crate::train::model::topology::SKIP;
 
-/// The integer net of a model, as near to it on `records` as integers come.
+/// Quantises a model and calibrates the integer net on `records`.
 pub fn export(model: &Model, output_scale: f32, records: &[Record]) -> Network {
     let mut net = quantise(model, output_scale);
     calibrate(&mut net, model, output_scale, records);
     net
 }
 
-/// Rounds the model into the file's integers; weights beyond an integer's range are cut off.
+/// Rounds the model to the file's integers; weights beyond an integer's range are clamped.
 ///
-/// Everything the net says is multiplied by `output_scale`: labels may be on another scale than the one that the
+/// The net's outputs are multiplied by `output_scale`, because the labels' scale can differ from the scale that the
 /// engine's search expects.
 pub fn quantise(model: &Model, output_scale: f32) -> Network {
     let mut net = Network::zeroed(model.architecture);
@@ -47,7 +47,7 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
     net
 }
 
-/// The piece-square values, which are outputs.
+/// Quantises the piece-square values, which are in units of the output.
 fn quantise_psqt(model: &Model, output_scale: f32, transformer: &mut Transformer) {
     let (architecture, set) = (model.architecture, model.architecture.features.set());
     let width = architecture.psqt;
@@ -63,7 +63,7 @@ fn quantise_psqt(model: &Model, output_scale: f32, transformer: &mut Transformer
     }
 }
 
-/// The dense layers of the stack of that number.
+/// Quantises the dense layers of stack `stack`.
 fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
     let (dense, output_one) = (&model.dense, OUTPUT_ONE * output_scale);
     let layers = model.architecture.layers();
@@ -80,7 +80,7 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
     let (weights3, biases3) = of_stack(2, &dense.output_weight, &dense.output_bias);
     let mut integers1 = hidden_bias(&biases1);
     if let Topology::Skip { .. } = model.architecture.topology {
-        // It is not cut off, and is multiplied with the output.
+        // The skip output is not truncated, and has the scale of the output.
         integers1[SKIP] =
             (biases1[SKIP] * ACTIVATION_ONE * WEIGHT_ONE * output_scale).round() as i32;
         let row = weights1.chunks_exact_mut(layers[0].inputs).nth(SKIP);
@@ -101,7 +101,8 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
     ])
 }
 
-/// The engine cuts a hidden sum off to a multiple of 64; half of that on top makes it round to the nearest.
+/// Quantises biases of a hidden layer. The engine truncates a sum to a multiple of 64; adding half of that makes it
+/// round to the nearest.
 fn hidden_bias(weights: &[f32]) -> Vec<i32> {
     let half = WEIGHT_ONE / 2.0;
     let one = ACTIVATION_ONE * WEIGHT_ONE;
@@ -111,7 +112,7 @@ fn hidden_bias(weights: &[f32]) -> Vec<i32> {
         .collect()
 }
 
-/// Rows as the file has them, filled up with zeros.
+/// Quantises rows of weights and pads them with zeros to the row length of the file.
 fn rounded_rows(layer: LayerShape, weights: &[f32], one: f32) -> Vec<i8> {
     let mut rows = vec![0; layer.weights()];
     let pairs = rows.chunks_exact_mut(layer.row());
@@ -138,7 +139,7 @@ mod tests {
     use crate::train::step::loss::Loss;
     use crate::util::rng::SplitMix64;
 
-    fn some_records() -> Vec<Record> {
+    fn test_records() -> Vec<Record> {
         let mut rng = SplitMix64::new(21);
         let mut game = Chess::default();
         (0..60)
@@ -150,13 +151,13 @@ mod tests {
             .collect()
     }
 
-    /// The engine's own reading of a file must be the plain evaluation of the net that was written.
+    /// Asserts that the engine, which parses the file, gives the same outputs as the plain evaluation of the net.
     fn assert_same(net: &Network) {
         let bytes = net.to_bytes();
         let network = Network::from_bytes(&bytes).unwrap();
         assert_eq!(network.to_bytes(), bytes);
         let mut stack = AccumulatorStack::new(Arc::new(network));
-        for record in some_records() {
+        for record in test_records() {
             let plain = net.trace(&record).raw();
             stack.reset();
             assert_eq!(stack.evaluate(&record).raw(), plain);
@@ -164,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn trainer_file_and_engine_agree() {
+    fn engine_reproduces_exported_net() {
         shapes::for_tests().for_each(check_export);
     }
 
     fn check_export(architecture: Architecture) {
         let mut rng = SplitMix64::new(4);
         let mut model = Model::initial(&mut rng, architecture, 0.1);
-        // Every stack its own.
+        // Different weights for every stack.
         for weight in model.dense.l1_weight.iter_mut().step_by(5) {
             *weight += 0.02 * crate::train::model::transformer::uniform(&mut rng);
         }
@@ -183,25 +184,25 @@ mod tests {
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);
-        let report = ExportReport::of((&model, 1.0), &net, &some_records(), Loss::SQUARES);
-        // The roundings of more inputs add up to more.
-        let most = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
-        // A product is cut off to an integer, and most products are small.
-        let most = most
+        let report = ExportReport::of((&model, 1.0), &net, &test_records(), Loss::SQUARES);
+        // The rounding error grows with the root of the number of inputs.
+        let max_mean = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
+        // Products are truncated to integers, and max_mean products are small.
+        let max_mean = max_mean
             * if architecture.activation == Activation::Pairwise {
                 1.3
             } else {
                 1.0
             };
-        assert!(report.mean < most, "{report}");
-        let fitted = export(&model, 1.0, &some_records());
-        let after = ExportReport::of((&model, 1.0), &fitted, &some_records(), Loss::SQUARES);
+        assert!(report.mean < max_mean, "{report}");
+        let fitted = export(&model, 1.0, &test_records());
+        let after = ExportReport::of((&model, 1.0), &fitted, &test_records(), Loss::SQUARES);
         assert!(after.mean < report.mean, "{after} {report}");
         assert_same(&fitted);
     }
 
     #[test]
-    fn the_engine_reads_the_material_net() {
+    fn engine_reads_material_net() {
         for squares in [false, true] {
             assert!(Network::from_bytes(&material_net(squares)).is_ok());
         }

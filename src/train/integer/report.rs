@@ -1,4 +1,4 @@
-//! What the rounding to integers lost, and which units of the net do nothing.
+//! Report on quantisation: error, loss, and the use of the net's units.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::train::model::Model;
 use crate::train::model::scales::{OUTPUT_ONE, UNITS, input_one};
 use crate::train::step::loss::Loss;
 
-/// The integer net against the float model, on some positions.
+/// Comparison of the integer net with the float model on a set of positions.
 #[derive(Clone, Debug)]
 pub struct ExportReport {
     /// Positions compared.
@@ -19,31 +19,31 @@ pub struct ExportReport {
     pub mean: f64,
     /// Largest absolute difference, in engine units.
     pub worst: f64,
-    /// Mean absolute value of the float model, for comparison.
+    /// Mean absolute output of the float model in engine units, for comparison.
     pub size: f64,
     /// Mean loss of the float model and of the integer net.
     pub losses: [f64; 2],
-    /// The accumulators of both sides, the first and the second hidden layer.
+    /// Use of units: the accumulators of both sides, the first and the second hidden layer.
     pub layers: [LayerReport; 3],
-    /// Weights of the dense layers at the end of their range, in thousandths.
+    /// Dense weights at the end of their range, per thousand.
     pub limited: f64,
-    /// Least and greatest weight of the transformer in the file.
+    /// Minimum and maximum weight of the transformer in the file.
     pub transformer_range: (i16, i16),
 }
 
-/// How the units of a layer are used.
+/// Activity of the units of a layer.
 #[derive(Clone, Debug)]
 pub struct LayerReport {
     name: &'static str,
-    /// The most that a unit can show.
-    most: u8,
-    /// Times that a unit showed something, and that it showed the most that it can.
+    /// Maximum value of a unit.
+    max: u8,
+    /// For each unit, the number of positions with a value above 0, and with the maximum value.
     counts: Vec<(usize, usize)>,
     positions: usize,
 }
 
 impl ExportReport {
-    /// Compares both on `records`, the float model times `output_scale`, with each other and by `loss` with the labels.
+    /// Compares both nets on `records`: the outputs, with the float model times `output_scale`, and the losses.
     pub fn of(
         (model, output_scale): (&Model, f32),
         net: &Network,
@@ -57,7 +57,7 @@ impl ExportReport {
             size: 0.0,
             losses: [0.0; 2],
             layers: [
-                LayerReport::new("transformer", most_input(net.architecture().activation)),
+                LayerReport::new("transformer", max_input(net.architecture().activation)),
                 LayerReport::new("layer 1", 127),
                 LayerReport::new("layer 2", 127),
             ],
@@ -67,7 +67,7 @@ impl ExportReport {
         let (one, dense) = (OUTPUT_ONE * output_scale, model.read_dense());
         for record in records {
             let mut trace = net.trace(record);
-            // Behind what is handed on there may be zeros.
+            // Zeros may follow the inputs of the second layer.
             let [_, second, _] = net.architecture().layers();
             trace.hidden[0].truncate(second.inputs);
             let outputs = [model.output(&dense, record), trace.raw() as f32 / one];
@@ -79,7 +79,7 @@ impl ExportReport {
         report
     }
 
-    /// What both say of a position, in engine units.
+    /// Adds the difference of the outputs, in engine units.
     fn add_difference(&mut self, [float, integer]: [f64; 2]) {
         let difference = (float - integer).abs();
         self.mean += difference / self.positions as f64;
@@ -106,10 +106,10 @@ impl ExportReport {
 }
 
 impl LayerReport {
-    fn new(name: &'static str, most: u8) -> Self {
+    fn new(name: &'static str, max: u8) -> Self {
         Self {
             name,
-            most,
+            max,
             counts: Vec::new(),
             positions: 0,
         }
@@ -119,23 +119,23 @@ impl LayerReport {
         self.counts.resize(units.len(), (0, 0));
         for (count, &unit) in self.counts.iter_mut().zip(units) {
             count.0 += usize::from(unit > 0);
-            count.1 += usize::from(unit == self.most);
+            count.1 += usize::from(unit == self.max);
         }
         self.positions += 1;
     }
 
-    /// Units that never showed anything.
+    /// Number of units that were always 0.
     pub fn dead(&self) -> usize {
         self.counts.iter().filter(|count| count.0 == 0).count()
     }
 
-    /// Units that always showed the most that they can.
+    /// Number of units that always had their maximum value.
     pub fn stuck(&self) -> usize {
         let all = self.positions;
         self.counts.iter().filter(|count| count.1 == all).count()
     }
 
-    /// Share of units and positions where `pick`ed.
+    /// Mean over units and positions of the count that `pick` returns.
     fn share(&self, pick: impl Fn(&(usize, usize)) -> usize) -> f64 {
         let sum: usize = self.counts.iter().map(pick).sum();
         sum as f64 / (self.counts.len() * self.positions).max(1) as f64
@@ -150,7 +150,7 @@ impl fmt::Display for ExportReport {
             self.positions, self.mean, self.worst, self.size
         )?;
         let [float, integer] = self.losses;
-        writeln!(f, "loss on them: float {float:.6}, integer {integer:.6}")?;
+        writeln!(f, "loss: float {float:.6}, integer {integer:.6}")?;
         for layer in &self.layers {
             writeln!(
                 f,
@@ -166,18 +166,18 @@ impl fmt::Display for ExportReport {
         let (low, high) = self.transformer_range;
         write!(
             f,
-            "weights      transformer {low} to {high}; {:.1} in a thousand of the layers' at their limit",
+            "weights      transformer {low} to {high}; {:.1} per thousand dense weights at their limit",
             self.limited
         )
     }
 }
 
-/// The most that an activated accumulator can show in the integer net.
-fn most_input(activation: Activation) -> u8 {
+/// Maximum value of an activated accumulator in the integer net.
+fn max_input(activation: Activation) -> u8 {
     input_one(activation) as u8
 }
 
-/// Dense weights at the end of a byte's range, in thousandths.
+/// Dense weights at the end of a byte's range, per thousand.
 fn limited_weights(net: &Network) -> f64 {
     let layers = || net.heads().iter().flat_map(Head::layers);
     let weights = || layers().flat_map(|layer| layer.weights());
@@ -186,7 +186,7 @@ fn limited_weights(net: &Network) -> f64 {
 }
 
 fn range(weights: &[i16]) -> (i16, i16) {
-    let least = weights.iter().min().copied().unwrap_or(0);
-    let greatest = weights.iter().max().copied().unwrap_or(0);
-    (least, greatest)
+    let min = weights.iter().min().copied().unwrap_or(0);
+    let max = weights.iter().max().copied().unwrap_or(0);
+    (min, max)
 }

@@ -1,4 +1,4 @@
-//! From the integer net to a float model, to learn on from.
+//! Dequantisation: converts the integer net to a float model for further training.
 
 use crate::nnue::architecture::Topology;
 use crate::nnue::layers::Dense;
@@ -10,8 +10,8 @@ use crate::train::model::scales::{ACTIVATION_ONE, OUTPUT_ONE, WEIGHT_ONE, input_
 use crate::train::model::topology::SKIP;
 use crate::train::model::transformer::{block, factor};
 
-/// Floats in place of integers. The factor row of a piece is the mean of its rows over the king squares, so that
-/// what they have in common goes on being learnt in common.
+/// Dequantises a net. The factor row of a piece is the mean of its rows over the king squares, so that their common
+/// part is still trained in one place.
 pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> Model {
     let (l1, set) = (architecture.l1, architecture.features.set());
     let mut model = Model::zeros(architecture);
@@ -38,7 +38,7 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
     model
 }
 
-/// The factor of a piece row is the mean over the king buckets, as in the transformer.
+/// Dequantises the piece-square values. A factor is the mean over the king buckets, as in the transformer.
 fn unfold_psqt(net: &Network, output_scale: f32, model: &mut Model) {
     let (width, set) = (model.architecture.psqt, model.architecture.features.set());
     if width == 0 {
@@ -67,7 +67,7 @@ fn unfold_psqt(net: &Network, output_scale: f32, model: &mut Model) {
 
 fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
     let output_one = OUTPUT_ONE * output_scale;
-    // What the export adds for rounding.
+    // The rounding offset that the export adds.
     let half = WEIGHT_ONE as i32 / 2;
     let of_layer = |number: usize| net.heads().iter().map(move |head| head.layers()[number]);
     let bias = |number: usize| -> Vec<f32> {
@@ -76,7 +76,7 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
         biases.map(float).collect()
     };
     let weight = |number: usize, one: f32| -> Vec<f32> {
-        // Behind a row's inputs the file has zeros.
+        // Zeros follow the inputs of a row in the file.
         let row = |layer: &Dense| (layer.shape().row(), layer.shape().inputs);
         let rows = of_layer(number).flat_map(|layer| {
             let (row, inputs) = row(layer);
@@ -109,7 +109,7 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
     dense
 }
 
-/// What skips was multiplied with the output, and nothing was added for rounding.
+/// Dequantises the skip output, which has the scale of the output and no rounding offset.
 fn unfold_skip(net: &Network, output_scale: f32, dense: &mut DenseParameters) {
     let rows = dense
         .l1_weight
@@ -133,15 +133,18 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     #[test]
-    fn a_net_that_is_read_and_written_is_the_same() {
+    fn dequantised_net_quantises_to_same_bytes() {
         for architecture in shapes::for_tests() {
             check_round_trip(architecture, 1.0);
         }
         check_round_trip(Architecture::HALF_KP, 0.6);
-        let skipping =
+        let with_skip =
             shapes::all().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
-        let skipping = skipping.min_by_key(|shape| shape.l1);
-        check_round_trip(skipping.expect("one is trained"), 0.6);
+        let with_skip = with_skip.min_by_key(|shape| shape.l1);
+        check_round_trip(
+            with_skip.expect("a trainable shape has a skip connection"),
+            0.6,
+        );
     }
 
     fn check_round_trip(architecture: Architecture, scale: f32) {

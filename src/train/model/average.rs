@@ -1,24 +1,24 @@
-//! The mean of a model over the last part of a run: it lies nearer to the middle of where the steps lead about than any
-//! single moment does.
+//! Weight averaging over the last part of a run. The steps scatter around a minimum, and the mean of the weights is
+//! closer to it than the weights after any single step.
 // CITE: P. Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization" (2018).
 
 use rayon::prelude::*;
 
 use super::Model;
 
-/// Floats that a thread takes at a time.
+/// Floats per parallel task.
 const RUN: usize = 1 << 14;
 
-/// A mean of moments that count alike.
+/// Unweighted mean of models at several steps of a run.
 pub struct Average {
     /// The mean.
     pub model: Model,
-    /// How many moments it is of.
+    /// Number of averaged models.
     pub count: u32,
 }
 
 impl Average {
-    /// That of a single moment.
+    /// Starts a mean with one model.
     pub fn of(model: &Model) -> Self {
         let mut average = Self {
             model: Model::zeros(model.architecture),
@@ -28,7 +28,7 @@ impl Average {
         average
     }
 
-    /// Takes one more moment in, in the current thread pool.
+    /// Adds a model to the mean, in the current thread pool.
     pub fn add(&mut self, model: &Model) {
         self.count += 1;
         self.model.rounding = model.rounding;
@@ -56,21 +56,21 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     #[test]
-    fn moments_count_alike() {
+    fn averaged_models_have_equal_weight() {
         let mut rng = SplitMix64::new(8);
-        let moments: Vec<Model> = (0..3)
+        let models: Vec<Model> = (0..3)
             .map(|_| Model::initial(&mut rng, Architecture::HALF_KP, 0.1))
             .collect();
-        let mut average = Average::of(&moments[0]);
-        moments[1..].iter().for_each(|moment| average.add(moment));
+        let mut average = Average::of(&models[0]);
+        models[1..].iter().for_each(|model| average.add(model));
         assert_eq!(average.count, 3);
-        let mean = |of: &dyn Fn(&Model) -> f32| moments.iter().map(of).sum::<f32>() / 3.0;
-        let last = moments[0].transformer.len() - 1;
+        let mean = |of: &dyn Fn(&Model) -> f32| models.iter().map(of).sum::<f32>() / 3.0;
+        let last = models[0].transformer.len() - 1;
         for at in [last, last - 77, last - 250] {
-            let wanted = mean(&|model| model.transformer[at]);
-            assert!(wanted != 0.0 && (average.model.transformer[at] - wanted).abs() < 1e-7);
+            let expected = mean(&|model| model.transformer[at]);
+            assert!(expected != 0.0 && (average.model.transformer[at] - expected).abs() < 1e-7);
         }
-        let wanted = mean(&|model| model.dense.l2_weight[9]);
-        assert!((average.model.dense.l2_weight[9] - wanted).abs() < 1e-7);
+        let expected = mean(&|model| model.dense.l2_weight[9]);
+        assert!((average.model.dense.l2_weight[9] - expected).abs() < 1e-7);
     }
 }

@@ -1,4 +1,5 @@
-//! The dense parameters: everything but the transformer's rows. The same shape serves weights, gradients and moments.
+//! The dense parameters: all parameters except the transformer's rows. Weights, gradients and optimiser moments share
+//! this shape.
 
 use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
@@ -8,17 +9,17 @@ use crate::train::model::topology::SKIP;
 use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
-/// One number per dense parameter. `L1` stands for the width of an accumulator, `B` for the number of stacks; the
+/// One number per dense parameter. In the shapes, `L1` is the width of an accumulator and `B` the number of stacks. The
 /// inputs and outputs of a layer are those of the architecture (`H1`, `H2`: the outputs of the hidden layers).
 #[derive(Clone, Debug)]
 pub struct DenseParameters {
-    /// `[L1]`: the transformer's bias.
+    /// `[L1]`: biases of the transformer.
     pub transformer_bias: Vec<f32>,
-    /// `[B][H1][inputs]`, row by output.
+    /// `[B][H1][inputs]`, one row per output.
     pub l1_weight: Vec<f32>,
     /// `[B][H1]`.
     pub l1_bias: Vec<f32>,
-    /// `[B][H2][inputs]`, row by output.
+    /// `[B][H2][inputs]`, one row per output.
     pub l2_weight: Vec<f32>,
     /// `[B][H2]`.
     pub l2_bias: Vec<f32>,
@@ -26,21 +27,21 @@ pub struct DenseParameters {
     pub output_weight: Vec<f32>,
     /// `[B]`.
     pub output_bias: Vec<f32>,
-    /// `[piece rows][kings + 1][P]`: the piece-square values, those of a factor row last as in the transformer; empty
-    /// if the architecture has none.
+    /// `[piece rows][kings + 1][P]`: piece-square values, the factor row last as in the transformer; empty if the
+    /// architecture has none.
     pub psqt: Vec<f32>,
 }
 
-/// How many tensors `DenseParameters` has.
+/// Number of tensors in `DenseParameters`.
 pub const TENSORS: usize = 8;
-/// Which of them are weights; the others are biases.
+/// Indices of the weight tensors; the others are biases.
 pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 
-/// Share of its limit from which a weight is at it, whatever rounding does.
+/// Fraction of the limit from which a weight counts as limited; the margin covers float rounding.
 const AT_LIMIT: f32 = 0.999;
 
-/// Largest weights of the three layers that the file's bytes can hold, if the output will be multiplied by
-/// `output_scale`.
+/// Returns the largest absolute weights of the three layers in the range of the file's bytes, for an output multiplied
+/// by `output_scale`.
 fn limits(architecture: Architecture, output_scale: f32) -> [f32; 3] {
     let hidden = 127.0 / WEIGHT_ONE;
     let first = hidden * input_one(architecture.activation) / ACTIVATION_ONE;
@@ -52,7 +53,7 @@ fn limits(architecture: Architecture, output_scale: f32) -> [f32; 3] {
 }
 
 impl DenseParameters {
-    /// All zero.
+    /// Returns zeros.
     pub fn zeros(architecture: Architecture) -> Self {
         let buckets = architecture.buckets;
         let [first, second, output] = architecture.layers();
@@ -70,9 +71,8 @@ impl DenseParameters {
         }
     }
 
-    /// Weights to begin with: uniform within one over the root of the inputs, biases 0.1 (the transformer's 0 where its
-    /// sums are not multiplied).
-    /// The stacks begin as one and the same.
+    /// Returns initial parameters: weights uniform within one over the root of the inputs, biases 0.1 (0 for the output
+    /// layer, and for the transformer without pairwise products). All stacks start with the same values.
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture) -> Self {
         let mut dense = Self::zeros(architecture);
         let mut fill = |weights: &mut [f32], inputs: usize| {
@@ -97,7 +97,7 @@ impl DenseParameters {
         dense
     }
 
-    /// Every tensor, in a fixed order.
+    /// Returns every tensor, in a fixed order.
     pub fn tensors(&self) -> [&[f32]; TENSORS] {
         [
             &self.transformer_bias,
@@ -111,7 +111,7 @@ impl DenseParameters {
         ]
     }
 
-    /// Every tensor, in the same order.
+    /// Returns every tensor for writing, in the order of [`Self::tensors`].
     pub fn tensors_mut(&mut self) -> [&mut [f32]; TENSORS] {
         [
             &mut self.transformer_bias,
@@ -125,20 +125,19 @@ impl DenseParameters {
         ]
     }
 
-    /// Share of the weights that [`Self::clip`] keeps at their limit.
+    /// Returns the share of weights at the limit of [`Self::clip`]. NaN counts as limited.
     pub fn limited(&self, architecture: Architecture, output_scale: f32) -> f64 {
         let tensors = [&self.l1_weight, &self.l2_weight, &self.output_weight];
         let (mut limited, mut all) = (0, 0);
         for (weights, limit) in tensors.into_iter().zip(limits(architecture, output_scale)) {
-            // What is no number is no sound weight either.
-            let sound = |w: &&f32| w.abs() < AT_LIMIT * limit;
-            limited += weights.len() - weights.iter().filter(sound).count();
+            let unlimited = |w: &&f32| w.abs() < AT_LIMIT * limit;
+            limited += weights.len() - weights.iter().filter(unlimited).count();
             all += weights.len();
         }
         limited as f64 / all as f64
     }
 
-    /// Keeps the weights within what the file's bytes can hold, if the output will be multiplied by `output_scale`.
+    /// Clamps the weights to the range of the file's bytes, for an output multiplied by `output_scale`.
     pub fn clip(&mut self, architecture: Architecture, output_scale: f32) {
         let limits = limits(architecture, output_scale);
         let [first_limit, ..] = limits;
@@ -151,7 +150,7 @@ impl DenseParameters {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
         }
         if let Topology::Skip { .. } = architecture.topology {
-            // What skips is multiplied with the output.
+            // The skip output has the scale of the output.
             let limit = first_limit / output_scale.max(1.0);
             let rows = self.l1_weight.chunks_exact_mut(architecture.inputs());
             for row in rows.skip(SKIP).step_by(SKIP + 1) {

@@ -1,4 +1,4 @@
-//! The float model, and its plain forward pass: the specification that the fast ones of a step approximate.
+//! The float model and its reference forward pass; the optimised passes of a step approximate it.
 
 pub(super) mod average;
 pub(super) mod dense;
@@ -23,20 +23,20 @@ use crate::nnue::architecture::{LayerShape, Topology};
 use crate::nnue::{Activation, Architecture};
 use crate::util::rng::SplitMix64;
 
-/// All parameters. Activations of 1.0 stand for 127 in the integer net, an output of 1.0 for 600 engine units.
+/// All parameters. An activation of 1.0 corresponds to 127 in the integer net, an output of 1.0 to 600 engine units.
 pub(super) struct Model {
-    /// Its shape.
+    /// The shape of the net.
     pub architecture: Architecture,
     /// Real and factor rows of the feature transformer.
     pub transformer: Table,
-    /// Everything else.
+    /// All other parameters.
     pub dense: DenseParameters,
-    /// How the parameters are rounded wherever they are read; they themselves keep all their digits.
+    /// Rounding applied to the parameters when they are read; the stored values stay exact.
     pub rounding: Option<Rounding>,
 }
 
 impl Model {
-    /// A fresh model, factor rows uniform within `span`.
+    /// Returns an untrained model with factor rows uniform within `span`.
     pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Self {
         Self {
             architecture,
@@ -46,7 +46,7 @@ impl Model {
         }
     }
 
-    /// A model of zeros.
+    /// Returns a model of zeros.
     pub fn zeros(architecture: Architecture) -> Self {
         Self {
             architecture,
@@ -56,7 +56,7 @@ impl Model {
         }
     }
 
-    /// A row of the transformer as the engine will see it: real plus factor.
+    /// Returns a row of the transformer as in the exported net: real plus factor.
     pub fn row(&self, piece_row: usize, king: usize) -> impl Iterator<Item = f32> + '_ {
         let is_rounded = self.rounding.is_some();
         transformer::folded(&self.transformer, self.architecture, piece_row, king).map(
@@ -70,7 +70,7 @@ impl Model {
         )
     }
 
-    /// The dense parameters as they are read.
+    /// Returns the dense parameters, rounded if `rounding` is set.
     pub fn read_dense(&self) -> Cow<'_, DenseParameters> {
         match self.rounding {
             Some(rounding) => Cow::Owned(rounding.dense(self.architecture, &self.dense)),
@@ -78,13 +78,13 @@ impl Model {
         }
     }
 
-    /// The net's output, side to move's view, without any rounding but that of the floats.
-    /// `dense` are the parameters that [`Self::read_dense`] gives, once for many positions.
+    /// Returns the net's output from the view of the side to move, computed in floats.
+    /// `dense` is the result of [`Self::read_dense`], which serves many positions.
     pub fn output(&self, dense: &DenseParameters, record: &Record) -> f32 {
         self.sums(dense, record).output + self.psqt(record)
     }
 
-    /// What its piece-square values say of it: half the difference of both sides, of the stack of its pieces.
+    /// Returns the piece-square output: half the difference of both sides' values for the position's bucket.
     pub fn psqt(&self, record: &Record) -> f32 {
         let architecture = self.architecture;
         if architecture.psqt == 0 {
@@ -105,21 +105,16 @@ impl Model {
         (side(0) - side(1)) / 2.0
     }
 
-    /// The sums of the layers after the transformer, with the dense parameters as they are read.
+    /// Returns the sums of the layers after the transformer. `dense` is the result of [`Self::read_dense`].
     pub fn sums(&self, dense: &DenseParameters, record: &Record) -> LayerSums {
         let inputs = self.inputs(&dense.transformer_bias, record);
         let stack = self.architecture.bucket(record.piece_count() as usize);
         let [first, second, last] = self.architecture.layers();
         let hidden1 = affine(first, stack, (&dense.l1_weight, &dense.l1_bias), &inputs);
-        let (handed_on, skipping) = self.handed_on(&hidden1);
-        let hidden2 = affine(
-            second,
-            stack,
-            (&dense.l2_weight, &dense.l2_bias),
-            &handed_on,
-        );
+        let (inputs2, skip) = self.second_inputs(&hidden1);
+        let hidden2 = affine(second, stack, (&dense.l2_weight, &dense.l2_bias), &inputs2);
         let weights = (&dense.output_weight[..], &dense.output_bias[..]);
-        let output = affine(last, stack, weights, &clipped(&hidden2))[0] + skipping;
+        let output = affine(last, stack, weights, &clipped(&hidden2))[0] + skip;
         LayerSums {
             hidden1,
             hidden2,
@@ -127,8 +122,8 @@ impl Model {
         }
     }
 
-    /// The inputs of the second layer, and what skips it, by the sums of the first.
-    fn handed_on(&self, sums: &[f32]) -> (Vec<f32>, f32) {
+    /// Returns the inputs of the second layer and the skip output, from the sums of the first layer.
+    fn second_inputs(&self, sums: &[f32]) -> (Vec<f32>, f32) {
         let Topology::Skip { .. } = self.architecture.topology else {
             return (clipped(sums), 0.0);
         };
@@ -137,8 +132,8 @@ impl Model {
         (squared_and_clipped(&all)[..2 * SKIP].to_vec(), all[SKIP])
     }
 
-    /// The inputs of the first dense layer: both accumulators, which begin with `bias`, activated, the side to move's
-    /// first.
+    /// Returns the inputs of the first dense layer: both activated accumulators, the side to move's first. `bias` is
+    /// the initial value of an accumulator.
     pub fn inputs(&self, bias: &[f32], record: &Record) -> Vec<f32> {
         let active = Active::of(self.architecture.features, record, false);
         let mut inputs = self.accumulator(bias, active.side(0));
@@ -149,7 +144,7 @@ impl Model {
         inputs
     }
 
-    /// One perspective's accumulator, activated.
+    /// Returns one perspective's activated accumulator.
     fn accumulator(&self, bias: &[f32], rows: &[u16]) -> Vec<f32> {
         let mut sums = bias.to_vec();
         for &row in rows {
@@ -163,18 +158,18 @@ impl Model {
     }
 }
 
-/// What the layers after the transformer say of a position, before clipping.
+/// Sums of the layers after the transformer for one position, before clipping.
 #[derive(Clone, Debug)]
 pub(super) struct LayerSums {
     /// First hidden layer.
     pub hidden1: Vec<f32>,
     /// Second hidden layer.
     pub hidden2: Vec<f32>,
-    /// The output of the layers, piece-square values left out.
+    /// Output of the layers, without the piece-square values.
     pub output: f32,
 }
 
-/// A layer of the stack of that number, by the weights and the biases of all stacks.
+/// Applies the affine layer of stack `stack`; weights and biases are those of all stacks.
 fn affine(
     layer: LayerShape,
     stack: usize,
@@ -188,7 +183,7 @@ fn affine(
     rows.map(|(row, bias)| bias + dot(row)).collect()
 }
 
-/// What becomes of an accumulator's sums.
+/// Applies the activation to an accumulator's sums.
 fn activated(activation: Activation, sums: &[f32]) -> Vec<f32> {
     let clipped = clipped(sums);
     match activation {

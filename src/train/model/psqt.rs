@@ -1,30 +1,29 @@
-//! Piece-square values beside the transformer's rows: what a piece on a square is worth before the layers say a word,
-//! one value for each stack of layers, in outputs.
+//! Piece-square values: outputs of features that bypass the layers, one value per layer stack, in units of the output.
 //!
-//! Half the difference of both sides' sums goes to the output, so that the layers learn what material does not tell. As
-//! in the transformer, what all king buckets have in common is in a factor row, and the export adds both.
-// CITE: piece-square outputs of Stockfish 14's nets (Tomasz Sobczyk and others), with the idea that they begin as
-// piece values.
+//! Half the difference of both sides' sums is added to the output, so the layers need not represent material. As in
+//! the transformer, a factor row contains the part common to all king buckets, and the export adds both.
+// CITE: piece-square outputs of Stockfish 14's nets (Tomasz Sobczyk and others), with the idea of initialising them
+// with piece values.
 
 use super::scales::UNITS;
 use crate::nnue::Architecture;
 
-/// What a piece (0 pawn to 5 king) is worth, in engine units.
+/// Value of a piece (0 pawn to 5 king) in engine units.
 pub fn piece_value(role: usize) -> i16 {
     [208, 780, 830, 1270, 2520, 0][role]
 }
 
-/// Values of a piece row: for each king, and then for all of them.
+/// Number of values per piece row: those of each king bucket, then the factor row.
 pub fn block(architecture: Architecture) -> usize {
     (architecture.features.set().kings + 1) * architecture.psqt
 }
 
-/// Values of zero; none for an architecture without them.
+/// Returns values of zero; empty for an architecture without piece-square values.
 pub fn zeros(architecture: Architecture) -> Vec<f32> {
     vec![0.0; architecture.features.set().piece_rows() * block(architecture)]
 }
 
-/// What training begins with: piece values in the factor rows, those of the other side less than nothing, kings zero.
+/// Returns initial values: piece values in the factor rows, negative for the opponent's pieces, zero for kings.
 pub fn initial(architecture: Architecture) -> Vec<f32> {
     let mut values = zeros(architecture);
     if values.is_empty() {
@@ -39,7 +38,7 @@ pub fn initial(architecture: Architecture) -> Vec<f32> {
     values
 }
 
-/// The values of a piece row as the engine will see them with a king in that bucket: real plus factor.
+/// Returns the values of a piece row for king bucket `king` as in the exported net: real plus factor.
 pub fn folded(
     values: &[f32],
     architecture: Architecture,
@@ -61,9 +60,9 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     #[test]
-    fn a_queen_more_is_a_queen_more_for_either_side() {
+    fn initial_psqt_counts_a_queen_for_either_side() {
         let architecture = shapes::all().find(|shape| shape.psqt > 0);
-        let architecture = architecture.expect("one is trained");
+        let architecture = architecture.expect("a trainable shape has piece-square values");
         let model = Model::initial(&mut SplitMix64::new(1), architecture, 0.0);
         let board = |fen: &str| shakmaty::Board::from_ascii_board_fen(fen.as_bytes()).unwrap();
         let ahead = board("4k3/pppp4/8/8/8/8/PPPP4/3QK3");

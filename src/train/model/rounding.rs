@@ -1,7 +1,7 @@
-//! The parameters as the integers of a net file will have them: what the passes of a run's last part read, so that
-//! what still learns takes the rounding into account.
+//! Simulated quantisation: rounds the parameters as in the net file. In the last part of a run the forward passes use
+//! the rounded values, so that training takes the rounding into account.
 //!
-//! The gradient goes past the rounding, to the parameter that was rounded.
+//! The gradient bypasses the rounding and updates the exact parameter.
 // CITE: Y. Bengio, N. Léonard and A. Courville, "Estimating or Propagating Gradients Through Stochastic Neurons"
 // (2013): the straight-through estimator; B. Jacob et al., "Quantization and Training of Neural Networks" (2018):
 // training with the roundings of inference.
@@ -12,16 +12,16 @@ use super::topology::SKIP;
 use crate::nnue::architecture::Topology;
 use crate::nnue::{Activation, Architecture};
 
-/// Rounds for a file whose outputs are multiplied by `output_scale`.
+/// Rounding for a file whose outputs are multiplied by `output_scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rounding {
-    /// What everything that the net says is multiplied by.
+    /// Factor of the net's outputs.
     pub output_scale: f32,
 }
 
 impl Rounding {
-    /// The dense parameters, rounded where the file has bytes for them or adds them to rounded ones; other biases and
-    /// the piece-square values lose next to nothing.
+    /// Returns the dense parameters, with weights and transformer biases rounded. Rounding the other biases and the
+    /// piece-square values has a negligible effect.
     pub fn dense(self, architecture: Architecture, dense: &DenseParameters) -> DenseParameters {
         let mut dense = dense.clone();
         round(&mut dense.transformer_bias, ACTIVATION_ONE);
@@ -40,18 +40,18 @@ impl Rounding {
     }
 }
 
-/// A weight of the transformer's rows, real plus factor.
+/// Rounds a weight of the transformer's rows, real plus factor.
 pub fn row_weight(weight: f32) -> f32 {
     rounded(weight, ACTIVATION_ONE)
 }
 
-/// A product of two clipped units, which are whole numbers: the engine cuts off what is behind the point.
+/// Rounds a product of two clipped units down, as the engine truncates it. Units are integers in fixed point.
 #[inline(always)]
 pub fn product(product: f32) -> f32 {
-    // Products are multiples of one in 128, so that this is far from every one of them.
-    const NOTHING: f32 = 1.0 / 256.0;
+    // Products are multiples of 1/128, so this margin absorbs float errors without reaching the next multiple.
+    const MARGIN: f32 = 1.0 / 256.0;
     let one = input_one(Activation::Pairwise);
-    (product * one + NOTHING).floor() / one
+    (product * one + MARGIN).floor() / one
 }
 
 fn round(weights: &mut [f32], one: f32) {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_are_those_of_the_engine() {
+    fn rounded_products_equal_engine_products() {
         for a in 0..=127_u32 {
             for b in 0..=127_u32 {
                 let float = product(a as f32 / ACTIVATION_ONE * (b as f32 / ACTIVATION_ONE));

@@ -1,15 +1,15 @@
-//! The shapes of nets that can be trained: those of nets of our own with two hidden layers of 32.
+//! Trainable net shapes: Zoothera's own architectures with two hidden layers of 32.
 //!
-//! What holds a model for longer than a step (the model, the moments, checkpoints, the integer net) has the size that
-//! it was made with. What computes on it (backend, snapshot, shards, trainer) has the width as a parameter, so that the
-//! compiler knows every trip count; a run chooses among them once, when it begins.
+//! Types that keep a model for longer than a step (the model, the moments, checkpoints, the integer net) have their
+//! size at run time. Types that compute on it (backend, snapshot, shards, trainer) have the width as a const
+//! parameter, so that every trip count is a compile-time constant. A run selects the width once, at its start.
 
 use clap::ValueEnum;
 
 use crate::nnue::{Architecture, Features};
 
-/// The function of the width of an architecture, out of the engine's list of compiled sizes; returns an error from
-/// the caller where nets of our own have no such size.
+/// Selects the instance of a function for the width of an architecture, from the engine's list of compiled sizes.
+/// Returns an error from the caller if nets of that size cannot be trained.
 macro_rules! of_width {
     ($function:ident, $architecture:ident) => {
         $crate::nnue::architecture::compiled!(of_width, $function, $architecture)
@@ -30,7 +30,7 @@ macro_rules! of_width {
 }
 pub(in crate::train) use of_width;
 
-/// Every architecture that can be trained.
+/// Returns every architecture that can be trained.
 pub fn all() -> impl Iterator<Item = Architecture> {
     let mut all: Vec<Architecture> = Architecture::own()
         .filter_map(|own| own.trained())
@@ -39,7 +39,7 @@ pub fn all() -> impl Iterator<Item = Architecture> {
     all.into_iter()
 }
 
-/// The widths that can be trained with features of this kind.
+/// Returns the trainable widths with features of this kind.
 fn widths(features: Features) -> Vec<usize> {
     let kind = |features: Features| features.set().code;
     let with = all().filter(|shape| kind(shape.features) == kind(features));
@@ -49,7 +49,7 @@ fn widths(features: Features) -> Vec<usize> {
     widths
 }
 
-/// What can be trained, in words: `HalfKP of width 128, 256 or 512; ...`.
+/// Returns the trainable shapes as text: `HalfKP of width 128, 256 or 512; ...`.
 pub fn names() -> String {
     let sets = Features::value_variants()
         .iter()
@@ -60,7 +60,7 @@ pub fn names() -> String {
     sets.map(name).collect::<Vec<_>>().join("; ")
 }
 
-/// Choices as `1, 2 or 3`.
+/// Formats choices as `1, 2 or 3`.
 pub fn list(choices: &[impl ToString]) -> String {
     let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
     match choices.split_last() {
@@ -70,8 +70,8 @@ pub fn list(choices: &[impl ToString]) -> String {
     }
 }
 
-/// Shapes for tests: every width and activation once, with few king buckets, because the trainer's code depends on
-/// the width alone.
+/// Returns shapes for tests: every width and activation once, with few king buckets to save time. The trainer's code
+/// depends only on the width.
 #[cfg(test)]
 pub fn for_tests() -> impl Iterator<Item = Architecture> {
     use crate::nnue::Activation;
@@ -90,12 +90,12 @@ mod tests {
     use crate::nnue::Activation;
 
     #[test]
-    fn the_command_line_offers_what_can_be_trained() {
+    fn command_line_offers_trainable_shapes() {
         let offered = Features::value_variants();
         for &features in offered {
             assert!(all().any(|shape| shape.features == features));
         }
-        // Fewer king buckets are offered by a number.
+        // Sets with fewer king buckets are selected by `--king-buckets`.
         let kind = |features: Features| features.set().code;
         assert!(all().all(|shape| offered.iter().any(|&of| kind(of) == kind(shape.features))));
         assert!(all().any(|shape| shape.activation == Activation::Screlu));

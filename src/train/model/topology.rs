@@ -1,13 +1,13 @@
-//! Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skipping output.
+//! Outputs of the first dense layer in a net with a skip connection: squares, clipped sums, and the skip output.
 // CITE: Stockfish 15.1's nets (SFNNv5) and nnue-pytorch.
 
-/// The output of the first layer that skips the others; those before it go on.
+/// Index of the skip output of the first layer; the outputs before it are the inputs of the second layer.
 pub const SKIP: usize = 15;
 
-/// What a square of 1.0 counts: the integers divide it by 2^19, where a whole would be 127 times 64 squared by 127.
+/// Value of a square of 1.0: the integers divide it by 2^19, where exact scaling would be (127 * 64)^2 / 127.
 pub const SQUARE: f32 = 127.0 / 128.0;
 
-/// What goes on of sums: their squares, then the sums, both clipped; zeros fill it up.
+/// Returns the inputs of the second layer: the squares of the sums, then the sums, both clipped, padded with zeros.
 #[inline(always)]
 pub fn squared_and_clipped<const SUMS: usize>(sums: &[f32; SUMS]) -> [f32; SUMS] {
     const { assert!(SUMS >= 2 * SKIP) };
@@ -19,7 +19,7 @@ pub fn squared_and_clipped<const SUMS: usize>(sums: &[f32; SUMS]) -> [f32; SUMS]
     out
 }
 
-/// From the deltas of what went on to those of the sums, that of the skipping output excepted.
+/// Backpropagates the deltas of the second layer's inputs to the first layer's sums, except the skip output.
 #[inline(always)]
 pub fn squared_and_clipped_backward<const SUMS: usize>(
     sums: &[f32; SUMS],

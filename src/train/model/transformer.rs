@@ -1,8 +1,8 @@
-//! The feature transformer while it learns: real rows and the virtual rows that they share.
+//! The feature transformer during training: real rows, and virtual factor rows that they share.
 //!
-//! Few positions are seen with a given king square, all of them with some: so what a piece on a square is worth is
-//! learnt once in a *factor* row that takes part whatever the king does, and the real row learns only what the king
-//! adds. The export adds the two; the engine never knows.
+//! Each king square occurs in only a small share of the positions. So the part of a piece's weights that is common to
+//! all king squares is trained in a *factor* row, and the real row contains only the difference. The export adds both,
+//! so the engine has no factor rows.
 // CITE: factorised features, Yu Nasu's shogi NNUE (2018) and nnue-pytorch's feature factoriser.
 
 use crate::nnue::Architecture;
@@ -10,25 +10,25 @@ use crate::nnue::Features;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::rng::SplitMix64;
 
-/// Floats of a block: a row per king and, last, the factor row, each `l1` wide.
+/// Floats of a block: one row per king bucket and, last, the factor row, each `l1` wide.
 pub fn block(architecture: Architecture) -> usize {
     (architecture.features.set().kings + 1) * architecture.l1
 }
 
-/// Where the factor row stands in its block.
+/// Index of the factor row in its block.
 pub fn factor(features: Features) -> usize {
     features.set().kings
 }
 
-/// A table of a block per piece row, on large pages: weights, or a moment of the optimiser.
+/// A table of one block per piece row, on large pages: weights, or a moment of the optimiser.
 pub type Table = Zeroed<f32>;
 
-/// A table of zeros.
+/// Returns a table of zeros.
 pub fn zeros(architecture: Architecture) -> Table {
     zeroed_slice_or_abort(architecture.features.set().piece_rows() * block(architecture))
 }
 
-/// Weights to begin with: all knowledge starts in the factor rows, uniform within `span`; the real rows are zero.
+/// Returns initial weights: factor rows uniform within `span`, real rows zero.
 pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> Table {
     let mut table = zeros(architecture);
     for block in table.chunks_exact_mut(block(architecture)) {
@@ -39,12 +39,12 @@ pub fn initial(rng: &mut SplitMix64, architecture: Architecture, span: f32) -> T
     table
 }
 
-/// A number from -1 to 1.
+/// Returns a random number from -1 to 1.
 pub fn uniform(rng: &mut SplitMix64) -> f32 {
     (rng.next_u64() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
 }
 
-/// A row of weights as the engine will see it: real plus factor.
+/// Returns a row of weights as in the exported net: real plus factor.
 pub fn folded(
     table: &[f32],
     architecture: Architecture,

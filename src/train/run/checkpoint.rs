@@ -1,4 +1,4 @@
-//! A run on disk: everything that the rest of it depends on.
+//! Checkpoint files: everything that the rest of a run depends on.
 //!
 //! ```text
 //! 0..8    "ZOOTRAIN"
@@ -6,14 +6,14 @@
 //! 12..16  length of the state
 //!         the state: JSON
 //!         every tensor, f32, little endian: the transformer's weights, first and second moments; then for each of the
-//!         three the dense tensors, in the order of `DenseParameters::tensors`; the state's settings tell their sizes
-//!         if the state says that moments were averaged, the mean of the weights in the same order
+//!         three the dense tensors, in the order of `DenseParameters::tensors`; the state's settings give the sizes
+//!         if the state's `averaged` is not 0, the mean of the weights in the same order
 //!         positions to check an export on: records of 32 bytes
-//! last 32 SHA-256 of all before
+//! last 32 SHA-256 of all bytes before
 //! ```
 //!
-//! The order of the positions is a function of the files, the seed and a bookmark, the coins that mirror them one of
-//! the seed and the number of positions shown: these are all the random state that there is.
+//! The order of the positions depends only on the files, the seed and a bookmark. The random mirroring depends only on
+//! the seed and the number of positions shown. There is no other random state.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -36,59 +36,59 @@ use crate::util::atomic::AtomicFile;
 use crate::util::kind::Kind;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
-/// What a checkpoint may replace.
+/// The kind of file that a checkpoint may replace.
 pub const KIND: Kind = Kind {
     name: "the checkpoint of a training run",
     is: |head| head.starts_with(MAGIC),
 };
 const VERSION: u32 = 2;
-/// The version before averages, which is read as well.
+/// Version without weight averages, which is still read.
 const FIRST_VERSION: u32 = 1;
-/// A state is a few kilobytes; a length beyond this is damage.
+/// Maximum length of the state in bytes. A real state has a few kilobytes; a longer one is damage.
 const MAX_STATE: usize = 64 << 20;
-/// Records that a checkpoint carries at most.
+/// Maximum number of records in a checkpoint.
 const MAX_RECORDS: usize = 1 << 20;
 
-/// One validation.
+/// Result of one validation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// Positions shown.
     pub shown: u64,
-    /// Mean training loss since the report before.
+    /// Mean training loss since the previous validation.
     pub train: f64,
-    /// Loss on the positions held out.
+    /// Loss on the held-out positions.
     pub held_out: f32,
     /// Learning rate.
     pub rate: f32,
     /// Weight of the score.
     pub lambda: f32,
-    /// Seconds of work, those before a resumption included.
+    /// Seconds of training, including those before a resumption.
     pub seconds: f64,
 }
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunState {
     /// The settings.
     pub config: Config,
     /// Positions shown.
     pub shown: u64,
-    /// Where the stream of positions is behind them; absent from checkpoints older than the stream, which had another
-    /// order.
+    /// Position in the stream after the shown positions. Absent from checkpoints older than the stream, which had a
+    /// different order.
     #[serde(default)]
     pub bookmark: Option<Bookmark>,
-    /// Moments that the mean of the weights is of; 0 if there is no mean yet.
+    /// Number of averaged models; 0 if averaging has not started.
     #[serde(default)]
     pub averaged: u32,
     /// Sum and number of the batches' losses since the last report.
     pub recent: (f64, u32),
-    /// Seconds of work.
+    /// Seconds of training.
     pub seconds: f64,
     /// Every validation so far.
     pub history: Vec<Validation>,
 }
 
-/// What a checkpoint holds beside the state.
+/// Parameters in a checkpoint.
 pub struct Parameters {
     /// The weights.
     pub model: Model,
@@ -99,39 +99,39 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// What the run has made: the mean, or the weights where there is none.
+    /// Returns the resulting model: the mean, or the weights if there is no mean.
     pub fn into_result(self) -> Model {
         self.average.map_or(self.model, |average| average.model)
     }
 }
 
-/// What a checkpoint is written from.
+/// Borrowed contents of a checkpoint, for writing.
 #[derive(Clone, Copy)]
 pub struct Contents<'a> {
-    /// Where the run stands.
+    /// State of the run.
     pub state: &'a RunState,
     /// The weights.
     pub model: &'a Model,
     /// The optimiser's moments.
     pub moments: &'a Moments,
-    /// The mean of as many moments as the state says.
+    /// The mean, of as many models as the state's `averaged`.
     pub average: Option<&'a Average>,
     /// Held-out positions to check an export on.
     pub records: &'a [Record],
 }
 
-/// Writes a checkpoint; the one before stays until the new one is whole.
+/// Writes a checkpoint. The previous one is replaced when the new one is complete.
 ///
 /// # Errors
-/// When the disk fails.
+/// Fails on an I/O error.
 pub fn write(path: &Path, contents: Contents) -> Result<()> {
     begin(path, contents)?.commit()
 }
 
-/// Writes a checkpoint whole, but does not give it its name yet: that is for [`AtomicFile::commit`].
+/// Writes a complete checkpoint to a temporary file; [`AtomicFile::commit`] gives it its name.
 ///
 /// # Errors
-/// When the disk fails.
+/// Fails on an I/O error.
 pub fn begin(path: &Path, contents: Contents) -> Result<AtomicFile> {
     let mut file = AtomicFile::create_over(path, &KIND)?;
     let written = write_to(&mut file, contents);
@@ -168,8 +168,7 @@ fn write_to(file: &mut AtomicFile, contents: Contents) -> io::Result<()> {
     file.write_all(&hash)
 }
 
-/// Bytes of a checkpoint of a run on such a net, with the mean of its weights or without, but for its state and its
-/// positions.
+/// Size in bytes of a checkpoint for this architecture, with or without weight averages, excluding state and records.
 pub fn bytes(architecture: Architecture, averaged: bool) -> u64 {
     let dense = DenseParameters::zeros(architecture);
     let dense: usize = dense.tensors().iter().map(|tensor| tensor.len()).sum();
@@ -177,7 +176,7 @@ pub fn bytes(architecture: Architecture, averaged: bool) -> u64 {
     (3 + u64::from(averaged)) * 4 * (table + dense) as u64
 }
 
-/// Whether a file begins as a checkpoint does.
+/// Whether a file starts with the magic bytes of a checkpoint.
 pub fn is_checkpoint(path: &Path) -> Result<bool> {
     let open = || -> io::Result<bool> {
         let mut begin = Vec::new();
@@ -192,11 +191,11 @@ pub fn is_checkpoint(path: &Path) -> Result<bool> {
 /// Reads a checkpoint.
 ///
 /// # Errors
-/// When the file is none, of another version, or damaged.
+/// Fails if the file is not a checkpoint, has another version, or is damaged.
 pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     read_from(BufReader::with_capacity(1 << 20, file))
-        .with_context(|| format!("{} is no whole checkpoint", path.display()))
+        .with_context(|| format!("cannot read checkpoint {}", path.display()))
 }
 
 fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
@@ -204,19 +203,21 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     let mut magic = [0; MAGIC.len()];
     file.read_exact(&mut magic)?;
     if &magic != MAGIC {
-        bail!("it does not begin as one");
+        bail!("not a checkpoint: it does not start with ZOOTRAIN");
     }
     let version = file.word()?;
     if !(FIRST_VERSION..=VERSION).contains(&version) {
-        bail!("its version is {version}, but this program reads {VERSION}");
+        bail!(
+            "version {version} is not supported; this program reads {FIRST_VERSION} to {VERSION}"
+        );
     }
     let length = file.word()? as usize;
     if length > MAX_STATE {
-        bail!("its state claims {length} bytes");
+        bail!("damaged: a state of {length} bytes is impossible");
     }
     let mut state = vec![0; length];
     file.read_exact(&mut state)?;
-    let state: RunState = serde_json::from_slice(&state).context("its state cannot be read")?;
+    let state: RunState = serde_json::from_slice(&state).context("cannot read the state")?;
 
     let architecture = state.config.architecture()?;
     let mut model = Model::zeros(architecture);
@@ -244,7 +245,7 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     };
     let count = file.word()? as usize;
     if count > MAX_RECORDS {
-        bail!("it claims {count} records");
+        bail!("damaged: {count} records are more than {MAX_RECORDS}");
     }
     let mut records = vec![bytemuck::Zeroable::zeroed(); count];
     file.read_exact(bytemuck::cast_slice_mut::<Record, u8>(&mut records))?;
@@ -252,10 +253,10 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     let mut stored = [0; 32];
     file.inner.read_exact(&mut stored)?;
     if stored != computed[..] {
-        bail!("its checksum is wrong");
+        bail!("damaged: wrong checksum");
     }
     if file.inner.read(&mut [0])? > 0 {
-        bail!("there is something behind its end");
+        bail!("damaged: data after the end");
     }
     let parameters = Parameters {
         model,
@@ -265,7 +266,7 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     Ok((state, parameters, records))
 }
 
-/// Floats that are turned into bytes at a time.
+/// Floats converted to bytes at a time.
 const RUN: usize = 1 << 14;
 
 fn put_floats(out: &mut impl Write, floats: &[f32]) -> io::Result<()> {
@@ -278,7 +279,7 @@ fn put_floats(out: &mut impl Write, floats: &[f32]) -> io::Result<()> {
     Ok(())
 }
 
-/// Hashes what passes through.
+/// Hashes the bytes that pass through.
 struct Hashing<F> {
     inner: F,
     hash: Sha256,
@@ -349,7 +350,7 @@ mod tests {
     use clap::ValueEnum;
 
     #[test]
-    fn what_was_written_is_read_and_damage_is_refused() {
+    fn checkpoint_round_trips_and_rejects_damage() {
         shapes::for_tests().for_each(check_round_trip);
     }
 
@@ -414,8 +415,8 @@ mod tests {
         write(&path, contents).unwrap();
         assert!(is_checkpoint(&path).unwrap());
         let size = std::fs::metadata(&path).unwrap().len();
-        let least = bytes(architecture, true);
-        assert!((least..least + 4096).contains(&size));
+        let min_size = bytes(architecture, true);
+        assert!((min_size..min_size + 4096).contains(&size));
         let (read_state, parameters, read_records) = read(&path).unwrap();
         assert!(read_state == state && read_records == records);
         assert!(parameters.model.transformer[..] == model.transformer[..]);
@@ -432,7 +433,7 @@ mod tests {
             .unwrap();
         file.write_all(&[0]).unwrap();
         let error = format!("{:#}", read(&path).err().unwrap());
-        assert!(error.contains("behind its end"), "{error}");
+        assert!(error.contains("data after the end"), "{error}");
         file.set_len(size).unwrap();
         let middle = size / 2;
         flip_bit(&path, middle);

@@ -1,6 +1,6 @@
-//! Every setting of a run, declared once: its name on the command line and in a TOML file, its default, its help.
+//! Settings of a run. Each is declared once: its name on the command line and in a TOML file, its default, its help.
 //!
-//! What the command line says goes before what the file says, and that before the default.
+//! The command line overrides the file, and the file overrides the default.
 
 use std::path::{Path, PathBuf};
 
@@ -13,32 +13,32 @@ use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::encoding::read_text;
 
-/// How the learning rate falls.
+/// Schedule of the learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScheduleKind {
     /// Half a cosine, from `rate` to `final-rate` times it.
     Cosine,
-    /// `step-factor` times less after every `step-every` million positions.
+    /// Multiplied by `step-factor` after every `step-every` million positions.
     Step,
-    /// Not at all.
+    /// Constant.
     Constant,
 }
 
-/// Declares the settings as `Overrides`, where each may be absent, and `Config`, where each has a value.
+/// Declares the settings as `Overrides`, with optional values, and as `Config`, with a value for each.
 macro_rules! settings {
     ($(
         $(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr $(, $shown:literal)?;
     )*) => {
-        /// Settings that were given; the others are absent.
+        /// The settings that were given; the others are `None`.
         #[derive(Clone, Debug, Default, clap::Args, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct Overrides {
-            /// Files of positions to learn from: `.bin`, `.binpack` or `.plain`
+            /// Files of training positions: `.bin`, `.binpack` or `.plain`
             #[serde(default)]
             pub files: Vec<PathBuf>,
-            /// File of positions whose score alone is the label, met inside a search as `datagen sample` writes them:
-            /// any position is learned from, and the result is not looked at. May be given several times
+            /// File of positions sampled from search trees, as written by `datagen sample`: every position is used;
+            /// game results are ignored. Can be given several times
             #[arg(long = "sampled", value_name = "FILE")]
             #[serde(default)]
             pub sampled: Vec<PathBuf>,
@@ -58,14 +58,14 @@ macro_rules! settings {
         }
 
         impl Default for Config {
-            /// Also what a checkpoint means that is older than a setting.
+            /// Returns the defaults. Settings missing from an older checkpoint also have these values.
             fn default() -> Self {
                 Overrides::default().resolved()
             }
         }
 
         impl Overrides {
-            /// These settings, and those of `other` that are absent here.
+            /// Returns these settings, and those of `other` where they are absent here.
             pub fn or(self, other: Self) -> Self {
                 let or = |mine: Vec<PathBuf>, theirs| if mine.is_empty() { theirs } else { mine };
                 let files = or(self.files, other.files);
@@ -73,7 +73,7 @@ macro_rules! settings {
                 Self { files, sampled, $($name: self.$name.or(other.$name),)* }
             }
 
-            /// These settings, and defaults.
+            /// Returns these settings, and the defaults where they are absent.
             pub fn resolved(&self) -> Config {
                 Config { $($name: self.$name.clone().unwrap_or($default),)* }
             }
@@ -81,7 +81,7 @@ macro_rules! settings {
     };
 }
 
-/// How a default looks in the help.
+/// Formats a default for the help text.
 macro_rules! shown {
     ($default:expr) => {
         serde_json::to_string(&$default).unwrap_or_default()
@@ -91,7 +91,7 @@ macro_rules! shown {
     };
 }
 
-/// The help of a setting, and its default as JSON has it.
+/// Returns the help text of a setting with its default, which is in JSON.
 fn help(text: &str, default: String) -> String {
     let default = default.trim_matches('"');
     let default = default.strip_suffix(".0").unwrap_or(default);
@@ -99,47 +99,47 @@ fn help(text: &str, default: String) -> String {
 }
 
 settings! {
-    /// Where the net goes; written at every validation. Checkpoint, log and plot go beside it
+    /// Net file to write; updated at every validation. Checkpoint, log and plot are written next to it
     out: PathBuf = PathBuf::from("trained.nnue");
-    /// Activation of the accumulators: clipped, its square, or with half-kav2-hm products of their halves, behind which
-    /// one output of the first layer skips the others; a net with one of the latter is of our own kind, which no other
-    /// engine reads
+    /// Activation of the accumulators: clipped ReLU, its square, or (with half-kav2-hm) pairwise products with a skip
+    /// connection from one output of the first layer. A net with either of the last two has an architecture of
+    /// Zoothera's own, which no other engine reads (but see `--psqt`)
     activation: Activation = Activation::Crelu;
-    /// Width of an accumulator; a net of a width other than 256 is of our own kind as well
+    /// Width of an accumulator; a width other than 256 gives an architecture of Zoothera's own (but see `--psqt`)
     #[arg(help = width_help())]
     l1: usize = Architecture::HALF_KP.l1;
-    /// What the net sees of a position; with half-kav2-hm it is of our own kind as well
+    /// Feature set of the net; half-kav2-hm gives an architecture of Zoothera's own (but see `--psqt`)
     features: Features = Features::HalfKp;
-    /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 by a mirrored table, or 32 for one each. Fewer rows
-    /// are met more often and make a smaller file; such a net is of our own kind
-    king_buckets: usize = 0, "one for each square, or each two that mirror each other";
-    /// Give every feature piece-square values beside its row, which go past the layers to the output, one for each of
-    /// eight stacks; with half-kav2-hm, and with pairs 1024 wide the net is one of Stockfish 15.1's
+    /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 from a mirrored table, or 32, one for each mirrored
+    /// pair. Fewer buckets train each row more often and give a smaller file, but an architecture of Zoothera's own
+    king_buckets: usize = 0, "one for each square or mirrored pair of squares";
+    /// Add piece-square outputs that bypass the layers, one for each of eight buckets. Requires half-kav2-hm; with
+    /// pairwise products and width 1024 the net has the architecture of Stockfish 15.1's
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     psqt: bool = false;
-    /// Stacks of layers after the accumulators, by the number of pieces: 1 or 8; with 8 the net is of our own kind as
-    /// well
+    /// Layer stacks, selected by the number of pieces: 1 or 8; 8 gives an architecture of Zoothera's own (but
+    /// see `--psqt`)
     buckets: usize = 1;
-    /// Positions to show, in millions, repetitions counted
+    /// Positions to train on, in millions; repetitions count
     millions: f64 = 100.0;
-    /// End after so many minutes at the latest; the schedules then follow the clock (and resuming is not exact); 0 for
-    /// no end
+    /// Stop after this many minutes at the latest; the schedules then follow the clock, and resuming is not exact; 0
+    /// for no limit
     minutes: f64 = 0.0;
-    /// Positions of a step
+    /// Positions per step
     batch: usize = 16_384;
     /// Learning rate at the start
     rate: f32 = 0.004;
-    /// How the learning rate falls
+    /// Schedule of the learning rate
     schedule: ScheduleKind = ScheduleKind::Cosine;
     /// Share of the learning rate at which the cosine ends
     final_rate: f32 = 0.01;
     /// Millions of positions after which the step schedule steps
     step_every: f64 = 100.0;
-    /// What the step schedule multiplies the learning rate by
+    /// Factor by which the step schedule multiplies the learning rate
     step_factor: f32 = 0.3;
-    /// Millions of positions over which the learning rate rises from nothing
+    /// Millions of positions over which the learning rate rises from 0
     warm_up: f64 = 0.0;
-    /// Learning rate of the king-dependent rows, relative to the rest
+    /// Learning rate of the king-dependent rows, relative to the other parameters
     real_rate: f32 = 1.0;
     /// Weight decay of the king-dependent rows, relative to the learning rate
     real_decay: f32 = 0.0;
@@ -147,58 +147,58 @@ settings! {
     factor_decay: f32 = 0.0;
     /// Weight decay of the dense layers, relative to the learning rate
     decay: f32 = 0.0;
-    /// Share of the run, at its end, whose mean weights are the net: a hundred moments of it count alike. What is held
-    /// out is then measured on the mean
+    /// Share of the run, at its end, over which the weights are averaged. The net is the unweighted mean of about 100
+    /// models, and the validation loss is measured on it
     average: f64 = 0.0;
-    /// Share of the run, at its end, in which the net is seen as its file will have it, weights and products rounded:
-    /// what still learns takes that into account
+    /// Share of the run, at its end, in which weights and products are rounded as in the net file (quantisation-aware
+    /// training)
     rounded: f64 = 0.0;
-    /// What the mean activation of the accumulators' units counts beside the loss: more makes units silent
+    /// Weight of the accumulators' mean activation in the loss: larger values make more units inactive
     sparsity: f32 = 0.0;
-    /// What is minimised
+    /// Loss function
     loss: LossKind = LossKind::Mse;
-    /// The power of `--loss power`
+    /// Exponent of `--loss power`
     loss_exponent: f32 = 2.5;
-    /// Weight of the score against the game's result, at the start
+    /// Weight of the score relative to the game result, at the start
     lambda: f32 = 0.8;
-    /// The same at the end, reached in a straight line; negative for no change
+    /// Weight of the score at the end, reached linearly; negative for no change
     #[arg(allow_negative_numbers = true)]
     lambda_end: f32 = -1.0;
     /// Engine units of score at which the expected result is 73 %
     scale: f32 = 361.0;
-    /// Multiplies what the written net says, where the labels' units are not the engine's
+    /// Factor for the outputs of the written net, if the labels' units are not the engine's
     output_scale: f32 = 1.0;
-    /// Largest |score| to learn from, in engine units
+    /// Largest |score| of a training position, in engine units
     max_score: i16 = 3000;
-    /// Plies of a game that are left out at its beginning
+    /// Plies to skip at the start of each game
     min_ply: u16 = 0;
-    /// Learn also from positions in check and those whose best move captures or promotes: for static labels
+    /// Also train on positions in check and positions whose best move is a capture or promotion: for static labels
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     any_position: bool = false;
-    /// Learn from one in two positions beyond this |score|
+    /// Use only one in two positions with a larger |score|
     thin_beyond: i16 = i16::MAX;
-    /// Share of every file, at its end, that is held out for validation (300,000 positions in all at most)
+    /// Share of every file, at its end, that is held out for validation (at most 300,000 positions in total)
     holdout: f64 = 0.02;
     /// Millions of positions between validations
     every: f64 = 5.0;
-    /// Millions of positions between checkpoints, beside those after the first batch, at Ctrl-C and at the end; 0 for
-    /// none between
+    /// Millions of positions between checkpoints, in addition to those after the first batch, on Ctrl-C and at the end;
+    /// 0 for no others
     checkpoint_every: f64 = 25.0;
-    /// Memory for the run in GB; what the model leaves of it holds positions, which are shown in random order while the
-    /// next ones come in from the files
+    /// Memory for the run in GB; memory not needed for the model is the shuffle buffer, which is refilled from the
+    /// files during training
     memory: f64 = default_memory();
     /// Threads
     threads: usize = default_threads(), "all cores";
-    /// Seed of everything random
+    /// Seed of all random numbers
     seed: u64 = 1;
 }
 
-/// The help of `l1`, which says what there is.
+/// Returns the help of `l1`, with the trainable widths.
 fn width_help() -> String {
     let (names, published) = (shapes::names(), Architecture::HALF_KP.l1);
     format!(
-        "Width of an accumulator ({names}); a net of a width other than {published} is of our own kind as well \
-         [default: {published}]"
+        "Width of an accumulator ({names}); a width other than {published} gives an architecture of Zoothera's own \
+         (but see `--psqt`) [default: {published}]"
     )
 }
 
@@ -206,7 +206,7 @@ fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Gigabytes: enough to mix a hundred million positions, where there can be so much.
+/// Default memory in GB. On 64-bit targets it is enough to shuffle a hundred million positions.
 fn default_memory() -> f64 {
     if cfg!(target_pointer_width = "64") {
         4.0
@@ -215,25 +215,30 @@ fn default_memory() -> f64 {
     }
 }
 
-/// Settings that may change when a run is taken up again, because they do not change what it learns.
+/// Settings that may change on resumption, because they do not affect the training.
 const FREE: &[&str] = &["out", "every", "checkpoint-every", "minutes"];
 
 impl Overrides {
-    /// The settings of a TOML file.
+    /// Reads the settings of a TOML file.
     ///
     /// # Errors
-    /// When the file cannot be read or holds something that is no setting; the message names the line.
+    /// Fails if the file cannot be read or contains an unknown setting or a wrong value; the message names the line.
     pub fn from_file(path: &Path) -> Result<Self> {
         let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("{} is no configuration", path.display()))
+        toml::from_str(&text).with_context(|| {
+            format!(
+                "cannot parse {} as a training configuration",
+                path.display()
+            )
+        })
     }
 }
 
 impl Config {
-    /// The shape of the net.
+    /// Returns the shape of the net.
     ///
     /// # Errors
-    /// When there is no such net, naming the setting and what it can be.
+    /// Fails if no such net can be trained; the message names the setting and its possible values.
     pub fn architecture(&self) -> Result<Architecture> {
         let of = Architecture::of_settings;
         let (features, psqt) = (self.king_features()?, self.psqt);
@@ -247,7 +252,7 @@ impl Config {
             "width" => ("l1", self.l1.to_string()),
             "activation" => ("activation", activation.to_string()),
             "piece-square values" => bail!(
-                "psqt is {psqt}, but there are no such nets of {features} with l1 {} and activation {activation}",
+                "psqt is {psqt}, which is not supported for {features} with l1 {} and activation {activation}",
                 self.l1
             ),
             what => (what, error.found.to_string()),
@@ -269,25 +274,25 @@ impl Config {
         bail!("{setting} is {found}, but must be {supported} with {features}{psqt}")
     }
 
-    /// The features with the king buckets that were asked for.
+    /// Returns the features with the configured king buckets.
     fn king_features(&self) -> Result<Features> {
         let (features, kings) = (self.features, self.king_buckets);
         if kings == 0 {
             return Ok(features);
         }
         let Some(found) = features.with_king_buckets(kings) else {
-            let mut there = features.king_buckets();
-            there.reverse();
-            let there = shapes::list(&there);
-            bail!("king-buckets is {kings}, but must be {there} with {features}");
+            let mut choices = features.king_buckets();
+            choices.reverse();
+            let choices = shapes::list(&choices);
+            bail!("king-buckets is {kings}, but must be {choices} with {features}");
         };
         Ok(found)
     }
 
-    /// Refuses values that cannot be meant.
+    /// Checks that every setting is within its range.
     ///
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Names the first setting that is out of its range.
     pub fn check(&self) -> Result<()> {
         self.architecture()?;
         let positive = [
@@ -311,23 +316,23 @@ impl Config {
             ("threads", self.threads as f64, 1024.0),
             ("millions", self.millions, 1e9),
         ];
-        for (name, value, most) in at_most {
-            if value > most {
-                bail!("{name} is {value}, but must be {most} at most");
+        for (name, value, max) in at_most {
+            if value > max {
+                bail!("{name} is {value}, but must be at most {max}");
             }
         }
         for (name, value) in [("lambda", self.lambda), ("lambda-end", self.lambda_end)] {
             if value > 1.0 || value.is_nan() || (name == "lambda" && value < 0.0) {
-                bail!("{name} is {value}, but must be from 0 to 1");
+                bail!("{name} is {value}, but must be between 0 and 1");
             }
         }
         for (name, share) in [("holdout", self.holdout), ("average", self.average)] {
             if !(0.0..1.0).contains(&share) {
-                bail!("{name} is {share}, but must be from 0 to below 1");
+                bail!("{name} is {share}, but must be at least 0 and less than 1");
             }
         }
         if !(0.0..=1.0).contains(&self.rounded) {
-            bail!("rounded is {}, but must be from 0 to 1", self.rounded);
+            bail!("rounded is {}, but must be between 0 and 1", self.rounded);
         }
         let at_least = [
             ("warm-up", self.warm_up, 0.0),
@@ -337,15 +342,15 @@ impl Config {
             ("sparsity", self.sparsity.into(), 0.0),
             ("loss-exponent", self.loss_exponent.into(), 1.0),
         ];
-        for (name, value, least) in at_least {
-            if !(value >= least && value.is_finite()) {
-                bail!("{name} is {value}, but must be {least} or more");
+        for (name, value, min) in at_least {
+            if !(value >= min && value.is_finite()) {
+                bail!("{name} is {value}, but must be at least {min}");
             }
         }
         Ok(())
     }
 
-    /// The weight of the score at the end: what validation uses all the time, so that its losses compare.
+    /// Returns the weight of the score at the end. Every validation uses it, so that validation losses are comparable.
     pub fn last_lambda(&self) -> f32 {
         if self.lambda_end < 0.0 {
             self.lambda
@@ -354,7 +359,7 @@ impl Config {
         }
     }
 
-    /// What is minimised at the end.
+    /// Returns the loss function at the end.
     pub fn last_loss(&self) -> Loss {
         Loss {
             kind: self.loss,
@@ -365,8 +370,7 @@ impl Config {
         }
     }
 
-    /// The setting by which a run with these settings would go on otherwise than one with `other`: its name and both
-    /// values.
+    /// Describes the first setting that differs from `other`, the settings of a checkpoint, and affects the training.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let values = |config: &Self| match serde_json::to_value(config) {
             Ok(serde_json::Value::Object(values)) => values,
@@ -381,7 +385,7 @@ impl Config {
                 let other = theirs
                     .get(&name)
                     .map_or("absent".into(), ToString::to_string);
-                format!("{name} is {value} in one and {other} in the other")
+                format!("{name} is {value} in the settings and {other} in the checkpoint")
             })
     }
 }
@@ -391,7 +395,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
+    fn command_line_overrides_file_and_file_overrides_default() {
         let file: Overrides = toml::from_str(
             "files = ['a.bin']\nsampled = ['b.bin']\nmillions = 7\nlambda = 0.5\nloss = 'bce'\nany-position = true",
         )
@@ -411,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_is_refused() {
+    fn unknown_or_invalid_settings_are_rejected() {
         let error = toml::from_str::<Overrides>("milions = 7").unwrap_err();
         assert!(error.to_string().contains("milions"), "{error}");
         for (name, text) in [
@@ -447,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_named() {
+    fn difference_names_changed_setting() {
         let config = Overrides::default().resolved();
         let mut other = config.clone();
         other.every = 1.0;

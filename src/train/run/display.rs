@@ -1,4 +1,4 @@
-//! What a run shows while it runs: on a terminal one line that moves, elsewhere a line per validation.
+//! Progress display of a run: a moving line on a terminal, one line per validation elsewhere.
 
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
@@ -8,39 +8,39 @@ use crate::train::run::plot::sparkline;
 use crate::util::console::obeys_escapes;
 use crate::util::quantity::short_time;
 
-/// How often the moving line is drawn.
+/// Interval at which the moving line is drawn.
 const PERIOD: Duration = Duration::from_millis(250);
-/// Characters of the bar.
+/// Width of the bar in characters.
 const BAR: usize = 24;
-/// Validations of the sparkline.
+/// Number of validations in the sparkline.
 const SPARKS: usize = 16;
 
-/// Writes to standard error; a failure to write is no reason to end a run.
+/// Writes progress to standard error and ignores write errors, which should not end a run.
 pub struct RunDisplay {
     terminal: bool,
     drawn: Instant,
     open: bool,
 }
 
-/// How far a run has come, for the line.
+/// Progress of a run, for the moving line.
 #[derive(Clone, Copy)]
 pub struct Status<'a> {
-    /// Share of the run that has passed, 0 to 1.
+    /// Completed share of the run, 0 to 1.
     pub done: f64,
     /// Positions shown.
     pub shown: u64,
-    /// Positions a second since this process began to learn.
+    /// Positions per second since this process started training.
     pub speed: f64,
-    /// Seconds that the rest will take.
+    /// Estimated seconds to the end.
     pub left: f64,
-    /// Loss of the last batches.
+    /// Loss of the last batch.
     pub loss: f64,
     /// Every validation so far.
     pub history: &'a [Validation],
 }
 
 impl RunDisplay {
-    /// For this process's standard error.
+    /// Creates a display for this process's standard error.
     pub fn new() -> Self {
         Self {
             terminal: obeys_escapes(&stderr()),
@@ -49,7 +49,7 @@ impl RunDisplay {
         }
     }
 
-    /// Draws the moving line, if there is a terminal and it is time.
+    /// Draws the moving line, if standard error is a terminal and [`PERIOD`] has passed.
     pub fn tick(&mut self, status: Status) {
         if !self.terminal || self.drawn.elapsed() < PERIOD {
             return;
@@ -70,8 +70,8 @@ impl RunDisplay {
         let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
     }
 
-    /// Prints a line that stays.
-    pub fn say(&mut self, text: &str) {
+    /// Prints a permanent line.
+    pub fn print(&mut self, text: &str) {
         let clear = if self.open { "\r\x1b[K" } else { "" };
         self.open = false;
         let _ = writeln!(stderr(), "{clear}{text}");
@@ -79,7 +79,7 @@ impl RunDisplay {
 
     /// Prints a validation.
     pub fn report(&mut self, report: &Validation, status: Status) {
-        self.say(&format!(
+        self.print(&format!(
             "{:7.1} M  {:5.1} %  train {:.6}  held out {:.6}  rate {:.6}  {:6.1} k/s  {} left",
             report.shown as f64 / 1e6,
             100.0 * status.done,
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_of_one_length() {
+    fn bar_has_constant_length() {
         assert_eq!(bar(0.5), "[############------------]");
         assert_eq!(bar(7.0).len(), BAR + 2);
     }

@@ -1,4 +1,4 @@
-//! `train export`: a net out of any checkpoint.
+//! `train export`: exports a net from a checkpoint.
 
 use std::path::PathBuf;
 
@@ -14,26 +14,26 @@ use crate::util::identity::check_distinct;
 /// Arguments of `train export`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ExportArgs {
-    /// Checkpoint of a run, also of one that is still going on
+    /// Checkpoint of a finished or running run
     pub checkpoint: PathBuf,
-    /// File to write
+    /// Net file to write
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Multiplies what the net says [default: as the run was told]
+    /// Factor for the net's outputs [default: that of the run]
     #[arg(long)]
     pub output_scale: Option<f32>,
-    /// The weights of the last step, where the mean of the last ones would be taken
+    /// Use the weights of the last step instead of the averaged weights
     #[arg(long)]
     pub last: bool,
-    /// Draw the run's loss curves into this file too, as SVG
+    /// Also draw the run's loss curves to this SVG file
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 }
 
-/// Makes a net of a checkpoint, and tells what the rounding cost.
+/// Exports a net from a checkpoint and reports the quantisation error.
 ///
 /// # Errors
-/// When the checkpoint is none, or the net cannot be written.
+/// Fails if the file is not a valid checkpoint or the net cannot be written.
 pub fn run(args: &ExportArgs) -> Result<()> {
     let mut outputs = vec![args.out.as_path()];
     outputs.extend(args.plot.as_deref());

@@ -1,4 +1,4 @@
-//! `zoothera train loss`: the loss of finished nets on files of labelled positions.
+//! `zoothera train loss`: the loss of nets on files of labelled positions.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::train::model::scales::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::{cores, threads};
 
-/// Positions that are evaluated at once.
+/// Positions evaluated at once.
 const BATCH: usize = 1 << 16;
 
 /// Arguments of `train loss`.
@@ -25,16 +25,16 @@ pub struct LossArgs {
     /// Files of labelled positions: .bin, .binpack, .plain or .tree
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Network to measure, its values times the factor; the embedded one if absent. Several are compared
+    /// Network to measure, with an optional factor for its values; the embedded one if absent. Several are compared
     #[arg(long, value_name = "FILE[@FACTOR]")]
     pub net: Vec<LabelNet>,
     /// Engine units of score at which the expected result is 73 %
     #[arg(long, default_value_t = 340.0)]
     pub scale: f32,
-    /// Weight of the score against the game's result
+    /// Weight of the score relative to the game result
     #[arg(long, default_value_t = 1.0)]
     pub lambda: f32,
-    /// Largest |score| to measure on, in engine units
+    /// Largest |score| of a measured position, in engine units
     #[arg(long, value_name = "UNITS", default_value_t = 10_000)]
     pub max_score: i16,
     /// Threads; all cores if absent
@@ -42,11 +42,11 @@ pub struct LossArgs {
     pub threads: Option<u16>,
 }
 
-/// Writes a line for each file and net: the mean squared difference of expected results in millionths, and the mean
+/// Prints a line for each file and net: the mean loss of expected results in millionths, and the mean absolute
 /// difference from the score in engine units.
 ///
 /// # Errors
-/// When a net or a file cannot be read, or a file has no position to measure on; the error names it.
+/// Fails if a net or a file cannot be read, or a file has no position to measure; the error names it.
 pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
     ensure!(
         args.scale > 0.0 && args.scale.is_finite(),
@@ -55,7 +55,7 @@ pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
     );
     ensure!(
         (0.0..=1.0).contains(&args.lambda),
-        "lambda is {}, but must be from 0 to 1",
+        "lambda is {}, but must be between 0 and 1",
         args.lambda
     );
     let loss = Loss {
@@ -83,7 +83,7 @@ pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// The nets of the arguments, or the embedded one.
+/// Loads the nets of the arguments, or the embedded one.
 fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
     let threads = match threads {
         _ if !threads::EXIST => 1,
@@ -107,7 +107,7 @@ fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
     labels.iter().map(measured).collect()
 }
 
-/// A net, and the sums of its losses and differences on the file at hand.
+/// A net, and the sums of its losses and differences on the current file.
 struct Measured {
     name: String,
     labellers: Vec<Labeller>,
@@ -157,7 +157,7 @@ impl Measured {
     fn write(&self, path: &Path, out: &mut impl Write) -> Result<()> {
         ensure!(
             self.positions > 0,
-            "{} has no position with a score within --max-score",
+            "{} has no positions with a score within --max-score",
             path.display()
         );
         let mean = |sum: f64| sum / self.positions as f64;
@@ -174,7 +174,7 @@ impl Measured {
     }
 }
 
-/// Positions with their labels.
+/// Positions with their labels, evaluated together.
 #[derive(Default)]
 struct Batch {
     pieces: Vec<Pieces>,
@@ -188,7 +188,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds its losses to all nets and empties it.
+    /// Adds the losses of this batch to all nets and empties the batch.
     fn measure(&mut self, loss: &Loss, nets: &mut [Measured]) {
         for net in nets {
             net.add(self, loss);

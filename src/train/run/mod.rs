@@ -32,24 +32,24 @@ use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
 use crate::util::claim::Lock;
 
-/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or one of another width, with squared ReLUs or products of
-/// halves, with HalfKAv2_hm features, or with eight stacks of layers.
+/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or nets of another width, with squared ReLUs or pairwise
+/// products, with HalfKAv2_hm features, or with eight layer stacks.
 ///
-/// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) beside it. A checkpoint
-/// (`.checkpoint`) is written now and then; `--resume` goes on from it exactly, after whatever end.
+/// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) next to it. A checkpoint
+/// (`.checkpoint`) is written at intervals; `--resume` continues exactly from it, even after a crash.
 #[derive(clap::Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct TrainArgs {
-    /// What to do instead of training.
+    /// Subcommand; trains if absent.
     #[command(subcommand)]
     pub command: Option<TrainCommand>,
-    /// TOML file with settings by the names of the options below, and `files`; the command line goes before it
+    /// TOML file with settings named like the options below, and `files`; the command line overrides it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Go on from the checkpoint beside the output, if it is there
+    /// Resume from the checkpoint next to the output, if there is one
     #[arg(long)]
     pub resume: bool,
-    /// Begin with this net or checkpoint (its weights; fine-tune with a lower `--rate`)
+    /// Initialise weights from this net or checkpoint (fine-tune with a lower `--rate`)
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
     /// The settings.
@@ -57,22 +57,22 @@ pub struct TrainArgs {
     pub settings: Overrides,
 }
 
-/// What `train` can do beside training.
+/// The subcommands of `train`.
 #[derive(clap::Subcommand, Clone, Debug)]
 pub enum TrainCommand {
-    /// Make a net of a checkpoint, and tell what the rounding cost
+    /// Export a net from a checkpoint and report the quantisation error
     Export(ExportArgs),
     /// Print the loss of nets on files of labelled positions
     Loss(LossArgs),
 }
 
-/// Most positions held out: more say nothing more, and measuring on them takes time.
+/// Maximum number of held-out positions. More would hardly improve the estimate, and validation takes time.
 const HOLDOUT_LIMIT: usize = 300_000;
 
-/// Does what the arguments say.
+/// Runs `train` or its subcommand.
 ///
 /// # Errors
-/// When settings or files are not what they should be, or the disk fails.
+/// Fails if settings or files are invalid, or on an I/O error.
 pub fn run(args: TrainArgs) -> Result<()> {
     match &args.command {
         Some(TrainCommand::Export(export)) => return export::run(export),
@@ -85,7 +85,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     };
     let sources = sources(&settings);
     if sources.is_empty() {
-        bail!("there is nothing to learn from: name files of positions");
+        bail!("no training data: give at least one file of positions");
     }
     let config = settings.resolved();
     config.check()?;
@@ -96,7 +96,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let lock = lock.with_context(|| format!("cannot write {}", config.out.display()))?;
     let Some(_lock) = lock else {
         bail!(
-            "another run writes to {} and {}: wait for its end, or give another --out",
+            "another run writes to {} and {}: wait for it to finish, or use another --out",
             config.out.display(),
             checkpoint.display()
         );
@@ -109,15 +109,15 @@ pub fn run(args: TrainArgs) -> Result<()> {
     train(start, options(sources, &config)?)
 }
 
-/// The whole of a run whose width is settled.
+/// Runs the training with the width as a const parameter.
 fn train<const L1: usize>(start: (RunState, Parameters), options: Options) -> Result<()> {
     let (stream, held_out) = open(&options, &start.0)?;
     let mut session = Session::<L1>::begin(start, stream, held_out)?;
-    session.learn()?;
+    session.train()?;
     session.finish()
 }
 
-/// The files that the settings name, of either kind.
+/// Returns the files named in the settings, sampled ones first.
 fn sources(settings: &Overrides) -> Vec<Source> {
     let of = |paths: &[PathBuf], sampled| {
         let source = |path: &PathBuf| Source {
@@ -129,15 +129,15 @@ fn sources(settings: &Overrides) -> Vec<Source> {
     [of(&settings.sampled, true), of(&settings.files, false)].concat()
 }
 
-/// What is learned from, as the settings say.
+/// Returns the options of the stream of training positions.
 fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
     let memory = (1e9 * config.memory) as usize;
     let own = trainer_bytes(config.architecture()?, config.average > 0.0, config.batch);
-    let least = own + stream::MIN_MEMORY;
-    if memory < least {
-        let least = least as f64 / 1e9;
+    let min_memory = own + stream::MIN_MEMORY;
+    if memory < min_memory {
+        let min_memory = min_memory as f64 / 1e9;
         bail!(
-            "memory is {} GB, but training a net of this shape takes {least:.3} at least",
+            "memory is {} GB, but training a net of this shape needs at least {min_memory:.3} GB",
             config.memory
         );
     }
@@ -158,21 +158,21 @@ fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
     })
 }
 
-/// The stream of positions to learn from, at the beginning or where an earlier run was, and those held out.
+/// Opens the stream of training positions, at its start or at a bookmark, and reads the held-out positions.
 fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
     let started = Instant::now();
     let checkpoint = beside(&state.config.out, "checkpoint");
     let stream = match &state.bookmark {
         Some(bookmark) => Stream::open_after(options, bookmark, state.shown)
-            .with_context(|| format!("cannot go on from {}", checkpoint.display()))?,
+            .with_context(|| format!("cannot resume from {}", checkpoint.display()))?,
         None => Stream::open(options)?,
     };
     let held_out = stream.held_out()?;
     let (all, window) = (stream.estimated_len(), stream.window_len());
     let shown = if stream.is_resident() {
-        format!("{all} positions to learn from")
+        format!("{all} training positions")
     } else {
-        format!("some {all} positions to learn from, {window} of them in memory at a time")
+        format!("about {all} training positions, {window} of them in memory at a time")
     };
     eprintln!(
         "{:6.1} s  {shown}, {} held out",

@@ -1,4 +1,4 @@
-//! The files of a run beside its checkpoint: the net, the log, and the picture.
+//! Output files of a run other than the checkpoint: the net, the log and the picture.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::util::kind::Kind;
 
 /// First line of a log.
 const LOG_HEADER: &str = "positions\ttrain\theld_out\trate\tlambda\tseconds\n";
-/// What every picture's title says behind the name of the net.
+/// Title of every picture, after the name of the net.
 const PICTURE_TITLE: &str = "loss by positions shown";
-/// What a log may replace.
+/// The kind of file that a log may replace.
 pub const LOG: Kind = Kind {
     name: "the log of a training run",
     is: |head| head.starts_with(LOG_HEADER.as_bytes()),
 };
-/// What a picture may replace.
+/// The kind of file that a picture may replace.
 pub const PICTURE: Kind = Kind {
     name: "the plot of a training run",
     is: |head| {
@@ -29,20 +29,20 @@ pub const PICTURE: Kind = Kind {
     },
 };
 
-/// The file beside the net that has this extension.
+/// Returns the path of the net with another extension.
 pub fn beside(out: &Path, extension: &str) -> PathBuf {
     out.with_extension(extension)
 }
 
-/// Positions in millions.
+/// Converts positions to millions.
 pub fn millions(positions: u64) -> f64 {
     positions as f64 / 1e6
 }
 
-/// Gives the checkpoint of an older run another name, so that a new run does not replace it.
+/// Renames the checkpoint of an older run, so that a new run does not overwrite it.
 ///
 /// # Errors
-/// Fails if it cannot be renamed, or another file of the user has that name.
+/// Fails if it cannot be renamed, or if the new name is in use by another file of the user.
 pub fn keep_old(checkpoint: &Path) -> Result<()> {
     if !checkpoint.exists() {
         return Ok(());
@@ -50,7 +50,7 @@ pub fn keep_old(checkpoint: &Path) -> Result<()> {
     let old = old_checkpoint(checkpoint);
     super::checkpoint::KIND.check(&old)?;
     eprintln!(
-        "{} is there from another run (--resume would have gone on from it): kept as {}",
+        "{} exists from another run (--resume would have continued it): renamed to {}",
         checkpoint.display(),
         old.display()
     );
@@ -58,7 +58,7 @@ pub fn keep_old(checkpoint: &Path) -> Result<()> {
         .with_context(|| format!("cannot rename {}", checkpoint.display()))
 }
 
-/// Where the checkpoint of an older run goes.
+/// Returns the new name for the checkpoint of an older run.
 pub fn old_checkpoint(checkpoint: &Path) -> PathBuf {
     beside(checkpoint, "checkpoint.old")
 }
@@ -69,7 +69,7 @@ pub fn write_net(path: &Path, net: &Network) -> Result<()> {
     write_over(path, &nnue::KIND, |file| file.write_all(&bytes))
 }
 
-/// Writes log and picture beside the net.
+/// Writes the log and the picture next to the net.
 pub fn write_curves(out: &Path, history: &[Validation]) -> Result<()> {
     write_over(&beside(out, "tsv"), &LOG, |file| {
         file.write_all(log_of(history).as_bytes())
@@ -83,13 +83,13 @@ pub fn write_picture(path: &Path, net: &Path, history: &[Validation]) -> Result<
     write_over(path, &PICTURE, |file| file.write_all(picture.as_bytes()))
 }
 
-/// Names the net, but not the folder where it happens to lie.
+/// Returns a title with the net's file name, without its folder.
 fn picture_title(net: &Path) -> String {
     let name = net.file_name().unwrap_or_default();
     format!("{}: {PICTURE_TITLE}", name.display())
 }
 
-/// The log: a line per validation.
+/// Returns the log: one line per validation.
 fn log_of(history: &[Validation]) -> String {
     history.iter().fold(LOG_HEADER.to_owned(), |log, report| {
         log + &format!(

@@ -1,23 +1,23 @@
-//! The loss curves as an SVG picture: losses on a logarithmic scale, round numbers at the axes, names at the lines.
+//! The loss curves as an SVG picture: logarithmic losses, round numbers on the axes, labels at the curves.
 
 use std::fmt::Write;
 
 use crate::train::run::checkpoint::Validation;
 use crate::train::run::plot::{Range, both_range, millions};
 
-/// Width, height and margins of the picture, in its own units.
+/// Width, height and margins of the picture, in SVG units.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 45.0;
-/// Numbers at an axis, at most.
+/// Maximum number of labels on an axis.
 const TICKS: f64 = 7.0;
-/// Between the names of two lines, at least.
+/// Minimum distance between the labels of two curves.
 const LINE: f64 = 15.0;
 
-/// Both curves as a picture of its own, or a frame with nothing in it where there are none.
+/// Returns both curves as an SVG picture, or an empty frame without validations.
 pub fn svg(title: &str, history: &[Validation]) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
@@ -42,10 +42,10 @@ pub fn svg(title: &str, history: &[Validation]) -> String {
     out
 }
 
-/// The picture's coordinates.
+/// Coordinate system of the picture.
 struct Canvas {
     range: Range,
-    /// Millions of positions at the right end.
+    /// Millions of positions at the right edge.
     end: f64,
 }
 
@@ -58,7 +58,7 @@ impl Canvas {
         TOP + (1.0 - self.range.place(value)) * (HEIGHT - TOP - BOTTOM)
     }
 
-    /// A line across at every round loss, a number below at every round number of positions.
+    /// Draws a horizontal line at each round loss, and a label below at each round number of positions.
     fn axes(&self, out: &mut String) {
         let (low, high) = (self.range.value(0.0), self.range.value(1.0));
         for (value, text) in round_losses(low, high) {
@@ -107,7 +107,7 @@ impl Canvas {
         );
     }
 
-    /// Where each line ends: what it is, and its last value.
+    /// Label and final value of each curve.
     fn names(&self, out: &mut String, last: &Validation) {
         let (train, held_out) = (last.train, f64::from(last.held_out));
         let (mut high, mut low) = (
@@ -130,7 +130,7 @@ impl Canvas {
     }
 }
 
-/// Round numbers from `low` to `high`, evenly spaced, with how to write them.
+/// Returns evenly spaced round numbers from `low` to `high`, with their text.
 fn round_numbers(low: f64, high: f64) -> Vec<(f64, String)> {
     let rough = (high - low) / TICKS;
     if !(rough > 0.0 && rough.is_finite()) {
@@ -153,7 +153,7 @@ fn round_numbers(low: f64, high: f64) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// Round losses for a logarithmic axis: evenly spaced while the span is small, else 1, 2 and 5 of every decade.
+/// Returns round losses for a logarithmic axis: evenly spaced within a factor of 8, else 1, 2 and 5 of every decade.
 fn round_losses(low: f64, high: f64) -> Vec<(f64, String)> {
     if high < 8.0 * low {
         return round_numbers(low, high);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn both_lines_are_named_and_the_names_lie_apart() {
+    fn curve_labels_do_not_overlap() {
         for train in [0.02, 0.03, 0.0301, 0.05] {
             let picture = svg("a", &history(train));
             let heights: Vec<f64> = ["training", "held out"]
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense_draw_nothing() {
+    fn invalid_losses_are_not_drawn() {
         let mut history = history(0.02);
         history[3].train = f64::NAN;
         history[4].train = 0.0;

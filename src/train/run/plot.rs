@@ -1,14 +1,14 @@
-//! The loss curves as text, for the terminal; [`picture`](super::picture) draws them for the browser.
+//! The loss curves as text for the terminal; [`picture`](super::picture) draws them as SVG.
 
 use std::fmt::Write;
 
 use crate::train::run::checkpoint::Validation;
 
-/// Columns and rows of the plot in the terminal.
+/// Size of the plot in the terminal, in characters.
 const COLUMNS: usize = 64;
 const ROWS: usize = 10;
 
-/// The last losses on held-out positions as a line of blocks, for a progress line.
+/// Returns the latest validation losses as a line of block characters, for the moving line.
 pub fn sparkline(history: &[Validation], width: usize) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let recent = &history[history.len().saturating_sub(width)..];
@@ -24,7 +24,7 @@ pub fn sparkline(history: &[Validation], width: usize) -> String {
         .collect()
 }
 
-/// Both curves as text: `t` the training loss, `*` the loss on held-out positions; empty with less than two reports.
+/// Returns both curves as text: `t` the training loss, `*` the validation loss; empty with fewer than two validations.
 pub fn text(history: &[Validation]) -> String {
     let (Some(range), Some(end)) = (both_range(history), history.last()) else {
         return String::new();
@@ -69,7 +69,7 @@ pub(super) fn both_range(history: &[Validation]) -> Option<Range> {
     Range::of(values)
 }
 
-/// What an axis of losses spans, in logarithms.
+/// Range of a logarithmic axis, in natural logarithms.
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     low: f64,
@@ -77,7 +77,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The span of the positive values, if there are any.
+    /// Returns the range of the positive values, if there are any.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let logs = values.filter(|value| value.is_finite() && *value > 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -87,12 +87,12 @@ impl Range {
         }
         (low <= high).then_some(Self {
             low,
-            // A flat curve needs a span too.
+            // A flat curve also needs a range above 0.
             high: high.max(low + 1e-6),
         })
     }
 
-    /// Where a value lies, 0 to 1.
+    /// Returns the position of a value in the range, 0 to 1.
     pub(super) fn place(&self, value: f64) -> f64 {
         if value > 0.0 {
             ((value.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
@@ -101,7 +101,7 @@ impl Range {
         }
     }
 
-    /// The value at a place.
+    /// Returns the value at a position in the range.
     pub(super) fn value(&self, place: f64) -> f64 {
         (self.low + place * (self.high - self.low)).exp()
     }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_falling_loss_falls_from_left_to_right() {
+    fn falling_loss_slopes_down() {
         let line: Vec<char> = sparkline(&history(), 30).chars().collect();
         assert_eq!(line.len(), 20);
         assert!(line.is_sorted_by(|a, b| a >= b), "{line:?}");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_nonsense_draw_nothing() {
+    fn short_history_draws_nothing() {
         assert_eq!(sparkline(&[], 10), "");
         assert_eq!(text(&[]), "");
         assert_eq!(text(&history()[..1]), "");

@@ -1,5 +1,5 @@
-//! Schedules of the learning rate, the weight of the score and the rounding in the course of a run.
-// CITE: half a cosine: Loshchilov and Hutter (2017); steps, and a weight of the score that changes: nnue-pytorch.
+//! Schedules of the learning rate, the weight of the score, averaging and rounding during a run.
+// CITE: half a cosine: Loshchilov and Hutter (2017); steps, and a changing weight of the score: nnue-pytorch.
 
 use std::f32::consts::PI;
 
@@ -7,18 +7,18 @@ use super::outputs::millions;
 use crate::train::model::rounding::Rounding;
 use crate::train::run::config::{Config, ScheduleKind};
 
-/// Where a run stands.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Elapsed {
-    /// Share of the run that has passed, 0 to 1.
+    /// Completed share of the run, 0 to 1.
     pub done: f32,
     /// Positions shown, in millions.
     pub millions: f64,
 }
 
 impl Elapsed {
-    /// Where a run is after so many positions and so many seconds of work: by positions or by the clock, whichever is
-    /// further.
+    /// Returns the progress after `shown` positions and `seconds` of training: by positions or by the clock, whichever
+    /// is greater.
     pub fn after(config: &Config, shown: u64, seconds: f64) -> Self {
         let by_clock = if config.minutes > 0.0 {
             seconds / (60.0 * config.minutes)
@@ -33,7 +33,7 @@ impl Elapsed {
     }
 }
 
-/// The learning rate at a place.
+/// Returns the learning rate.
 pub fn rate(config: &Config, at: Elapsed) -> f32 {
     let risen = if at.millions < config.warm_up {
         (at.millions / config.warm_up) as f32
@@ -43,7 +43,7 @@ pub fn rate(config: &Config, at: Elapsed) -> f32 {
     config.rate * risen * fallen(config, at)
 }
 
-/// What the schedule has left of the learning rate.
+/// Returns the factor of the learning rate from the schedule.
 fn fallen(config: &Config, at: Elapsed) -> f32 {
     match config.schedule {
         ScheduleKind::Constant => 1.0,
@@ -58,18 +58,18 @@ fn fallen(config: &Config, at: Elapsed) -> f32 {
     }
 }
 
-/// How many moments of the run's last part have come: each is to be taken into the mean of the weights.
-pub fn moments(config: &Config, at: Elapsed) -> u32 {
-    /// Moments of a run after the first.
-    const MOMENTS: f64 = 100.0;
+/// Returns the number of models due for averaging up to now.
+pub fn averaged(config: &Config, at: Elapsed) -> u32 {
+    /// Averaged models after the first.
+    const MODELS: f64 = 100.0;
     let last_part = (f64::from(at.done) - 1.0).min(0.0) + config.average;
     if config.average <= 0.0 || last_part < 0.0 {
         return 0;
     }
-    1 + (MOMENTS * last_part / config.average) as u32
+    1 + (MODELS * last_part / config.average) as u32
 }
 
-/// How the parameters are rounded at a place: not at all, or in the run's last part as they will be written.
+/// Returns the rounding of the parameters: as in the net file in the last part of the run, before that `None`.
 pub fn rounding(config: &Config, at: Elapsed) -> Option<Rounding> {
     let begins = 1.0 - config.rounded;
     let is_rounded = config.rounded > 0.0 && f64::from(at.done) >= begins;
@@ -78,7 +78,7 @@ pub fn rounding(config: &Config, at: Elapsed) -> Option<Rounding> {
     })
 }
 
-/// The weight of the score at a place.
+/// Returns the weight of the score.
 pub fn lambda(config: &Config, at: Elapsed) -> f32 {
     config.lambda + (config.last_lambda() - config.lambda) * at.done.clamp(0.0, 1.0)
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cosine_falls_from_first_to_last() {
+    fn cosine_falls_from_rate_to_final_rate() {
         let config = Overrides::default().resolved();
         assert!((rate(&config, place(0.0)) - 0.004).abs() < 1e-8);
         assert!((rate(&config, place(1.0)) - 0.000_04).abs() < 1e-8);
@@ -102,27 +102,27 @@ mod tests {
     }
 
     #[test]
-    fn steps_and_warm_up_count_positions() {
+    fn step_and_warm_up_follow_positions() {
         let mut config = Overrides::default().resolved();
         config.schedule = ScheduleKind::Step;
         (config.step_every, config.step_factor, config.warm_up) = (40.0, 0.5, 20.0);
         let rates = [0.0, 0.1, 0.3, 0.5, 0.9].map(|done| rate(&config, place(done)) / config.rate);
-        for (rate, wanted) in rates.into_iter().zip([0.0, 0.5, 1.0, 0.5, 0.25]) {
-            assert!((rate - wanted).abs() < 1e-6, "{rates:?}");
+        for (rate, expected) in rates.into_iter().zip([0.0, 0.5, 1.0, 0.5, 0.25]) {
+            assert!((rate - expected).abs() < 1e-6, "{rates:?}");
         }
     }
 
     #[test]
-    fn the_moments_are_those_of_the_last_part() {
+    fn averaging_covers_last_part_of_run() {
         let mut config = Overrides::default().resolved();
-        assert_eq!(moments(&config, place(1.0)), 0);
+        assert_eq!(averaged(&config, place(1.0)), 0);
         config.average = 0.25;
-        let counts = [0.0, 0.74, 0.763, 0.876, 1.0, 1.1].map(|done| moments(&config, place(done)));
+        let counts = [0.0, 0.74, 0.763, 0.876, 1.0, 1.1].map(|done| averaged(&config, place(done)));
         assert_eq!(counts, [0, 0, 6, 51, 101, 101]);
     }
 
     #[test]
-    fn the_last_part_is_rounded() {
+    fn rounding_starts_in_last_part_of_run() {
         let mut config = Overrides::default().resolved();
         assert_eq!(rounding(&config, place(1.0)), None);
         (config.rounded, config.output_scale) = (0.25, 0.8);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn lambda_goes_in_a_straight_line() {
+    fn lambda_changes_linearly() {
         let mut config = Overrides::default().resolved();
         assert_eq!(lambda(&config, place(0.7)), 0.8);
         (config.lambda, config.lambda_end) = (1.0, 0.5);

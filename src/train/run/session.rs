@@ -1,4 +1,4 @@
-//! A run from its first batch to its last.
+//! The training loop of a run.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -21,31 +21,31 @@ use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::util::atomic::resolve;
 use crate::util::interrupt::{Interrupt, Interrupted};
 
-/// Positions that an export is checked on.
+/// Number of positions for the quantisation report of an export.
 const CHECK_POSITIONS: usize = 10_000;
 
-/// A run: data, trainer, and where it stands.
+/// A run: data, trainer and state.
 pub struct Session<const L1: usize> {
     batches: Batches,
     held_out: Vec<Record>,
-    /// Some of the held-out positions, which checkpoints carry to check exports on.
+    /// A sample of the held-out positions, stored in checkpoints to calibrate and check exports.
     checked: Vec<Record>,
     trainer: Trainer<L1>,
     state: RunState,
     display: RunDisplay,
     started: Instant,
-    /// Positions that this process has shown.
+    /// Positions shown by this process.
     shown_here: u64,
-    /// Seconds of work before this process.
+    /// Seconds of training before this process.
     seconds_before: f64,
-    /// Whether the checkpoint beside the output is of this run.
+    /// Whether the checkpoint next to the output belongs to this run.
     kept: bool,
     /// Positions shown before the last checkpoint.
     kept_at: Option<u64>,
 }
 
 impl<const L1: usize> Session<L1> {
-    /// A run from where it stands. The stream is where the state says.
+    /// Starts or resumes a run. The stream must be at the state's bookmark.
     pub fn begin(
         (state, parameters): (RunState, Parameters),
         stream: Stream,
@@ -81,11 +81,11 @@ impl<const L1: usize> Session<L1> {
         })
     }
 
-    /// Shows batch after batch until the end. If no more can be read, or at a request to end, what was learnt is kept.
+    /// Trains until the end of the run. On a read error or an interrupt, writes a checkpoint first.
     ///
     /// # Errors
-    /// When it could not come to the end, and why.
-    pub fn learn(&mut self) -> Result<()> {
+    /// Fails if the run did not reach its end, with the reason.
+    pub fn train(&mut self) -> Result<()> {
         let interrupt = Interrupt::noticed();
         while self.elapsed().done < 1.0 {
             if interrupt.is_heard() {
@@ -120,7 +120,7 @@ impl<const L1: usize> Session<L1> {
             if validate {
                 self.validate()?;
             }
-            // The first one comes early: what the disk or a folder refuses is told before there is much to lose.
+            // The first checkpoint comes early, so that a disk or folder error appears before much work is at risk.
             if keep || !self.kept {
                 self.keep()?;
             }
@@ -128,24 +128,24 @@ impl<const L1: usize> Session<L1> {
         Ok(())
     }
 
-    /// Ends the run where it is.
+    /// Writes a checkpoint and returns an error that says how to resume.
     fn stop(&mut self) -> Result<()> {
         if self.shown_here > 0 {
             self.keep()?;
         }
         Err(Interrupted::error(format!(
-            "stopped by Ctrl-C or a signal after {:.1} M positions; the same command with --resume goes on from {}",
+            "stopped by Ctrl-C or a signal after {:.1} M positions; add --resume to the command to continue from {}",
             millions(self.state.shown),
             self.checkpoint().display()
         )))
     }
 
-    /// Where the run is kept.
+    /// Returns the path of the checkpoint.
     fn checkpoint(&self) -> PathBuf {
         beside(&self.state.config.out, "checkpoint")
     }
 
-    /// One batch.
+    /// Trains on one batch.
     fn step(&mut self, batch: &Batch) -> f32 {
         let (config, elapsed) = (&self.state.config, self.elapsed());
         let rate = schedule::rate(config, elapsed);
@@ -153,26 +153,26 @@ impl<const L1: usize> Session<L1> {
         self.trainer.round(schedule::rounding(config, elapsed));
         let loss = self.trainer.step(&batch.samples, rate);
         let size = batch.samples.len() as u64;
-        let moments = schedule::moments(&self.state.config, elapsed);
+        let averaged = schedule::averaged(&self.state.config, elapsed);
         self.state.bookmark = Some(batch.bookmark);
         self.state.shown += size;
         self.shown_here += size;
         self.state.recent.0 += f64::from(loss);
         self.state.recent.1 += 1;
         self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
-        if schedule::moments(&self.state.config, self.elapsed()) > moments {
-            self.trainer.take_moment();
+        if schedule::averaged(&self.state.config, self.elapsed()) > averaged {
+            self.trainer.add_to_average();
             self.state.averaged += 1;
         }
         loss
     }
 
-    /// Where the run stands.
+    /// Returns the progress of the run.
     fn elapsed(&self) -> Elapsed {
         Elapsed::after(&self.state.config, self.state.shown, self.state.seconds)
     }
 
-    /// Measures on what was held out, and writes net, log and plot.
+    /// Measures the validation loss and writes net, log and plot.
     fn validate(&mut self) -> Result<()> {
         let (elapsed, state) = (self.elapsed(), &mut self.state);
         self.trainer.loss.lambda = state.config.last_lambda();
@@ -194,7 +194,7 @@ impl<const L1: usize> Session<L1> {
         self.display.report(&validation, status);
         let lambda = self.state.config.last_lambda();
         if let Some(warning) = overfitting(&self.state.history, lambda) {
-            self.display.say(&warning);
+            self.display.print(&warning);
         }
         self.write_net()?;
         write_curves(&self.state.config.out, &self.state.history)
@@ -240,7 +240,7 @@ impl<const L1: usize> Session<L1> {
     fn keep(&mut self) -> Result<()> {
         self.check_soundness(0.0)?;
         self.kept_at = Some(self.state.shown);
-        // What a link names is renamed, not the link.
+        // If the checkpoint is a link, its target is renamed, not the link.
         let path = resolve(&self.checkpoint())?;
         let contents = Contents {
             state: &self.state,
@@ -252,7 +252,7 @@ impl<const L1: usize> Session<L1> {
         if self.kept {
             return checkpoint::write(&path, contents);
         }
-        // Whole before anything makes way for it.
+        // Completed before an older checkpoint is renamed.
         let new = checkpoint::begin(&path, contents)?;
         keep_old(&path)?;
         new.commit()?;
@@ -260,7 +260,7 @@ impl<const L1: usize> Session<L1> {
         Ok(())
     }
 
-    /// The last validation, the last checkpoint, and what the net is like.
+    /// Runs the last validation, writes the last checkpoint, and reports on the net.
     pub fn finish(&mut self) -> Result<()> {
         if self.state.recent.1 > 0 {
             self.validate()?;
@@ -270,7 +270,7 @@ impl<const L1: usize> Session<L1> {
         let config = &self.state.config;
         let model = (self.trainer.result(), config.output_scale);
         let report = ExportReport::of(model, &net, &self.checked, config.last_loss());
-        self.display.say(&format!(
+        self.display.print(&format!(
             "{}{report}\nwrote {}",
             plot::text(&self.state.history),
             self.state.config.out.display()
@@ -279,13 +279,13 @@ impl<const L1: usize> Session<L1> {
     }
 }
 
-/// At most `most` of the records, evenly from all of them: neighbours come from one game, and are alike.
-fn spread(records: &[Record], most: usize) -> Vec<Record> {
-    let step = records.len().div_ceil(most).max(1);
+/// Returns at most `max` records, evenly spaced, because neighbours come from the same game and are similar.
+fn spread(records: &[Record], max: usize) -> Vec<Record> {
+    let step = records.len().div_ceil(max).max(1);
     records.iter().step_by(step).copied().collect()
 }
 
-/// What the display needs to know.
+/// Returns the progress for the display.
 fn status<'a>(
     state: &'a RunState,
     elapsed: Elapsed,
@@ -310,7 +310,7 @@ mod tests {
     use crate::train::samples::active::record_of;
 
     #[test]
-    fn records_to_check_on_come_from_everywhere() {
+    fn spread_selects_records_evenly() {
         let record = |score: i16| {
             let board = shakmaty::Board::default();
             let mut record = record_of(&board, false);
@@ -318,8 +318,7 @@ mod tests {
             record
         };
         let records: Vec<Record> = (0..95).map(record).collect();
-        let scores =
-            |most| -> Vec<i16> { spread(&records, most).iter().map(|r| r.score).collect() };
+        let scores = |max| -> Vec<i16> { spread(&records, max).iter().map(|r| r.score).collect() };
         assert_eq!(scores(10), [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
         assert_eq!(scores(94).len(), 48);
         assert_eq!(scores(95).len(), 95);

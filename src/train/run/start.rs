@@ -14,9 +14,9 @@ use crate::train::model::{Model, shapes};
 use crate::train::step::optimiser::Moments;
 use crate::util::rng::SplitMix64;
 
-/// Initial span of the factor rows. Products of small numbers are smaller still and would learn late, so nets with
-/// products start with a larger span. (`DenseParameters::initial` has the bias.)
-// CITE: ours, from runs in `docs/experiments.md`.
+/// Initial span of the factor rows. Products of small numbers are even smaller and would train slowly at first, so
+/// nets with products start with a larger span. (`DenseParameters::initial` has the bias.)
+// CITE: own result, from runs in `docs/experiments.md`.
 const fn initial_span(activation: Activation) -> f32 {
     match activation {
         Activation::Crelu | Activation::Screlu => 0.03,
@@ -24,26 +24,26 @@ const fn initial_span(activation: Activation) -> f32 {
     }
 }
 
-/// Where a run stands when it begins, and its parameters: fresh, of another net, or of the checkpoint beside its
+/// Returns the initial state and parameters of a run: fresh, from another net, or from the checkpoint next to its
 /// output.
 ///
 /// # Errors
-/// When the checkpoint or the other net cannot be read, or does not fit the settings.
+/// Fails if the checkpoint or the other net cannot be read or does not match the settings.
 pub fn start(config: &Config, resume: bool, init: Option<&Path>) -> Result<(RunState, Parameters)> {
     let path = beside(&config.out, "checkpoint");
     if resume && path.exists() {
         let found = resumed(&path, config)?;
-        eprintln!("going on after {:.1} M positions", millions(found.0.shown));
+        eprintln!("resuming after {:.1} M positions", millions(found.0.shown));
         return Ok(found);
     }
     if resume {
-        eprintln!("there is no {} yet: a new run", path.display());
+        eprintln!("no checkpoint {}: starting a new run", path.display());
     }
     let state = new_state(config);
     Ok((state, new_parameters(config, init)?))
 }
 
-/// The state of a run that begins.
+/// Returns the state of a new run.
 fn new_state(config: &Config) -> RunState {
     RunState {
         config: config.clone(),
@@ -56,104 +56,102 @@ fn new_state(config: &Config) -> RunState {
     }
 }
 
-/// The parameters of a run that begins, random or from a file.
+/// Returns the parameters of a new run, random or from a file.
 fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
-    let told = config.architecture()?;
+    let configured = config.architecture()?;
     let model = match init {
         Some(path) => model_of(path, config.output_scale)?,
         None => {
-            let span = initial_span(told.activation);
-            Model::initial(&mut SplitMix64::new(config.seed), told, span)
+            let span = initial_span(configured.activation);
+            Model::initial(&mut SplitMix64::new(config.seed), configured, span)
         }
     };
-    if let Some(difference) = difference(model.architecture, told) {
-        bail!("the net to begin with has {difference}");
+    if let Some(difference) = difference(model.architecture, configured) {
+        bail!("the initial net has {difference}");
     }
     Ok(Parameters {
         model,
-        moments: Moments::zeros(told),
+        moments: Moments::zeros(configured),
         average: None,
     })
 }
 
-/// How the shape of the net to begin with is not what the run was told, and how to tell it.
-fn difference(found: Architecture, told: Architecture) -> Option<String> {
-    let part = |what: &str, found: &dyn Display, told: &dyn Display, option: &str| {
-        format!("{what} {found}, but the run was told {told}: give `--{option}`")
+/// Describes the first difference between the initial net's shape and the configured one, with the option to use.
+fn difference(found: Architecture, configured: Architecture) -> Option<String> {
+    let part = |what: &str, found: &dyn Display, configured: &dyn Display, option: &str| {
+        format!("{what} {found}, but the settings have {configured}: use `--{option}`")
     };
-    if found.activation != told.activation {
+    if found.activation != configured.activation {
         let option = format!("activation {}", found.activation);
         return Some(part(
-            "the activation",
+            "activation",
             &found.activation,
-            &told.activation,
+            &configured.activation,
             &option,
         ));
     }
-    if found.l1 != told.l1 {
+    if found.l1 != configured.l1 {
         let option = format!("l1 {}", found.l1);
-        return Some(part("accumulators of width", &found.l1, &told.l1, &option));
+        return Some(part(
+            "accumulator width",
+            &found.l1,
+            &configured.l1,
+            &option,
+        ));
     }
-    let sets = [found.features, told.features].map(Features::set);
+    let sets = [found.features, configured.features].map(Features::set);
     if sets[0].code == sets[1].code && sets[0].kings != sets[1].kings {
         let option = format!("king-buckets {}", sets[0].kings);
         let kings = [sets[0].kings, sets[1].kings];
-        return Some(part(
-            "king buckets in the number of",
-            &kings[0],
-            &kings[1],
-            &option,
-        ));
+        return Some(part("king bucket count", &kings[0], &kings[1], &option));
     }
-    if found.psqt != told.psqt {
+    if found.psqt != configured.psqt {
         return Some(part(
-            "piece-square values in the number of",
+            "piece-square output count",
             &found.psqt,
-            &told.psqt,
+            &configured.psqt,
             &format!("psqt {}", found.psqt > 0),
         ));
     }
-    if found.features != told.features {
+    if found.features != configured.features {
         return Some(part(
-            "the features",
+            "features",
             &found.features,
-            &told.features,
+            &configured.features,
             "features",
         ));
     }
-    if found.buckets != told.buckets {
+    if found.buckets != configured.buckets {
         let option = format!("buckets {}", found.buckets);
         return Some(part(
-            "stacks in the number of",
+            "layer stack count",
             &found.buckets,
-            &told.buckets,
+            &configured.buckets,
             &option,
         ));
     }
     None
 }
 
-/// Reads the checkpoint of a run, which must be the one that `config` describes.
+/// Reads the checkpoint of a run, whose settings must match `config`.
 fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     let (mut state, parameters, _) = checkpoint::read(path)?;
     if let Some(difference) = config.difference(&state.config) {
         bail!(
-            "{} belongs to another run: {difference} (here and there). Give the same settings, or begin a new run \
-             with --init",
+            "{} belongs to another run: {difference}. Use the same settings, or start a new run with --init",
             path.display()
         );
     }
     if state.bookmark.is_none() {
         bail!(
-            "{} was written by an earlier version, which showed the positions in another order. Begin a new run with \
-             --init",
+            "{} was written by an earlier version, which used another order of positions. Start a new run with --init",
             path.display()
         );
     }
-    let most = 1e6 * config.millions + config.batch as f64;
+    let max = 1e6 * config.millions + config.batch as f64;
     ensure!(
-        state.shown as f64 <= most,
-        "{} is damaged: it has shown {} positions, more than such a run shows",
+        state.shown as f64 <= max,
+        "{} is damaged: {} positions shown are more than the whole run has",
         path.display(),
         state.shown
     );
@@ -161,20 +159,20 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     Ok((state, parameters))
 }
 
-/// The model of a net file of a shape that can be trained, or of a checkpoint (its mean if it has one). A net file was
-/// written with its output multiplied by `output_scale`, which is taken off again.
+/// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). The output of a
+/// net file is scaled by `output_scale`, which is undone here.
 ///
 /// # Errors
-/// When the file is neither.
+/// Fails if the file is neither, or the net cannot be trained.
 fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
         return Ok(checkpoint::read(path)?.1.into_result());
     }
     let net = Network::from_file(path)
-        .with_context(|| format!("{} is no checkpoint and no net", path.display()))?;
+        .with_context(|| format!("{} is neither a checkpoint nor a net", path.display()))?;
     let Some(architecture) = net.architecture().trained() else {
         bail!(
-            "{} is {}, which cannot be trained; these can: {}",
+            "{} is {}, which cannot be trained; trainable shapes: {}",
             path.display(),
             net.architecture(),
             shapes::names()

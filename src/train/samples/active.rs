@@ -1,7 +1,7 @@
-//! From a board to the active features of both perspectives.
+//! Active features of both perspectives of a board.
 //!
-//! The trainer stores the transformer's rows by *piece row* first and king second (`row = kings * piece_row + king`),
-//! so that the real rows which share a virtual one lie together; the file's order is king first.
+//! The trainer orders the transformer's rows by *piece row* first and king second (`row = kings * piece_row + king`),
+//! so that the real rows of one factor row are contiguous. The file's order is king first.
 
 use shakmaty::{Color, Square};
 
@@ -15,9 +15,9 @@ const KING: u8 = 5;
 /// The active features of a position, for the side to move and for the other side.
 #[derive(Clone, Copy, Debug)]
 pub struct Active {
-    /// How many rows of each perspective are valid.
+    /// Number of valid rows of each perspective.
     pub count: u8,
-    /// `[0]` the side to move's, `[1]` the other side's: `kings * piece_row + king`.
+    /// Row indices `kings * piece_row + king`: `[0]` of the side to move, `[1]` of the other side.
     pub rows: [[u16; MAX_ACTIVE]; 2],
 }
 
@@ -31,7 +31,7 @@ impl Default for Active {
 }
 
 impl Active {
-    /// The features of a record, or of its left-to-right mirror image.
+    /// Returns the features of a record, or of its left-to-right mirror image.
     #[inline]
     pub fn of(features: Features, record: &Record, mirrored: bool) -> Self {
         let set = features.set();
@@ -65,14 +65,14 @@ impl Active {
         active
     }
 
-    /// The valid rows of a perspective (0 the side to move, 1 the other).
+    /// Returns the valid rows of a perspective (0 the side to move, 1 the other).
     #[inline]
     pub fn side(&self, side: usize) -> &[u16] {
         &self.rows[side][..usize::from(self.count)]
     }
 }
 
-/// A record of a board, without label, and with a castling right so that training does not mirror it.
+/// Packs a board into a record without a label, and with a castling right so that training does not mirror it.
 #[cfg(test)]
 pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
     let pieces = board
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use shakmaty::Board;
 
-    /// The rows of a perspective in the order of the file.
+    /// Returns the rows of a perspective as indices into the file.
     fn file_rows(active: &Active, features: Features, side: usize) -> Vec<u16> {
         let set = features.set();
         let kings = set.kings as u16;
@@ -99,20 +99,20 @@ mod tests {
     }
 
     #[test]
-    fn the_start_position_has_thirty_rows_a_side() {
+    fn start_position_has_thirty_rows_per_side() {
         let features = Features::HalfKp;
         let active = Active::of(features, &record_of(&Board::new(), false), false);
         assert_eq!(active.count, 30);
         let rows = file_rows(&active, features, 0);
         assert!(rows.iter().all(|&row| row < 41_024 && row % 641 != 0));
-        // White's a1 rook with the king on e1, and black's h8 rook, which black sees on a1 with its king on d1.
+        // White's a1 rook with the king on e1. Black's h8 rook, which is on a1 from Black's view, with the king on d1.
         assert!(rows.contains(&(641 * 4 + 1 + 64 * 6)));
         let rows = file_rows(&active, features, 1);
         assert!(rows.contains(&(641 * 3 + 1 + 64 * 6)));
     }
 
     #[test]
-    fn a_mirrored_record_is_the_mirrored_board() {
+    fn mirrored_record_has_features_of_mirrored_board() {
         let board = Board::from_ascii_board_fen(b"2k5/pp6/8/4n3/8/5Q2/6PP/R5K1").unwrap();
         let mut mirrored = board.clone();
         mirrored.flip_horizontal();

@@ -1,4 +1,4 @@
-//! Batches out of the stream, filled beside the steps by a thread of their own.
+//! Batches from the stream, filled by a background thread during the steps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,30 +11,30 @@ use crate::data::stream::{Bookmark, Stream};
 use crate::util::rng::SplitMix64;
 use crate::util::threads;
 
-/// Batches that may wait: one for the next step, and one in case a chunk of a file takes longer.
-const WAITING: usize = 2;
+/// Capacity of the queue of batches: one for the next step, and one in case a chunk of a file takes longer.
+const QUEUED: usize = 2;
 
-/// A batch of a run: positions without castling rights are mirrored by a coin.
+/// A batch of a run. Positions without castling rights are mirrored at random.
 pub struct Batch {
     /// The positions.
     pub samples: Vec<Sample>,
-    /// Where the stream is behind them.
+    /// Position in the stream after the samples.
     pub bookmark: Bookmark,
 }
 
-/// The batches of a run, one after the other, without end.
+/// Endless sequence of a run's batches.
 pub struct Batches(Filling);
 
 enum Filling {
-    /// A thread fills them.
-    Beside(Receiver<Result<Batch>>),
-    /// Where there are no threads.
-    Here(Box<Filler>),
+    /// A background thread fills them.
+    Background(Receiver<Result<Batch>>),
+    /// The calling thread fills them, on platforms without threads.
+    Foreground(Box<Filler>),
 }
 
 impl Batches {
-    /// The batches of `size` positions that the stream gives from where it is. The first position is number `first` of
-    /// the run; `seed` is that of the coins.
+    /// Starts batches of `size` positions at the current position of `stream`. The first position has number `first` in
+    /// the run. `seed` determines the random mirroring.
     pub fn new(stream: Stream, size: usize, seed: u64, first: u64) -> Self {
         let filler = Box::new(Filler {
             stream,
@@ -44,30 +44,30 @@ impl Batches {
             first,
         });
         if !threads::EXIST {
-            return Self(Filling::Here(filler));
+            return Self(Filling::Foreground(filler));
         }
-        let (sender, receiver) = bounded(WAITING);
+        let (sender, receiver) = bounded(QUEUED);
         let thread = std::thread::Builder::new().name("batches".to_owned());
-        // Refused by the system, the thread takes the sender with it: `next` says so.
+        // If the thread cannot start, its sender is dropped, and `next` reports the error.
         let _ = thread.spawn(move || serve(*filler, &sender));
-        Self(Filling::Beside(receiver))
+        Self(Filling::Background(receiver))
     }
 
-    /// The next batch.
+    /// Returns the next batch.
     ///
     /// # Errors
-    /// When a file cannot be read any more or is damaged. Nothing comes after that.
+    /// Fails if a file can no longer be read or is damaged. All later calls fail too.
     pub fn next(&mut self) -> Result<Batch> {
         match &mut self.0 {
-            Filling::Here(filler) => filler.next(),
-            Filling::Beside(receiver) => receiver
+            Filling::Foreground(filler) => filler.next(),
+            Filling::Background(receiver) => receiver
                 .recv()
-                .unwrap_or_else(|_| Err(anyhow!("there is no thread that reads the files"))),
+                .unwrap_or_else(|_| Err(anyhow!("the thread that reads the files is not running"))),
         }
     }
 }
 
-/// Fills batches until nobody takes them any more, or no more can be read.
+/// Fills batches until the receiver is dropped or filling fails.
 fn serve(mut filler: Filler, sender: &Sender<Result<Batch>>) {
     loop {
         let batch = catch_unwind(AssertUnwindSafe(|| filler.next()));
@@ -83,13 +83,13 @@ fn serve(mut filler: Filler, sender: &Sender<Result<Batch>>) {
     }
 }
 
-/// Fills a batch.
+/// Fills batches from the stream.
 struct Filler {
     stream: Stream,
     records: Vec<Record>,
     size: usize,
     seed: u64,
-    /// Number of the position that comes next.
+    /// Number of the next position.
     first: u64,
 }
 
@@ -110,7 +110,7 @@ impl Filler {
     }
 }
 
-/// A coin that depends on nothing but its number.
+/// Random bit that depends only on the seed and the number.
 #[inline]
 fn flip(seed: u64, number: u64) -> bool {
     let mut rng = SplitMix64::new(seed ^ number.wrapping_mul(0xA076_1D64_78BD_642F));
@@ -127,7 +127,7 @@ mod tests {
     use shakmaty::CastlingMode;
     use std::path::PathBuf;
 
-    /// A file of a thousand positions that are told apart by their ply; in every second one castling is possible.
+    /// Writes a file of 1000 positions with distinct plies. Castling is possible in every second one.
     fn file(folder: &tempfile::TempDir) -> PathBuf {
         let path = folder.path().join("a.bin");
         let mut writer = EntryWriter::new(Format::Bin, Vec::new()).expect("a writer");
@@ -142,7 +142,7 @@ mod tests {
             writer.write(&entry).expect("an entry");
         }
         let bytes = writer.finish().expect("a vector");
-        std::fs::write(&path, bytes).expect("room");
+        std::fs::write(&path, bytes).expect("the file is written");
         path
     }
 
@@ -166,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_at_a_bookmark_with_the_same_positions_and_coins() {
+    fn stream_resumes_at_bookmark_with_same_order_and_mirroring() {
         let folder = tempfile::tempdir().expect("a folder");
         let options = options(file(&folder));
-        let stream = Stream::open(&options).expect("a sound file");
+        let stream = Stream::open(&options).expect("a valid file");
         let mut whole = Batches::new(stream, 300, 3, 0);
         let batches: Vec<Batch> = (0..9).map(|_| whole.next().expect("a batch")).collect();
         for (at, batch) in batches.iter().enumerate().take(8) {
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn only_positions_without_castling_rights_are_mirrored() {
         let folder = tempfile::tempdir().expect("a folder");
-        let stream = Stream::open(&options(file(&folder))).expect("a sound file");
+        let stream = Stream::open(&options(file(&folder))).expect("a valid file");
         let batch = Batches::new(stream, 1000, 3, 0).next().expect("a batch");
         let castling = |sample: &&Sample| sample.record.can_castle();
         assert_eq!(batch.samples.iter().filter(castling).count(), 500);
@@ -196,21 +196,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_vanishes_is_told_and_ends_the_row() {
+    fn removed_file_ends_batches_with_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = file(&folder);
         let mut bytes = std::fs::read(&path).expect("the file");
-        // More than the smallest window of 65,536 positions holds.
+        // More positions than the smallest window of 65,536.
         bytes = bytes.repeat(100);
-        std::fs::write(&path, &bytes).expect("room");
+        std::fs::write(&path, &bytes).expect("the file is written");
         let mut options = options(path.clone());
         options.memory = (96 << 20) + (1 << 16) * 32;
-        let stream = Stream::open(&options).expect("a sound file");
+        let stream = Stream::open(&options).expect("a valid file");
         assert!(!stream.is_resident());
-        std::fs::remove_file(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("the file exists");
         let mut batches = Batches::new(stream, 50_000, 3, 0);
         let error = (0..9).find_map(|_| batches.next().err());
-        let error = format!("{:#}", error.expect("it is gone"));
+        let error = format!("{:#}", error.expect("an error after the removal"));
         assert!(error.contains("a.bin"), "{error}");
         assert!(batches.next().is_err());
     }

@@ -1,4 +1,4 @@
-//! A record as the engine's networks see a board.
+//! [`BoardView`] of a record, for the engine's networks.
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
@@ -11,15 +11,15 @@ impl BoardView for Record {
     }
 
     fn king(&self, color: Color) -> Square {
-        // Every record has both kings: the readers of files refuse others.
+        // Every record has both kings: the file readers reject positions without them.
         let king = BoardView::pieces(self, color, Role::King).first();
         king.unwrap_or(Square::A1)
     }
 
     fn pieces(&self, color: Color, role: Role) -> Bitboard {
-        let wanted = (u8::from(role) - 1, u8::from(color.is_black()));
+        let kind = (u8::from(role) - 1, u8::from(color.is_black()));
         Record::pieces(self)
-            .filter(|piece| (piece.role, piece.colour) == wanted)
+            .filter(|piece| (piece.role, piece.colour) == kind)
             .map(|piece| Square::new(u32::from(piece.square)))
             .collect()
     }

@@ -1,5 +1,5 @@
-//! What is learned from: records out of the stream of `src/data/stream`, in batches ([`batches`]), and what a net sees
-//! of one ([`active`], [`board`]).
+//! Training samples: records from the stream of `src/data/stream` in batches ([`batches`]), and the active features
+//! and board view of a record ([`active`], [`board`]).
 
 pub(super) mod active;
 pub(super) mod batches;
@@ -7,17 +7,17 @@ mod board;
 
 use crate::data::Record;
 
-/// A position as a batch shows it.
+/// A position in a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     /// The position.
     pub record: Record,
-    /// Whether its left-to-right mirror image is shown.
+    /// Whether the left-to-right mirror image is used.
     pub mirrored: bool,
 }
 
 impl Sample {
-    /// The position as it is.
+    /// Returns a sample that is not mirrored.
     pub fn plain(record: Record) -> Self {
         Self {
             record,

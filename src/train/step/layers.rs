@@ -1,4 +1,4 @@
-//! A group of positions on its way through the layers, forward and backward, and the gradient that adds up on the way.
+//! Forward and backward passes of a group of positions through the layers, and the accumulated gradient.
 
 use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Row, Tile};
 use super::loss::Loss;
@@ -11,22 +11,22 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
 use crate::train::samples::active::Active;
 
-/// What all shards of a batch are computed with.
+/// Context shared by all shards of a batch.
 #[derive(Clone, Copy)]
 pub struct StepContext<'a, const L1: usize> {
     /// The model.
     pub snapshot: &'a Snapshot<L1>,
-    /// What to minimise.
+    /// The loss to minimise.
     pub loss: Loss,
-    /// How to compute.
+    /// The kernels.
     pub backend: Backend,
 }
 
-/// What a group of positions needs on its way. The inputs begin with a cache line, as the vectors of the kernels do.
+/// Buffers for the passes of a group. The inputs are aligned to a cache line for the kernels' vectors.
 #[repr(C, align(64))]
 pub struct Buffers<const L1: usize> {
     inputs: [Inputs<L1>; GROUP],
-    /// Where the inputs are products: the clipped accumulators that they are of, and the products' deltas.
+    /// With pairwise products: the clipped accumulators, and the deltas of the products.
     clipped: [Inputs<L1>; GROUP],
     product_deltas: [Row<L1>; GROUP],
     sums: [Hidden; GROUP],
@@ -38,12 +38,12 @@ pub struct Buffers<const L1: usize> {
 #[repr(C, align(64))]
 pub struct Gradient<const L1: usize> {
     architecture: Architecture,
-    /// Deltas of the accumulators: both sides together are the gradient of the transformer's bias.
+    /// Deltas of the accumulators. The sum over both sides is the gradient of the transformer's bias.
     accumulators: Inputs<L1>,
     stacks: Vec<StackGradient>,
 }
 
-/// What belongs to one stack of layers.
+/// Gradient of one layer stack.
 struct StackGradient {
     l1: Vec<Tile>,
     upper: UpperGradient,
@@ -57,7 +57,7 @@ impl StackGradient {
         }
     }
 
-    /// Adds it to what `total` has for the stack of that number.
+    /// Adds this gradient to stack `number` of `total`.
     fn add_to(&self, architecture: Architecture, number: usize, total: &mut DenseParameters) {
         let [first, second, _] = architecture.layers();
         let units = first.outputs * number..first.outputs * (number + 1);
@@ -91,13 +91,13 @@ impl<const L1: usize> Buffers<L1> {
         }
     }
 
-    /// What the net said of a position of the group.
+    /// Returns the layers' output for position `at` of the group.
     pub fn output(&self, at: usize) -> f32 {
         self.upper[at].output
     }
 
-    /// From features to outputs, through the stack of that number. Places of the group beyond `actives` keep what was
-    /// there, which is harmless.
+    /// Runs the forward pass from features to outputs through stack `stack`. Entries of the group beyond `actives` keep
+    /// stale values, which are not used.
     pub fn forward(&mut self, context: StepContext<L1>, stack: usize, actives: &[Active]) {
         let (snapshot, backend) = (context.snapshot, context.backend);
         let activation = snapshot.architecture.activation;
@@ -113,11 +113,11 @@ impl<const L1: usize> Buffers<L1> {
                 backend.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
-        let cut_off = snapshot.is_rounded;
+        let truncate = snapshot.is_rounded;
         if are_products {
             let pairs = self.clipped.iter().zip(&mut self.inputs);
             let pairs = pairs.take(actives.len());
-            pairs.for_each(|(clipped, inputs)| backend.products(clipped, cut_off, &mut inputs[0]));
+            pairs.for_each(|(clipped, inputs)| backend.products(clipped, truncate, &mut inputs[0]));
         }
         let weights = &snapshot.stacks[stack];
         backend.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
@@ -129,8 +129,8 @@ impl<const L1: usize> Buffers<L1> {
         }
     }
 
-    /// From the outputs' deltas, zero for empty places, to those of everything else. `penalty` is what each input of
-    /// the first layer costs.
+    /// Runs the backward pass from the outputs' deltas, which must be zero for unused entries of the group. `penalty`
+    /// is the derivative of the sparsity term by each input of the first layer.
     pub fn backward(
         &mut self,
         context: StepContext<L1>,
@@ -180,7 +180,7 @@ impl<const L1: usize> Gradient<L1> {
         }
     }
 
-    /// Adds it to `total`.
+    /// Adds this gradient to `total`.
     pub fn add_to(&self, total: &mut DenseParameters) {
         for half in &self.accumulators {
             add(&mut total.transformer_bias, half);
@@ -190,7 +190,7 @@ impl<const L1: usize> Gradient<L1> {
         }
     }
 
-    /// Makes everything zero again, in its place.
+    /// Sets the gradient to zero in place.
     pub fn clear(&mut self) {
         self.accumulators = [[0.0; L1]; 2];
         for stack in &mut self.stacks {

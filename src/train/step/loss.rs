@@ -1,5 +1,5 @@
-//! The target of the net and its loss, between expected game results.
-// CITE: logistic expected results, lambda and the power of the loss: nnue-pytorch.
+//! Target and loss of the net, in units of the expected game result.
+// CITE: logistic expected results, lambda and the exponent of the loss: nnue-pytorch.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 use crate::data::Record;
 use crate::train::model::scales::UNITS;
 
-/// What is minimised, between expected results.
+/// Loss function of two expected results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
-    /// The squared difference.
+    /// Squared difference.
     Mse,
-    /// A power of the difference. Powers above two weigh small errors less and large ones more than the square does.
+    /// A power of the absolute difference. An exponent above 2 gives small errors less weight and large errors more.
     Power,
-    /// The cross entropy, less the label's own.
+    /// Cross entropy minus the entropy of the label.
     Bce,
 }
 
-/// Compares outputs with labels in the space of expected results, where a pawn matters more near a draw.
+/// Compares outputs with labels as expected results, where a pawn counts more near a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// What is minimised.
+    /// Loss function.
     pub kind: LossKind,
-    /// Weight of the search score against the game's result, 0 to 1.
+    /// Weight of the search score relative to the game result, 0 to 1.
     pub lambda: f32,
-    /// Engine units at which the logistic curve of scores stands at 73 %.
+    /// Score in engine units at which the expected result is 73 %.
     pub scale: f32,
-    /// The power of `LossKind::Power`.
+    /// Exponent of `LossKind::Power`.
     pub exponent: f32,
-    /// What the mean activation of the accumulators' units counts beside the loss; it is not part of what `of` says.
+    /// Weight of the mean activation of the accumulators' units. [`Self::of`] does not include this term.
     pub sparsity: f32,
 }
 
 impl Loss {
-    /// Squared differences from the score alone.
+    /// Squared differences from the score only.
     #[cfg(test)]
     pub const SQUARES: Self = Self {
         kind: LossKind::Mse,
@@ -45,7 +45,7 @@ impl Loss {
         sparsity: 0.0,
     };
 
-    /// The expected result, 0 to 1, that the record's labels give the side to move.
+    /// Returns the target, an expected result from 0 to 1 for the side to move, from the record's labels.
     pub fn target(&self, record: &Record) -> f32 {
         let expected = sigmoid(f32::from(record.score) / self.scale);
         if record.has_score_alone() {
@@ -55,12 +55,12 @@ impl Loss {
         self.lambda * expected + (1.0 - self.lambda) * result
     }
 
-    /// The loss of an output, and its derivative by the output.
+    /// Returns the loss of an output and its derivative by the output.
     pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
         let steepness = UNITS / self.scale;
         let expected = sigmoid(output * steepness);
         let error = expected - target;
-        // How fast the expected result rises with the output.
+        // Derivative of the expected result by the output.
         let rise = expected * (1.0 - expected) * steepness;
         match self.kind {
             LossKind::Mse => (error * error, 2.0 * error * rise),
@@ -77,11 +77,11 @@ impl Loss {
     }
 }
 
-/// The cross entropy of two expected results.
+/// Returns the cross entropy of two expected results.
 fn entropy(target: f32, expected: f32) -> f32 {
-    // Keeps the logarithm finite where the sigmoid has reached its end.
-    const LEAST: f32 = 1e-7;
-    let log = |x: f32| x.max(LEAST).ln();
+    // Keeps the logarithm finite where the sigmoid is 0 or 1.
+    const MIN: f32 = 1e-7;
+    let log = |x: f32| x.max(MIN).ln();
     -(target * log(expected) + (1.0 - target) * log(1.0 - expected))
 }
 
@@ -97,7 +97,7 @@ mod tests {
     const LOSS: Loss = Loss::SQUARES;
 
     #[test]
-    fn a_power_of_two_is_the_square_and_a_higher_one_spares_small_errors() {
+    fn power_loss_generalises_squared_error() {
         let power = |exponent| Loss {
             kind: LossKind::Power,
             exponent,
@@ -107,14 +107,14 @@ mod tests {
             let (square, two) = (LOSS.of(output, 0.6), power(2.0).of(output, 0.6));
             assert!((square.0 - two.0).abs() < 1e-6 && (square.1 - two.1).abs() < 1e-6);
         }
-        // An error of 0.1: a tenth of a tenth more in the exponent is that much less of the loss.
+        // An error of 0.1: raising the exponent by one multiplies the loss by 0.1.
         let output = -(1.0_f32 / 0.6 - 1.0).ln() * LOSS.scale / UNITS;
         let ratio = power(3.0).of(output, 0.5).0 / power(2.0).of(output, 0.5).0;
         assert!((ratio - 0.1).abs() < 1e-4, "{ratio}");
     }
 
     #[test]
-    fn the_slope_is_the_derivative() {
+    fn loss_derivative_equals_finite_difference() {
         for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
             let loss = Loss {
                 kind,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_result_counts_only_where_it_says_something() {
+    fn game_result_is_ignored_for_score_only_records() {
         let loss = Loss {
             lambda: 0.75,
             scale: 600.0,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_answer_costs_nothing() {
+    fn exact_output_has_zero_loss() {
         for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
             let loss = Loss {
                 kind,

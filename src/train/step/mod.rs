@@ -1,9 +1,10 @@
-//! One step of training on all cores, and the loss on positions held out.
+//! One step of training on all cores, and the validation loss.
 //!
-//! A batch is cut into shards, one for each thread ([`shard`]). The active rows of the transformer are indexed
-//! ([`row_index`]) and copied out of the model with everything else that the passes read ([`snapshot`]); the layers go
-//! forward and backward ([`layers`], and [`upper`] for those above the first one) by the loops in [`simd`], beside them
-//! piece-square values ([`psqt`]); [`loss`] compares outputs with labels, and [`optimiser`] takes the step.
+//! A batch is divided into shards, one per thread ([`shard`]). The active rows of the transformer are indexed
+//! ([`row_index`]). They are copied from the model, together with all other parameters of the passes ([`snapshot`]).
+//! [`layers`] and [`upper`] (the layers above the first one) run the forward and backward passes with the kernels in
+//! [`simd`]; [`psqt`] adds the piece-square values. [`loss`] compares outputs with labels, and [`optimiser`] updates
+//! the parameters.
 
 mod layers;
 mod layout;
@@ -40,19 +41,19 @@ use crate::nnue::Architecture;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::threads;
 
-/// A model, its optimiser, and the room that a batch needs.
+/// A model, its optimiser, and the buffers for a batch.
 ///
-/// A step has four phases, each in parallel: the threads find the features of their shards; the rows that are used are
-/// folded; the threads take their shards forward and backward; the optimiser goes over the rows. The dense gradient is
-/// summed shard by shard, so that the result depends on the number of threads, but on nothing else.
+/// A step has four parallel phases. The threads find the features of their shards; the active rows are folded; the
+/// threads run their shards forward and backward; the optimiser updates the rows. The dense gradient is summed shard
+/// by shard, so the result depends on the number of threads, but not on their timing.
 pub(super) struct Trainer<const L1: usize> {
-    /// The model as it stands.
+    /// The current model.
     pub model: Model,
-    /// What steps, and what it remembers.
+    /// The optimiser with its moments.
     pub optimiser: Optimiser,
-    /// The mean of the run's last part, once that has begun.
+    /// The mean over the last part of the run, once that has started.
     pub average: Option<Average>,
-    /// What to minimise; it may change from step to step.
+    /// The loss to minimise; it can change between steps.
     pub loss: Loss,
     backend: Backend,
     pool: ThreadPool,
@@ -62,10 +63,10 @@ pub(super) struct Trainer<const L1: usize> {
 }
 
 impl<const L1: usize> Trainer<L1> {
-    /// A trainer of `model`, for batches of at most `batch` positions.
+    /// Creates a trainer of `model` for batches of at most `batch` positions.
     ///
     /// # Errors
-    /// When the model has another width, or there are no threads to be had.
+    /// Fails if the model has another width or the threads cannot be started.
     pub fn new(
         model: Model,
         optimiser: Optimiser,
@@ -74,7 +75,7 @@ impl<const L1: usize> Trainer<L1> {
     ) -> Result<Self> {
         ensure!(
             model.architecture.l1 == L1,
-            "the model is {} wide, but the trainer {L1}",
+            "the model has width {}, but the trainer has width {L1}",
             model.architecture.l1
         );
         let architecture = model.architecture;
@@ -93,7 +94,7 @@ impl<const L1: usize> Trainer<L1> {
         })
     }
 
-    /// Learns from a batch, and returns its mean loss before the step.
+    /// Trains on a batch and returns its mean loss before the step.
     pub fn step(&mut self, batch: &[Sample], rate: f32) -> f32 {
         let (loss, dense) = self.gradient(batch);
         let indices: Vec<&RowIndex> = self.shards.iter().map(|shard| &shard.index).collect();
@@ -107,7 +108,7 @@ impl<const L1: usize> Trainer<L1> {
         loss
     }
 
-    /// From now on the parameters are read so.
+    /// Sets the rounding of the parameters for later passes.
     pub fn round(&mut self, rounding: Option<Rounding>) {
         self.model.rounding = rounding;
         if let Some(average) = &mut self.average {
@@ -115,8 +116,8 @@ impl<const L1: usize> Trainer<L1> {
         }
     }
 
-    /// Takes the model as it is into the mean.
-    pub fn take_moment(&mut self) {
+    /// Adds the current model to the mean.
+    pub fn add_to_average(&mut self) {
         let (average, model) = (&mut self.average, &self.model);
         self.pool.install(|| match average {
             Some(average) => average.add(model),
@@ -124,13 +125,13 @@ impl<const L1: usize> Trainer<L1> {
         });
     }
 
-    /// What the run has made: the mean, or the model where there is none.
+    /// Returns the resulting model: the mean, or the current model if there is no mean.
     pub fn result(&self) -> &Model {
         result(&self.model, self.average.as_ref())
     }
 
-    /// Forward and backward over a batch: the mean loss and the dense gradient; those of the accumulators stay in
-    /// `deltas`.
+    /// Runs a batch forward and backward and returns the mean loss and the dense gradient. `deltas` then contains the
+    /// deltas of the accumulators.
     fn gradient(&mut self, batch: &[Sample]) -> (f32, DenseParameters) {
         let batch = &batch[..batch.len().min(self.deltas.len())];
         let count = batch.len();
@@ -156,14 +157,14 @@ impl<const L1: usize> Trainer<L1> {
             shards
                 .par_iter_mut()
                 .zip(rows)
-                .for_each(|(shard, rows)| shard.learn(context, weight, rows));
+                .for_each(|(shard, rows)| shard.backpropagate(context, weight, rows));
         });
         let mut dense = DenseParameters::zeros(self.model.architecture);
         let loss: f64 = self.shards.iter().map(|s| s.collect(&mut dense)).sum();
         (loss as f32, dense)
     }
 
-    /// The mean loss of the run's result on positions that are not learnt from.
+    /// Returns the mean loss of the resulting model on held-out positions.
     pub fn validate(&mut self, held_out: &[Record]) -> f32 {
         let model = result(&self.model, self.average.as_ref());
         let (backend, snapshot) = (self.backend, &mut self.snapshot);
@@ -191,19 +192,19 @@ fn result<'a>(model: &'a Model, average: Option<&'a Average>) -> &'a Model {
     average.map_or(model, |average| &average.model)
 }
 
-/// Bytes that a run needs about, beside its positions: weights, their mean if it is `averaged`, and moments; a batch on
-/// its way; and what an export makes.
+/// Approximate memory of a run in bytes, without its positions: weights, their mean if `averaged`, optimiser moments, a
+/// batch, and the export.
 pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: usize) -> usize {
     let set = architecture.features.set();
     let tables =
         (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
     let fixed = size_of::<i16>() * set.active_rows() * architecture.l1;
     let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
-    // The snapshot, the net, its bytes, and those of the net before.
+    // The snapshot, the net, its bytes, and the bytes of the previous net.
     tables + 4 * fixed + batch * position
 }
 
-/// Threads of our own, so that their number is the one that was asked for.
+/// Creates a thread pool with the configured number of threads.
 fn thread_pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new();
     let pool = if threads::EXIST {
@@ -214,13 +215,13 @@ fn thread_pool(threads: usize) -> Result<ThreadPool> {
     pool.build().context("cannot start the threads")
 }
 
-/// The sum of the losses of positions.
+/// Returns the sum of the losses of `records`.
 fn measure<const L1: usize>(
     shard: &mut Shard<L1>,
     context: StepContext<L1>,
     records: &[Record],
 ) -> f64 {
-    /// Positions that a shard holds at a time.
+    /// Number of positions in a shard at a time.
     const RUN: usize = 4096;
     let runs = records.chunks(RUN).map(|run| {
         shard.samples.clear();

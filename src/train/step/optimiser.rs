@@ -1,5 +1,5 @@
-//! Adam, dense for the small tensors and sparse for the transformer: a row that no position of the batch used keeps its
-//! weights and its moments, so that a step costs what the batch touched and not ten million parameters.
+//! Adam: dense for the small tensors, sparse for the transformer. Rows that no position of the batch uses keep their
+//! weights and moments, so the cost of a step depends on the batch and not on the ten million parameters.
 // CITE: Adam: Kingma and Ba (2015); decoupled weight decay: Loshchilov and Hutter (2019).
 
 use std::ops::Range;
@@ -14,41 +14,41 @@ use crate::train::step::layout::Deltas;
 use crate::train::step::row_index::RowIndex;
 use crate::train::step::simd::{AdamStep, Backend};
 
-/// What stays the same from step to step.
+/// Settings that are constant during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct OptimiserSettings {
-    /// Learning rate of the real rows, relative to everything else's.
+    /// Learning rate of the real rows, relative to that of the other parameters.
     pub real_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
     pub real_decay: f32,
-    /// The same of the factor rows.
+    /// Decoupled weight decay of the factor rows, relative to the learning rate.
     pub factor_decay: f32,
-    /// The same of the dense layers' weights.
+    /// Decoupled weight decay of the dense layers' weights, relative to the learning rate.
     pub decay: f32,
-    /// What the export multiplies the output by: its weights must fit the file's bytes then.
+    /// Factor by which the export multiplies the output. The scaled weights must fit into the file's bytes.
     pub output_scale: f32,
 }
 
-/// Columns of the transformer that are summed and stepped at a time. Every row of the deltas is read once for each of
-/// its position's pieces: so few columns of a whole batch fit a cache.
+/// Transformer columns processed at a time. The deltas of a position are read once for each of its pieces, so these
+/// columns of a whole batch should fit into the cache.
 const COLUMNS: usize = 128;
 
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 const EPSILON: f32 = 1e-8;
 
-/// First and second moments of every parameter, and how many steps they come from.
+/// First and second moments of every parameter, and the number of steps.
 pub struct Moments {
     /// Running means of the gradient.
     pub first: (Table, DenseParameters),
-    /// Running means of its square.
+    /// Running means of the squared gradient.
     pub second: (Table, DenseParameters),
     /// Steps taken.
     pub steps: u32,
 }
 
 impl Moments {
-    /// Those of a run that begins.
+    /// Returns the moments of a new run.
     pub fn zeros(architecture: Architecture) -> Self {
         let zeros = || {
             (
@@ -67,12 +67,12 @@ impl Moments {
 /// Adam.
 pub struct Optimiser {
     settings: OptimiserSettings,
-    /// What it remembers.
+    /// Moments of the parameters.
     pub moments: Moments,
 }
 
-/// The gradient of the transformer before it is summed: the deltas of a batch's accumulators, two a position, and
-/// who used which row.
+/// Gradient of the transformer before summation: the deltas of a batch's accumulators, two per position, and the index
+/// of the accumulators that use each row.
 #[derive(Clone, Copy)]
 pub struct SparseGradient<'a, const L1: usize> {
     /// Deltas of every position's accumulators.
@@ -82,12 +82,12 @@ pub struct SparseGradient<'a, const L1: usize> {
 }
 
 impl Optimiser {
-    /// An optimiser that goes on from `moments`.
+    /// Creates an optimiser that continues from `moments`.
     pub fn new(settings: OptimiserSettings, moments: Moments) -> Self {
         Self { settings, moments }
     }
 
-    /// One step along a batch's gradient, in parallel in the current thread pool.
+    /// Takes one step on a batch's gradient, in parallel in the current thread pool.
     pub fn step<const L1: usize>(
         &mut self,
         backend: Backend,
@@ -115,7 +115,7 @@ impl Optimiser {
         };
         for first_column in (0..L1).step_by(COLUMNS) {
             let columns = first_column..(first_column + COLUMNS).min(L1);
-            // Who takes a block does not matter: a row's sum has one order.
+            // The assignment of blocks to threads does not affect the result: each row has a fixed order of summation.
             model
                 .transformer
                 .par_chunks_exact_mut(size)
@@ -128,7 +128,7 @@ impl Optimiser {
         }
     }
 
-    /// `steps`: for the biases, and for the weights.
+    /// Updates the dense tensors. `steps` has the constants for biases, then for weights.
     fn step_dense(
         &mut self,
         backend: Backend,
@@ -149,7 +149,7 @@ impl Optimiser {
     }
 }
 
-/// The step of the rows that share a factor row.
+/// Update of the rows that share a factor row.
 struct BlockStep<'a, const L1: usize> {
     backend: Backend,
     architecture: Architecture,
@@ -159,7 +159,7 @@ struct BlockStep<'a, const L1: usize> {
 }
 
 impl<const L1: usize> BlockStep<'_, L1> {
-    /// The step of these columns of the rows.
+    /// Updates the columns `columns` of the rows.
     fn run(
         &self,
         piece_row: usize,
@@ -195,7 +195,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
         }
     }
 
-    /// The gradient of a row, of the columns from `first` on; whether anything used the row.
+    /// Sums the gradient of a row, for the columns from `first` on. Returns whether any position uses the row.
     fn sum(&self, row: usize, first: usize, gradient: &mut [f32]) -> bool {
         let deltas = self.sparse.deltas.as_flattened().as_flattened();
         let mut used = false;
@@ -214,7 +214,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
     }
 }
 
-/// The constants of step `steps`, with Adam's bias corrections folded into rate and epsilon.
+/// Returns the constants of step `steps`, with Adam's bias corrections included in rate and epsilon.
 fn adam_step(steps: u32, rate: f32, decay: f32) -> AdamStep {
     let steps = i32::try_from(steps).unwrap_or(i32::MAX);
     let root = (1.0 - BETA2.powi(steps)).sqrt();

@@ -1,20 +1,20 @@
-//! The piece-square values of a batch: their part of the outputs, and their gradient.
+//! The piece-square values of a batch: their contribution to the outputs, and their gradient.
 //!
-//! They are few, so that they are learnt with the dense parameters: every step goes over all of them.
+//! These parameters are few, so every step updates all of them, together with the dense parameters.
 
 use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::psqt::{block, folded};
 use crate::train::samples::active::Active;
 
-/// A value for each stack of every row, in the order of the trainer's rows; nothing for nets without them.
+/// One value per row and layer stack, in the order of the trainer's rows; empty for nets without piece-square values.
 pub struct PsqtRows {
     architecture: Architecture,
     values: Vec<f32>,
 }
 
 impl PsqtRows {
-    /// Zeros.
+    /// Returns zeros.
     pub fn zeros(architecture: Architecture) -> Self {
         let rows = architecture.features.set().active_rows();
         Self {
@@ -23,7 +23,7 @@ impl PsqtRows {
         }
     }
 
-    /// Takes the values of a model.
+    /// Copies the values of a model, real plus factor.
     pub fn take(&mut self, dense: &DenseParameters) {
         let (architecture, kings) = (self.architecture, self.architecture.features.set().kings);
         if self.values.is_empty() {
@@ -38,7 +38,7 @@ impl PsqtRows {
         }
     }
 
-    /// Their part of a position's output: half the difference of both sides' sums, of its stack.
+    /// Returns the piece-square output of a position: half the difference of both sides' sums, for its stack.
     pub fn output(&self, active: &Active, stack: usize) -> f32 {
         if self.values.is_empty() {
             return 0.0;
@@ -48,7 +48,7 @@ impl PsqtRows {
         (sum(0) - sum(1)) / 2.0
     }
 
-    /// Adds the derivatives by the values of a position whose output has this `delta`.
+    /// Adds the gradient by the values for a position whose output has the derivative `delta`.
     pub fn add_gradient(&mut self, active: &Active, stack: usize, delta: f32) {
         if self.values.is_empty() {
             return;
@@ -60,7 +60,8 @@ impl PsqtRows {
         }
     }
 
-    /// Adds a gradient by the rows to one by the parameters: a factor row's is the sum of those of its rows.
+    /// Adds the gradient by the rows to the gradient by the parameters. A factor row's gradient is the sum over its
+    /// rows.
     pub fn add_to(&self, total: &mut DenseParameters) {
         let (architecture, width) = (self.architecture, self.architecture.psqt);
         if self.values.is_empty() {
@@ -75,7 +76,7 @@ impl PsqtRows {
         }
     }
 
-    /// Makes everything zero again.
+    /// Sets all values to zero.
     pub fn clear(&mut self) {
         self.values.fill(0.0);
     }

@@ -1,21 +1,21 @@
-//! Who used which row of the transformer: what makes the optimiser's step cost what the batch touched.
+//! Index of the accumulators that use each row of the transformer. It makes the optimiser's step sparse.
 
 use crate::train::samples::active::Active;
 
-/// For every transformer row (there are `rows` of them), the accumulators of a run of positions that used it.
+/// For each of the transformer's rows, the accumulators in which it is active, over a range of positions.
 #[derive(Default)]
 pub struct RowIndex {
-    /// Where each row's users begin; one entry more than rows.
+    /// Start of each row's accumulators in `users`; one entry more than rows.
     starts: Vec<u32>,
     users: Vec<u32>,
 }
 
 impl RowIndex {
-    /// Sorts the accumulators of `positions`, the first of which is position `first` of its batch, by the rows that
-    /// they used. An accumulator is `2 * position + side`.
+    /// Sorts the accumulators of `positions` by the rows that they use. The first position has number `first` in the
+    /// batch. An accumulator is `2 * position + side`.
     pub fn fill(&mut self, rows: usize, positions: &[Active], first: usize) {
-        // Counted two places further on, so that after the sums a row's entry is where its next user goes, and in
-        // the end where the next row begins.
+        // Counts are stored two entries later. After the prefix sums, entry `row + 1` is the place of the row's next
+        // user, and at the end it is the start of the next row.
         self.starts.clear();
         self.starts.resize(rows + 2, 0);
         let mut total = 0;
@@ -45,7 +45,7 @@ impl RowIndex {
         }
     }
 
-    /// The accumulators that used a row, in order.
+    /// Returns the accumulators that use a row, in order.
     #[inline]
     pub fn users(&self, row: usize) -> &[u32] {
         &self.users[self.starts[row] as usize..self.starts[row + 1] as usize]
@@ -59,7 +59,7 @@ mod tests {
     use crate::train::samples::active::record_of;
 
     #[test]
-    fn every_use_is_found_in_order() {
+    fn row_index_lists_users_in_order() {
         let boards = [
             "2k5/pp6/8/4n3/8/5Q2/6PP/R5K1",
             "6k1/pp6/8/4n3/8/5Q2/6PP/R5K1",
@@ -73,16 +73,16 @@ mod tests {
         let rows = Features::HalfKp.set().active_rows();
         index.fill(rows, &[Active::default()], 0);
         index.fill(rows, &actives, 7);
-        let mut wanted = vec![Vec::new(); rows];
+        let mut expected = vec![Vec::new(); rows];
         for (position, active) in actives.iter().enumerate() {
             for side in 0..2 {
                 for &row in active.side(side) {
-                    wanted[usize::from(row)].push((2 * (position + 7) + side) as u32);
+                    expected[usize::from(row)].push((2 * (position + 7) + side) as u32);
                 }
             }
         }
-        for (row, wanted) in wanted.iter().enumerate() {
-            assert_eq!(index.users(row), wanted);
+        for (row, expected) in expected.iter().enumerate() {
+            assert_eq!(index.users(row), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What one thread does with its shard of a batch: forward, loss, and backward.
+//! The work of one thread on its shard of a batch: forward pass, loss, and backward pass.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::samples::Sample;
 use crate::train::samples::active::Active;
 
-/// A shard of a batch, and the room for what it computes.
+/// A shard of a batch, and its buffers.
 pub struct Shard<const L1: usize> {
     /// The positions.
     pub samples: Vec<Sample>,
-    /// Who of them used which row.
+    /// Index of the rows that the positions use.
     pub index: RowIndex,
     actives: Vec<Active>,
-    /// Where the positions of each stack of layers end.
+    /// End of the positions of each layer stack.
     ends: Vec<usize>,
     buffers: Box<Buffers<L1>>,
     gradient: Box<Gradient<L1>>,
@@ -27,7 +27,7 @@ pub struct Shard<const L1: usize> {
 }
 
 impl<const L1: usize> Shard<L1> {
-    /// An empty shard, for nets of `architecture`.
+    /// Creates an empty shard for nets of `architecture`.
     pub fn new(architecture: Architecture) -> Self {
         Self {
             samples: Vec::new(),
@@ -41,7 +41,7 @@ impl<const L1: usize> Shard<L1> {
         }
     }
 
-    /// Takes samples, sorts them by their stacks and finds their features; the first of them is number `first` of the
+    /// Copies the samples, sorts them by stack and finds their features. The first sample has number `first` in the
     /// batch.
     pub fn prepare(&mut self, architecture: Architecture, samples: &[Sample], first: usize) {
         self.samples.clear();
@@ -54,7 +54,7 @@ impl<const L1: usize> Shard<L1> {
         );
     }
 
-    /// Sorts the samples by their stacks, because a group goes through one, and finds their features.
+    /// Sorts the samples by stack, because a group shares one stack, and finds their features.
     fn activate(&mut self, architecture: Architecture) {
         let bucket = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
         self.samples.sort_by_key(bucket);
@@ -70,7 +70,7 @@ impl<const L1: usize> Shard<L1> {
         self.actives.extend(self.samples.iter().map(active));
     }
 
-    /// The groups of positions that go through the layers together: the stack of each, and the positions.
+    /// Returns the groups of positions that are processed together, each with its stack.
     fn groups(&self) -> Vec<(usize, Range<usize>)> {
         let mut start = 0;
         let mut groups = Vec::new();
@@ -82,9 +82,14 @@ impl<const L1: usize> Shard<L1> {
         groups
     }
 
-    /// Forward and backward: puts the accumulators' deltas into `rows`, and keeps loss and dense gradient. Each
-    /// position counts `weight`.
-    pub fn learn(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
+    /// Runs the passes forward and backward. Stores the accumulators' deltas in `rows`, and the loss and dense gradient
+    /// in the shard. `weight` is the weight of each position.
+    pub fn backpropagate(
+        &mut self,
+        context: StepContext<L1>,
+        weight: f32,
+        rows: &mut [Deltas<L1>],
+    ) {
         self.gradient.clear();
         self.psqt_gradient.clear();
         self.loss = 0.0;
@@ -113,7 +118,7 @@ impl<const L1: usize> Shard<L1> {
         }
     }
 
-    /// The sum of the samples' losses, without learning.
+    /// Returns the sum of the samples' losses.
     pub fn measure(&mut self, context: StepContext<L1>) -> f64 {
         self.activate(context.snapshot.architecture);
         let mut total = 0.0;
@@ -132,7 +137,7 @@ impl<const L1: usize> Shard<L1> {
         total
     }
 
-    /// Adds the dense gradient of the last `learn` to `total`, and returns its loss.
+    /// Adds the dense gradient of the last [`Self::backpropagate`] to `total`, and returns the loss.
     pub fn collect(&self, total: &mut DenseParameters) -> f64 {
         self.gradient.add_to(total);
         self.psqt_gradient.add_to(total);

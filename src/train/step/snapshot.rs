@@ -1,7 +1,7 @@
-//! The model as the passes over a batch read it: each tensor in the layout that its kernel wants.
+//! Copy of the model for the passes over a batch, with each tensor in the layout of its kernel.
 //!
-//! The transformer's rows are folded (real plus factor) once a step into fixed point: an accumulator then costs one
-//! addition of sixteen bits per weight in place of two of thirty-two, and reads a quarter of the memory.
+//! Once per step, the active rows of the transformer are folded (real plus factor) into fixed point. An accumulator
+//! then costs one 16-bit addition per weight instead of two 32-bit ones, and reads a quarter of the memory.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::train::step::simd::Backend;
 use crate::train::step::upper::UpperWeights;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
-/// Everything that the passes read.
+/// All parameters of the passes.
 pub struct Snapshot<const L1: usize> {
     /// The model's shape.
     pub architecture: Architecture,
@@ -29,7 +29,7 @@ pub struct Snapshot<const L1: usize> {
     pub stacks: Vec<LayerStack<L1>>,
     /// The piece-square values of the rows, real plus factor.
     pub psqt: PsqtRows,
-    /// Whether all of these are rounded as in a net file; products of accumulators must be as well.
+    /// Whether all parameters are rounded as in a net file; products of accumulators are then truncated too.
     pub is_rounded: bool,
 }
 
@@ -39,14 +39,14 @@ pub struct LayerStack<const L1: usize> {
     pub l1: Box<[InputMajor<L1>]>,
     /// First layer, for the backward pass.
     pub l1_tiles: Box<[Tile]>,
-    /// First layer.
+    /// First layer's biases.
     pub l1_bias: Hidden,
     /// The layers above it.
     pub upper: UpperWeights,
 }
 
 impl<const L1: usize> Snapshot<L1> {
-    /// Room for a snapshot, and the dense tensors of `model`.
+    /// Creates a snapshot with the dense tensors of `model`, and rows of zeros.
     pub fn new(model: &Model) -> Self {
         let architecture = model.architecture;
         let mut snapshot = Self {
@@ -63,8 +63,13 @@ impl<const L1: usize> Snapshot<L1> {
         snapshot
     }
 
-    /// Takes the dense tensors, and the rows for which `wanted` is true (in parallel, in the current thread pool).
-    pub fn take(&mut self, backend: Backend, model: &Model, wanted: impl Fn(usize) -> bool + Sync) {
+    /// Copies the dense tensors, and the rows for which `selected` is true (in parallel, in the current thread pool).
+    pub fn take(
+        &mut self,
+        backend: Backend,
+        model: &Model,
+        selected: impl Fn(usize) -> bool + Sync,
+    ) {
         self.take_dense(model);
         let (architecture, is_rounded) = (self.architecture, self.is_rounded);
         let kings = architecture.features.set().kings;
@@ -76,7 +81,7 @@ impl<const L1: usize> Snapshot<L1> {
                 let out = out.as_chunks_mut::<L1>().0;
                 let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
                 for (king, out) in out.iter_mut().enumerate() {
-                    if wanted(kings * piece_row + king) {
+                    if selected(kings * piece_row + king) {
                         backend.fold(&rows[king], &rows[factor(architecture.features)], out);
                         if is_rounded {
                             round(out);
@@ -86,7 +91,7 @@ impl<const L1: usize> Snapshot<L1> {
             });
     }
 
-    /// Takes the rows that any of `indices` names.
+    /// Copies the dense tensors, and the rows that occur in any of `indices`.
     pub fn take_used(&mut self, backend: Backend, model: &Model, indices: &[&RowIndex]) {
         let used = |row: usize| indices.iter().any(|index| !index.users(row).is_empty());
         self.take(backend, model, used);
@@ -105,9 +110,9 @@ impl<const L1: usize> Snapshot<L1> {
     }
 }
 
-/// Rounds a row to what the file can have.
+/// Rounds a row to the precision of the file.
 fn round<const L1: usize>(row: &mut FixedRow<L1>) {
-    /// Of the row's units to one of the file's.
+    /// Units of the row per unit of the file.
     const STEP: i16 = (FIXED_ONE / ACTIVATION_ONE) as i16;
     for weight in row {
         *weight = weight.saturating_add(STEP / 2) & -STEP;
@@ -125,7 +130,7 @@ impl<const L1: usize> LayerStack<L1> {
         }
     }
 
-    /// Takes the stack of that number. Outputs that the first layer lacks stay zero.
+    /// Copies stack `number`. Outputs that the first layer lacks stay zero.
     fn take(&mut self, architecture: Architecture, dense: &DenseParameters, number: usize) {
         let [first, ..] = architecture.layers();
         let rows = first.outputs * number..first.outputs * (number + 1);

@@ -1,4 +1,4 @@
-//! The trainer as a whole: gradients against differences, learning, and the same everywhere.
+//! Tests of the whole trainer: gradients against finite differences, training progress, and reproducibility.
 
 use super::*;
 use crate::data::Record;
@@ -45,7 +45,7 @@ fn positions(count: usize) -> Vec<Record> {
     records
 }
 
-/// The balance from the side to move's view.
+/// Returns the material balance from the side to move's view.
 fn material(game: &Chess) -> i32 {
     let value = |piece: shakmaty::Piece| {
         let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
@@ -58,21 +58,21 @@ fn material(game: &Chess) -> i32 {
     game.board().iter().map(|(_, piece)| value(piece)).sum()
 }
 
-/// Checks every width and activation.
+/// Runs a check for every width and activation.
 fn for_each_width(check: impl Fn(Architecture) -> Result<()>) {
     for shape in shapes::for_tests() {
-        check(shape).expect("a width that is trained");
+        check(shape).expect("a trainable width");
     }
 }
 
 fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Trainer<L1> {
-    // Squares of sums that are small have deltas that are too small to be seen.
+    // Squares and products of small sums have deltas too small to measure.
     let span = match architecture.activation {
         Activation::Crelu => 0.05,
         Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => 0.15,
     };
     let mut model = Model::initial(&mut SplitMix64::new(5), architecture, span);
-    // The labels are material, of which piece values would leave nothing to learn.
+    // The labels are material, so initial piece values would already solve the task.
     model.dense.psqt.fill(0.0);
     Trainer::new(
         model,
@@ -83,12 +83,12 @@ fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Train
     .unwrap()
 }
 
-/// A batch of the records as they are.
+/// Returns the records as samples without mirroring.
 fn samples(records: &[Record]) -> Vec<Sample> {
     records.iter().copied().map(Sample::plain).collect()
 }
 
-/// The mean loss by the plain forward pass.
+/// Returns the mean loss, computed with the reference forward pass.
 fn exact_loss(model: &Model, records: &[Record]) -> f32 {
     let dense = model.read_dense();
     let loss_of = |record: &Record| {
@@ -98,7 +98,7 @@ fn exact_loss(model: &Model, records: &[Record]) -> f32 {
     (records.iter().map(loss_of).sum::<f64>() / records.len() as f64) as f32
 }
 
-/// The central difference of the loss by one parameter.
+/// Returns the central difference of the loss by one parameter.
 fn difference(
     model: &mut Model,
     batch: &[Record],
@@ -115,24 +115,24 @@ fn difference(
     (at(STEP) - at(-STEP)) / (2.0 * STEP)
 }
 
-/// Where the largest delta is.
+/// Returns the index of the largest delta.
 fn steepest(deltas: &[f32]) -> usize {
     (0..deltas.len())
         .max_by(|&a, &b| deltas[a].abs().total_cmp(&deltas[b].abs()))
         .unwrap_or(0)
 }
 
-fn assert_near(name: &str, delta: f32, wanted: f32) {
-    // A position that crosses a corner of a clipped unit within the step is no error.
-    let allowed = 2.5e-4 + 0.04 * wanted.abs();
+fn assert_near(name: &str, delta: f32, expected: f32) {
+    // The tolerance allows for clipped units that change state within the step.
+    let allowed = 2.5e-4 + 0.04 * expected.abs();
     assert!(
-        (delta - wanted).abs() < allowed,
-        "{name}: {delta} for {wanted}"
+        (delta - expected).abs() < allowed,
+        "{name}: {delta} for {expected}"
     );
 }
 
 #[test]
-fn dense_gradients_are_the_derivatives() {
+fn dense_gradient_equals_finite_difference() {
     for_each_width(|shape| {
         of_width!(check_dense_gradients, shape)(shape);
         Ok(())
@@ -148,24 +148,27 @@ fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
         let Some(last) = deltas.len().checked_sub(1) else {
             continue;
         };
-        // The steepest entry of each tensor, and a few others.
+        // The steepest entry of each tensor, and three others.
         for entry in [steepest(deltas), 0, deltas.len() / 2, last] {
-            let wanted = difference(&mut trainer.model, &batch, |model| {
+            let expected = difference(&mut trainer.model, &batch, |model| {
                 &mut model.dense.tensors_mut()[tensor][entry]
             });
             assert_near(
                 &format!("{architecture:?}, tensor {tensor} entry {entry}"),
                 deltas[entry],
-                wanted,
+                expected,
             );
-            largest = largest.max(wanted.abs());
+            largest = largest.max(expected.abs());
         }
     }
-    assert!(largest > 5e-3, "the check must see real deltas: {largest}");
+    assert!(
+        largest > 5e-3,
+        "the deltas are too small for a meaningful check: {largest}"
+    );
 }
 
 #[test]
-fn transformer_gradients_are_the_derivatives() {
+fn transformer_gradient_equals_finite_difference() {
     for_each_width(|shape| {
         of_width!(check_transformer_gradients, shape)(shape);
         Ok(())
@@ -197,32 +200,32 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     for (block_row, deltas) in [(king, row), (factor(architecture.features), shared)] {
         for unit in (0..L1).step_by(37).chain([steepest(&deltas)]) {
             let at = piece_row * block(architecture) + block_row * L1 + unit;
-            let wanted = difference(&mut trainer.model, &batch, |model| {
+            let expected = difference(&mut trainer.model, &batch, |model| {
                 &mut model.transformer[at]
             });
             assert_near(
                 &format!("{architecture:?}, row {block_row} unit {unit}"),
                 deltas[unit],
-                wanted,
+                expected,
             );
-            largest = largest.max(wanted.abs());
+            largest = largest.max(expected.abs());
         }
     }
     assert!(
         largest > 5e-4,
-        "{architecture:?}: the check must see real deltas: {largest}"
+        "{architecture:?}: the deltas are too small for a meaningful check: {largest}"
     );
 }
 
 #[test]
-fn the_penalty_on_activations_is_in_the_gradient_and_silences_units() {
+fn sparsity_penalty_affects_gradient_and_reduces_activation() {
     for_each_width(|shape| {
         of_width!(check_penalty, shape)(shape);
         Ok(())
     });
 }
 
-/// The mean activation of the first dense layer's inputs.
+/// Returns the mean activation of the first dense layer's inputs.
 fn mean_activation(model: &Model, records: &[Record]) -> f32 {
     let mean = |record: &Record| {
         let inputs = model.inputs(&model.dense.transformer_bias, record);
@@ -238,10 +241,7 @@ fn check_penalty<const L1: usize>(architecture: Architecture) {
     let (loss, plain) = trainer.gradient(&samples(&batch));
     trainer.loss.sparsity = SPARSITY;
     let (same, gradient) = trainer.gradient(&samples(&batch));
-    assert_eq!(
-        loss, same,
-        "the penalty is no part of the loss that is told"
-    );
+    assert_eq!(loss, same, "the reported loss excludes the penalty");
     let added: Vec<f32> = gradient
         .transformer_bias
         .iter()
@@ -256,11 +256,11 @@ fn check_penalty<const L1: usize>(architecture: Architecture) {
             trainer.model.dense.transformer_bias[unit] -= shift;
             penalty
         };
-        let wanted = (at(STEP) - at(-STEP)) / (2.0 * STEP);
-        let (delta, allowed) = (added[unit], 1e-4 + 0.06 * wanted.abs());
+        let expected = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        let (delta, allowed) = (added[unit], 1e-4 + 0.06 * expected.abs());
         assert!(
-            (delta - wanted).abs() < allowed,
-            "{architecture:?}, unit {unit}: {delta} for {wanted}"
+            (delta - expected).abs() < allowed,
+            "{architecture:?}, unit {unit}: {delta} for {expected}"
         );
     }
     let before = mean_activation(&trainer.model, &batch);
@@ -272,7 +272,7 @@ fn check_penalty<const L1: usize>(architecture: Architecture) {
 }
 
 #[test]
-fn decay_takes_a_share_of_the_dense_weights_and_of_nothing_else() {
+fn weight_decay_affects_only_dense_weights() {
     const RATE: f32 = 0.01;
     let batch = samples(&positions(64));
     let stepped = |decay: f32| {
@@ -308,7 +308,7 @@ fn decay_takes_a_share_of_the_dense_weights_and_of_nothing_else() {
 }
 
 #[test]
-fn decay_of_the_factor_rows_takes_a_share_of_those_in_use_and_of_nothing_else() {
+fn factor_decay_affects_only_factor_rows_in_use() {
     const RATE: f32 = 0.01;
     const DECAY: f32 = 0.5;
     let batch = samples(&positions(64));
@@ -349,26 +349,26 @@ fn decay_of_the_factor_rows_takes_a_share_of_those_in_use_and_of_nothing_else() 
 }
 
 #[test]
-fn a_mean_of_weights_is_measured_and_learnt_beside() {
+fn validation_uses_mean_while_training_continues() {
     let records = positions(600);
     let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
     let first = trainer.validate(&records);
-    trainer.take_moment();
+    trainer.add_to_average();
     for batch in records.chunks(200) {
         trainer.step(&samples(batch), 0.004);
     }
     assert_eq!(trainer.validate(&records), first);
-    trainer.take_moment();
+    trainer.add_to_average();
     let mean = trainer.validate(&records);
     assert!((exact_loss(trainer.result(), &records) - mean).abs() < 1e-4);
-    // What learns is not the mean.
+    // The trained weights are not replaced by the mean.
     trainer.average = None;
     let last = trainer.validate(&records);
     assert!(last < mean && mean < first, "{first} {mean} {last}");
 }
 
 #[test]
-fn a_model_of_another_width_is_refused() {
+fn trainer_rejects_model_of_another_width() {
     let mut wider = shapes::all().filter(|shape| shape.l1 > 256);
     let architecture = wider.next().expect("a shape wider than 256");
     let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
@@ -377,7 +377,7 @@ fn a_model_of_another_width_is_refused() {
 }
 
 #[test]
-fn the_loss_falls_and_the_export_agrees() {
+fn training_reduces_loss_and_export_matches() {
     for_each_width(|shape| {
         of_width!(check_learning, shape)(shape);
         Ok(())
@@ -399,22 +399,22 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     let net = crate::train::integer::quantise(&trainer.model, 0.6);
     let report = ExportReport::of((&trainer.model, 0.6), &net, &records, LOSS);
     eprintln!("{architecture:?}: {before} -> {after}\n{report}");
-    // The roundings of more inputs add up to more.
-    let most = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
-    // A product is cut off to an integer, and most products are small; no calibration here takes that back.
-    let most = most
+    // The rounding error grows with the root of the number of inputs.
+    let max_mean = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
+    // Products are truncated to integers, max_mean products are small, and this export is not calibrated.
+    let max_mean = max_mean
         * if architecture.activation == Activation::Pairwise {
             1.3
         } else {
             1.0
         };
-    assert!(report.mean < most * report.size, "{report}");
+    assert!(report.mean < max_mean * report.size, "{report}");
     assert!(
         (report.losses[0] - f64::from(after)).abs() < 1e-4,
         "{report}"
     );
     assert!(report.losses[1] < 1.5 * report.losses[0], "{report}");
-    // Seen as it will be rounded, the model is what the engine will see.
+    // With simulated quantisation, the model agrees better with the exported net.
     trainer.round(Some(Rounding { output_scale: 0.6 }));
     for batch in records.chunks(250) {
         trainer.step(&samples(batch), 0.001);
@@ -428,7 +428,7 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
 }
 
 #[test]
-fn a_seed_and_a_thread_count_give_one_result() {
+fn training_is_deterministic_for_seed_and_threads() {
     let records = positions(600);
     let run = || {
         let mut trainer = trainer::<256>(2, Architecture::HALF_KP);
@@ -444,7 +444,7 @@ fn a_seed_and_a_thread_count_give_one_result() {
 }
 
 #[test]
-fn every_kind_of_machine_learns_the_same() {
+fn every_instruction_set_reaches_same_loss() {
     for_each_width(|shape| {
         of_width!(check_machines, shape)(shape);
         Ok(())
@@ -453,7 +453,7 @@ fn every_kind_of_machine_learns_the_same() {
 
 fn check_machines<const L1: usize>(architecture: Architecture) {
     let records = positions(1000);
-    let learnt = |backend: Backend| {
+    let trained_loss = |backend: Backend| {
         let mut trainer = trainer::<L1>(2, architecture);
         trainer.backend = backend;
         for batch in records.chunks(250).cycle().take(12) {
@@ -461,12 +461,12 @@ fn check_machines<const L1: usize>(architecture: Architecture) {
         }
         trainer.validate(&records)
     };
-    let wanted = learnt(Backend::portable());
+    let expected = trained_loss(Backend::portable());
     for backend in Backend::all() {
-        let loss = learnt(backend);
+        let loss = trained_loss(backend);
         assert!(
-            (loss / wanted - 1.0).abs() < 0.01,
-            "{architecture:?}, {backend:?}: {loss} {wanted}"
+            (loss / expected - 1.0).abs() < 0.01,
+            "{architecture:?}, {backend:?}: {loss} {expected}"
         );
     }
 }

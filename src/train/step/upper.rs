@@ -1,5 +1,5 @@
-//! The dense layers above the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. What they read and
-//! write on the way; the arithmetic is in `simd`.
+//! Data of the dense layers above the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. The
+//! arithmetic is in `simd`.
 
 use crate::nnue::Architecture;
 use crate::nnue::architecture::LayerShape;
@@ -7,23 +7,23 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::scales::HIDDEN;
 use crate::train::step::layout::Hidden;
 
-/// The parameters, as the kernels read them.
+/// The parameters in the layouts of the kernels.
 #[derive(Clone, Debug, Default)]
 pub struct UpperWeights {
-    /// Second layer, one row per output.
+    /// Second layer's weights, one row per output.
     pub l2_weight: [Hidden; HIDDEN],
-    /// The same, one row per input.
+    /// Second layer's weights, one row per input.
     pub l2_input_major: [Hidden; HIDDEN],
-    /// Second layer.
+    /// Second layer's biases.
     pub l2_bias: Hidden,
-    /// Output layer.
+    /// Output layer's weights.
     pub output_weight: Hidden,
-    /// Output layer.
+    /// Output layer's bias.
     pub output_bias: f32,
 }
 
 impl UpperWeights {
-    /// A copy of the parameters of stack number `number`. Inputs that the second layer lacks count nothing.
+    /// Copies the parameters of stack `number`. Weights of inputs that the second layer lacks are zero.
     pub fn of(architecture: Architecture, dense: &DenseParameters, number: usize) -> Self {
         let [_, LayerShape { inputs, .. }, _] = architecture.layers();
         let units = HIDDEN * number..HIDDEN * (number + 1);
@@ -48,30 +48,30 @@ impl UpperWeights {
     }
 }
 
-/// What the forward pass of a position keeps for the backward pass.
+/// Values of a position's forward pass that the backward pass needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UpperActivations {
-    /// Sums of the first layer, where it hands on their squares too.
+    /// Sums of the first layer, for nets with a skip connection.
     pub sums1: Hidden,
-    /// What the first layer hands on: clipped units, or squares and then clipped units.
+    /// Inputs of the second layer: clipped units, or squares and then clipped units.
     pub hidden1: Hidden,
     /// Clipped units of the second layer.
     pub hidden2: Hidden,
-    /// The net's output, side to move's view.
+    /// Output of the layers, from the side to move's view.
     pub output: f32,
 }
 
-/// The gradient of these parameters and of the first layer's bias, summed over positions.
+/// Gradient of the upper layers and of the first layer's biases, summed over positions.
 #[derive(Clone, Debug, Default)]
 pub struct UpperGradient {
-    /// First layer's bias.
+    /// First layer's biases.
     pub l1_bias: Hidden,
-    /// Second layer, one row per output.
+    /// Second layer's weights, one row per output.
     pub l2_weight: [Hidden; HIDDEN],
-    /// Second layer.
+    /// Second layer's biases.
     pub l2_bias: Hidden,
-    /// Output layer.
+    /// Output layer's weights.
     pub output_weight: Hidden,
-    /// Output layer.
+    /// Output layer's bias.
     pub output_bias: f32,
 }

@@ -1,10 +1,10 @@
-//! The loops that the trainer spends its time in, for AVX-512, AVX2, NEON, and any machine.
+//! The trainer's hot loops, for AVX-512, AVX2, NEON, and any other processor.
 //!
-//! The portable functions are the specification; the AVX2 ones are the same code compiled for the wider machine, and
-//! the AVX-512 and NEON ones are written out only where the compiler will not keep the sums in registers.
+//! The portable functions are the specification. The AVX2 kernels are the same code compiled for AVX2. The AVX-512 and
+//! NEON kernels use intrinsics only where the compiler does not keep the sums in registers.
 //!
-//! The passes take positions in groups of [`GROUP`]: a weight that has been fetched then serves eight positions, and
-//! the first layer runs at the speed of the multipliers instead of the cache's.
+//! The passes process positions in groups of [`GROUP`]. A loaded weight then serves eight positions, and the first
+//! layer is limited by the multipliers instead of the cache.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -29,18 +29,18 @@ pub struct AdamStep {
     pub beta1: f32,
     /// Decay of the second moment.
     pub beta2: f32,
-    /// Keeps the quotient finite; already scaled for the bias correction.
+    /// Added to the denominator to avoid division by zero; already scaled for the bias correction.
     pub epsilon: f32,
-    /// Share of a weight that a step takes away.
+    /// Share of a weight that a step removes.
     pub decay: f32,
 }
 
 /// The units of the accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct Units {
-    /// Their activation.
+    /// Activation of the units.
     pub activation: Activation,
-    /// What an activation of 1.0 costs beside the loss.
+    /// Derivative of the loss by an activation, from the sparsity term.
     pub penalty: f32,
 }
 
@@ -55,30 +55,30 @@ enum InstructionSet {
     Neon,
 }
 
-/// The kernels that this machine runs. A value other than the portable one is the proof that the CPU has the feature.
+/// The kernels for this machine. A value other than the portable one proves that the processor has the features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(InstructionSet);
 
-/// Calls the version of a kernel that `self` stands for.
+/// Calls the version of a kernel for the instruction set of `self`.
 macro_rules! dispatch {
     ($self:ident, $name:ident $(<$width:ident>)? ($($argument:expr),*)) => {
         match $self.0 {
             InstructionSet::Portable => portable::$name::<false $(, $width)?>($($argument),*),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX2 and FMA.
+            // SAFETY: only `detect` creates this value, after checking that the CPU has AVX2 and FMA.
             InstructionSet::Avx2 => unsafe { avx2::$name $(::<$width>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the level is only made by `detect`, after the CPU said that it has AVX-512 F, BW, VL and DQ.
+            // SAFETY: only `detect` creates this value, after checking for AVX-512 F, BW, VL and DQ.
             InstructionSet::Avx512 => unsafe { avx512::$name $(::<$width>)? ($($argument),*) },
             #[cfg(target_arch = "aarch64")]
-            // SAFETY: the level is only made by `detect`, after the CPU said that it has NEON.
+            // SAFETY: only `detect` creates this value, after checking that the CPU has NEON.
             InstructionSet::Neon => unsafe { neon::$name $(::<$width>)? ($($argument),*) },
         }
     };
 }
 
 impl Backend {
-    /// The best kernels for this CPU.
+    /// Returns the best kernels for this CPU.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -100,33 +100,33 @@ impl Backend {
         Self::portable()
     }
 
-    /// The kernels that run anywhere.
+    /// Returns the portable kernels.
     pub fn portable() -> Self {
         Self(InstructionSet::Portable)
     }
 
-    /// Every level that this CPU can run, the portable one first.
+    /// Returns all kernels that this CPU supports, the portable ones first.
     #[cfg(test)]
     pub fn all() -> Vec<Self> {
-        let mut levels = vec![Self::portable()];
+        let mut backends = vec![Self::portable()];
         let best = Self::detect();
         #[cfg(target_arch = "x86_64")]
         if best == Self(InstructionSet::Avx512) {
-            levels.push(Self(InstructionSet::Avx2));
+            backends.push(Self(InstructionSet::Avx2));
         }
         if best != Self::portable() {
-            levels.push(best);
+            backends.push(best);
         }
-        levels
+        backends
     }
 
-    /// `out = real + factor`, in fixed point.
+    /// Computes `out = real + factor` in fixed point.
     #[inline]
     pub fn fold<const L1: usize>(self, real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
         dispatch!(self, fold<L1>(real, factor, out));
     }
 
-    /// `out = activation(bias + sum of the table's `rows`)`.
+    /// Computes `out = activation(bias + sum of the table's `rows`)`.
     #[inline]
     pub fn accumulate<const L1: usize>(
         self,
@@ -139,8 +139,8 @@ impl Backend {
         dispatch!(self, accumulate<L1>(activation, bias, table, rows, out));
     }
 
-    /// `out = bias + weights * inputs` for each position of a group; `weights` has a table for each side, or one for
-    /// the products of both.
+    /// Computes `out = bias + weights * inputs` for each position of a group. `weights` has a table for each side, or
+    /// one for the products of both.
     #[inline]
     pub fn first_layer<const L1: usize>(
         self,
@@ -152,9 +152,9 @@ impl Backend {
         dispatch!(self, first_layer<L1>(inputs, weights, bias, out));
     }
 
-    /// The backward pass of the first layer: adds `deltas x inputs` to `gradient` and the deltas of the accumulators
-    /// to `bias`, and puts these, zero where the input was clipped, into `out`, one for each position of the group.
-    /// Places of the group beyond `out` are empty: their deltas must be zero.
+    /// Backward pass of the first layer. Adds `deltas x inputs` to `gradient`, and the deltas of the accumulators to
+    /// `bias`. Stores these deltas in `out`, one entry per position, with zeros where an input was clipped. Entries of
+    /// the group beyond `out` are unused, and their deltas must be zero.
     #[inline]
     pub fn first_layer_backward<const L1: usize>(
         self,
@@ -171,7 +171,7 @@ impl Backend {
         );
     }
 
-    /// The layers after the first, forward, for each position of a group: from the first layer's sums.
+    /// Forward pass of the layers after the first, for each position of a group, from the first layer's sums.
     #[inline]
     pub fn upper(
         self,
@@ -182,7 +182,7 @@ impl Backend {
         dispatch!(self, upper(weights, sums, out));
     }
 
-    /// Their backward pass: adds to `gradient`, and puts the deltas of the first layer's sums into `out`.
+    /// Backward pass of [`Self::upper`]. Adds to `gradient`, and stores the deltas of the first layer's sums in `out`.
     #[inline]
     pub fn upper_backward(
         self,
@@ -195,7 +195,7 @@ impl Backend {
         dispatch!(self, upper_backward(weights, passes, deltas, gradient, out));
     }
 
-    /// As [`Self::upper`], where the first layer hands on squares and clipped sums, and an output of it skips the rest.
+    /// Like [`Self::upper`], for nets with squares, clipped sums and a skip connection after the first layer.
     #[inline]
     pub fn upper_skip(
         self,
@@ -206,7 +206,7 @@ impl Backend {
         dispatch!(self, upper_skip(weights, sums, out));
     }
 
-    /// The backward pass of [`Self::upper_skip`].
+    /// Backward pass of [`Self::upper_skip`].
     #[inline]
     pub fn upper_skip_backward(
         self,
@@ -222,15 +222,20 @@ impl Backend {
         );
     }
 
-    /// The products of the halves of clipped accumulators, the side to move's first; cut off as the engine does it, or
-    /// with all their digits.
+    /// Multiplies the halves of clipped accumulators, the side to move's first. `truncate` rounds the products down as
+    /// the engine does.
     #[inline]
-    pub fn products<const L1: usize>(self, clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>) {
-        dispatch!(self, products<L1>(clipped, cut_off, out));
+    pub fn products<const L1: usize>(
+        self,
+        clipped: &Inputs<L1>,
+        truncate: bool,
+        out: &mut Row<L1>,
+    ) {
+        dispatch!(self, products<L1>(clipped, truncate, out));
     }
 
-    /// The backward pass of the first layer above products: adds `deltas x inputs` to `gradient`, and puts the deltas
-    /// of the products into `out`. Of the inputs the first row counts; each costs `penalty`.
+    /// Backward pass of the first layer above products. Adds `deltas x inputs` to `gradient`, and stores the deltas of
+    /// the products in `out`. Only the first row of `inputs` is used. `penalty` is the initial value of each delta.
     #[inline]
     pub fn first_layer_deltas<const L1: usize>(
         self,
@@ -247,8 +252,8 @@ impl Backend {
         );
     }
 
-    /// From the deltas of products to those of the accumulators, zero where these were clipped; adds them to `bias`
-    /// too.
+    /// Backpropagates the deltas of products to the accumulators, with zeros where these were clipped. Also adds the
+    /// result to `bias`.
     #[inline]
     pub fn products_backward<const L1: usize>(
         self,
@@ -260,8 +265,8 @@ impl Backend {
         dispatch!(self, products_backward<L1>(clipped, deltas, bias, out));
     }
 
-    /// Adds the rows `picks` of a table of bfloat16 rows, `L1` long, to `out`: of each the columns from `first` on, as
-    /// many as `out` is long.
+    /// Adds the rows `picks` of a table of bfloat16 rows of length `L1` to `out`, for the `out.len()` columns from
+    /// `first` on.
     #[inline]
     pub fn add_rows<const L1: usize>(
         self,
@@ -287,7 +292,7 @@ impl Backend {
     }
 }
 
-/// Declares the portable kernels once more, compiled for a feature set.
+/// Declares the portable kernels again, compiled for a feature set.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled_for {
     ($features:literal: $(fn $name:ident $(<$width:ident>)? ($($argument:ident: $type:ty),* $(,)?);)*) => {
@@ -321,7 +326,7 @@ mod avx2 {
         fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
         fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
             gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-        fn products<L1>(clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>);
+        fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
         fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
         fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP],
             weights: &[Tile], gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);

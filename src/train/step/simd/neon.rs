@@ -1,5 +1,5 @@
-//! The kernels whose sums must stay in registers, written out for NEON; the others are the portable ones, compiled
-//! with its multiply-add.
+//! NEON kernels. Kernels whose sums must stay in registers use intrinsics; the others are the portable ones, compiled
+//! for NEON's multiply-add.
 
 use std::arch::aarch64::*;
 
@@ -16,17 +16,17 @@ compiled_for! { "neon":
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn products<L1>(clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>);
+    fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
     fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
     fn first_layer_deltas<L1>(penalty: f32, inputs: &[Inputs<L1>; GROUP], deltas: &[Hidden; GROUP], weights: &[Tile],
         gradient: &mut [Tile], out: &mut [Row<L1>; GROUP]);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }
 
-/// Numbers in a register, and in one of fixed point.
+/// Numbers per register: floats, and fixed point.
 const WIDTH: usize = 4;
 const FIXED_WIDTH: usize = 8;
-/// Registers of fixed point that are summed at a time: half of all.
+/// Fixed-point registers summed at a time: half of all registers.
 const BLOCK: usize = 16;
 
 #[inline]
@@ -78,7 +78,7 @@ pub fn accumulate<const L1: usize>(
     }
 }
 
-/// Clips eight sums, makes them floats, and squares them if the activation says so.
+/// Clips eight sums, converts them to floats, and squares them for SCReLU.
 #[inline]
 #[target_feature(enable = "neon")]
 fn activate(activation: Activation, sums: int16x8_t, out: &mut [f32; FIXED_WIDTH]) {
@@ -96,7 +96,7 @@ fn activate(activation: Activation, sums: int16x8_t, out: &mut [f32; FIXED_WIDTH
     }
 }
 
-/// Positions whose sums are kept in registers together: two of 32 sums take half of them.
+/// Positions whose sums are kept in registers together: the 32 sums of two positions use half of the registers.
 const PAIR: usize = 2;
 
 #[target_feature(enable = "neon")]
@@ -122,7 +122,7 @@ pub fn first_layer<const L1: usize>(
             .iter()
             .zip(inputs[1].as_flattened());
         for ((&first, &second), weights) in both.zip(weights) {
-            // Half of the inputs are clipped to nothing; both of a pair are often enough.
+            // About half of the inputs are clipped to zero, so both inputs of a pair are zero often enough.
             if first == 0.0 && second == 0.0 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Every level against the portable one.
+//! Compares every instruction set with the portable kernels.
 
 use super::*;
 use crate::nnue::Architecture;
@@ -20,34 +20,34 @@ fn close(a: &[f32], b: &[f32]) {
     }
 }
 
-/// Runs `kernel` on every level and compares the numbers that it returns.
+/// Runs `kernel` with every instruction set and compares the numbers that it returns.
 fn compare(kernel: impl Fn(Backend) -> Vec<f32>) {
-    let levels = Backend::all();
-    let wanted = kernel(levels[0]);
-    for &level in &levels[1..] {
-        close(&wanted, &kernel(level));
+    let backends = Backend::all();
+    let expected = kernel(backends[0]);
+    for &backend in &backends[1..] {
+        close(&expected, &kernel(backend));
     }
 }
 
-/// Back from bfloat16; coarse, because a last bit may round the other way.
+/// Converts from bfloat16 and scales down, because the last bit may be rounded differently.
 fn coarse(halves: &[u16]) -> impl Iterator<Item = f32> + '_ {
     halves
         .iter()
         .map(|&half| f32::from_bits(u32::from(half) << 16) / 100.0)
 }
 
-/// Runs a check for every width.
+/// Runs a check for every trainable width.
 fn for_each_width(check: impl Fn(Architecture) -> anyhow::Result<()>) {
     let mut shapes: Vec<Architecture> = shapes::all().collect();
     shapes.sort_by_key(|shape| shape.l1);
     shapes.dedup_by_key(|shape| shape.l1);
     for shape in shapes {
-        check(shape).expect("a width that is trained");
+        check(shape).expect("a trainable width");
     }
 }
 
 #[test]
-fn the_transformer_is_the_same_everywhere() {
+fn transformer_kernels_equal_portable_ones() {
     for_each_width(|shape| {
         of_width!(check_transformer, shape)();
         Ok(())
@@ -74,7 +74,7 @@ fn check_transformer<const L1: usize>() {
             backend.accumulate(activation, &bias, &table, &rows, &mut row);
             all.extend(row);
         }
-        // All columns, then some from the middle.
+        // All columns, then a range in the middle.
         let picks = [3, 19, 0, 3, 7];
         backend.add_rows::<L1>(&halves, &picks, 0, &mut row);
         all.extend(row);
@@ -85,7 +85,7 @@ fn check_transformer<const L1: usize>() {
 }
 
 #[test]
-fn the_first_layer_is_the_same_everywhere() {
+fn first_layer_kernels_equal_portable_ones() {
     for_each_width(|shape| {
         of_width!(check_first_layer, shape)();
         Ok(())
@@ -98,7 +98,7 @@ fn check_first_layer<const L1: usize>() {
         std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0)))
     });
     let mut deltas: [Hidden; GROUP] = group(&mut rng, 1.0);
-    // The group's last place is empty.
+    // The last entry of the group is unused.
     deltas[GROUP - 1] = [0.0; HIDDEN];
     let weights: Box<[InputMajor<L1>; 2]> = Box::new(std::array::from_fn(|_| {
         std::array::from_fn(|_| noise(&mut rng, 0.3))
@@ -124,7 +124,7 @@ fn check_first_layer<const L1: usize>() {
             all.extend(bias.as_flattened());
             all.extend(coarse(out.as_flattened().as_flattened()));
         }
-        // The same above products.
+        // The first layer above products.
         let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
         let mut products = [[0.0; L1]; GROUP];
         let tiles = &tiles[..gradient.len()];
@@ -135,8 +135,8 @@ fn check_first_layer<const L1: usize>() {
         backend.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
         all.extend(bias.as_flattened());
         all.extend(coarse(out.as_flattened()));
-        for cut_off in [false, true] {
-            backend.products(&inputs[3], cut_off, &mut products[0]);
+        for truncate in [false, true] {
+            backend.products(&inputs[3], truncate, &mut products[0]);
             all.extend(products[0]);
         }
         all
@@ -144,7 +144,7 @@ fn check_first_layer<const L1: usize>() {
 }
 
 #[test]
-fn the_later_layers_and_adam_are_the_same_everywhere() {
+fn upper_layer_and_adam_kernels_equal_portable_ones() {
     let mut rng = SplitMix64::new(5);
     let weights = UpperWeights {
         l2_weight: std::array::from_fn(|_| noise(&mut rng, 0.3)),

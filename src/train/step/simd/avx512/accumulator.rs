@@ -1,21 +1,21 @@
-//! The accumulators: rows folded and summed, and the gradient of a row.
+//! Accumulator kernels: folding and summing rows, and the gradient of a row.
 
 use std::arch::x86_64::*;
 
 use super::*;
 
-/// Registers that hold a part of a row in fixed point.
+/// Registers for a part of a fixed-point row.
 const FIXED_REGISTERS: usize = PART / 32;
 
-/// Most numbers of a row that are summed at a time: what leaves half of the registers free.
+/// Maximum size of a part of a row; a part occupies half of the registers or less.
 const PART: usize = 256;
 
-/// Where the parts of a row begin that is summed part by part.
+/// Returns the start of each part of a row.
 fn parts<const L1: usize>() -> impl Iterator<Item = usize> {
     (0..L1).step_by(part::<L1>())
 }
 
-/// Numbers in a part: the row in as few equal parts as have at most `PART` numbers each.
+/// Size of a part: the row is divided into the smallest number of equal parts of at most `PART` numbers.
 const fn part<const L1: usize>() -> usize {
     assert!(L1.is_multiple_of(32));
     let mut parts = L1.div_ceil(PART);
@@ -28,20 +28,20 @@ const fn part<const L1: usize>() -> usize {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_fixed(from: &[i16; 32]) -> __m512i {
-    // SAFETY: the reference covers the 64 bytes that are read; the load wants no alignment.
+    // SAFETY: the reference covers the 64 bytes that are read; the load requires no alignment.
     unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
 }
 
-/// Sixteen bfloat16 numbers, widened.
+/// Loads sixteen bfloat16 numbers and widens them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn load_bf16(from: &[u16; LANES]) -> __m512 {
-    // SAFETY: the reference covers the 32 bytes that are read; the load wants no alignment.
+    // SAFETY: the reference covers the 32 bytes that are read; the load requires no alignment.
     let halves = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
     _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
 }
 
-/// Asks for a row that is about to be used.
+/// Prefetches a row.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn prefetch<T>(row: &[T]) {
@@ -51,7 +51,7 @@ fn prefetch<T>(row: &[T]) {
     }
 }
 
-/// Rows asked for ahead of their use.
+/// Prefetch distance in rows.
 const AHEAD: usize = 4;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
@@ -61,7 +61,7 @@ pub fn fold<const L1: usize>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRo
     for ((real, factor), out) in terms.zip(out.as_chunks_mut::<LANES>().0) {
         let sum = _mm512_mul_ps(_mm512_add_ps(load(real), load(factor)), scale);
         let fixed = _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(sum));
-        // SAFETY: the reference covers the 32 bytes that are written; the store wants no alignment.
+        // SAFETY: the reference covers the 32 bytes that are written; the store requires no alignment.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), fixed) }
     }
 }
@@ -79,7 +79,7 @@ pub fn accumulate<const L1: usize>(
     }
 }
 
-/// The part of a row that begins at number `first`.
+/// Accumulates the part of a row that starts at index `first`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn accumulate_part<const L1: usize>(
@@ -127,14 +127,14 @@ fn accumulate_part<const L1: usize>(
     }
 }
 
-/// Most columns of rows that are added at a time: what leaves half of the registers free.
+/// Maximum number of columns added at a time; they occupy half of the registers.
 const COLUMNS: usize = 16 * LANES;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
     for (at, out) in out.chunks_mut(COLUMNS).enumerate() {
         let first = first + at * COLUMNS;
-        // The usual numbers of registers are known to the compiler, so that the sums stay in them.
+        // For the usual sizes the number of registers is a constant, so that the compiler keeps the sums in registers.
         match out.len() / LANES {
             4 => add_columns::<L1, 4>(table, picks, first, out),
             8 => add_columns::<L1, 8>(table, picks, first, out),
@@ -148,7 +148,7 @@ pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], first: usize, out
     }
 }
 
-/// Adds as many columns as `REGISTERS` hold, from `first` on.
+/// Adds `REGISTERS * LANES` columns, from `first` on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn add_columns<const L1: usize, const REGISTERS: usize>(

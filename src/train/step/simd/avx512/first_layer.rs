@@ -1,4 +1,4 @@
-//! The first dense layer, which reads both accumulators.
+//! Kernels of the first dense layer.
 
 use std::arch::x86_64::*;
 
@@ -51,7 +51,7 @@ pub fn first_layer_backward<const L1: usize>(
         }
         let mut sums = input_deltas(units.penalty, &x, deltas, weights, gradient);
         if units.activation == Activation::Screlu {
-            // The square of x has the derivative 2 x, and its root is at hand.
+            // The derivative of x squared is 2 x, and x is the root of the activation.
             for (sum, x) in sums.iter_mut().zip(x) {
                 let root = _mm512_sqrt_ps(x);
                 *sum = _mm512_mul_ps(*sum, _mm512_add_ps(root, root));
@@ -69,8 +69,8 @@ pub fn first_layer_backward<const L1: usize>(
     }
 }
 
-/// The deltas of sixteen inputs, each `penalty` to begin with, of a group; what the inputs add to the gradient is
-/// added.
+/// Returns the deltas of sixteen inputs for a group, each starting from `penalty`, and adds the inputs' part of the
+/// gradient to `gradient`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn input_deltas(
@@ -83,13 +83,13 @@ fn input_deltas(
     let mut sums = [_mm512_set1_ps(penalty); GROUP];
     for (output, (weights, gradient)) in weights.0.iter().zip(&mut gradient.0).enumerate() {
         let weights = load(weights);
-        // Two chains, because each waits for its own last term.
+        // Two accumulation chains hide the latency of the multiply-add.
         let mut chains = [load(gradient), _mm512_setzero_ps()];
         for position in 0..GROUP {
             let delta = _mm512_set1_ps(deltas[position][output]);
             sums[position] = _mm512_fmadd_ps(delta, weights, sums[position]);
-            let topology = &mut chains[position % 2];
-            *topology = _mm512_fmadd_ps(delta, x[position], *topology);
+            let chain = &mut chains[position % 2];
+            *chain = _mm512_fmadd_ps(delta, x[position], *chain);
         }
         store(gradient, _mm512_add_ps(chains[0], chains[1]));
     }

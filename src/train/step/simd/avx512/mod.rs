@@ -1,5 +1,5 @@
-//! The kernels whose sums must stay in registers, written out for AVX-512; the others are the portable ones, compiled
-//! for it.
+//! AVX-512 kernels. Kernels whose sums must stay in registers use intrinsics; the others are the portable ones,
+//! compiled for AVX-512.
 
 use std::arch::x86_64::*;
 
@@ -18,7 +18,7 @@ compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
     fn upper_skip(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]);
     fn upper_skip_backward(weights: &UpperWeights, passes: &[UpperActivations; GROUP], deltas: &[f32; GROUP],
         gradient: &mut UpperGradient, out: &mut [Hidden; GROUP]);
-    fn products<L1>(clipped: &Inputs<L1>, cut_off: bool, out: &mut Row<L1>);
+    fn products<L1>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>);
     fn products_backward<L1>(clipped: &Inputs<L1>, deltas: &Row<L1>, bias: &mut Inputs<L1>, out: &mut Deltas<L1>);
     fn adam(step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]);
 }
@@ -26,23 +26,23 @@ compiled_for! { "avx2,fma,avx512f,avx512bw,avx512vl,avx512dq":
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(from: &[f32; LANES]) -> __m512 {
-    // SAFETY: the reference covers the 64 bytes that are read; the load wants no alignment.
+    // SAFETY: the reference covers the 64 bytes that are read; the load requires no alignment.
     unsafe { _mm512_loadu_ps(from.as_ptr()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn store(to: &mut [f32; LANES], value: __m512) {
-    // SAFETY: the reference covers the 64 bytes that are written; the store wants no alignment.
+    // SAFETY: the reference covers the 64 bytes that are written; the store requires no alignment.
     unsafe { _mm512_storeu_ps(to.as_mut_ptr(), value) }
 }
 
-/// Rounds sixteen numbers to bfloat16, half up.
+/// Rounds sixteen numbers to bfloat16, half up, and stores them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn store_bf16(to: &mut [u16; LANES], value: __m512) {
     let rounded = _mm512_add_epi32(_mm512_castps_si512(value), _mm512_set1_epi32(0x8000));
     let halves = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded));
-    // SAFETY: the reference covers the 32 bytes that are written; the store wants no alignment.
+    // SAFETY: the reference covers the 32 bytes that are written; the store requires no alignment.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), halves) }
 }

@@ -1,4 +1,4 @@
-//! The accumulators: rows folded and summed, and the gradient of a row.
+//! Accumulator kernels: folding and summing rows, and the gradient of a row.
 
 use super::*;
 
@@ -9,8 +9,8 @@ pub fn fold<const FMA: bool, const L1: usize>(
     out: &mut FixedRow<L1>,
 ) {
     for ((out, real), factor) in out.iter_mut().zip(real).zip(factor) {
-        // Adding this pushes the fraction out of the mantissa, which rounds to the nearest, ties to even, as the
-        // processor's own conversion does.
+        // Adding this number shifts the fraction out of the mantissa, which rounds to the nearest, ties to even, like
+        // the processor's conversion instruction.
         const ROUND: f32 = 12_582_912.0;
         let value = ((real + factor) * FIXED_ONE).clamp(-32768.0, 32767.0);
         *out = ((value + ROUND) - ROUND) as i16;

@@ -1,4 +1,4 @@
-//! The optimiser.
+//! Adam kernel.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The first dense layer, which reads both accumulators.
+//! Kernels of the first dense layer.
 
 use super::*;
 
@@ -43,7 +43,7 @@ pub fn first_layer_backward<const FMA: bool, const L1: usize>(
                 }
             }
             if units.activation == Activation::Screlu {
-                // The square of x has the derivative 2 x, and its root is at hand.
+                // The derivative of x squared is 2 x, and x is the root of the activation.
                 for (sum, &input) in sums.iter_mut().zip(inputs) {
                     *sum *= 2.0 * input.sqrt();
                 }

@@ -1,5 +1,5 @@
-//! The kernels in plain Rust. `FMA` is set where the target multiplies and adds in one instruction; elsewhere that
-//! would be a call into the maths library.
+//! The kernels in plain Rust. `FMA` is set if the target has a multiply-add instruction; without one, `mul_add` would
+//! call the maths library.
 
 mod accumulator;
 mod adam;
@@ -28,13 +28,13 @@ fn add_scaled<const FMA: bool>(sums: &mut [f32], factor: f32, terms: &[f32]) {
     }
 }
 
-/// Rounds to bfloat16, half up; gradients need no better.
+/// Rounds to bfloat16, half up, which is accurate enough for gradients.
 #[inline(always)]
 fn to_bf16(value: f32) -> u16 {
     (value.to_bits().wrapping_add(0x8000) >> 16) as u16
 }
 
-/// Whether a clipped unit passes deltas on.
+/// Whether a unit is neither off nor saturated, so that deltas pass through it.
 #[inline(always)]
 fn open(activation: f32) -> bool {
     activation > 0.0 && activation < 1.0

@@ -1,4 +1,4 @@
-//! The products of an accumulator's halves.
+//! Kernels of the pairwise products of an accumulator's halves.
 
 use super::*;
 use crate::train::model::rounding;
@@ -6,7 +6,7 @@ use crate::train::model::rounding;
 #[inline(always)]
 pub fn products<const FMA: bool, const L1: usize>(
     clipped: &Inputs<L1>,
-    cut_off: bool,
+    truncate: bool,
     out: &mut Row<L1>,
 ) {
     for (out, side) in out.chunks_exact_mut(L1 / 2).zip(clipped) {
@@ -15,7 +15,7 @@ pub fn products<const FMA: bool, const L1: usize>(
             *out = a * b;
         }
     }
-    if cut_off {
+    if truncate {
         out.iter_mut()
             .for_each(|product| *product = rounding::product(*product));
     }
@@ -38,7 +38,7 @@ pub fn products_backward<const FMA: bool, const L1: usize>(
     }
 }
 
-/// The deltas of units whose products with `others` have these.
+/// Backpropagates the deltas of the products of `units` and `others` to `units`.
 #[inline(always)]
 fn half_backward(
     (units, others): (&[f32], &[f32]),

@@ -1,4 +1,4 @@
-//! The layers above the first one.
+//! Kernels of the layers above the first one.
 
 use super::*;
 use crate::train::model::topology::{SKIP, squared_and_clipped, squared_and_clipped_backward};
@@ -29,7 +29,7 @@ pub fn upper_skip<const FMA: bool>(
     }
 }
 
-/// From what the first layer hands on to the output.
+/// Computes the output from the inputs of the second layer.
 #[inline(always)]
 fn finish<const FMA: bool>(weights: &UpperWeights, out: &mut UpperActivations) {
     let mut sums = weights.l2_bias;
@@ -40,7 +40,7 @@ fn finish<const FMA: bool>(weights: &UpperWeights, out: &mut UpperActivations) {
     out.output = weights.output_bias + dot(&weights.output_weight, &out.hidden2);
 }
 
-/// A dot product in sixteen partial sums, which the compiler keeps in vectors.
+/// Dot product with sixteen partial sums, which the compiler keeps in vector registers.
 #[inline(always)]
 fn dot(a: &Hidden, b: &Hidden) -> f32 {
     let mut sums = [0.0; 16];
@@ -61,7 +61,7 @@ pub fn upper_backward<const FMA: bool>(
     out: &mut [Hidden; GROUP],
 ) {
     for ((pass, &delta), out) in passes.iter().zip(deltas).zip(out) {
-        let deltas1 = handed_on_deltas::<FMA>(weights, pass, delta, gradient);
+        let deltas1 = hidden1_deltas::<FMA>(weights, pass, delta, gradient);
         for ((out, delta), &activation) in out.iter_mut().zip(deltas1).zip(&pass.hidden1) {
             *out = if open(activation) { delta } else { 0.0 };
         }
@@ -78,16 +78,16 @@ pub fn upper_skip_backward<const FMA: bool>(
     out: &mut [Hidden; GROUP],
 ) {
     for ((pass, &delta), out) in passes.iter().zip(deltas).zip(out) {
-        let deltas1 = handed_on_deltas::<FMA>(weights, pass, delta, gradient);
+        let deltas1 = hidden1_deltas::<FMA>(weights, pass, delta, gradient);
         *out = squared_and_clipped_backward(&pass.sums1, &deltas1);
         out[SKIP] = delta;
         add_scaled::<FMA>(&mut gradient.l1_bias, 1.0, out);
     }
 }
 
-/// The deltas of what the first layer handed on; those of the layers behind are added to `gradient`.
+/// Returns the deltas of the second layer's inputs and adds the gradient of the later layers to `gradient`.
 #[inline(always)]
-fn handed_on_deltas<const FMA: bool>(
+fn hidden1_deltas<const FMA: bool>(
     weights: &UpperWeights,
     pass: &UpperActivations,
     delta: f32,
