@@ -1,6 +1,6 @@
-//! Analyses positions and prints what it finds, for people or as JSON Lines.
+//! Analyses positions and prints the results as text or JSON Lines.
 //!
-//! Scores are from the view of the side to move, as in UCI. Ctrl-C ends the analysis with what it has found.
+//! Scores are from the view of the side to move, as in UCI. Ctrl-C stops the analysis and prints the result so far.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,32 +22,33 @@ use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
 
-/// What to analyse and how.
+/// Options of an analysis.
 pub struct AnalyseOptions {
     /// The positions.
     pub subjects: Vec<Subject>,
-    /// What the search of each may spend.
+    /// Limits of the search of each position.
     pub limits: Limits,
-    /// Number of lines.
+    /// Number of principal variations.
     pub multi_pv: usize,
     /// Search threads.
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
-    /// Directories of Syzygy tablebases, separated as the platform separates paths.
+    /// Directories of Syzygy tablebases, separated like the directories in `PATH`.
     pub syzygy: Option<String>,
-    /// File that the transposition table is read from, where it exists, and written to at the end.
+    /// File from which the transposition table is loaded, if it exists, and to which it is saved at the end.
     pub hash_file: Option<PathBuf>,
-    /// JSON Lines in place of readable text.
+    /// JSON Lines instead of text.
     pub json: bool,
-    /// Columns of the terminal, where there is one: longer lines are cut.
+    /// Width of the terminal in columns, if there is one. Longer lines are truncated.
     pub width: Option<usize>,
 }
 
 /// Searches each position and prints each completed line, then the best move.
 ///
 /// # Errors
-/// When there are no tables where they were said to be, or a sink fails; the search is stopped then.
+/// Fails if a directory has no tablebases, the hash file is unusable, or a write fails; a failed write stops the
+/// search.
 pub fn run(
     options: AnalyseOptions,
     network: Arc<Network>,
@@ -101,8 +102,8 @@ pub fn run(
     Ok(())
 }
 
-/// Fills the table from `file`, if there is one, and tells so on `err`. Whether the file can be written is asked now
-/// rather than after hours.
+/// Loads the table from `file`, if the file exists, and reports it on `err`. Checks now that the file can be written,
+/// because the analysis can take hours.
 fn open_hash(pool: &mut ThreadPool, file: &Path, err: &mut dyn Write) -> Result<()> {
     drop(AtomicFile::create(file).context("--hash-file")?);
     if file.exists() {
@@ -113,26 +114,26 @@ fn open_hash(pool: &mut ThreadPool, file: &Path, err: &mut dyn Write) -> Result<
     Ok(())
 }
 
-/// Where the lines go, and the first failure on the way.
+/// Output of the lines, and the first write error.
 struct Sink {
     out: Box<dyn Write + Send>,
     failure: Option<io::Error>,
 }
 
-/// Prints what the search reports, from the search's own thread.
+/// Prints the reports of the search, on the search's thread.
 struct AnalysisPrinter {
     position: Position,
     json: bool,
     width: Option<usize>,
     controller: Controller,
     interrupt: Interrupt,
-    /// The lines that were printed last, by rank.
+    /// The lines printed last, by rank.
     last: Mutex<Vec<Line>>,
     sink: Arc<Mutex<Sink>>,
 }
 
 impl AnalysisPrinter {
-    /// What comes before the lines of a position.
+    /// Prints the header of a position.
     fn introduce(&self, title: &str, several: bool, later: bool) {
         if self.json {
             if several {
@@ -154,7 +155,7 @@ impl AnalysisPrinter {
         self.print("  depth    score       nodes  kn/s     time  variation");
     }
 
-    /// Writes a line; once the reader has gone, the search is pointless and is stopped.
+    /// Writes a line. Stops the search after a write error, because nobody reads the result.
     fn print(&self, text: &str) {
         let mut sink = self.sink.lock();
         if sink.failure.is_some() {
@@ -167,12 +168,12 @@ impl AnalysisPrinter {
         }
     }
 
-    /// A move in coordinates, in the notation of the position's variant.
+    /// Returns a move in coordinates, in the notation of the position's variant.
     fn uci(&self, position: &Position, m: Move) -> String {
         position.uci(m, position.castling_mode() == CastlingMode::Chess960)
     }
 
-    /// A variation in coordinates.
+    /// Returns a variation in coordinates.
     fn uci_moves(&self, moves: &[Move]) -> Vec<String> {
         let mut position = self.position.clone();
         let mut play = |&m: &Move| {
@@ -275,7 +276,7 @@ impl AnalysisPrinter {
 impl Reporter for AnalysisPrinter {
     fn line(&self, line: &Line, progress: &Progress) {
         if self.interrupt.is_heard() {
-            // It may have come just before the search began, which stops only those that run.
+            // The interrupt may precede the start of this search; `stop` had no effect then.
             self.controller.stop();
         }
         let mut last = self.last.lock();
@@ -326,7 +327,7 @@ impl From<Score> for JsonScore {
     }
 }
 
-/// The name of a bound in JSON.
+/// Returns the name of a bound in JSON.
 fn bound_name(bound: ScoreBound) -> &'static str {
     match bound {
         ScoreBound::Exact => "exact",
@@ -335,11 +336,11 @@ fn bound_name(bound: ScoreBound) -> &'static str {
     }
 }
 
-/// One line of JSON; the field `type` tells which.
+/// One line of JSON; the field `type` names its kind.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum AnalysisLine {
-    /// What the next messages are about, when there are several positions.
+    /// The position of the following messages, if there are several positions.
     Position { title: String, fen: String },
     /// A principal variation.
     Line {
@@ -369,7 +370,7 @@ enum AnalysisLine {
         nodes: u64,
         time_ms: u64,
     },
-    /// Something to tell a person.
+    /// A message for the user.
     Note { text: String },
 }
 
@@ -378,7 +379,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_scores_name_their_unit() {
+    fn json_score_names_its_unit() {
         let json =
             |score: Score| serde_json::to_string(&JsonScore::from(score)).unwrap_or_default();
         assert_eq!(json(Score::Centipawns(-12)), r#"{"cp":-12}"#);

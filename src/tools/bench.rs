@@ -1,8 +1,8 @@
-//! The bench: a fixed amount of work on fixed positions.
+//! Bench: searches fixed positions to a fixed depth.
 //!
-//! Its node count is the engine's signature (any change of search or evaluation moves it), its speed is
-//! how test farms scale their clocks. Both farms' formats are printed: `N nodes M nps` ends stdout, and the
-//! three lines that fishtest parses go to stderr.
+//! The node count is the engine's signature: any change of search or evaluation changes it. Test farms scale their
+//! clocks by the speed. The output has both farms' formats: stdout ends with `N nodes M nps`, and stderr has the
+//! three lines that fishtest parses.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
 
-/// Depth in plies when none is asked for: the whole list takes a few seconds.
+/// Default depth in plies. The whole list then takes a few seconds.
 const DEFAULT_DEPTH: i32 = 13;
-/// Size of the transposition table in MiB when none is asked for.
+/// Default size of the transposition table in MiB.
 const DEFAULT_HASH_MB: usize = 16;
-/// The one list of positions.
+/// The bench positions.
 const POSITIONS: &str = include_str!("../../bench.epd");
 
-/// What a bench runs.
+/// Options of a bench run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchOptions {
     /// Limits of each position.
@@ -37,7 +37,7 @@ pub struct BenchOptions {
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
-    /// Positions of a file in place of the list.
+    /// File of positions to use instead of the built-in list.
     pub file: Option<PathBuf>,
 }
 
@@ -57,11 +57,11 @@ impl Default for BenchOptions {
 }
 
 impl BenchOptions {
-    /// Understands `[depth] [threads] [hash]`, and fishtest's `hash threads limit file|default type`, which
-    /// has at least four words.
+    /// Parses `[depth] [threads] [hash]`, or fishtest's `hash threads limit file|default type`, which has at least
+    /// four words.
     ///
     /// # Errors
-    /// When a word is no number of its range, or the type of limit is unknown.
+    /// Fails if a word is not a number in its range, or the type of limit is unknown.
     pub fn from_words<S: AsRef<str>>(words: &[S]) -> Result<Self> {
         let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
         let mut options = Self::default();
@@ -87,10 +87,10 @@ impl BenchOptions {
         Ok(options)
     }
 
-    /// The positions to search.
+    /// Returns the positions to search.
     ///
     /// # Errors
-    /// When the file cannot be read, or a line is no position.
+    /// Fails if the file cannot be read or a line is not a valid position.
     pub fn positions(&self) -> Result<Vec<Position>> {
         let Some(path) = &self.file else {
             return parse_positions(POSITIONS).context("bench.epd");
@@ -104,7 +104,7 @@ impl BenchOptions {
     }
 }
 
-/// A whole number within bounds.
+/// Parses a whole number within bounds.
 fn number(what: &str, word: &str, low: u64, high: u64) -> Result<u64> {
     let value: u64 = word
         .parse()
@@ -116,7 +116,7 @@ fn number(what: &str, word: &str, low: u64, high: u64) -> Result<u64> {
     Ok(value)
 }
 
-/// The limit of fishtest's form.
+/// Parses the limit of fishtest's form.
 fn limits_of(kind: &str, word: &str) -> Result<Limits> {
     let mut limits = Limits::default();
     match kind {
@@ -130,7 +130,7 @@ fn limits_of(kind: &str, word: &str) -> Result<Limits> {
     Ok(limits)
 }
 
-/// Reads EPD or FEN lines.
+/// Parses EPD or FEN lines; an error names the line.
 fn parse_positions(text: &str) -> Result<Vec<Position>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !is_blank(line));
     lines
@@ -141,26 +141,26 @@ fn parse_positions(text: &str) -> Result<Vec<Position>> {
         .collect()
 }
 
-/// What a bench found.
+/// Result of a bench run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BenchResult {
-    /// Nodes of all positions: the signature.
+    /// Nodes of all positions together: the signature.
     pub nodes: u64,
     /// Wall time of the searches.
     pub time: Duration,
 }
 
 impl BenchResult {
-    /// Nodes per second.
+    /// Returns the speed in nodes per second.
     pub fn nps(&self) -> u64 {
         nodes_per_second(self.nodes, self.time)
     }
 }
 
-/// Searches the positions in order with a fresh transposition table and prints the sums.
+/// Searches the positions in order with one transposition table and prints the totals.
 ///
 /// # Errors
-/// When a file of positions is bad, or when a sink fails.
+/// Fails if the file of positions is invalid or a write fails.
 pub fn run(
     options: BenchOptions,
     network: Arc<Network>,
@@ -207,22 +207,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_of_arguments() {
+    fn options_parse_in_own_and_fishtest_form() {
         let parse =
             |text: &str| BenchOptions::from_words(&text.split_whitespace().collect::<Vec<_>>());
         assert_eq!(parse("").ok(), Some(BenchOptions::default()));
-        let own = parse("9 2 64").expect("our form");
+        let own = parse("9 2 64").expect("a valid own form");
         assert_eq!(
             (own.limits.depth, own.threads, own.hash_mb),
             (Some(9), 2, 64)
         );
-        let fishtest = parse("16 1 5 default depth").expect("fishtest's form");
+        let fishtest = parse("16 1 5 default depth").expect("a valid fishtest form");
         assert_eq!(
             (fishtest.hash_mb, fishtest.threads, fishtest.limits.depth),
             (16, 1, Some(5))
         );
         assert_eq!(fishtest.file, None);
-        let nodes = parse("16 1 5000 my.epd nodes").expect("fishtest's form");
+        let nodes = parse("16 1 5000 my.epd nodes").expect("a valid fishtest form");
         assert_eq!((nodes.limits.nodes, nodes.limits.depth), (Some(5000), None));
         assert_eq!(nodes.file, Some(PathBuf::from("my.epd")));
         for bad in [
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bench_position_is_good_and_has_a_move() {
+    fn every_bench_position_has_a_legal_move() {
         let positions = BenchOptions::default()
             .positions()
             .expect("the list parses");
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_is_per_second() {
+    fn nps_is_nodes_per_second() {
         let result = BenchResult {
             nodes: 3000,
             time: Duration::from_millis(2000),

@@ -1,9 +1,9 @@
-//! What the processor has and what the engine makes of it.
+//! Report on the processor's features and the available kernels.
 
 use crate::nnue::Kernel;
 use crate::util::cores;
 
-/// The features that a kernel may need, or that people ask about, and whether this processor has them.
+/// Processor features that kernels use or that users ask about, and whether this processor has each.
 #[cfg(target_arch = "x86_64")]
 fn features() -> Vec<(&'static str, bool)> {
     macro_rules! detect {
@@ -26,7 +26,7 @@ fn features() -> Vec<(&'static str, bool)> {
     )
 }
 
-/// The features that a kernel may need, or that people ask about, and whether this processor has them.
+/// Processor features that kernels use or that users ask about, and whether this processor has each.
 #[cfg(target_arch = "aarch64")]
 fn features() -> Vec<(&'static str, bool)> {
     macro_rules! detect {
@@ -35,15 +35,15 @@ fn features() -> Vec<(&'static str, bool)> {
     detect!("neon", "dotprod", "i8mm", "fp16", "bf16", "sve", "sve2")
 }
 
-/// WebAssembly has what it was built for, and cannot be asked; other processors have no kernels of their own.
+/// WebAssembly features, which are fixed at compile time. Other processors have no kernels of their own.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn features() -> Vec<(&'static str, bool)> {
     vec![("simd128", cfg!(target_feature = "simd128"))]
 }
 
-/// The features seen, the kernels available, and the one chosen.
+/// Returns the detected features, the available kernels and the chosen kernel as text.
 pub fn report() -> String {
-    let seen: Vec<_> = features()
+    let detected: Vec<_> = features()
         .into_iter()
         .filter(|(_, has)| *has)
         .map(|(name, _)| name)
@@ -65,7 +65,7 @@ pub fn report() -> String {
         "Processor  {} {}\nThreads    {threads}\nFeatures   {}\nKernels    {}\nChosen     {chosen}\n",
         std::env::consts::ARCH,
         std::env::consts::OS,
-        or_none(seen),
+        or_none(detected),
         kernels.join(" "),
     )
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_kernel_is_among_the_available() {
+    fn chosen_kernel_is_available() {
         let text = report();
         let line = |name: &str| {
             text.lines()

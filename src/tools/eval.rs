@@ -1,4 +1,4 @@
-//! The static evaluation explained, and raw outputs for tools that compare.
+//! Explanation of the static evaluation, and raw network outputs for comparison with other programs.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,10 +13,11 @@ use crate::notation::position_from_fen;
 use crate::search::evaluation::scaled;
 use crate::search::wdl;
 use crate::util::encoding::read_text;
+use crate::util::quantity::counted;
 use crate::util::reason;
 
-/// A position seen without one of its pieces. It may be illegal (a lifted piece can leave the wrong king in
-/// check), which a network does not mind.
+/// A position without one of its pieces. The result may be illegal (a removed piece can expose a king to check), but
+/// the network evaluates it anyway.
 struct Without<'a> {
     position: &'a Position,
     square: Square,
@@ -38,25 +39,25 @@ impl BoardView for Without<'_> {
 struct Evaluator(AccumulatorStack);
 
 impl Evaluator {
-    /// From the view of the side to move.
+    /// Evaluates from the view of the side to move.
     fn value(&mut self, board: &impl BoardView) -> i32 {
         self.0.reset();
         self.0.evaluate(board).value()
     }
 
-    /// From White's view.
+    /// Evaluates from White's view.
     fn white_value(&mut self, board: &impl BoardView) -> i32 {
         let value = self.value(board);
         board.turn().fold_wb(value, -value)
     }
 }
 
-/// A value in hundredths of a pawn, as scores of the search are shown.
+/// Converts a value to centipawns, with the scaling of search scores.
 fn centipawns(position: &Position, value: i32) -> i32 {
     wdl::centipawns(scaled(position, value), wdl::material(position))
 }
 
-/// A value in pawns, and White's chances by it.
+/// Formats a value in pawns with White's win, draw and loss probabilities.
 fn chances(position: &Position, white: i32) -> String {
     let [win, draw, loss] = wdl::wdl(scaled(position, white), wdl::material(position))
         .map(|permill| f64::from(permill) / 10.0);
@@ -66,8 +67,8 @@ fn chances(position: &Position, white: i32) -> String {
     )
 }
 
-/// What each piece contributes by square: how much the evaluation loses without it, in centipawns from White's view.
-/// `None` for empty squares and for kings, which cannot be lifted.
+/// Contribution of the piece on each square: the evaluation minus the evaluation without the piece, in centipawns from
+/// White's view. `None` for empty squares and kings, because a king cannot be removed.
 pub(crate) fn contributions(position: &Position, network: &Arc<Network>) -> [Option<i32>; 64] {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
     let whole = evaluator.white_value(position);
@@ -81,9 +82,8 @@ pub(crate) fn contributions(position: &Position, network: &Arc<Network>) -> [Opt
     std::array::from_fn(|i| contribution(Square::new(i as u32)))
 }
 
-/// A board of what each piece contributes (how much the evaluation loses without it, in pawns from White's view;
-/// kings cannot be lifted), and the evaluation itself in pawns, chances, and internal units. Ends with the line that
-/// trainers parse.
+/// Returns a board with the contribution of each piece in pawns from White's view (see [`contributions`]), then the
+/// evaluation in pawns, probabilities and internal units. The last line is in the format that trainers parse.
 pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
     let whole = evaluator.white_value(position);
@@ -121,7 +121,7 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     text
 }
 
-/// The parts of an output, separated by tabs.
+/// Joins the parts of an output with tabs.
 fn columns(output: NetOutput, bucketed: bool) -> String {
     let NetOutput {
         psqt,
@@ -135,12 +135,12 @@ fn columns(output: NetOutput, bucketed: bool) -> String {
     }
 }
 
-/// Prints `FEN<TAB>raw output` for every line of a file, for networks with buckets
-/// `FEN<TAB>psqt<TAB>positional<TAB>bucket`; a line may carry more columns after a tab.
+/// Prints `FEN<TAB>raw output` for every line of a file, or `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
+/// with buckets. Columns after a tab in the input are ignored.
 ///
 /// # Errors
-/// When the file cannot be read or the sink fails; lines that are no position are named on `err`, and the
-/// run fails in the end.
+/// Fails if the file cannot be read or a write fails. Lines that are not valid positions are reported on `err`, and
+/// the run fails at the end.
 pub fn raw(
     file: &Path,
     network: Arc<Network>,
@@ -172,7 +172,8 @@ pub fn raw(
     }
     out.flush()?;
     if bad > 0 {
-        bail!("{bad} lines of {} are no positions", file.display());
+        let invalid = counted(bad, "invalid position", "invalid positions");
+        bail!("{invalid} in {}", file.display());
     }
     Ok(())
 }
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_explanation_shows_every_piece_and_the_line_that_trainers_parse() {
+    fn explanation_shows_every_piece_and_trainer_line() {
         let position = Position::startpos();
         let text = explain(&position, &Network::embedded());
         let values = text
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn pawns_and_chances_are_those_of_the_search() {
+    fn evaluation_uses_search_scale_and_wdl_model() {
         let mode = crate::board::CastlingMode::Standard;
         let fen = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1";
         let position = Position::from_fen(fen, mode).expect("a position");
@@ -221,7 +222,7 @@ mod tests {
             .nth(1)
             .and_then(|n| n.parse().ok())
             .expect("a number");
-        assert!(pawns > 3.0, "a queen more: {line}");
+        assert!(pawns > 3.0, "a queen ahead: {line}");
         let chances: Vec<f64> = line
             .split_whitespace()
             .filter_map(|n| n.parse().ok())
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lifted_piece_is_gone_and_the_rest_stays() {
+    fn without_removes_exactly_one_piece() {
         let position = Position::startpos();
         let without = Without {
             position: &position,

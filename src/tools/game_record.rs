@@ -1,4 +1,4 @@
-//! Games as PGN text: any game, and one against a person.
+//! Games as PGN text: any game, and a game against a person.
 
 use std::env;
 use std::fs::File;
@@ -12,33 +12,33 @@ use crate::board::{Color, Move, Position};
 use crate::util::atomic::{AtomicFile, write_atomically};
 use crate::util::kind::{Kind, is_text};
 
-/// What a game is added to.
+/// The kind of file to which games are appended.
 pub const GAMES: Kind = Kind {
     name: "a text file of games",
     is: is_text,
 };
-/// Columns of the move text.
+/// Maximum width of the move text in columns.
 const WIDTH: usize = 80;
 
-/// How a game ended.
+/// Result of a game and the reason for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// This side mated the other.
+    /// This side delivered mate.
     Mate(Color),
-    /// The side to move had no move.
+    /// The side to move had no legal move and was not in check.
     Stalemate,
-    /// Repetition, 50 moves, or too little material.
+    /// Threefold repetition, 50-move rule, or insufficient material.
     DrawByRule,
-    /// Both wanted a draw.
+    /// Both sides agreed to a draw.
     Agreed,
-    /// This side gave up.
+    /// This side resigned.
     Resigned(Color),
-    /// The person left.
+    /// The person quit.
     Unfinished,
 }
 
 impl Ending {
-    /// As PGN writes the result.
+    /// Returns the result in PGN notation.
     fn result(self) -> &'static str {
         match self {
             Self::Mate(winner) => winner.fold_wb("1-0", "0-1"),
@@ -62,38 +62,38 @@ impl Ending {
     }
 }
 
-/// A game that is over.
+/// A finished game.
 pub struct GameRecord<'a> {
-    /// Where it began.
+    /// Starting position.
     pub start: &'a Position,
-    /// Its moves.
+    /// Moves from the starting position.
     pub moves: &'a [Move],
     /// The person's colour.
     pub person: Color,
     /// The engine's level in Elo; `None` for full strength.
     pub elo: Option<i32>,
-    /// The seed of that level.
+    /// Seed of the level.
     pub seed: u64,
-    /// When it began.
+    /// Start time.
     pub began: DateTime<Utc>,
-    /// How it ended.
+    /// How the game ended.
     pub ending: Ending,
 }
 
 impl GameRecord<'_> {
-    /// `White mates: 1-0`
+    /// Returns the ending and the result: `White mates: 1-0`.
     pub fn summary(&self) -> String {
         format!("{}: {}", self.ending.words(), self.ending.result())
     }
 
-    /// Adds the game to the end of a file, which has all of it or is as it was.
+    /// Appends the game to a file atomically: on failure the file is unchanged.
     ///
     /// # Errors
-    /// Fails if the file cannot be read or written, or is not one of games; the error names it.
+    /// Fails if the file cannot be read or written, or is not a text file; the error names it.
     pub fn append_to(&self, path: &Path) -> Result<()> {
         let mut file = AtomicFile::create_over(path, &GAMES)?;
         let mut append = || -> io::Result<()> {
-            // Read after the file is ours, so that no game of another process is lost.
+            // Read after the file is locked, so that a game written by another process is not lost.
             match File::open(path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 old => {
@@ -108,11 +108,11 @@ impl GameRecord<'_> {
         file.commit()
     }
 
-    /// Adds the game to the end of a file. If that cannot be done, saves it in a new file of the folder, of the current
-    /// one or of the system's folder for temporary files, or else returns its text in the error.
+    /// Appends the game to a file. On failure, saves it to a new file in the same folder, the current folder or the
+    /// system's temporary folder. If that fails too, the error contains the PGN.
     ///
     /// # Errors
-    /// Says why the file cannot be written, and where the game is.
+    /// Gives the reason why the file could not be written, and the place where the game was saved.
     pub fn save(&self, path: &Path) -> Result<()> {
         let Err(error) = self.append_to(path) else {
             return Ok(());
@@ -126,7 +126,7 @@ impl GameRecord<'_> {
         }
     }
 
-    /// Writes the game to a new file in a folder, named by its time, and returns its name.
+    /// Writes the game to a new file in a folder, named after the start time, and returns its path.
     fn write_new(&self, folder: &Path) -> Result<PathBuf> {
         let name = self.began.format("zoothera-%Y%m%d-%H%M%S").to_string();
         for number in 1..100 {
@@ -141,10 +141,10 @@ impl GameRecord<'_> {
                 return Ok(path);
             }
         }
-        bail!("no name is free in {}", folder.display())
+        bail!("cannot find an unused file name in {}", folder.display())
     }
 
-    /// The game in PGN.
+    /// Returns the game in PGN.
     pub fn pgn(&self) -> String {
         let engine = match self.elo {
             Some(elo) => format!("Zoothera (Elo {elo}, Level Seed {})", self.seed),
@@ -153,7 +153,7 @@ impl GameRecord<'_> {
         let (white, black) = self
             .person
             .fold_wb(("?", engine.as_str()), (engine.as_str(), "?"));
-        // Dates are those of UTC, as in the games of lichess: no time zone is told.
+        // Dates are in UTC, as in lichess games; PGN has no time zone.
         let date = self.began.format("%Y.%m.%d").to_string();
         let time = self.began.format("%H:%M:%S").to_string();
         let tags = [
@@ -207,7 +207,7 @@ fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// The moves with their numbers, in SAN.
+/// Returns the moves in SAN with move numbers.
 pub fn movetext(start: &Position, moves: &[Move]) -> String {
     annotated(start, moves, |_| None)
 }
@@ -233,11 +233,11 @@ fn annotated(start: &Position, moves: &[Move], note: impl Fn(usize) -> Option<St
     words.join(" ")
 }
 
-/// The words of a text in lines of [`WIDTH`] columns.
+/// Wraps a text into lines of at most [`WIDTH`] columns.
 fn wrapped(text: &str) -> String {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is a line");
+        let line = lines.last_mut().expect("at least one line");
         if line.is_empty() {
             line.push_str(word);
         } else if line.len() + word.len() < WIDTH {

@@ -1,7 +1,7 @@
-//! Random but playable openings for data generation, in OpenBench's `genfens` form.
+//! Random balanced openings for data generation, in OpenBench's `genfens` format.
 //!
-//! A few random legal moves from the initial position or from a line of a book, and a small search that
-//! discards what is already decided. The same seed gives the same openings.
+//! An opening is a sequence of random legal moves from the initial position or a book line. A short search discards
+//! openings that are already decided. The same seed gives the same openings.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -18,43 +18,43 @@ use crate::search::report::{Score, Silent};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::rng::SplitMix64;
 
-/// Openings that are further from even than this, in centipawns, are discarded.
+/// Openings with an absolute score above this, in centipawns, are discarded.
 const MAX_SCORE: i32 = 300;
-/// Nodes of the search that judges an opening; a fraction of a second even on a slow machine.
+/// Nodes of the search that evaluates an opening; less than a second even on a slow machine.
 const NODES: u64 = 2000;
 
-/// What `genfens` is asked for.
+/// Arguments of `genfens`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Number of openings.
     pub count: usize,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// A file of FEN or EPD lines to start from.
+    /// File of FEN or EPD lines to start from.
     pub book: Option<PathBuf>,
 }
 
 impl Request {
-    /// Understands `N seed S book FILE|None [...]`, with or without `genfens` in front; what follows the book
-    /// is for other engines.
+    /// Parses `N seed S book FILE|None [...]`, with or without a leading `genfens`. Words after the book are for other
+    /// engines and are ignored.
     ///
     /// # Errors
-    /// When a word is missing or no number.
+    /// Fails if a word is missing or not a number.
     pub fn parse(text: &str) -> Result<Self> {
         let mut words = text.split_whitespace().peekable();
         words.next_if_eq(&"genfens");
         let form = "genfens N seed S book FILE|None";
         let mut value = |name: &str| -> Result<&str> {
             if !name.is_empty() && words.next() != Some(name) {
-                bail!("'{name}' is missing, the form is: {form}");
+                bail!("'{name}' is missing, the format is: {form}");
             }
             words
                 .next()
-                .with_context(|| format!("a value is missing, the form is: {form}"))
+                .with_context(|| format!("a value is missing, the format is: {form}"))
         };
         let number = |word: &str| {
             word.parse::<u64>()
-                .with_context(|| format!("'{word}' is no number"))
+                .with_context(|| format!("'{word}' is not a number"))
         };
         let count = number(value("")?)? as usize;
         let seed = number(value("seed")?)?;
@@ -70,7 +70,7 @@ impl Request {
 /// Prints `info string genfens <FEN>` for each opening.
 ///
 /// # Errors
-/// When the book is unusable, no opening passes, or the sink fails.
+/// Fails if the book is unusable, no opening is balanced, or a write fails.
 pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Result<()> {
     let book = request.book.as_deref();
     let openings = Openings::new(book, CastlingMode::Standard, None)?;
@@ -88,12 +88,12 @@ pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Res
     Ok(())
 }
 
-/// Decides by a small search whether an opening is still a game.
+/// Decides by a short search whether an opening is balanced.
 struct Judge(ThreadPool);
 
 impl Judge {
     fn is_playable(&mut self, position: &Position) -> bool {
-        // Nothing remembered: the verdict must not depend on the openings before.
+        // Cleared so that the result does not depend on earlier openings.
         self.0.clear();
         let limits = Limits {
             nodes: Some(NODES),
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_in_the_form_of_openbench() {
+    fn request_parses_in_openbench_format() {
         let request =
             Request::parse("genfens 5 seed 42 book Books/x.epd extra words").expect("a request");
         assert_eq!((request.count, request.seed), (5, 42));

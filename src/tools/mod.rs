@@ -1,7 +1,7 @@
-//! Tools that use the engine as a library: what the command line offers beside UCI.
+//! Tools of the command line: bench, perft, analysis, EPD suites, games at the terminal, openings and network files.
 //!
-//! Every tool writes to a sink that it is given and returns its errors, so that the command line, the
-//! UCI loop and the tests share it.
+//! Every tool writes to a sink passed by the caller and returns its errors. The command line, the UCI loop and the
+//! tests share the tools.
 
 pub(crate) mod analyse;
 pub mod bench;
@@ -25,7 +25,7 @@ use anyhow::{Context, Result};
 use crate::nnue::Network;
 use crate::search::ThreadPool;
 
-/// The net in `path`, or the embedded one. The error names the file and what is wrong with it.
+/// Loads the network in `path`, or the embedded one. The error names the file and the cause.
 pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     let Some(path) = path else {
         return Ok(Network::embedded());
@@ -34,10 +34,10 @@ pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     Ok(Arc::new(network))
 }
 
-/// Opens tablebases for a tool; what was wrong with some of the directories is named on `err`.
+/// Opens tablebases for a tool and reports problems with individual directories on `err`.
 ///
 /// # Errors
-/// When no directory of the list has tables, or `err` fails.
+/// Fails if no directory of the list contains tablebases, or if `err` fails.
 pub(crate) fn open_tables(pool: &mut ThreadPool, path: &str, err: &mut dyn Write) -> Result<()> {
     let loaded = pool.set_syzygy_path(path).context("--syzygy")?;
     for problem in loaded.problems {

@@ -1,4 +1,4 @@
-//! Looks into a network file, proves it sound, and writes one.
+//! Inspects, verifies and writes network files.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::util::atomic::write_over;
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
 const NAME_DIGITS: usize = 12;
 
-/// Prints what a file says about its network.
+/// Prints the properties of a network file.
 ///
 /// # Errors
-/// When the file is no sound network, or the sink fails.
+/// Fails if the file is not a valid network or a write fails.
 pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
     writeln!(out, "File          {}", path.display())?;
@@ -25,7 +25,7 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "Features      {name}, {count} per side")?;
     if features.is_by_table() {
         let kings = features.kings;
-        writeln!(out, "King buckets  {kings}, by a mirrored table")?;
+        writeln!(out, "King buckets  {kings}, from a mirrored table")?;
     }
     if shape.threat_inputs != ThreatInputs::None {
         let (name, count) = (shape.threat_inputs, shape.threat_inputs.set().count());
@@ -68,11 +68,10 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Checks a file in every way there is: the container, its hashes, its length, and its name if that names
-/// a hash. Prints each result.
+/// Verifies a network file: container, hashes, length, and the file name if it contains a hash. Prints each result.
 ///
 /// # Errors
-/// The first check that fails, or a failure of the sink.
+/// Fails at the first failed check, or if a write fails.
 pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
     writeln!(
@@ -84,46 +83,42 @@ pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
         out,
         "ok  hashes of the file, the transformer and the layers"
     )?;
-    writeln!(
-        out,
-        "ok  length {} bytes, nothing behind the end",
-        info.size
-    )?;
+    writeln!(out, "ok  length {} bytes, no trailing data", info.size)?;
     writeln!(out, "ok  sha256 {}", info.sha256)?;
     match named_digits(path) {
         None => writeln!(
             out,
-            "--  the name is not nn-<{NAME_DIGITS} hex digits>.nnue, so it claims nothing"
+            "--  the name is not nn-<{NAME_DIGITS} hex digits>.nnue, so it is not checked"
         )?,
         Some(digits) if info.sha256.starts_with(&digits) => {
-            writeln!(out, "ok  name agrees with the sha256")?
+            writeln!(out, "ok  name matches the sha256")?
         }
         Some(digits) => bail!(
-            "{}: the name says {digits}, but the sha256 begins with {}",
+            "{}: the name contains the hash {digits}, but the sha256 begins with {}",
             path.display(),
             info.sha256.get(..NAME_DIGITS).unwrap_or(&info.sha256)
         ),
     }
-    writeln!(out, "{} is sound", path.display())?;
+    writeln!(out, "{} is valid", path.display())?;
     Ok(())
 }
 
-/// How the transformer of a network is written.
+/// Compression of the feature transformer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Compression {
-    /// As it was in its file.
+    /// As in the network's own file.
     #[default]
     AsRead,
-    /// Compressed.
+    /// LEB128.
     Leb128,
-    /// With every number in full.
+    /// Uncompressed.
     None,
 }
 
-/// Writes `network` to a file, all of it or nothing, and says what was written.
+/// Writes `network` to a file atomically and returns a summary line.
 ///
 /// # Errors
-/// When the file cannot be written; one that was there before is untouched then.
+/// Fails if the file cannot be written; an existing file is then unchanged.
 pub fn export(network: &Network, compression: Compression, path: &Path) -> Result<String> {
     let compressed = match compression {
         Compression::AsRead => network.is_compressed(),
@@ -146,18 +141,18 @@ pub fn export(network: &Network, compression: Compression, path: &Path) -> Resul
     ))
 }
 
-/// Writes the bytes of a network, all of them or nothing.
+/// Writes the bytes of a network atomically.
 ///
 /// # Errors
-/// Fails on an I/O error, and if the file exists and is not a network; the old file stays then.
+/// Fails on an I/O error, or if the file exists and is not a network; the old file is then unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_over(path, &KIND, |file| file.write_all(bytes))
 }
 
-/// Writes `network` as it was read to the file of this name; an empty one stands for a name that tells the hash.
+/// Writes `network` to the file `name`, compressed or not as it was read. An empty name stands for the canonical name.
 ///
 /// # Errors
-/// As [`export`].
+/// Fails as [`export`] does.
 pub fn export_named(network: &Network, name: &str) -> Result<String> {
     let name = match name {
         "" => canonical_name(network),
@@ -166,7 +161,7 @@ pub fn export_named(network: &Network, name: &str) -> Result<String> {
     export(network, Compression::AsRead, Path::new(&name))
 }
 
-/// The name that says which network it is, as those of published networks do: `nn-<12 digits>.nnue`.
+/// Returns the name that published networks use, which contains a part of the SHA-256: `nn-<12 digits>.nnue`.
 fn canonical_name(network: &Network) -> String {
     let sha256 = network.info().sha256;
     format!("nn-{}.nnue", sha256.get(..NAME_DIGITS).unwrap_or(&sha256))
@@ -177,7 +172,7 @@ fn load(path: &Path) -> Result<NetInfo> {
     Ok(network.info())
 }
 
-/// The hash that the name of a file claims, in lower case.
+/// Returns the hash contained in a file name, in lower case.
 fn named_digits(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let digits = name.strip_prefix("nn-")?.strip_suffix(".nnue")?;
@@ -190,19 +185,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_hash_in_the_name_is_a_claim() {
-        let claim = |name: &str| named_digits(Path::new(name));
+    fn only_canonical_name_contains_hash() {
+        let digits = |name: &str| named_digits(Path::new(name));
         assert_eq!(
-            claim("nets/nn-82215d0fd0df.nnue").as_deref(),
+            digits("nets/nn-82215d0fd0df.nnue").as_deref(),
             Some("82215d0fd0df")
         );
-        assert_eq!(claim("default.nnue"), None);
-        assert_eq!(claim("nn-82215d0fd0.nnue"), None);
-        assert_eq!(claim("nn-82215d0fd0xx.nnue"), None);
+        assert_eq!(digits("default.nnue"), None);
+        assert_eq!(digits("nn-82215d0fd0.nnue"), None);
+        assert_eq!(digits("nn-82215d0fd0xx.nnue"), None);
     }
 
     #[test]
-    fn an_export_is_the_file_again_and_its_name_can_be_told() {
+    fn export_reproduces_file_and_canonical_name() {
         let network = Network::embedded();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("export.nnue");
@@ -223,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_not_replaced_by_a_network() {
+    fn export_does_not_overwrite_other_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("games.pgn");
-        std::fs::write(&path, "[Event \"?\"]\n").expect("room");
+        std::fs::write(&path, "[Event \"?\"]\n").expect("the file is written");
         let network = Network::embedded();
         let refused = export(&network, Compression::AsRead, &path);
-        let error = format!("{:#}", refused.expect_err("games are no network"));
+        let error = format!("{:#}", refused.expect_err("games are not a network"));
         assert!(
             error.contains("games.pgn exists and is not a network"),
             "{error}"
@@ -239,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn error_names_missing_file() {
         let error = verify(Path::new("no-such-net.nnue"), &mut Vec::new()).err();
         assert!(error.is_some_and(|e| format!("{e:#}").contains("no-such-net.nnue")));
     }

@@ -1,4 +1,4 @@
-//! Perft for people and suites: counts of move paths.
+//! Perft: counts of move paths, for one position or a suite.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,10 +12,11 @@ use crate::notation::position_in_mode;
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
 
-/// Counts one position; with `divide`, under each of its moves. The last line is `Nodes: N`.
+/// Counts one position and prints the total as the last line, `Nodes: N`. With `divide`, also prints the count of each
+/// move.
 ///
 /// # Errors
-/// When the sink fails.
+/// Fails if a write fails.
 pub fn run(position: &mut Position, depth: u32, divide: bool, out: &mut dyn Write) -> Result<u64> {
     let nodes = if divide && depth > 0 {
         let chess960 = position.castling_mode().is_chess960();
@@ -29,10 +30,10 @@ pub fn run(position: &mut Position, depth: u32, divide: bool, out: &mut dyn Writ
     Ok(nodes)
 }
 
-/// Counts under each legal move and prints each count as soon as it is known. The sum, or `None` once `is_stopped`.
+/// Counts each legal move and prints the count when it is complete. Returns the sum, or `None` if `is_stopped`.
 ///
 /// # Errors
-/// When the sink fails.
+/// Fails if a write fails.
 pub fn divide(
     position: &mut Position,
     depth: u32,
@@ -52,10 +53,10 @@ pub fn divide(
     Ok(Some(sum))
 }
 
-/// Compares the counts of a suite, up to a depth. `mode` says how K, Q, k and q are read.
+/// Verifies the counts of a suite up to a depth. `mode` determines how K, Q, k and q are read.
 ///
 /// # Errors
-/// When the suite cannot be read, a count differs, or the sink fails.
+/// Fails if the suite cannot be read, a count differs, or a write fails.
 pub fn suite(
     path: &Path,
     max_depth: Option<u32>,
@@ -65,20 +66,20 @@ pub fn suite(
     let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = parse_suite(&text).with_context(|| path.display().to_string())?;
     if lines.is_empty() {
-        bail!("{} holds no position", path.display());
+        bail!("{} contains no positions", path.display());
     }
     let start = Instant::now();
     let (mut nodes, mut counts, mut wrong) = (0, 0, 0);
     for (i, line) in lines.iter().enumerate() {
-        let deep_enough = |depth: &u32| max_depth.is_none_or(|max| *depth <= max);
-        let wanted: Vec<_> = line
+        let within_depth = |depth: &u32| max_depth.is_none_or(|max| *depth <= max);
+        let selected: Vec<_> = line
             .counts
             .iter()
-            .filter(|(depth, _)| deep_enough(depth))
+            .filter(|(depth, _)| within_depth(depth))
             .collect();
         let mut position = position_in_mode(&line.fen, mode)
             .with_context(|| format!("{}, position {}", path.display(), i + 1))?;
-        for &&(depth, expected) in &wanted {
+        for &&(depth, expected) in &selected {
             let found = perft(&mut position, depth);
             nodes += found;
             counts += 1;
@@ -112,11 +113,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_with_the_number_of_nodes() {
+    fn output_ends_with_node_count() {
         for divide in [false, true] {
             let mut out = Vec::new();
-            let nodes =
-                run(&mut Position::startpos(), 3, divide, &mut out).expect("a vector never fails");
+            let nodes = run(&mut Position::startpos(), 3, divide, &mut out)
+                .expect("writing to a vector succeeds");
             let text = String::from_utf8_lossy(&out);
             assert_eq!((nodes, text.lines().last()), (8902, Some("Nodes: 8902")));
             assert_eq!(text.contains("e2e4: 600"), divide);

@@ -1,4 +1,4 @@
-//! What is to be analysed: positions on the command line, and files of positions and games.
+//! The positions to analyse: from the command line, and from files of positions and games.
 
 use std::fs::File;
 use std::io;
@@ -15,21 +15,21 @@ use crate::notation::position_from_fen;
 use crate::util::encoding::{Lines, read_text};
 use crate::util::text::printable;
 
-/// A position, and what to call it.
+/// A position and its title.
 pub struct Subject {
-    /// Empty when the position was given alone.
+    /// Empty if the argument was a position.
     pub title: String,
-    /// The position, with the game before it where that is known.
+    /// The position, with the preceding moves of its game if they are known.
     pub position: Position,
 }
 
-/// The positions that the arguments name: FENs with or without quotation marks, `startpos`, each with or without
-/// `moves` and moves after it, the moves of a game (`1. e4 e5`), and files: the end of each game of a PGN, each
-/// position of an EPD. Without arguments, the initial position. What is wrong in a file is named in `problems`; the
-/// rest of the file is used.
+/// Reads the positions that the arguments name. An argument is a FEN with or without quotation marks, `startpos`,
+/// either of them followed by `moves` and moves, the moves of a game (`1. e4 e5`), or a file. A PGN file gives the
+/// final position of each game, an EPD file each of its positions. Without arguments, the result is the initial
+/// position. Errors in a file are added to `problems`, and the rest of the file is used.
 ///
 /// # Errors
-/// When an argument is neither, a position or move is wrong, or no position is left.
+/// Fails if an argument is neither a position nor a file, a position or move is invalid, or no position was read.
 pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     let mut open: Vec<&str> = Vec::new();
@@ -60,8 +60,7 @@ pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subj
     Ok(subjects)
 }
 
-/// Whether a word names a file; within a position (where a side to move may be called as a file is) only its extension
-/// can tell.
+/// Whether a word names a file. Inside a position only the extension counts, because a file may be called `w` or `b`.
 fn is_file(word: &str, first: bool) -> bool {
     let path = Path::new(word);
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -71,7 +70,7 @@ fn is_file(word: &str, first: bool) -> bool {
     !word.is_empty() && (known || (first && path.exists()))
 }
 
-/// The position that the words collected make up.
+/// Parses the position made of the collected words.
 fn finish(words: &mut Vec<&str>) -> Result<Option<Subject>> {
     if words.is_empty() {
         return Ok(None);
@@ -82,7 +81,7 @@ fn finish(words: &mut Vec<&str>) -> Result<Option<Subject>> {
     Ok(Some(Subject { title, position }))
 }
 
-/// The positions of a file; a PGN is known by its name or its first tag.
+/// Reads the positions of a file, which is a PGN or a list of EPD or FEN lines.
 fn read_file(name: &str, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
     let path = Path::new(name);
     let subjects = if is_pgn(path).with_context(|| format!("cannot read {name}"))? {
@@ -97,7 +96,7 @@ fn read_file(name: &str, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
     Ok(subjects)
 }
 
-/// Whether a file is a PGN: by its name, or because it begins with a tag.
+/// Whether a file is a PGN: by its extension, or because its first line is a tag.
 fn is_pgn(path: &Path) -> io::Result<bool> {
     if path
         .extension()
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_with_and_without_quotation_marks() {
+    fn positions_parse_with_and_without_quotation_marks() {
         let start = Position::startpos().fen();
         assert_eq!(fens(&[]).ok(), Some(vec![start.clone()]));
         let words: Vec<&str> = BARE.split(' ').collect();
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_in_coordinates_or_san() {
+    fn moves_parse_in_coordinates_and_san() {
         let after = |text: &[&str]| fens(text).map(|list| list[0].clone()).unwrap_or_default();
         let expected = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
         assert_eq!(after(&["startpos", "moves", "e2e4", "e7e5"]), expected);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn error_names_the_wrong_argument() {
         let error = |text: &[&str]| {
             fens(text)
                 .err()

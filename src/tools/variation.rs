@@ -1,9 +1,9 @@
-//! Variations and scores as people read them.
+//! Formatting of variations and scores for people.
 
 use crate::board::{Color, Move, Position};
 use crate::search::report::{Score, ScoreBound};
 
-/// The moves of a variation in SAN, without numbers.
+/// Returns the moves of a variation in SAN, without numbers.
 pub(crate) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {
     let mut position = position.clone();
     moves
@@ -16,7 +16,7 @@ pub(crate) fn san_moves(position: &Position, moves: &[Move]) -> Vec<String> {
         .collect()
 }
 
-/// A variation in SAN with move numbers: `12... Nf6 13. O-O`.
+/// Returns a variation in SAN with move numbers: `12... Nf6 13. O-O`.
 pub(crate) fn numbered(position: &Position, moves: &[Move]) -> String {
     let mut number = position.fullmoves();
     let mut turn = position.turn();
@@ -36,7 +36,7 @@ pub(crate) fn numbered(position: &Position, moves: &[Move]) -> String {
     text
 }
 
-/// A line that fits into so many columns: cut at a space, with dots in place of the rest.
+/// Truncates a line to `columns`, at a space, with dots in place of the rest.
 pub(crate) fn fitted(line: String, columns: Option<usize>) -> String {
     const DOTS: &str = " ...";
     let Some(columns) = columns.filter(|&columns| line.chars().count() > columns) else {
@@ -49,7 +49,7 @@ pub(crate) fn fitted(line: String, columns: Option<usize>) -> String {
     format!("{}{DOTS}", kept.trim_end())
 }
 
-/// A score in pawns or moves to mate: `+0.31`, `#5`, `#-3`; `≥` or `≤` in front of a bound.
+/// Formats a score in pawns or moves to mate: `+0.31`, `#5`, `#-3`, with `≥` or `≤` in front of a bound.
 pub(crate) fn score(score: Score, bound: ScoreBound) -> String {
     let sign = match bound {
         ScoreBound::Exact => "",
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_numbered_from_either_side() {
+    fn moves_are_numbered_from_either_side_to_move() {
         let mut position = Position::startpos();
         let moves = play(&position, "e2e4 e7e5 g1f3");
         assert_eq!(numbered(&position, &moves), "1. e4 e5 2. Nf3");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_between_words() {
+    fn long_line_is_truncated_between_words() {
         let line = || "+0.31  1. e4 e5 2. Nf3".to_owned();
         assert_eq!(fitted(line(), None), line());
         assert_eq!(fitted(line(), Some(22)), line());
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_read_well() {
+    fn scores_are_formatted_in_pawns_or_moves_to_mate() {
         assert_eq!(score(Score::Centipawns(31), ScoreBound::Exact), "+0.31");
         assert_eq!(score(Score::Centipawns(-5), ScoreBound::Upper), "≤-0.05");
         assert_eq!(score(Score::Mate(-3), ScoreBound::Exact), "#-3");

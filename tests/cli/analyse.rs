@@ -1,4 +1,4 @@
-//! `analyse`, `eval` and `epd`: what is said of positions.
+//! `analyse`, `eval` and `epd`: results for positions.
 
 use std::process::{Command, Stdio};
 
@@ -7,13 +7,13 @@ use crate::engine::engine;
 use crate::run::{Run, file, zoothera};
 
 #[test]
-fn eval_explains() {
+fn eval_prints_board_and_value_and_rejects_bad_input() {
     let run = zoothera(&["eval"]).ok();
     let line = run
         .out
         .lines()
         .find(|line| line.contains("(side to move, internal units)"))
-        .expect("the line");
+        .expect("the line of the evaluation");
     let number = line.split_whitespace().nth(2).expect("a number");
     assert!(number.parse::<i32>().is_ok(), "{line}");
     let board = run
@@ -37,21 +37,21 @@ fn eval_prints_raw_outputs() {
     let scalar = zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "scalar"])
         .ok()
         .out;
-    assert_eq!(chosen, scalar, "kernels disagree");
+    assert_eq!(chosen, scalar, "the kernels give different outputs");
     let lines: Vec<_> = chosen
         .lines()
         .filter_map(|line| line.split_once('\t'))
         .collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0].0, fen);
-    // One number, or piece-square value, positional value and bucket: as the architecture of the embedded net has it.
+    // One number, or piece-square value, positional value and bucket, depending on the embedded net's architecture.
     for (_, raw) in lines {
         let numbers: Result<Vec<i32>, _> = raw.split('\t').map(str::parse).collect();
         assert!(numbers.is_ok_and(|n| [1, 3].contains(&n.len())), "{chosen}");
     }
 
     let bad = file("bad-fens.txt", &format!("rubbish\n{fen}\n"));
-    let run = zoothera(&["eval", "--raw", "--file", &bad]).fails_with("1 lines");
+    let run = zoothera(&["eval", "--raw", "--file", &bad]).fails_with("1 invalid position");
     assert!(
         run.err.contains("bad-fens.txt:1:") && run.out.contains(fen),
         "{}",
@@ -61,7 +61,7 @@ fn eval_prints_raw_outputs() {
 }
 
 #[test]
-fn analyse_for_people() {
+fn analyse_prints_best_move_or_checkmate() {
     let run = zoothera(&["analyse", MATE_IN_ONE, "--depth", "4"]).ok();
     assert!(
         run.last_line().starts_with("Best move: 1. Rd8# (d1d8) #1"),
@@ -81,7 +81,7 @@ fn analyse_for_people() {
 }
 
 #[test]
-fn analyse_takes_positions_games_and_files() {
+fn analyse_accepts_positions_games_and_files() {
     let json = |arguments: &[&str]| -> Vec<serde_json::Value> {
         let arguments = [&["analyze", "--json", "--depth", "2"], arguments].concat();
         let messages = zoothera(&arguments).ok().out;
@@ -144,14 +144,14 @@ fn analyse_takes_positions_games_and_files() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_analysis_shows_what_it_has() {
+fn interrupted_analysis_prints_best_move_so_far() {
     let mut command = engine();
     command
         .args(["analyse", "--depth", "200"])
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     let child = command.spawn().expect("the engine starts");
-    // Long enough for the handler to be there: before, the signal ends the process.
+    // Time for the engine to install its handler; an earlier signal would kill the process.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let interrupt = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
@@ -162,7 +162,7 @@ fn an_interrupted_analysis_shows_what_it_has() {
 }
 
 #[test]
-fn analyse_for_programs() {
+fn analyse_json_has_all_lines_and_best_move() {
     let run = zoothera(&["analyse", "--json", "--depth", "5", "--multipv", "2"]).ok();
     let lines: Vec<serde_json::Value> = run
         .out
@@ -176,7 +176,7 @@ fn analyse_for_programs() {
         lines
             .iter()
             .rfind(|line| line["multipv"] == 1)
-            .expect("a first line")["pv"][0]
+            .expect("a line with multipv 1")["pv"][0]
     );
     assert!(lines.iter().any(|line| line["multipv"] == 2));
     assert!(
@@ -187,7 +187,7 @@ fn analyse_for_programs() {
 }
 
 #[test]
-fn an_analysis_goes_on_from_its_file() {
+fn analysis_resumes_from_hash_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("lasting.hash");
     let path = path.to_str().expect("a name");
@@ -202,23 +202,23 @@ fn an_analysis_goes_on_from_its_file() {
     };
     let file = ["--hash-file", path];
     let alone = to_depth("11", &[]).ok();
-    // Deeper than what is compared: of a search as deep as itself a table may save much or little.
+    // Deeper than the searches compared below: a table from a search of equal depth saves an unpredictable amount.
     let first = to_depth("15", &file).ok();
     assert!(first.err.contains("MB written"), "{}", first.err);
     let second = to_depth("11", &file).ok();
     assert!(second.err.contains("a table of 64 MiB read"));
     assert!(nodes(&second) * 2 < nodes(&alone));
-    std::fs::write(path, "something else").expect("room");
+    std::fs::write(path, "something else").expect("the file is written");
     to_depth("11", &file).fails_with("holds no transposition table");
     assert_eq!(
         std::fs::read_to_string(path).ok().as_deref(),
         Some("something else"),
-        "what is no table is not overwritten"
+        "a file of another kind is not overwritten"
     );
 }
 
 #[test]
-fn epd_scores_a_suite_and_survives_bad_lines() {
+fn epd_scores_suite_and_skips_bad_lines() {
     let text = format!(
         "{MATE_IN_ONE} bm Rd8#; id \"mate\"; c0 \"Rd8#=10, Rd7=2\";\n\
          rubbish\n\
@@ -227,7 +227,7 @@ fn epd_scores_a_suite_and_survives_bad_lines() {
     let suite = file("suite.epd", &text);
     let run = zoothera(&["epd", &suite, "--depth", "4", "--hash", "4"]).ok();
     assert!(run.err.contains("suite.epd:2:"), "{}", run.err);
-    let expected = "Solved 1 of 2 (50.0 %), 10 of 10 points (100.0 %), 1 left out as unreadable";
+    let expected = "Solved 1 of 2 (50.0 %), 10 of 10 points (100.0 %), 1 skipped as unreadable";
     assert_eq!(run.last_line(), expected);
     assert!(
         run.out
@@ -257,7 +257,7 @@ fn epd_scores_a_suite_and_survives_bad_lines() {
 }
 
 #[test]
-fn byte_order_marks_are_skipped_in_every_text_file() {
+fn byte_order_mark_is_skipped_in_every_text_file() {
     let marked = |name: &str, text: &str| file(name, &format!("\u{feff}{text}"));
     let suite = marked("marked.epd", &format!("{MATE_IN_ONE} bm Rd8#;\n"));
     let run = zoothera(&["epd", &suite, "--depth", "2", "--hash", "4"]).ok();
@@ -297,7 +297,7 @@ fn byte_order_marks_are_skipped_in_every_text_file() {
 }
 
 #[test]
-fn suites_are_read_as_people_write_them() {
+fn epd_accepts_common_variants_of_the_format() {
     let suite = file(
         "people.epd",
         "r1bqk1r1/1p1p1n2/p1n2pN1/2p1b2Q/2P1Pp2/1PN5/PB4PP/R4RK1 w q - - bm Rxf4; id \"ERET 001\";\n\
@@ -327,7 +327,7 @@ fn suites_are_read_as_people_write_them() {
 }
 
 #[test]
-fn escapes_in_files_and_names_are_not_printed() {
+fn escapes_in_input_are_not_printed() {
     let games = file(
         "escapes.pgn",
         "[White \"\u{1b}]52;c;x\u{7}\"]\n[Black \"\u{202e}b\"]\n\n1. e4 e5 \u{1b}[2J *\n\n1. e4 *\n",

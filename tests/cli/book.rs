@@ -1,9 +1,9 @@
-//! `book`: made of games, and shown.
+//! `book`: building and showing.
 
 use crate::run::{file, zoothera};
 
 #[test]
-fn a_book_is_made_of_games_and_shown() {
+fn book_is_built_from_games_and_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("book.bin");
     let path = path.to_str().expect("a name");
@@ -39,7 +39,7 @@ fn a_book_is_made_of_games_and_shown() {
     );
     zoothera(&["book", "build", &games, "--out", path]).fails_with("--min-games");
     let again = zoothera(&["book", "show", "--book", path]).ok();
-    assert_eq!(again.out, shown, "the book that was there stays");
+    assert_eq!(again.out, shown, "the old book is unchanged");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! What test farms call: `bench`, `perft`, `genfens`, `cpu`.
+//! Commands of test farms: `bench`, `perft`, `genfens`, `cpu`.
 
 use crate::run::{file, number_before, zoothera};
 
 #[test]
-fn bench_prints_what_both_test_farms_parse() {
+fn bench_prints_formats_of_both_test_farms() {
     let first = zoothera(&["bench", "3"]).ok();
     let nodes = number_before(first.last_line(), "nodes").expect("nodes");
     assert!(
@@ -32,7 +32,7 @@ fn bench_prints_what_both_test_farms_parse() {
 }
 
 #[test]
-fn perft_of_a_position() {
+fn perft_counts_a_position() {
     assert_eq!(zoothera(&["perft", "4"]).ok().last_line(), "Nodes: 197281");
     let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
     let divided = zoothera(&["perft", "2", "--divide", "--fen", fen]).ok();
@@ -49,7 +49,7 @@ fn perft_of_a_position() {
 }
 
 #[test]
-fn perft_of_a_suite() {
+fn perft_verifies_a_suite() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let good = file("good.epd", &format!("{start} ;D1 20 ;D2 400 ;D9 1\n"));
     let run = zoothera(&["perft", "--suite", &good, "--max-depth", "2"]).ok();
@@ -67,12 +67,12 @@ fn perft_of_a_suite() {
 }
 
 #[test]
-fn genfens_in_the_form_of_openbench() {
+fn genfens_accepts_openbench_arguments() {
     let openings = |arguments: &[&str]| -> Vec<String> {
         let run = zoothera(arguments).ok();
         let fen = |line: &str| {
             line.strip_prefix("info string genfens ")
-                .expect("only openings")
+                .expect("every line is an opening")
                 .to_owned()
         };
         run.out.lines().map(fen).collect()

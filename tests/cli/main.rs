@@ -1,4 +1,4 @@
-//! Every command of the command line, end to end: what it prints, where, and how it leaves.
+//! End-to-end tests of every command: output, streams and exit codes.
 
 mod analyse;
 mod book;

@@ -1,4 +1,4 @@
-//! Help, errors, and how the engine leaves.
+//! Help, errors and exit codes.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use crate::engine::engine;
 use crate::run::{Run, zoothera};
 
 #[test]
-fn help_and_version() {
+fn help_and_version_are_printed() {
     assert!(zoothera(&["--version"]).ok().out.starts_with("zoothera "));
     let help = zoothera(&["--help"]).ok().out;
     for command in [
@@ -19,14 +19,14 @@ fn help_and_version() {
 }
 
 #[test]
-fn unknown_commands_are_errors() {
+fn unknown_command_is_an_error() {
     zoothera(&["anlayse"]).fails_with("anlayse");
     zoothera(&["bench", "deep"]).fails_with("deep");
     zoothera(&["perft"]).fails_with("DEPTH");
 }
 
 #[test]
-fn uci_commands_as_arguments() {
+fn uci_commands_run_from_arguments() {
     assert!(
         zoothera(&["uci", "quit"])
             .ok()
@@ -49,13 +49,13 @@ fn uci_commands_as_arguments() {
 }
 
 #[test]
-fn the_end_of_the_input_ends_the_engine() {
+fn engine_exits_at_end_of_input() {
     assert_eq!(zoothera(&[]).ok().err, "");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_closed_stdout_is_no_panic() {
+fn closed_stdout_causes_no_panic() {
     for arguments in [
         &["perft", "3", "--divide"][..],
         &["bench", "2"],
@@ -81,7 +81,7 @@ fn a_closed_stdout_is_no_panic() {
 }
 
 #[test]
-fn no_error_speaks_rust() {
+fn errors_contain_no_rust_internals() {
     let folder = env!("CARGO_TARGET_TMPDIR");
     for arguments in [
         &["analyse", "--depth", "many"][..],

@@ -1,4 +1,4 @@
-//! `net`: shown, verified, exported.
+//! `net`: info, verify and export.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use zoothera::nnue::synthetic;
 use crate::run::zoothera;
 
 #[test]
-fn nets_are_shown_and_verified() {
+fn net_info_and_verify_accept_valid_nets_only() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("material.nnue");
     let net = path.to_string_lossy();
     zoothera(&["net-material", &net]).ok();
@@ -25,7 +25,7 @@ fn nets_are_shown_and_verified() {
         zoothera(&["net", "verify", &net])
             .ok()
             .last_line()
-            .ends_with("is sound")
+            .ends_with("is valid")
     );
 
     let named = path.with_file_name(format!("nn-{}.nnue", &sha256[..12]));
@@ -34,12 +34,12 @@ fn nets_are_shown_and_verified() {
         zoothera(&["net", "verify", &named.to_string_lossy()])
             .ok()
             .out
-            .contains("name agrees")
+            .contains("name matches")
     );
     let misnamed = path.with_file_name("nn-000000000000.nnue");
     fs::copy(&path, &misnamed).expect("a copy");
     zoothera(&["net", "verify", &misnamed.to_string_lossy()])
-        .fails_with("the name says 000000000000");
+        .fails_with("the name contains the hash 000000000000");
 
     let bytes = fs::read(&path).expect("the net");
     let truncated = path.with_file_name("truncated.nnue");
@@ -51,8 +51,8 @@ fn nets_are_shown_and_verified() {
 }
 
 #[test]
-fn a_net_of_our_own_shape_is_shown_and_verified() {
-    let own = Architecture::from_words([0, 256, 1, 32, 32, 1]).expect("a shape that we run");
+fn own_architecture_is_shown_and_verified() {
+    let own = Architecture::from_words([0, 256, 1, 32, 32, 1]).expect("a supported shape");
     let bytes = synthetic::network(own, &synthetic::A, false);
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("own.nnue");
     let net = path.to_string_lossy();
@@ -69,7 +69,7 @@ fn a_net_of_our_own_shape_is_shown_and_verified() {
         zoothera(&["net", "verify", &net])
             .ok()
             .last_line()
-            .ends_with("is sound")
+            .ends_with("is valid")
     );
     let mut narrower = bytes;
     let width = 12 + b"synthetic".len() + 4;
@@ -79,7 +79,7 @@ fn a_net_of_our_own_shape_is_shown_and_verified() {
 }
 
 #[test]
-fn nets_are_exported_byte_for_byte() {
+fn exported_net_is_byte_identical() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let (net, copy) = (path("exported.nnue"), path("again.nnue"));
@@ -94,7 +94,10 @@ fn nets_are_exported_byte_for_byte() {
     let info = zoothera(&["net", "info", &small]).ok();
     assert!(info.out.contains("Compression   LEB128"));
     zoothera(&["net", "export", &copy, "--net", &small]).ok();
-    assert!(bytes(&small) == bytes(&copy), "as it was read");
+    assert!(
+        bytes(&small) == bytes(&copy),
+        "the compression of the input is kept"
+    );
     zoothera(&["net", "export", &large, "--net", &small, "--decompress"]).ok();
     assert!(bytes(&large) == bytes(&net));
     zoothera(&["net", "export", &path("no/such/folder")]).fails_with("no/such/folder");

@@ -1,11 +1,11 @@
-//! Outputs: what they may replace, and what is left when a run is interrupted, killed, or the disk is full.
+//! Output files: what they may overwrite, and their state after an interrupt, a kill, or a full disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Run, zoothera};
 
-/// A folder of a test.
+/// Temporary folder of a test.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -22,11 +22,11 @@ impl Folder {
     }
 
     fn file(&self, name: &str, text: &str) -> String {
-        fs::write(self.path(name), text).expect("room");
+        fs::write(self.path(name), text).expect("the file is written");
         self.name(name)
     }
 
-    /// Names and contents of all files.
+    /// Returns the names and contents of all files.
     fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let entries = fs::read_dir(self.0.path()).expect("the folder");
         let mut all: Vec<_> = entries
@@ -46,7 +46,7 @@ const GAMES: &str =
 const POSITIONS: &str =
     "fen 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nmove e2e4\nscore 50\nply 0\nresult 1\ne\n";
 
-/// The file under other names.
+/// Returns other names of a file: a relative path and links.
 fn aliases(folder: &Folder, name: &str) -> Vec<String> {
     let file = folder.name(name);
     let extension = Path::new(name).extension().unwrap_or_default();
@@ -63,10 +63,10 @@ fn aliases(folder: &Folder, name: &str) -> Vec<String> {
     names
 }
 
-/// Each command line, in which `IN` is the file and `OUT` another name of it, must be refused and change nothing.
-fn refuses_input_as_output(name: &str, text: &[u8], lines: &[&str]) {
+/// Checks that each command line fails and changes no file. `IN` is the input file and `OUT` another name of it.
+fn assert_input_is_no_output(name: &str, text: &[u8], lines: &[&str]) {
     let folder = Folder::new();
-    fs::write(folder.path(name), text).expect("room");
+    fs::write(folder.path(name), text).expect("the file is written");
     let input = folder.name(name);
     let aliases = aliases(&folder, name);
     let before = folder.contents();
@@ -88,17 +88,17 @@ fn refuses_input_as_output(name: &str, text: &[u8], lines: &[&str]) {
 }
 
 #[test]
-fn games_are_not_replaced_by_what_is_made_of_them() {
+fn output_does_not_overwrite_input_games() {
     let lines = [
         "review IN --nodes 100 --pgn OUT",
         "review IN --nodes 100 --html OUT",
         "book build IN --out OUT --min-games 1",
     ];
-    refuses_input_as_output("games.pgn", GAMES.as_bytes(), &lines);
+    assert_input_is_no_output("games.pgn", GAMES.as_bytes(), &lines);
 }
 
 #[test]
-fn positions_are_not_replaced_by_what_is_made_of_them() {
+fn output_does_not_overwrite_input_positions() {
     let lines = [
         "data convert IN OUT",
         "data filter IN OUT",
@@ -106,28 +106,28 @@ fn positions_are_not_replaced_by_what_is_made_of_them() {
         "data dedupe IN OUT",
         "data split IN --into=OUT=1 --into=OTHER=1",
     ];
-    refuses_input_as_output("a.plain", POSITIONS.as_bytes(), &lines);
+    assert_input_is_no_output("a.plain", POSITIONS.as_bytes(), &lines);
 }
 
 #[test]
-fn nets_and_checkpoints_are_not_replaced_by_what_is_made_of_them() {
+fn output_does_not_overwrite_input_nets_or_checkpoints() {
     let net = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue"));
     let lines = [
         "net export OUT --net IN --compress",
         "train OTHER --init IN --out OUT",
         "review games.pgn --net IN --html OUT",
     ];
-    refuses_input_as_output("a.nnue", &net.expect("the default net"), &lines);
+    assert_input_is_no_output("a.nnue", &net.expect("the default net"), &lines);
     let lines = [
         "train export IN --out OUT",
         "train export IN --out x.nnue --plot OUT",
     ];
-    refuses_input_as_output("a.checkpoint", b"ZOOTRAIN", &lines);
-    refuses_input_as_output("a.toml", b"", &["train OTHER --config IN --out OUT"]);
+    assert_input_is_no_output("a.checkpoint", b"ZOOTRAIN", &lines);
+    assert_input_is_no_output("a.toml", b"", &["train OTHER --config IN --out OUT"]);
 }
 
 #[test]
-fn two_outputs_of_one_name_are_refused() {
+fn outputs_with_equal_names_are_rejected() {
     let folder = Folder::new();
     let input = folder.file("a.plain", POSITIONS);
     let [one, same] = ["b.bin", "./b.bin"].map(|name| format!("{}=1", folder.name(name)));
@@ -137,7 +137,7 @@ fn two_outputs_of_one_name_are_refused() {
 }
 
 #[test]
-fn files_of_another_kind_are_not_replaced() {
+fn output_does_not_overwrite_files_of_another_kind() {
     let folder = Folder::new();
     let games = folder.file("games.pgn", GAMES);
     let mine = folder.file("mine", "my thesis\n");
@@ -161,7 +161,7 @@ fn files_of_another_kind_are_not_replaced() {
 }
 
 #[test]
-fn endless_and_odd_settings_are_refused() {
+fn huge_settings_and_endless_files_are_rejected() {
     let folder = Folder::new();
     for (setting, reason) in [
         ("batch = 9223372036854775807", "batch is 92233720368547"),
@@ -188,17 +188,17 @@ fn damaged_binpack_is_an_error_without_a_panic_message() {
     let from = folder.file("a.plain", &POSITIONS.repeat(50));
     let [packed, out] = ["a.binpack", "out.bin"].map(|name| folder.name(name));
     zoothera(&["data", "convert", &from, &packed]).ok();
-    let sound = fs::read(&packed).expect("a file");
+    let intact = fs::read(&packed).expect("a file");
     let mut failures = 0;
-    for at in 8..60.min(sound.len()) {
-        let mut bytes = sound.clone();
+    for at in 8..60.min(intact.len()) {
+        let mut bytes = intact.clone();
         bytes[at] ^= 0x55;
-        fs::write(&packed, bytes).expect("room");
+        fs::write(&packed, bytes).expect("the file is written");
         let run = zoothera(&["data", "convert", &packed, &out]);
         assert!(!run.err.contains("panicked"), "{at}: {}", run.err);
         failures += usize::from(run.code != Some(0));
     }
-    assert!(failures > 0, "no damage was found");
+    assert!(failures > 0, "no damage was detected");
 }
 
 #[cfg(unix)]
@@ -213,7 +213,7 @@ mod unix {
 
     fn pipe(path: &Path) {
         let made = Command::new("mkfifo").arg(path).status();
-        assert!(made.expect("there is a mkfifo").success());
+        assert!(made.expect("mkfifo runs").success());
     }
 
     fn start(arguments: &[&str]) -> Child {
@@ -230,7 +230,7 @@ mod unix {
         Run::of(child.wait_with_output().expect("the engine ends"))
     }
 
-    /// A run under a limit of the shell's, by which files cannot become longer than 512 or 1,024 bytes times `blocks`.
+    /// Returns a command that runs under a shell limit: files cannot exceed `blocks` times 512 or 1,024 bytes.
     fn with_full_disk(blocks: u32, arguments: &[&str]) -> Command {
         let mut command = Command::new("sh");
         let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
@@ -247,20 +247,22 @@ mod unix {
         let games = folder.file("games.pgn", GAMES);
         let mut command = engine();
         command.args(["review", "-", "--nodes", "100", "--pgn", &games]);
-        command.stdin(File::open(&games).expect("it is there"));
-        Run::of(command.output().expect("it runs")).fails_with("is also an input (standard input)");
+        command.stdin(File::open(&games).expect("the file exists"));
+        Run::of(command.output().expect("the engine runs"))
+            .fails_with("is also an input (standard input)");
         let mut command = engine();
         command.args(["review", &games, "--nodes", "100", "--json"]);
         let appending = OpenOptions::new().append(true).open(&games);
         command
             .stdin(Stdio::null())
-            .stdout(appending.expect("ours"));
-        Run::of(command.output().expect("it runs")).fails_with("standard output is also an input");
+            .stdout(appending.expect("the file opens"));
+        Run::of(command.output().expect("the engine runs"))
+            .fails_with("standard output is also an input");
         assert_eq!(folder.contents(), [("games.pgn".into(), GAMES.into())]);
     }
 
     #[test]
-    fn links_modes_and_the_users_own_files_survive() {
+    fn conversion_keeps_links_modes_and_other_files() {
         let folder = Folder::new();
         let positions = folder.file("a.plain", POSITIONS);
         folder.file("thesis.txt", "precious");
@@ -269,12 +271,12 @@ mod unix {
         }
         let out = folder.name("out.bin");
         zoothera(&["data", "convert", &positions, &out]).ok();
-        fs::set_permissions(&out, Permissions::from_mode(0o600)).expect("ours");
+        fs::set_permissions(&out, Permissions::from_mode(0o600)).expect("the mode is set");
         zoothera(&["data", "convert", &positions, &positions, &out]).ok();
         let mode = fs::metadata(&out).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::metadata(&out).expect("a file").len(), 80);
-        fs::set_permissions(&out, Permissions::from_mode(0o444)).expect("ours");
+        fs::set_permissions(&out, Permissions::from_mode(0o444)).expect("the mode is set");
         zoothera(&["data", "convert", &positions, &out]).fails_with("it is read-only");
         assert_eq!(fs::metadata(&out).expect("a file").len(), 80);
         let thesis = fs::read_to_string(folder.path("thesis.txt"));
@@ -284,18 +286,18 @@ mod unix {
             .into_iter()
             .map(|(name, _)| name)
             .collect();
-        let wanted = [
+        let expected = [
             ".out.bin.tmp",
             "a.plain",
             "out.bin",
             "out.bin.tmp",
             "thesis.txt",
         ];
-        assert_eq!(names, wanted);
+        assert_eq!(names, expected);
     }
 
     #[test]
-    fn pipes_are_refused_as_outputs_at_once() {
+    fn pipe_as_output_fails_before_work_starts() {
         let folder = Folder::new();
         let games = folder.file("games.pgn", GAMES);
         for (name, arguments) in [
@@ -323,7 +325,7 @@ mod unix {
     }
 
     #[test]
-    fn interrupted_review_leaves_its_outputs_and_keeps_the_part() {
+    fn interrupted_review_keeps_old_output_and_saves_partial_one() {
         for name in ["INT", "TERM", "HUP"] {
             let folder = Folder::new();
             let games = folder.file("games.pgn", &GAMES.repeat(3000));
@@ -340,21 +342,24 @@ mod unix {
             assert!(run.err.contains(" of 3000 games reviewed"), "{}", run.err);
             assert!(run.err.contains("out.pgn.part"), "{}", run.err);
             assert_eq!(fs::read_to_string(&out).expect("a file"), old);
-            let part = fs::read_to_string(folder.path("out.pgn.part")).expect("a part");
+            let part = fs::read_to_string(folder.path("out.pgn.part")).expect("a partial output");
             assert!(part.contains("4. Qxf7#"), "{part}");
-            assert_eq!(fs::read_to_string(&games).expect("it"), GAMES.repeat(3000));
+            assert_eq!(
+                fs::read_to_string(&games).expect("a file"),
+                GAMES.repeat(3000)
+            );
             assert_eq!(folder.contents().len(), 3);
         }
     }
 
     #[test]
-    fn interrupted_conversion_leaves_its_output() {
+    fn interrupted_conversion_keeps_old_output() {
         for name in ["INT", "TERM", "HUP"] {
             let folder = Folder::new();
             pipe(&folder.path("in.plain"));
             let out = folder.file("out.bin", "");
             let child = start(&["data", "convert", &folder.name("in.plain"), &out]);
-            // Opened when the other end is, after the signals are handled.
+            // The pipe opens when the engine opens its end, which is after it has installed the signal handlers.
             let mut input = OpenOptions::new()
                 .write(true)
                 .open(folder.path("in.plain"))
@@ -370,7 +375,7 @@ mod unix {
     }
 
     impl Folder {
-        /// The names but for one, which cannot be read.
+        /// Returns the names of all files except `other`, which cannot be read.
         fn contents_but(&self, other: &str) -> Vec<String> {
             let entries = fs::read_dir(self.0.path()).expect("the folder");
             let name = |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
@@ -382,7 +387,7 @@ mod unix {
     }
 
     #[test]
-    fn killed_shuffle_leaves_nothing_that_the_next_one_does_not_remove() {
+    fn temporary_file_of_killed_shuffle_is_removed_by_next_one() {
         let folder = Folder::new();
         let positions = folder.file("a.plain", POSITIONS);
         let out = folder.name("out.bin");
@@ -395,9 +400,9 @@ mod unix {
                 .expect("the engine opens it");
             let some = POSITIONS.repeat(5000);
             input.write_all(some.as_bytes()).expect("the engine reads");
-            child.kill().expect("it runs");
-            child.wait().expect("it ends");
-            fs::remove_file(folder.path("in.plain")).expect("it is there");
+            child.kill().expect("the engine is running");
+            child.wait().expect("the engine ends");
+            fs::remove_file(folder.path("in.plain")).expect("the pipe exists");
             let left = [".out.bin.zoothera.tmp", "a.plain"];
             assert_eq!(folder.contents_but("out.bin"), left);
             zoothera(&["data", command, &positions, &out]).ok();
@@ -406,20 +411,22 @@ mod unix {
     }
 
     #[test]
-    fn full_disk_leaves_the_old_net() {
+    fn full_disk_keeps_old_net() {
         let folder = Folder::new();
         let net = folder.name("a.nnue");
         zoothera(&["net-material", &net]).ok();
         let before = folder.contents();
         for arguments in [vec!["net-material", &net], vec!["net", "export", &net]] {
-            let run = with_full_disk(8, &arguments).output().expect("it runs");
+            let run = with_full_disk(8, &arguments)
+                .output()
+                .expect("the engine runs");
             Run::of(run).fails_with("cannot write");
             assert!(folder.contents() == before, "{arguments:?}");
         }
     }
 
     #[test]
-    fn game_is_printed_when_no_disk_takes_it() {
+    fn game_is_printed_if_it_cannot_be_saved() {
         let folder = Folder::new();
         let mut command =
             with_full_disk(0, &["play", "--elo", "600", "--pgn", &folder.name("a.pgn")]);
@@ -438,7 +445,7 @@ mod unix {
         assert_eq!(folder.contents(), []);
     }
 
-    /// Starts a game and waits for the answer to the first move.
+    /// Starts a game and waits for the engine's first move.
     fn game(pgn: &str) -> (Child, BufReader<std::process::ChildStdout>) {
         let mut child = start(&["play", "--elo", "600", "--pgn", pgn]);
         let input = child.stdin.as_mut().expect("a pipe");
@@ -447,18 +454,24 @@ mod unix {
         let mut line = String::new();
         while !line.contains("1... ") {
             line.clear();
-            assert!(lines.read_line(&mut line).expect("lines") > 0, "it ended");
+            assert!(
+                lines.read_line(&mut line).expect("lines") > 0,
+                "the output ended early"
+            );
         }
         (child, lines)
     }
 
     #[test]
-    fn game_is_saved_elsewhere_when_its_file_is_locked() {
+    fn game_is_saved_elsewhere_if_its_file_is_locked() {
         let folder = Folder::new();
         let pgn = folder.file("games.pgn", GAMES);
         let (mut child, mut lines) = game(&pgn);
-        let locked = OpenOptions::new().append(true).open(&pgn).expect("ours");
-        locked.try_lock().expect("nobody else has it");
+        let locked = OpenOptions::new()
+            .append(true)
+            .open(&pgn)
+            .expect("the file opens");
+        locked.try_lock().expect("the lock is free");
         let input = child.stdin.as_mut().expect("a pipe");
         input.write_all(b"resign\n").expect("the engine reads");
         let mut rest = String::new();
@@ -470,12 +483,12 @@ mod unix {
         assert_eq!(saved.len(), 1, "{saved:?}");
         let text = fs::read_to_string(folder.path(&saved[0])).expect("a game");
         assert!(text.contains("\n1. d4 ") && text.contains("0-1"), "{text}");
-        // Locked from the beginning, it is refused before a game.
+        // A file that is locked at the start is an error before the game.
         zoothera(&["play", "--pgn", &pgn]).fails_with("another process is writing to it");
     }
 
     #[test]
-    fn game_is_saved_when_the_process_is_asked_to_end() {
+    fn game_is_saved_on_termination_signals() {
         for name in ["INT", "TERM", "HUP"] {
             let folder = Folder::new();
             let pgn = folder.file("games.pgn", GAMES);

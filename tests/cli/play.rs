@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::engine::engine;
 use crate::run::Run;
 
-/// A game of `play`, typed as one text.
+/// Runs `play` with the whole input at once.
 fn play(arguments: &[&str], typed: &str) -> Run {
     let mut child = engine()
         .arg("play")
@@ -23,7 +23,7 @@ fn play(arguments: &[&str], typed: &str) -> Run {
 }
 
 #[test]
-fn a_game_is_played_taken_back_and_saved() {
+fn game_with_takeback_is_played_and_saved() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("game.pgn");
     let pgn = path.to_str().expect("a name");
@@ -43,7 +43,7 @@ fn a_game_is_played_taken_back_and_saved() {
     let today = chrono::Utc::now()
         .format("[UTCDate \"%Y.%m.%d\"]")
         .to_string();
-    // A game that ends at midnight began the day before.
+    // The test may pass midnight.
     assert!(
         text.contains(&today) || text.contains("[UTCTime \"23:59:"),
         "{text}"
@@ -52,7 +52,7 @@ fn a_game_is_played_taken_back_and_saved() {
         text.contains("[Black \"Zoothera (Elo 600, Level Seed 5)\"]"),
         "{text}"
     );
-    // The same seed answers in the same way; the end of the input leaves the game unfinished, and adds it.
+    // The same seed gives the same replies. At the end of the input the unfinished game is appended to the file.
     let again = play(&level, "d4\n").ok();
     assert!(again.out.contains("Unfinished: *"));
     let both = fs::read_to_string(&path).expect("two games");
@@ -65,7 +65,7 @@ fn a_game_is_played_taken_back_and_saved() {
 }
 
 #[test]
-fn games_end_by_mate_stalemate_and_agreement() {
+fn game_ends_by_mate_stalemate_or_agreement() {
     for (fen, typed, end) in [
         (
             "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1",
@@ -89,20 +89,20 @@ fn games_end_by_mate_stalemate_and_agreement() {
 }
 
 #[test]
-fn the_engine_mates_where_it_can() {
+fn engine_plays_mate_in_one() {
     let fen = "k7/8/1K6/8/8/8/8/7R w - - 0 1";
     let run = play(&["--colour", "black", "--fen", fen], "").ok();
     assert!(run.out.contains("Rh8#"), "{}", run.out);
 }
 
 #[test]
-fn what_cannot_be_played_is_said() {
+fn play_rejects_bad_fen_and_elo() {
     play(&["--fen", "rubbish"], "").fails_with("rubbish");
     play(&["--elo", "5"], "").fails_with("500");
 }
 
 #[test]
-fn moves_are_read_in_every_spelling() {
+fn play_accepts_common_move_notations() {
     let typed = "1. e4\n0-0\ne2-e9\nnf3!\nsf3\nmoves\nquit\n";
     let run = play(&["--elo", "800", "--seed", "42"], typed).ok();
     for reason in [

@@ -1,4 +1,4 @@
-//! A run of the engine, and what a test asks of it.
+//! Running the engine, and checks of the result.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 
 use crate::engine::engine;
 
-/// What a run printed and returned.
+/// Output and exit code of a run.
 pub struct Run {
     pub out: String,
     pub err: String,
@@ -22,7 +22,7 @@ impl Run {
         }
     }
 
-    /// The run must have succeeded.
+    /// Asserts that the run succeeded.
     pub fn ok(self) -> Self {
         assert_eq!(
             self.code,
@@ -34,7 +34,7 @@ impl Run {
         self
     }
 
-    /// The run must have failed with a message that contains `reason`, and without a panic.
+    /// Asserts that the run failed with a message that contains `reason`, and without a panic.
     pub fn fails_with(self, reason: &str) -> Self {
         assert!(
             self.code.is_some_and(|code| code != 0),
@@ -67,14 +67,14 @@ pub fn zoothera(arguments: &[&str]) -> Run {
     Run::of(command.output().expect("the engine starts"))
 }
 
-/// A file of this test run; `name` must be unique among the tests.
+/// Writes a file of this test run and returns its path; `name` must be unique among the tests.
 pub fn file(name: &str, text: &str) -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, text).expect("the directory for tests is writable");
     path.to_string_lossy().into_owned()
 }
 
-/// The number before a word, as `123 nodes 456 nps` has it.
+/// Returns the number before a word, as in `123 nodes 456 nps`.
 pub fn number_before(text: &str, word: &str) -> Option<u64> {
     let words: Vec<_> = text.split_whitespace().collect();
     let place = words.iter().position(|w| *w == word)?;

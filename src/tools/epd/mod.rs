@@ -1,4 +1,4 @@
-//! Runs test suites: best-move and avoid-move positions, and scored ones in the manner of STS.
+//! Runs test suites of best-move and avoid-move positions, and of scored moves as in STS.
 
 pub mod test_position;
 
@@ -22,9 +22,9 @@ use crate::util::encoding::read_text;
 use crate::util::reason;
 use test_position::TestPosition;
 
-/// What a run of suites may spend.
+/// Options of a run of test suites.
 pub struct EpdOptions {
-    /// The suites.
+    /// Suite files.
     pub files: Vec<PathBuf>,
     /// Limits of each position.
     pub limits: Limits,
@@ -32,28 +32,28 @@ pub struct EpdOptions {
     pub threads: usize,
     /// Size of the transposition table in MiB.
     pub hash_mb: usize,
-    /// Directories of Syzygy tablebases, separated as the platform separates paths.
+    /// Directories of Syzygy tablebases, separated like the directories in `PATH`.
     pub syzygy: Option<String>,
-    /// JSON Lines in place of readable text.
+    /// JSON Lines instead of text.
     pub json: bool,
 }
 
-/// What a run of suites came to.
+/// Result of a run of test suites.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SuiteSummary {
     /// Positions searched.
     pub positions: usize,
     /// Positions solved.
     pub solved: usize,
-    /// Points won in scored positions.
+    /// Points scored.
     pub points: u32,
-    /// Points that could be won.
+    /// Maximum number of points.
     pub max_points: u32,
-    /// Lines that could not be understood.
+    /// Lines that could not be parsed, and files that could not be read.
     pub malformed: usize,
 }
 
-/// When the search settled on the move that it has.
+/// Best move, and the depth and time at which it was found.
 #[derive(Clone, Copy, Default)]
 struct Settled {
     best: Option<Move>,
@@ -62,7 +62,7 @@ struct Settled {
     time: Duration,
 }
 
-/// Remembers when the best move changed last.
+/// Records when the best move last changed.
 #[derive(Default)]
 struct Watcher(Mutex<Settled>);
 
@@ -84,7 +84,7 @@ impl Reporter for Watcher {
     }
 
     fn done(&self, outcome: &Outcome) {
-        // The vote of several threads may choose a move that no line announced.
+        // With several threads, the thread vote may choose a move that no line reported.
         let mut settled = self.0.lock();
         if let Some(line) = &outcome.line {
             settled.score = Some(line.score);
@@ -101,11 +101,11 @@ impl Reporter for Watcher {
     }
 }
 
-/// Searches every position of the suites: a line for each on `out`, then a summary. Lines that cannot be
-/// understood are named on `err` and left out.
+/// Searches every position of the suites and prints a line for each on `out`, then a summary. Lines that cannot be
+/// parsed are reported on `err` and skipped.
 ///
 /// # Errors
-/// When nothing at all could be read, or when a sink fails.
+/// Fails if no position could be read or a write fails.
 pub fn run(
     options: &EpdOptions,
     network: Arc<Network>,
@@ -125,7 +125,7 @@ pub fn run(
         open_tables(&mut pool, path, err)?;
     }
     for tested in &positions {
-        // A fresh table makes each position count alone, whatever the order.
+        // With a cleared table, the result of a position does not depend on the order of the suite.
         pool.clear();
         let watcher = Arc::new(Watcher::default());
         pool.search(
@@ -153,7 +153,7 @@ pub fn run(
     Ok(summary)
 }
 
-/// The positions of a file; what cannot be read is named on `err`.
+/// Reads the positions of a file and reports lines that cannot be parsed on `err`.
 fn read_suite(
     path: &Path,
     summary: &mut SuiteSummary,
@@ -196,11 +196,11 @@ fn count(tested: &TestPosition, settled: Settled, summary: &mut SuiteSummary) {
     }
 }
 
-/// A line of JSON; the field `type` tells which.
+/// One line of JSON; the field `type` names its kind.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum SuiteLine {
-    /// A finished position. Moves are in SAN, `depth` and `time_ms` tell when the search settled on its move.
+    /// A finished position. Moves are in SAN; `depth` and `time_ms` are those of the last change of the best move.
     Position {
         index: usize,
         id: Option<String>,
@@ -213,7 +213,7 @@ enum SuiteLine {
         depth: i32,
         time_ms: u64,
     },
-    /// What all came to.
+    /// The totals.
     Summary(SuiteSummary),
 }
 
@@ -236,7 +236,7 @@ impl SuiteLine {
     }
 }
 
-/// The line of a finished position.
+/// Returns the text line of a finished position.
 fn describe(tested: &TestPosition, settled: Settled, index: usize) -> String {
     let solved = settled
         .best
@@ -262,7 +262,7 @@ fn describe(tested: &TestPosition, settled: Settled, index: usize) -> String {
 }
 
 impl SuiteSummary {
-    /// One line for people.
+    /// Returns the summary as one line of text.
     pub fn describe(&self) -> String {
         let percent = |part: f64, whole: f64| 100.0 * part / whole.max(1.0);
         let mut text = format!(
@@ -279,7 +279,7 @@ impl SuiteSummary {
             );
         }
         if self.malformed > 0 {
-            text += &format!(", {} left out as unreadable", self.malformed);
+            text += &format!(", {} skipped as unreadable", self.malformed);
         }
         text
     }
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_reads_well() {
+    fn summary_counts_solved_points_and_skipped() {
         let summary = SuiteSummary {
             positions: 4,
             solved: 3,
@@ -298,13 +298,13 @@ mod tests {
             max_points: 40,
             malformed: 1,
         };
-        let text = "Solved 3 of 4 (75.0 %), 27 of 40 points (67.5 %), 1 left out as unreadable";
+        let text = "Solved 3 of 4 (75.0 %), 27 of 40 points (67.5 %), 1 skipped as unreadable";
         assert_eq!(summary.describe(), text);
         assert_eq!(SuiteSummary::default().describe(), "Solved 0 of 0 (0.0 %)");
     }
 
     #[test]
-    fn the_watcher_keeps_the_last_change() {
+    fn watcher_records_best_move_of_outcome() {
         let best = Move::from_bits(0o1434);
         let watcher = Watcher::default();
         watcher.done(&Outcome::without_search(best));

@@ -1,4 +1,4 @@
-//! The meaning of a test position: which moves solve it and what each is worth.
+//! Test positions: the moves that solve a position, and the points of each move.
 
 use anyhow::{Result, bail};
 
@@ -9,26 +9,26 @@ use crate::notation::position_from_fen;
 use crate::search::Score;
 use crate::util::text::{excerpt, printable};
 
-/// A position with what a good engine should play.
+/// A test position with its expected solution.
 pub struct TestPosition {
     /// The position.
     pub position: Position,
-    /// The name in the suite, if it has one.
+    /// Identifier in the suite, if any.
     pub id: Option<String>,
-    /// Moves that solve it (`bm`).
+    /// Moves that solve the position (`bm`).
     pub best: Vec<Move>,
-    /// Moves to a mate that solves it (`bm #5`, `dm 5`; negative where the side to move is mated), instead of a move.
+    /// Distance in moves to a mate that solves the position (`bm #5`, `dm 5`); negative if the side to move is mated.
     pub mate: Option<i32>,
-    /// Moves that fail it (`am`).
+    /// Moves that fail the position (`am`).
     pub avoid: Vec<Move>,
-    /// What moves are worth (`c0 "f5=10, Be5+=2"`); empty if the suite does not say.
+    /// Points of moves (`c0 "f5=10, Be5+=2"`); empty if the suite gives none.
     pub points: Vec<(Move, u32)>,
-    /// Moves that the suite names but the position does not have.
+    /// Moves of the suite that are illegal in the position.
     pub warnings: Vec<String>,
 }
 
 impl TestPosition {
-    /// Understands a line of a suite. Fails when the position is bad or nothing says what to play.
+    /// Parses a line of a suite. Fails if the position is invalid or the line names no goal.
     pub fn parse(line: &str) -> Result<Self> {
         let record = EpdRecord::parse(line)?;
         let position = position_from_fen(&record.fen)?;
@@ -43,7 +43,7 @@ impl TestPosition {
         if best.is_empty() && mate.is_none() && avoid.is_empty() && points.is_empty() {
             match warnings.first() {
                 Some(warning) => bail!("{warning}"),
-                None => bail!("neither bm nor am nor scored moves"),
+                None => bail!("no goal: expected bm, dm, am or scored moves in c0"),
             }
         }
         let id = record.text("id").map(|id| printable(id).into_owned());
@@ -58,8 +58,8 @@ impl TestPosition {
         })
     }
 
-    /// Whether playing `m` with this score solves the task. A mate solves it if the right side mates, in as many moves
-    /// as wanted or fewer.
+    /// Whether move `m` with score `score` solves the position. A mate solves it if the right side mates in at most
+    /// the required number of moves.
     pub fn is_solved_by(&self, m: Move, score: Option<Score>) -> bool {
         if self.avoid.contains(&m) {
             return false;
@@ -77,13 +77,13 @@ impl TestPosition {
         self.points.is_empty() || self.points_of(m) == self.max_points()
     }
 
-    /// What playing `m` is worth.
+    /// Returns the points of move `m`.
     pub fn points_of(&self, m: Move) -> u32 {
         let found = self.points.iter().find(|(scored, _)| *scored == m);
         found.map_or(0, |(_, points)| *points)
     }
 
-    /// What the best move is worth; 0 for a task without points.
+    /// Returns the points of the best move; 0 for a position without points.
     pub fn max_points(&self) -> u32 {
         self.points
             .iter()
@@ -92,7 +92,7 @@ impl TestPosition {
             .unwrap_or(0)
     }
 
-    /// What was wanted, as the suite says it: `bm Qg6` or `am Kb1`.
+    /// Returns the goal in the notation of the suite: `bm Qg6` or `am Kb1`.
     pub fn goal(&self) -> String {
         let list = |opcode: &str, moves: &[Move]| {
             let names: Vec<_> = moves.iter().map(|&m| self.position.san(m)).collect();
@@ -116,7 +116,7 @@ impl TestPosition {
     }
 }
 
-/// The moves of `bm` or `am`; numbers of moves and distances to mate are none.
+/// Parses the moves of `bm` or `am`; skips move numbers and mate distances.
 fn named_moves(
     position: &Position,
     record: &EpdRecord,
@@ -134,13 +134,13 @@ fn named_moves(
     operands.iter().filter(is_move).filter_map(parse).collect()
 }
 
-/// The moves of a mate to be found: `#5`, or `#-6` for the side that is mated.
+/// Parses a mate distance in moves: `#5`, or `#-6` if the side to move is mated.
 fn parse_mate(text: &str) -> Option<i32> {
     let moves = text.strip_prefix('#')?.trim_end_matches([',', '+']);
     moves.parse().ok().filter(|moves| *moves != 0)
 }
 
-/// The moves of `f5=10, Be5+=2`. Any other comment says nothing about points.
+/// Parses the moves of `f5=10, Be5+=2`. Other comments have no points.
 fn scored_moves(
     position: &Position,
     comment: &str,
@@ -149,7 +149,7 @@ fn scored_moves(
     let entries: Option<Vec<(&str, u32)>> = comment
         .split(',')
         .map(|entry| {
-            // The last `=`, since a promotion has one of its own.
+            // The last `=`, because a promotion contains another one.
             let (name, points) = entry.rsplit_once('=')?;
             Some((name.trim(), points.trim().parse().ok()?))
         })
@@ -169,30 +169,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scored_position() {
+    fn scored_position_parses_with_points() {
         let line = "1kr5/3n4/q3p2p/p2n2p1/PppB1P2/5BP1/1P2Q2P/3R2K1 w - - bm f5; id \"Undermine.001\"; \
                     c0 \"f5=10, Be5+=2, Bf2=3, Bg4=2\";";
-        let task = TestPosition::parse(line).expect("a task");
-        let m = |uci| task.position.parse_uci(uci).expect("a legal move");
-        assert_eq!(task.id.as_deref(), Some("Undermine.001"));
-        assert!(task.is_solved_by(m("f4f5"), None) && !task.is_solved_by(m("d4e5"), None));
-        assert_eq!((task.points_of(m("d4e5")), task.max_points()), (2, 10));
-        assert_eq!(task.points_of(m("h2h3")), 0);
-        assert_eq!(task.goal(), "bm f5");
-        assert!(task.warnings.is_empty());
+        let tested = TestPosition::parse(line).expect("a valid line");
+        let m = |uci| tested.position.parse_uci(uci).expect("a legal move");
+        assert_eq!(tested.id.as_deref(), Some("Undermine.001"));
+        assert!(tested.is_solved_by(m("f4f5"), None) && !tested.is_solved_by(m("d4e5"), None));
+        assert_eq!((tested.points_of(m("d4e5")), tested.max_points()), (2, 10));
+        assert_eq!(tested.points_of(m("h2h3")), 0);
+        assert_eq!(tested.goal(), "bm f5");
+        assert!(tested.warnings.is_empty());
     }
 
     #[test]
-    fn moves_to_avoid() {
-        let task = TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";")
-            .expect("a task");
-        let m = |uci| task.position.parse_uci(uci).expect("a legal move");
-        assert!(!task.is_solved_by(m("e1e2"), None) && task.is_solved_by(m("e1d2"), None));
-        assert_eq!(task.max_points(), 0);
+    fn avoided_move_fails_position() {
+        let tested =
+            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";")
+                .expect("a valid line");
+        let m = |uci| tested.position.parse_uci(uci).expect("a legal move");
+        assert!(!tested.is_solved_by(m("e1e2"), None) && tested.is_solved_by(m("e1d2"), None));
+        assert_eq!(tested.max_points(), 0);
     }
 
     #[test]
-    fn best_moves_are_read_in_every_spelling() {
+    fn best_moves_parse_in_every_notation() {
         for (line, moves) in [
             ("4k3/8/8/8/8/8/8/4K2R w K - bm 0-0;", &["O-O"][..]),
             ("4k3/P7/8/8/8/8/8/4K3 w - - bm a8Q;", &["a8=Q+"]),
@@ -202,53 +203,59 @@ mod tests {
             ),
             ("4k3/8/8/8/8/5N2/8/4K3 w - - - bm nd4 ♘e5;", &["Nd4", "Ne5"]),
         ] {
-            let task = TestPosition::parse(line).expect(line);
-            let best: Vec<String> = task.best.iter().map(|&m| task.position.san(m)).collect();
+            let tested = TestPosition::parse(line).expect(line);
+            let best: Vec<String> = tested
+                .best
+                .iter()
+                .map(|&m| tested.position.san(m))
+                .collect();
             assert_eq!(best, moves, "{line}");
-            assert!(task.warnings.is_empty(), "{:?}", task.warnings);
+            assert!(tested.warnings.is_empty(), "{:?}", tested.warnings);
         }
     }
 
     #[test]
-    fn mates_are_goals() {
-        let task = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - bm #2;").expect("a task");
-        let m = task.position.parse_uci("g5g7").expect("a legal move");
-        let solved = |score| task.is_solved_by(m, Some(score));
+    fn mate_distance_solves_position() {
+        let tested =
+            TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - bm #2;").expect("a valid line");
+        let m = tested.position.parse_uci("g5g7").expect("a legal move");
+        let solved = |score| tested.is_solved_by(m, Some(score));
         assert!(solved(Score::Mate(2)) && solved(Score::Mate(1)));
         assert!(
             !solved(Score::Mate(3)) && !solved(Score::Mate(-1)) && !solved(Score::Centipawns(9999))
         );
-        assert_eq!(task.goal(), "bm #2");
-        let direct = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - dm 2;").expect("a task");
+        assert_eq!(tested.goal(), "bm #2");
+        let direct = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - dm 2;").expect("a valid line");
         assert_eq!(direct.mate, Some(2));
-        let task = TestPosition::parse("7k/8/5K2/8/8/8/8/6Q1 b - - bm #-6;").expect("a task");
-        let m = task.position.parse_uci("h8h7").expect("a legal move");
+        let tested =
+            TestPosition::parse("7k/8/5K2/8/8/8/8/6Q1 b - - bm #-6;").expect("a valid line");
+        let m = tested.position.parse_uci("h8h7").expect("a legal move");
         assert!(
-            task.is_solved_by(m, Some(Score::Mate(-5)))
-                && !task.is_solved_by(m, Some(Score::Mate(5)))
+            tested.is_solved_by(m, Some(Score::Mate(-5)))
+                && !tested.is_solved_by(m, Some(Score::Mate(5)))
         );
     }
 
     #[test]
-    fn names_cannot_change_a_terminal() {
-        let task =
+    fn id_control_characters_are_removed() {
+        let tested =
             TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Ke2; id \"\u{1b}[2Jx\u{202e}y\";");
-        assert_eq!(task.expect("a task").id.as_deref(), Some(" [2Jxy"));
+        assert_eq!(tested.expect("a valid line").id.as_deref(), Some(" [2Jxy"));
     }
 
     #[test]
-    fn bad_lines_say_why() {
+    fn parse_error_names_the_cause() {
         let error = |line| {
             TestPosition::parse(line)
                 .err()
                 .map(|e| format!("{e:#}"))
                 .unwrap_or_default()
         };
-        assert!(error("8/8/4k3/8/8/8/8/4K3 w - - id \"x\";").contains("neither bm nor am"));
+        assert!(error("8/8/4k3/8/8/8/8/4K3 w - - id \"x\";").contains("expected bm, dm, am"));
         assert!(error("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5;").contains("Qh5"));
         assert!(error("8/8/8/8 w - -").contains("bad FEN"));
-        let task =
+        let tested =
             TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5 Ke2;").expect("one good move");
-        assert_eq!(task.warnings.len(), 1);
+        assert_eq!(tested.warnings.len(), 1);
     }
 }
