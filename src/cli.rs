@@ -1,6 +1,6 @@
-//! The command line as data: clap derives the parser, and `///` is the help text.
+//! Declares the command line with clap: the derive macros build the parser, and `///` comments are the help texts.
 //!
-//! What the commands do is in [`run`].
+//! [`run`] runs the commands.
 
 mod dispatch;
 mod manual;
@@ -21,12 +21,12 @@ pub use dispatch::run;
 
 /// Zoothera, a UCI chess engine with an efficiently updatable neural network.
 ///
-/// Without a command it speaks UCI on standard input and output, which is what a chess GUI wants. UCI commands
-/// may also be given as arguments: they are run in order, and the engine leaves.
+/// Without a command, it runs the UCI protocol on standard input and output, as chess GUIs expect. UCI commands can
+/// be given as arguments; the engine runs them in order and exits.
 #[derive(Parser, Debug)]
 #[command(name = "zoothera", version, long_version = version::long(), max_term_width = 100)]
 pub struct Cli {
-    /// What to do; UCI if absent.
+    /// Command to run; UCI if absent.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -34,76 +34,76 @@ pub struct Cli {
 /// The commands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Search a fixed list of positions: the engine's signature and speed
+    /// Search a fixed list of positions and print the node count (the engine's signature) and the speed
     Bench(BenchArgs),
-    /// Count the move paths of a position, or check a suite of counts
+    /// Count the legal move paths of a position (perft), or verify a suite of counts
     Perft(PerftArgs),
-    /// Explain the static evaluation of a position, or print raw outputs of the network
+    /// Explain the static evaluation of a position, or print the network's raw outputs
     Eval(EvalArgs),
-    /// Analyse positions and print what the search finds
+    /// Analyse positions and print the best lines found
     #[command(visible_alias = "analyze")]
     Analyse(AnalyseArgs),
-    /// Review games: marks, better lines and reasons, as annotated PGN, HTML or JSON
+    /// Review games: move marks, better lines and reasons, as annotated PGN, HTML or JSON
     Review(Box<ReviewArgs>),
-    /// Explain one move: what is wrong with it, and what was better
+    /// Explain one move: what is wrong with it and what was better
     Explain(ExplainArgs),
     /// Play a game at the terminal
     Play(PlayArgs),
-    /// Make opening books of games, and look into them (Polyglot format)
+    /// Build and inspect Polyglot opening books
     Book {
-        /// What to do.
+        /// Subcommand.
         #[command(subcommand)]
         command: BookCommand,
     },
     /// Play two nets or two settings against each other: Elo, pairs, a sequential test, PGN
     Match(Box<crate::matches::args::MatchArgs>),
-    /// Run test suites in EPD (bm, am, and scored ones as STS)
+    /// Run EPD test suites (bm, am, and scored moves as in STS)
     Epd(EpdArgs),
-    /// Look into network files, and write them
+    /// Inspect, verify and export network files
     Net(NetArgs),
-    /// Write the untrained network of material and piece-square values
+    /// Write an untrained network of material and piece-square values
     NetMaterial {
         /// File to write
         file: PathBuf,
-        /// Material alone: a piece is worth the same on every square
+        /// Use material only: a piece has the same value on every square
         #[arg(long)]
         no_squares: bool,
     },
     /// Train a network on files of search-labelled positions
     Train(Box<crate::train::run::TrainArgs>),
-    /// Work on files of training data
+    /// Inspect and process files of training data
     Data {
-        /// What to do with them.
+        /// Subcommand.
         #[command(subcommand)]
         command: DataCommand,
     },
-    /// Make training data on all cores
+    /// Generate training data on all cores
     Datagen {
-        /// How.
+        /// Subcommand.
         #[command(subcommand)]
         command: DatagenCommand,
     },
-    /// Show what the processor has and which kernel is used
+    /// Show the processor's features and the kernel in use
     Cpu,
-    /// Print the search parameters as OpenBench's SPSA input, or tune them (builds with the feature `tune` only)
+    /// Print the search parameters as OpenBench's SPSA input, or tune them (requires the feature `tune`)
     #[cfg(feature = "tune")]
     Tune {
-        /// What else.
+        /// Subcommand; prints the parameters if absent.
         #[command(subcommand)]
         command: Option<TuneCommand>,
     },
-    /// Tune the search parameters: only in builds with the feature `tune`, which this is not
+    /// Tune search parameters (requires a build with `--features tune`)
     #[cfg(not(feature = "tune"))]
     Tune {
-        /// What builds with the feature understand
+        /// Arguments of `tune` in builds with the feature
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         words: Vec<String>,
     },
-    /// Generate random openings in OpenBench's form
+    /// Generate random openings in the format of OpenBench's `genfens`
     Genfens(GenfensArgs),
-    /// Print the completion script of a shell: its Tab key then knows commands and options
+    /// Print a shell completion script
     Completions {
-        /// The shell
+        /// Shell to print the script for
         shell: clap_complete::Shell,
     },
     /// Print the manual page
@@ -114,7 +114,7 @@ pub enum Command {
     },
 }
 
-/// What `tune` can do.
+/// The subcommands of `tune`.
 #[cfg(feature = "tune")]
 #[derive(Subcommand, Debug)]
 pub enum TuneCommand {
@@ -124,31 +124,31 @@ pub enum TuneCommand {
     Screen(crate::tune::screening::ScreenArgs),
 }
 
-/// What `data` can do.
+/// The subcommands of `data`.
 #[derive(Subcommand, Debug)]
 pub enum DataCommand {
     /// Count positions, scores, plies, pieces and results
     Info(ops::info::InfoArgs),
-    /// Write the same positions in another format, or several files as one
+    /// Convert positions to another format, or merge several files
     Convert(ops::convert::ConvertArgs),
-    /// Keep only what is worth learning from
+    /// Keep only positions that are useful for training
     Filter(ops::filter::ChooseArgs),
-    /// Write the same positions with the values that other networks give them
+    /// Replace the labels of positions with the values of other networks
     Relabel(ops::relabel::RelabelArgs),
-    /// Put positions into a random order; files may be larger than the memory
+    /// Shuffle positions; files may be larger than memory
     Shuffle(ops::shuffle::ShuffleArgs),
-    /// Keep only the first of equal positions; files may be larger than the memory
+    /// Remove duplicate positions, keeping the first of each; files may be larger than memory
     Dedupe(ops::dedupe::DedupeArgs),
-    /// Share games out to several files by chance
+    /// Distribute games at random over several files
     Split(ops::split::SplitArgs),
 }
 
-/// What `datagen` can do.
+/// The subcommands of `datagen`.
 #[derive(Subcommand, Debug)]
 pub enum DatagenCommand {
-    /// Sample positions inside the search of a strong network, labelled with its static evaluation
+    /// Sample positions from the search trees of a strong network, labelled with its static evaluation
     Sample(crate::data::datagen::sample::SampleArgs),
-    /// Play games of the engine against itself: every position with its score and the game's result
+    /// Play the engine against itself and write every position with its score and the game's result
     Selfplay(crate::data::datagen::selfplay::SelfplayArgs),
 }
 
@@ -158,7 +158,7 @@ pub struct BenchArgs {
     /// `[depth] [threads] [hash in MiB]`, or fishtest's form: `hash threads limit default|file depth|nodes|movetime`
     #[arg(num_args = 0..=5, value_name = "WORD")]
     pub words: Vec<String>,
-    /// Network to use in place of the embedded one
+    /// Network to use instead of the embedded one
     #[arg(long, value_name = "FILE")]
     pub net: Option<PathBuf>,
 }
@@ -169,19 +169,19 @@ pub struct PerftArgs {
     /// Depth in plies
     #[arg(required_unless_present = "suite")]
     pub depth: Option<u32>,
-    /// Position to count; the initial one if absent
+    /// Position to count from; the initial position if absent
     #[arg(long, value_name = "FEN", conflicts_with = "suite")]
     pub fen: Option<String>,
-    /// Read K, Q, k and q as castling of Chess960 (file letters always may be)
+    /// Read K, Q, k and q as Chess960 castling rights (file letters are always accepted)
     #[arg(long)]
     pub chess960: bool,
-    /// Show the count under each move
+    /// Show the count of each move
     #[arg(long, conflicts_with = "suite")]
     pub divide: bool,
-    /// Check every count of an EPD suite with `;D1 20 ;D2 400`
+    /// Verify every count of an EPD suite with entries like `;D1 20 ;D2 400`
     #[arg(long, value_name = "FILE", conflicts_with = "depth")]
     pub suite: Option<PathBuf>,
-    /// Leave out deeper counts of the suite
+    /// Skip counts of the suite deeper than this
     #[arg(long, value_name = "DEPTH", requires = "suite")]
     pub max_depth: Option<u32>,
 }
@@ -189,20 +189,20 @@ pub struct PerftArgs {
 /// Arguments of `eval`.
 #[derive(Args, Debug)]
 pub struct EvalArgs {
-    /// Position, with or without quotation marks; the initial one if absent
+    /// Position, with or without quotation marks; the initial position if absent
     #[arg(value_name = "FEN", conflicts_with = "raw")]
     pub fen: Vec<String>,
-    /// Print `FEN<TAB>raw output` for each line of a file; `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
+    /// Print `FEN<TAB>raw output` for each line of a file, or `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
     /// with buckets
     #[arg(long, requires = "file")]
     pub raw: bool,
-    /// File with a FEN a line (further columns after a tab are ignored)
+    /// File with one FEN per line (further columns after a tab are ignored)
     #[arg(long, value_name = "FENS", requires = "raw")]
     pub file: Option<PathBuf>,
-    /// Network to use in place of the embedded one
+    /// Network to use instead of the embedded one
     #[arg(long, value_name = "FILE")]
     pub net: Option<PathBuf>,
-    /// Kernel for the raw outputs (`zoothera cpu` lists them)
+    /// Kernel for the raw outputs (`zoothera cpu` lists the available ones)
     #[arg(long, value_name = "NAME", requires = "raw")]
     pub kernel: Option<Kernel>,
 }
@@ -210,23 +210,23 @@ pub struct EvalArgs {
 /// Arguments of `analyse`.
 #[derive(Args, Debug)]
 pub struct AnalyseArgs {
-    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (the end of each game);
-    /// the initial position if absent
+    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (final position of each
+    /// game); the initial position if absent
     #[arg(value_name = "POSITION|FILE")]
     pub positions: Vec<String>,
-    /// When to stop; five seconds if absent, or Ctrl-C.
+    /// Limits of the search; five seconds if absent. Ctrl-C also stops it.
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Number of lines
+    /// Number of principal variations
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub multipv: u16,
-    /// File for what was learnt: read at the beginning if it exists, written at the end and at Ctrl-C
+    /// File for saving the hash table: read at the start if it exists, written at the end and on Ctrl-C
     #[arg(long, value_name = "FILE")]
     pub hash_file: Option<PathBuf>,
-    /// Threads and memory.
+    /// Threads, memory, tablebases and network.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Print JSON Lines: `line` messages, then one `best`; of several positions each begins with a `position`
+    /// Print JSON Lines: `line` messages, then one `best`; with several positions, each starts with a `position`
     #[arg(long)]
     pub json: bool,
 }
@@ -234,34 +234,34 @@ pub struct AnalyseArgs {
 /// Arguments of `review`.
 #[derive(Args, Debug)]
 pub struct ReviewArgs {
-    /// PGN file; - for standard input
+    /// PGN file, or - for standard input
     #[arg(value_name = "GAMES", required_unless_present = "svg")]
     pub file: Option<PathBuf>,
-    /// What each position may cost; 0.4 seconds if absent.
+    /// Limits of the search of each position; 0.4 seconds if absent.
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Number of better lines that are shown
+    /// Number of better lines to show
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10))]
     pub lines: u16,
-    /// Judge the moves of one side only
+    /// Review the moves of one side only
     #[arg(long, value_name = "SIDE", value_parser = ["white", "black"])]
     pub side: Option<String>,
-    /// How much is said
+    /// How detailed the comments are
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "normal")]
     pub detail: crate::review::run::Detail,
-    /// Write annotated PGN to a file; to standard output if nothing else is asked for
+    /// Write annotated PGN to a file; without any output option it goes to standard output
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
-    /// Write one page with board, graph and reasons
+    /// Write an HTML page with board, graph and reasons
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Print JSON Lines, a game each
+    /// Print JSON Lines, one line per game
     #[arg(long)]
     pub json: bool,
-    /// Print a picture of a position and do nothing else
+    /// Print an SVG picture of a position and exit
     #[arg(long, value_name = "FEN", conflicts_with_all = ["file", "pgn", "html", "json"])]
     pub svg: Option<String>,
-    /// Threads and memory.
+    /// Threads, memory, tablebases and network.
     #[command(flatten)]
     pub engine: EngineArgs,
 }
@@ -269,13 +269,13 @@ pub struct ReviewArgs {
 /// Arguments of `explain`.
 #[derive(Args, Debug)]
 pub struct ExplainArgs {
-    /// The position, with or without quotation marks, and the move after it, in SAN or coordinates
+    /// Position, with or without quotation marks, followed by the move in SAN or coordinates
     #[arg(required = true, num_args = 2.., value_names = ["FEN", "MOVE"])]
     pub words: Vec<String>,
-    /// What each search may cost; a second if absent.
+    /// Limits of each search; one second if absent.
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Threads and memory.
+    /// Threads, memory, tablebases and network.
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Print JSON
@@ -286,7 +286,7 @@ pub struct ExplainArgs {
 /// Arguments of `play`.
 #[derive(Args, Debug)]
 pub struct PlayArgs {
-    /// The engine's level in Elo of engines; full strength if absent
+    /// Playing strength of the engine in Elo (engine scale); full strength if absent
     #[arg(
         long,
         value_name = "ELO",
@@ -301,55 +301,55 @@ pub struct PlayArgs {
         default_value = "white"
     )]
     pub colour: ColourChoice,
-    /// Where the game begins; the initial position if absent
+    /// Starting position; the initial position if absent
     #[arg(long, value_name = "FEN")]
     pub fen: Option<String>,
-    /// Decides the level's misjudgements and oversights, and a random colour; another one each time if absent
+    /// Seed for the level's mistakes and for a random colour; differs from run to run if absent
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// File that the game is added to when it ends
+    /// File to append the game to when it ends
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
-    /// Network to use in place of the embedded one
+    /// Network to use instead of the embedded one
     #[arg(long, value_name = "FILE")]
     pub net: Option<PathBuf>,
 }
 
-/// Who plays which colour.
+/// The player's colour.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColourChoice {
-    /// You are White
+    /// You play White
     White,
-    /// You are Black
+    /// You play Black
     Black,
-    /// Chance decides
+    /// The colour is chosen at random
     Random,
 }
 
-/// What `book` can do.
+/// The subcommands of `book`.
 #[derive(Subcommand, Debug)]
 pub enum BookCommand {
-    /// Make a book of games: a move weighs two for each win and one for each draw of the side that played it
+    /// Build a book from games: a move's weight is 2 for each win and 1 for each draw of the side that played it
     Build {
-        /// PGN files; - for standard input
+        /// PGN files, or - for standard input
         #[arg(required = true, value_name = "GAMES")]
         files: Vec<PathBuf>,
-        /// Book to write
+        /// Book file to write
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
-        /// Take this many plies of each game
+        /// Number of plies to use from each game
         #[arg(long, value_name = "PLIES", default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..))]
         max_ply: u16,
-        /// Leave out moves that were played in fewer games
+        /// Skip moves that were played in fewer games
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
         min_games: u32,
     },
-    /// Show the moves that a book has for a position
+    /// Show a book's moves for a position
     Show {
-        /// The position, with or without quotation marks, or `startpos moves e2e4 ...`; the initial one if absent
+        /// Position, with or without quotation marks, or `startpos moves e2e4 ...`; the initial position if absent
         #[arg(value_name = "FEN")]
         position: Vec<String>,
-        /// The book
+        /// Book file
         #[arg(long, value_name = "FILE")]
         book: PathBuf,
     },
@@ -358,16 +358,16 @@ pub enum BookCommand {
 /// Arguments of `epd`.
 #[derive(Args, Debug)]
 pub struct EpdArgs {
-    /// Suites
+    /// EPD files
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// When to stop at each position; one second if absent.
+    /// Limits of the search of each position; one second if absent.
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Threads and memory.
+    /// Threads, memory, tablebases and network.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Print JSON Lines: a `position` for each, then a `summary`
+    /// Print JSON Lines: one `position` each, then a `summary`
     #[arg(long)]
     pub json: bool,
 }
@@ -387,7 +387,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The limits, or `default` of time when none is given.
+    /// Returns the limits, or a search time of `default` if no limit is given.
     pub fn limits(&self, default: Duration) -> Limits {
         let unlimited = self.depth.is_none() && self.nodes.is_none() && self.movetime.is_none();
         Limits {
@@ -402,19 +402,19 @@ impl LimitArgs {
     }
 }
 
-/// What the engine may use.
+/// Resources of the engine.
 #[derive(Args, Debug)]
 pub struct EngineArgs {
     /// Search threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// Transposition table in MiB
+    /// Size of the transposition table in MiB
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     pub hash: u32,
-    /// Directories of Syzygy tablebases, separated as the platform separates paths
+    /// Directories of Syzygy tablebases, separated like the directories in PATH
     #[arg(long, value_name = "DIRECTORIES")]
     pub syzygy: Option<String>,
-    /// Network to use in place of the embedded one
+    /// Network to use instead of the embedded one
     #[arg(long, value_name = "FILE")]
     pub net: Option<PathBuf>,
 }
@@ -422,35 +422,35 @@ pub struct EngineArgs {
 /// Arguments of `net`.
 #[derive(Args, Debug)]
 pub struct NetArgs {
-    /// What to do with the file.
+    /// Subcommand.
     #[command(subcommand)]
     pub command: NetCommand,
 }
 
-/// The commands of `net`.
+/// The subcommands of `net`.
 #[derive(Subcommand, Debug)]
 pub enum NetCommand {
-    /// Show architecture, description, hashes, size and ranges
+    /// Show architecture, description, hashes, size and parameter ranges
     Info {
         /// Network file
         file: PathBuf,
     },
-    /// Check everything that can be checked; exit code 1 and the reason if it fails
+    /// Verify a network file; exits with code 1 and the reason if a check fails
     Verify {
         /// Network file
         file: PathBuf,
     },
-    /// Write a network to a file, in the form in which it was read
+    /// Write a network to a file, compressed or not as its own file was
     Export {
         /// File to write
         file: PathBuf,
-        /// Network to write in place of the embedded one
+        /// Network to export instead of the embedded one
         #[arg(long, value_name = "FILE")]
         net: Option<PathBuf>,
-        /// Compress the transformer (LEB128)
+        /// Compress the feature transformer (LEB128)
         #[arg(long)]
         compress: bool,
-        /// Write every number in full
+        /// Write every number uncompressed
         #[arg(long, conflicts_with = "compress")]
         decompress: bool,
     },
@@ -459,7 +459,7 @@ pub enum NetCommand {
 /// Arguments of `genfens`.
 #[derive(Args, Debug)]
 pub struct GenfensArgs {
-    /// N seed S book FILE|None; the whole command may also be one quoted argument
+    /// N seed S book FILE|None; one quoted argument with the whole command also works
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -475,12 +475,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_declaration_is_consistent() {
+    fn cli_declaration_is_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn a_fen_needs_no_quotation_marks() {
+    fn fen_parses_without_quotation_marks() {
         let parsed = Cli::try_parse_from("zoothera eval 8/8/4k3/8/8/8/8/4K3 w - - 0 1".split(' '));
         let Ok(Cli {
             command: Some(Command::Eval(args)),
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_have_a_default_only_when_none_is_given() {
+    fn default_time_applies_only_without_limits() {
         let second = Duration::from_secs(1);
         let none = LimitArgs {
             depth: None,
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_contradict_are_refused() {
+    fn invalid_argument_combinations_are_rejected() {
         for line in [
             "perft",
             "perft 3 --suite x",

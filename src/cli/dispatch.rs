@@ -1,4 +1,4 @@
-//! Runs what the command line asks, and turns errors into a message and an exit code.
+//! Runs the command of the command line and turns errors into a message and an exit code.
 
 use std::borrow::Cow;
 use std::io::{self, Stderr, Write};
@@ -36,13 +36,13 @@ use crate::util::text::printable;
 use crate::util::{reason, rng};
 use crate::{data, matches, train, uci};
 
-/// How long `analyse` thinks unless told otherwise.
+/// Default search time of `analyse`.
 const ANALYSE_TIME: Duration = Duration::from_secs(5);
-/// How long `epd` thinks about a position unless told otherwise.
+/// Default search time of `epd` per position.
 const EPD_TIME: Duration = Duration::from_secs(1);
 
-/// First words of UCI commands that may be given as arguments. Words that are commands of the command line too
-/// (`bench`, `eval`, `perft`, `cpu`, `help`) belong to the command line.
+/// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
+/// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
 fn uci_words() -> Vec<&'static str> {
     let line = Cli::command();
     let is_ours = |word: &str| word == "help" || line.find_subcommand(word).is_some();
@@ -51,7 +51,7 @@ fn uci_words() -> Vec<&'static str> {
         .collect()
 }
 
-/// Parses the arguments, runs what they ask, and turns an error into a message and a code.
+/// Parses the arguments, runs the command, and turns an error into a message and an exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<String> = std::env::args_os()
         .skip(1)
@@ -59,7 +59,7 @@ pub fn run() -> ExitCode {
         .collect();
     match run_arguments(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has seen enough.
+        // The reader of the output closed it early, as `head` does: not an error.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
@@ -73,7 +73,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Where messages go; they may quote foreign text.
+/// Standard error for messages. Messages can quote foreign text, so control characters are replaced.
 pub(super) fn messages() -> Printable<Stderr> {
     Printable(io::stderr())
 }
@@ -85,7 +85,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.downcast_ref().is_some_and(broken))
 }
 
-/// UCI commands and OpenBench's quoted `genfens` are no command lines in clap's sense.
+/// Runs the arguments. UCI commands and OpenBench's quoted `genfens` are handled before clap parses the rest.
 fn run_arguments(arguments: &[String]) -> Result<()> {
     let first = arguments.first().map_or("", String::as_str);
     let verb = first.split_whitespace().next().unwrap_or("");
@@ -98,7 +98,7 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
         return uci::run_with_commands(&group_commands(arguments, &words));
     }
     let command = Cli::try_parse()
-        .unwrap_or_else(|error| refuse(&error))
+        .unwrap_or_else(|error| print_and_exit(&error))
         .command;
     match command {
         Some(command) => run_command(command),
@@ -106,19 +106,19 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// Leaves as clap does, with its help or its complaint, but in plain words.
-fn refuse(error: &clap::Error) -> ! {
+/// Prints clap's help or error message in plain words and exits with clap's code.
+fn print_and_exit(error: &clap::Error) -> ! {
     let text = error.render();
     let coloured = |colour: bool| {
         let plain = text.to_string();
-        // Foreign escapes cannot be told from those of the colours.
+        // Escapes in foreign text are indistinguishable from the colour codes, so such text is printed without colour.
         let text = match printable(&plain) {
             Cow::Borrowed(_) if colour => text.ansi().to_string(),
             printable => printable.into_owned(),
         };
         reason::plain(&text)
     };
-    // A closed stream is no reason to complain once more.
+    // A write error on a closed stream cannot be reported anywhere.
     let _ = if error.use_stderr() {
         write!(io::stderr(), "{}", coloured(wants_colour(&io::stderr())))
     } else {
@@ -127,8 +127,8 @@ fn refuse(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// Puts the words of UCI commands together again: `position startpos go depth 5` are two commands. An argument
-/// with spaces is a command of its own, a word that begins a command begins one, other words continue.
+/// Joins words into UCI commands: `position startpos go depth 5` gives two commands. An argument with spaces is a
+/// complete command. A UCI command word starts a new command; any other word continues the current one.
 fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut open = false;
@@ -223,7 +223,7 @@ fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
                 .iter()
                 .map(crate::search::params::Parameter::spsa_line)
                 .collect();
-            // Without a last line break, which OpenBench's form takes for an empty parameter.
+            // OpenBench reads a line break at the end as an empty parameter.
             write!(out, "{}", lines.join("\n"))?;
             Ok(out.flush()?)
         }
@@ -255,7 +255,7 @@ fn run_datagen(command: &DatagenCommand) -> Result<()> {
     }
 }
 
-/// The nets that label.
+/// Loads the networks that label positions.
 fn judges(labels: &[LabelNet]) -> Result<Vec<Judge>> {
     let judge = |net: &LabelNet| Ok(net.judge(tools::load_network(Some(net.file()))?));
     labels.iter().map(judge).collect()
@@ -299,7 +299,7 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
     )
 }
 
-/// The width of the terminal that standard output is; `None` where it is none, or cannot be asked.
+/// Width in columns of the terminal on standard output; `None` if it is not a terminal or the width is unknown.
 fn terminal_columns() -> Option<usize> {
     #[cfg(any(unix, windows))]
     return terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
@@ -310,7 +310,7 @@ fn terminal_columns() -> Option<usize> {
 fn run_analyse(args: &AnalyseArgs) -> Result<()> {
     let mut problems = Vec::new();
     let subjects = subjects::read(&args.positions, &mut problems)?;
-    name_problems(&problems)?;
+    print_problems(&problems)?;
     let columns = terminal_columns();
     let options = AnalyseOptions {
         subjects,
@@ -332,15 +332,15 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
     fail_with_problems(&problems)
 }
 
-/// Names what was skipped in the files of positions and games.
-fn name_problems(problems: &[String]) -> Result<()> {
+/// Prints what was skipped in files of positions and games.
+fn print_problems(problems: &[String]) -> Result<()> {
     for problem in problems {
         writeln!(messages(), "skipped: {}", reason::plain(problem))?;
     }
     Ok(())
 }
 
-/// Fails if something was skipped.
+/// Fails if anything was skipped.
 fn fail_with_problems(problems: &[String]) -> Result<()> {
     if !problems.is_empty() {
         let count = counted(
@@ -392,7 +392,7 @@ fn run_book(command: &BookCommand) -> Result<()> {
             for subject in subjects::read(position, &mut problems)? {
                 book::run::show(&book, &subject.position, out)?;
             }
-            name_problems(&problems)?;
+            print_problems(&problems)?;
             fail_with_problems(&problems)
         }
     }
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn words_become_commands() {
+    fn words_are_grouped_into_uci_commands() {
         assert_eq!(grouped(&["go", "depth", "5"]), ["go depth 5"]);
         assert_eq!(
             grouped(&["position", "startpos", "go", "perft", "3"]),
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_known_below_its_context() {
+    fn broken_pipe_is_detected_under_context() {
         let broken =
             anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
         assert!(is_broken_pipe(&broken));

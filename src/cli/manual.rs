@@ -1,4 +1,4 @@
-//! Manual pages and completion scripts, made of the declaration of the command line.
+//! Manual pages and completion scripts, generated from the declaration of the command line.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,24 +9,24 @@ use clap_complete::Shell;
 
 use super::Cli;
 
-/// Writes the completion script of a shell.
+/// Writes the completion script for a shell.
 pub fn completions(shell: Shell, out: &mut impl Write) -> Result<()> {
-    // Into memory first: the generator does not survive a closed pipe.
+    // Into memory first: the generator panics on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "zoothera", &mut script);
     Ok(out.write_all(&script)?)
 }
 
-/// Writes the page of the program.
+/// Writes the program's manual page.
 pub fn page(out: &mut impl Write) -> Result<()> {
     Ok(clap_mangen::Man::new(Cli::command()).render(out)?)
 }
 
-/// Writes the pages of the program and of all its commands to a folder, as `zoothera.1`, `zoothera-bench.1` and so on.
+/// Writes the pages of the program and all its commands to a folder: `zoothera.1`, `zoothera-bench.1` and so on.
 pub fn pages(folder: &Path) -> Result<()> {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-    written.with_context(|| format!("cannot write the pages to {}", folder.display()))
+    written.with_context(|| format!("cannot write the manual pages to {}", folder.display()))
 }
 
 #[cfg(test)]
@@ -34,16 +34,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_in_the_page_and_in_each_script() {
+    fn man_page_and_completions_list_every_command() {
         let mut texts = vec![Vec::new()];
-        page(&mut texts[0]).expect("memory takes everything");
+        page(&mut texts[0]).expect("writing to memory succeeds");
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::PowerShell] {
             let mut text = Vec::new();
-            completions(shell, &mut text).expect("memory takes everything");
+            completions(shell, &mut text).expect("writing to memory succeeds");
             texts.push(text);
         }
         for command in Cli::command().get_subcommands() {
-            // The page writes hyphens with a backslash.
+            // The page escapes hyphens with a backslash.
             let name = command.get_name().replace('-', "");
             for text in &texts {
                 let text = String::from_utf8_lossy(text).replace(['-', '\\'], "");

@@ -1,4 +1,4 @@
-//! The commands that explain games and moves.
+//! The commands that review games and explain moves.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::review::picture::{BoardView, picture};
 use crate::review::run::{EngineOptions, ReviewOptions};
 use crate::tools;
 
-/// How long `review` thinks about a position unless told otherwise: a game of 40 moves takes less than a minute.
+/// Default search time of `review` per position. A game of 40 moves takes less than a minute.
 const REVIEW_TIME: Duration = Duration::from_millis(400);
-/// How long `explain` thinks, for each of its searches.
+/// Default time of each search of `explain`.
 const EXPLAIN_TIME: Duration = Duration::from_secs(1);
 
 fn engine_options(
@@ -34,7 +34,7 @@ fn engine_options(
     }
 }
 
-/// `zoothera review`
+/// Runs `zoothera review`.
 pub(super) fn review(args: ReviewArgs) -> Result<()> {
     let out = &mut io::stdout();
     if let Some(fen) = &args.svg {
@@ -59,7 +59,7 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
     review::run::run(&options, network, out, &mut messages())
 }
 
-/// `zoothera explain`
+/// Runs `zoothera explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Result<()> {
     let words = args.words.join(" ");
     let (start, m) = words

@@ -1,10 +1,10 @@
-//! What `--version` tells.
+//! The text of `--version`.
 
 use std::sync::OnceLock;
 
 use crate::nnue::Kernel;
 
-/// Version, revision of the source, target, and the kernels that this binary has for it.
+/// Version, source revision, target, and the kernels compiled into this binary.
 pub fn long() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
