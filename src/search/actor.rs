@@ -1,8 +1,8 @@
 //! The threads as actors: each owns its [`Worker`] and waits on a channel for tasks.
 //!
-//! All threads receive a search at once. Worker 0 also ends it: it waits for `stop` or `ponderhit` if the limits
-//! require it and for the delay of a level, stops the others, counts their votes, and reports the outcome exactly
-//! once.
+//! All threads receive a search at once. Worker 0 also ends it. Where the limits require it, worker 0 waits for
+//! `stop`, `ponderhit` or the delay of a level. It then stops the other threads, counts their votes, and reports the
+//! outcome exactly once.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ pub(super) enum Task {
     UseNetwork(Arc<Network>),
 }
 
-/// Whether a search runs, and a way to wait for changes.
+/// Whether a search is running, and a condition variable for its changes.
 pub(super) struct Activity {
     pub searching: Mutex<bool>,
     pub changed: Condvar,
@@ -54,7 +54,7 @@ impl Hub {
         self.state.changed.notify_all();
     }
 
-    /// Blocks until the search may end: at `stop`, or when neither the limits nor `not_before` delay the move any more.
+    /// Blocks until the search may end: at `stop`, or once neither the limits nor `not_before` delay the move.
     fn hold(&self, infinite: bool, not_before: Option<Instant>) {
         let mut guard = self.state.searching.lock();
         let held = || infinite || self.signals.pondering.load(SeqCst);
@@ -72,13 +72,13 @@ impl Hub {
 pub(super) struct Thread {
     pub tasks: Sender<Task>,
     pub handle: Option<JoinHandle<()>>,
-    /// On a system without threads, the caller's thread does the work.
+    /// Actor that runs on the caller's thread, on a system without threads.
     caller: Option<(Box<Actor>, Receiver<Task>)>,
 }
 
 impl Thread {
-    /// Sends the thread a task. The thread lives as long as the pool, so its receiver exists.
-    pub fn tell(&mut self, task: Task) {
+    /// Sends a task to the thread. The thread lives as long as the pool, so its receiver exists.
+    pub fn send(&mut self, task: Task) {
         let _ = self.tasks.send(task);
         if let Some((actor, inbox)) = &mut self.caller {
             inbox.try_iter().for_each(|task| actor.perform(task));
@@ -86,9 +86,9 @@ impl Thread {
     }
 }
 
-/// At most `count` threads for which there is memory, at least one.
+/// `count`, or the number of threads that fit into memory if that is smaller; at least one.
 fn affordable(count: usize) -> usize {
-    // An eighth stays free for all else.
+    // An eighth stays free for the rest of the program.
     let fits = |left: Option<usize>, each: usize| left.map_or(count, |left| left / 8 * 7 / each);
     if memory::address_space_left().is_some() {
         memory::share_one_arena();
@@ -98,11 +98,11 @@ fn affordable(count: usize) -> usize {
     count.min(by_memory).min(by_space).max(1)
 }
 
-/// Starts the threads of a pool: `count`, or as many as there is memory for and the system allows, at least one. On a
-/// system without threads the caller's is the only one.
+/// Starts the threads of a pool. Their number is `count`, or less if memory or the system allows fewer, but at least
+/// one. On a system without threads, the only actor runs on the caller's thread.
 ///
 /// # Panics
-/// When the system refuses even the first thread.
+/// If the system cannot start the first thread.
 pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thread>) {
     let count = if threads::EXIST { affordable(count) } else { 1 };
     let hub = Arc::new(Hub {
@@ -147,15 +147,15 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
                 handle: Some(handle),
                 caller: None,
             }),
-            Err(error) if id == 0 => panic!("the system refuses a thread: {error}"),
-            // Too many: what there is ends with its channel, and fewer are started.
+            Err(error) if id == 0 => panic!("cannot start a search thread: {error}"),
+            // Too many threads: end those that were started, and try with fewer.
             Err(_) => {
                 drop(threads);
                 return spawn(id.div_ceil(2), network);
             }
         }
     }
-    // What is allocated next, as the table, must not take the memory that the threads were started with.
+    // Later allocations, such as the table, must not take the memory that the threads need to start.
     drop(ready);
     let _ = made.recv();
     (hub, threads)
@@ -166,16 +166,16 @@ struct Actor {
     id: usize,
     hub: Arc<Hub>,
     network: Arc<Network>,
-    /// `None` after a failure: the next search makes a new one.
+    /// `None` after a panic; the next search creates a new worker.
     worker: Option<Box<Worker>>,
     findings: Sender<Option<Findings>>,
     received: Receiver<Option<Findings>>,
 }
 
 impl Actor {
-    /// Works until there are no more tasks; drops `ready` once its worker is made.
+    /// Performs tasks until the channel closes. Drops `ready` once the worker exists.
     fn run(mut self, inbox: &Receiver<Task>, ready: Sender<Infallible>) {
-        // Before the first task, so that no search has to wait for it.
+        // Done before the first task, so that no search waits for it.
         self.worker = Some(self.new_worker());
         drop(ready);
         for task in inbox {
@@ -224,7 +224,7 @@ impl Actor {
     fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
         let mut worker = self.worker.take().unwrap_or_else(|| self.new_worker());
         if job.mind.is_some() {
-            // The move of a level must not depend on earlier searches.
+            // A level's move must not depend on earlier searches.
             worker.clear();
         }
         worker.begin(job.clone());
@@ -248,7 +248,7 @@ impl Actor {
         ))
     }
 
-    /// Worker 0 ends the search for all.
+    /// Ends the search for all threads. Only worker 0 calls it.
     fn finish(&mut self, job: &Arc<Job>, own: Option<Findings>) {
         let limits = &job.limits;
         self.hub.hold(limits.infinite, job.not_before);
@@ -278,7 +278,9 @@ impl Actor {
         self.hub.state.changed.notify_all();
         drop(searching);
         if reported.is_err() {
-            eprintln!("a reporter failed while it was told the best move");
+            eprintln!(
+                "a reporter panicked while it reported the best move; this is a bug, please report it"
+            );
         }
     }
 }

@@ -14,22 +14,22 @@ pub(super) struct Candidate {
     /// Capture or queen promotion.
     pub noisy: bool,
     pub gives_check: bool,
-    /// Ordinal, from 1.
+    /// Ordinal of the move, from 1.
     pub count: i32,
-    /// Depth that is left after it, without extension and reduction.
+    /// Depth left after the move, without extension and reduction.
     pub depth: i32,
     /// Reduction by depth and ordinal, in 1024ths of a ply.
     pub reduction: i32,
 }
 
 impl Candidate {
-    /// Index of the piece on the square it goes to.
+    /// Index of the piece on its destination square.
     pub fn square(&self) -> usize {
         piece_square(self.piece, self.m)
     }
 }
 
-/// Moves that were searched and did not become the best, at most 32 of each sort.
+/// Moves that were searched and are not the best, at most 32 noisy and 32 quiet ones.
 #[derive(Default)]
 pub(super) struct SearchedMoves {
     pub quiets: ArrayVec<Candidate, 32>,
@@ -43,7 +43,7 @@ impl SearchedMoves {
         } else {
             &mut self.quiets
         };
-        // A full list stays as it is: later moves matter less.
+        // Moves beyond a full list are dropped: later moves matter less.
         let _ = list.try_push(*c);
     }
 

@@ -16,10 +16,10 @@ use crate::util::prefetch::prefetch;
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
-/// Pairs of a piece on a square before and after: 768, and one for none, by 768.
+/// Pairs of a piece on a square, earlier and now: 769 (768, and one for none) times 768.
 const CONTINUATION: usize = 769 * 768;
 
-/// Slot of a missing pair: never written.
+/// Slot of a missing pair; it is never written.
 const NO_MOVE: u32 = 768 * 768;
 
 /// The correction tables of one thread.

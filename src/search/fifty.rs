@@ -1,13 +1,13 @@
 //! The 50-move limit within reach of the search.
 //!
-//! Without pawns only a capture resets the halfmove clock. Once the search is deep enough to reach the limit, every
-//! line without a capture or a mate before it is a draw. The static evaluation does not see that. Reduced searches,
-//! which end short of the limit, promise a win that the full search refutes, move after move and node after node. So
-//! where the limit is within reach, such positions are evaluated as the draw that they become.
-// MEASURED: nodes of rook against king to depth 15, with the clock at 88 and at 0: more than 500 times as many before,
-// now 0.5 times. Without a key of their own for such positions, results of iterations that did not reach the limit
-// stay in the way: up to 40 times to depth 11. A gradual decline of the evaluation towards the limit is worse than
-// none, 40 times even at a clock of 80, because every reduced search ends where the evaluation is higher.
+//! Without pawns, only a capture resets the halfmove clock. Once the search is deep enough to reach the limit, every
+//! line without an earlier capture or mate is a draw. The static evaluation does not see that. A reduced search ends
+//! short of the limit and returns a win, which the full search refutes. That repeats at move after move and node after
+//! node. So such positions are evaluated as draws where the limit is within reach.
+// MEASURED: nodes of rook against king to depth 15, with the clock at 88 relative to 0: more than 500 times as many
+// before, now 0.5 times. Without a separate key for such positions, stored results of iterations that did not reach
+// the limit cost up to 40 times the nodes to depth 11. A gradual decline of the evaluation towards the limit is worse
+// than none: 40 times even at a clock of 80, because every reduced search ends where the evaluation is higher.
 
 use super::root_move::RootMove;
 use super::score::NONE;
@@ -17,28 +17,29 @@ use crate::board::Role;
 
 /// The halfmove clock at which the game is drawn.
 const LIMIT: i32 = 100;
-/// Plies by which extended lines may be longer than the iteration is deep.
+/// Plies by which an extended line may exceed the iteration's depth.
 const EXTENDED: i32 = 5;
-/// Distinguishes the entries of positions that are evaluated as draws.
+/// Key mask of positions that are evaluated as draws.
 const EXPIRING: u64 = 0xD1B5_4A32_D192_ED03;
 
 impl Worker {
-    /// Notes for the iteration that begins whether its lines reach the limit.
+    /// Sets, for the next iteration, whether its lines reach the limit.
     pub(super) fn look_for_limit(&mut self) {
         let plies_left = LIMIT - self.job.position.halfmoves() as i32;
         let before = self.expires();
         self.limit_in_reach = self.root_depth + EXTENDED >= plies_left;
         if self.expires() && !before {
-            // The values of earlier iterations predict nothing: the first search has no window around them.
+            // Values of earlier iterations predict nothing now: the first search gets no window around them.
             let forget = |root: &mut RootMove| root.average = NONE;
             self.root_moves.iter_mut().for_each(forget);
         }
     }
 
-    /// Whether the position is drawn unless a capture or a mate comes before the limit, which is within reach.
+    /// Whether the position is a draw unless a capture or a mate comes before the 50-move limit, which is within
+    /// reach.
     #[inline]
     pub(super) fn expires(&self) -> bool {
-        // Fewer halfmoves than plies: the clock was reset on the way from the root.
+        // Fewer halfmoves than plies would mean that the clock was reset on the way from the root.
         self.limit_in_reach
             && self.position.halfmoves() as usize >= self.ply
             && self.position.by_role(Role::Pawn).is_empty()

@@ -7,7 +7,7 @@ use crate::board::{Color, Move, Piece, Role};
 
 /// Frames below the root, so that "four plies ago" always exists.
 pub const BELOW_ROOT: usize = 8;
-/// Frames of a path: also for the children of its deepest nodes.
+/// Frames of a path, including the children of its deepest nodes.
 pub const FRAMES: usize = BELOW_ROOT + MAX_PLY + 4;
 
 /// One ply of the path from the root.
@@ -15,19 +15,19 @@ pub const FRAMES: usize = BELOW_ROOT + MAX_PLY + 4;
 pub struct Frame {
     /// The move made here; `None` for a null move and before the first move.
     pub current: Option<Move>,
-    /// The piece that made it.
+    /// The piece that made `current`.
     pub piece: Piece,
-    /// Whether it was noisy (capture or queen promotion).
+    /// Whether `current` is noisy (capture or queen promotion).
     pub noisy: bool,
-    /// Context of the continuation history for replies to it.
+    /// Context of the continuation history for replies to `current`.
     pub context: MoveContext,
     /// Keys of the correction histories.
     pub keys: Keys,
     /// The move that this node must not search (singular extension).
     pub excluded: Option<Move>,
-    /// Corrected static evaluation; in check, that of two plies ago.
+    /// Corrected static evaluation; in check, the one from two plies earlier.
     pub static_eval: Value,
-    /// Whether the side to move is in check here.
+    /// Whether the side to move is in check.
     pub in_check: bool,
     /// Whether the node is or was on a principal variation.
     pub tt_pv: bool,
@@ -35,7 +35,7 @@ pub struct Frame {
     pub tt_hit: bool,
     /// Ordinal of the current move.
     pub move_count: i32,
-    /// Plies by which the current move was reduced, when it was.
+    /// Plies by which the current move is reduced; 0 if it is not.
     pub reduction: i32,
     /// History score of the current move.
     pub stat_score: i32,

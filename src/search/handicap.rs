@@ -1,7 +1,7 @@
 //! Restrictions of a search at a level below full strength.
 //!
-//! The search applies the level's handicap at two places: noise on evaluations (`Worker::evaluate`) and missed moves
-//! (`Worker::overlooks`). Everything else is set up here.
+//! The search applies the level's handicap in two places: noise on evaluations (`Worker::evaluate`) and missed moves
+//! (`Worker::overlooks`). This module sets up the rest.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,8 +14,8 @@ use crate::util::threads;
 
 /// Turns a search at full strength into one at `level`, with an empty table of its own.
 ///
-/// Its result depends only on the position with its history, the level and the seed: it has one thread, one line, no
-/// tablebases and no memory of earlier searches. The clock can still end it, but levels search few nodes.
+/// The result depends only on the position with its history, the level and the seed. There is one thread and one line,
+/// and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.
 pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>) {
     let mind = Mind::new(level, &job.position);
     job.not_before = not_before(job, level);
@@ -31,8 +31,8 @@ pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>)
     job.mind = Some(mind);
 }
 
-/// Restricts the root moves: to the move of the mating technique or of opening theory, or to those that the level
-/// considers and does not miss. At least one remains.
+/// Restricts the root moves: to the move of the mating technique or of opening theory, or else to those that the level
+/// considers and does not miss. At least one move remains.
 fn restrict_root(job: &mut Job, level: Level, mind: &Mind) {
     let position = &job.position;
     let known = mating::best_move(position).or_else(|| theory::move_of(level, position));
@@ -45,7 +45,7 @@ fn restrict_root(job: &mut Job, level: Level, mind: &Mind) {
     }
 }
 
-/// Earliest time of the answer: a level delays its move where a clock runs and `stop` can end the wait.
+/// Earliest time of the answer. A level delays its move where a clock runs and `stop` can end the wait.
 fn not_before(job: &Job, level: Level) -> Option<Instant> {
     let is_clocked = job.limits.move_time.is_none() && threads::EXIST;
     let share = job.budget.filter(|_| is_clocked)?.soft;

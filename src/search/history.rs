@@ -1,7 +1,7 @@
-//! History tables: results of moves in other nodes. They order moves, prune them, and size their reductions.
+//! History tables: results of moves in other nodes, used to order, prune and reduce moves.
 //!
 //! Every entry is an `i16` with a "gravity" update: a bonus counts less the nearer the entry is to its limit. So
-//! entries stay in range, and recent results weigh most.
+//! entries stay in range, and recent results have the largest weight.
 // CITE: history heuristic: Schaeffer (1983); butterfly boards: Hartmann (1988); countermoves: Uiterwijk (1992);
 // continuation histories: Stockfish (2015, as "counter move history"); capture history: Stockfish (2017); history of
 // the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn
@@ -25,10 +25,10 @@ pub const LOW_PLIES: usize = 5;
 pub struct MoveContext(u16);
 
 impl MoveContext {
-    /// No move: the root and null moves. Reads as zero and is never written.
+    /// No move, for the root and after null moves. Its entries are zero and never written.
     pub const NONE: Self = Self(CONTEXTS as u16);
 
-    /// The context that making `m` with `piece` creates.
+    /// The context created by making `m` with `piece`.
     #[inline]
     pub fn new(in_check: bool, noisy: bool, piece: Piece, m: Move) -> Self {
         let state = usize::from(in_check) * 2 + usize::from(noisy);
@@ -64,7 +64,7 @@ pub fn color_index(color: Color) -> usize {
     usize::from(color == Color::Black)
 }
 
-/// Moves an entry by `bonus`, with gravity towards zero near `max`.
+/// Adds `bonus` to an entry, with gravity towards zero near `max`.
 #[inline]
 fn update(entry: &mut i16, bonus: i32, max: i32) {
     let bonus = bonus.clamp(-max, max);
@@ -82,7 +82,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Fresh tables.
+    /// Empty tables.
     pub fn new() -> Self {
         let mut new = Self {
             butterfly: zeroed_slice_or_abort(2 * 4096),
@@ -95,7 +95,7 @@ impl Histories {
         new
     }
 
-    /// Resets all tables. The starting values are those of an average move, slightly below zero.
+    /// Resets all tables. The initial values are those of an average move, slightly below zero.
     // CITE: Stockfish; values rounded from SF-17.1.
     pub fn clear(&mut self) {
         self.butterfly.fill(0);
@@ -107,8 +107,8 @@ impl Histories {
         none.fill(0);
     }
 
-    /// Prepares for a new search: resets the history of the first plies, which belonged to another root, and scales the
-    /// butterfly history down.
+    /// Prepares for a new search: resets the history of the first plies, which is valid for one root only, and scales
+    /// the butterfly history down.
     // CITE: SF-2026-08.
     pub fn new_root(&mut self) {
         self.low_ply.fill(params::hist_low_start() as i16);
@@ -228,8 +228,8 @@ fn pawn_index(pawn_key: u64, piece_square: usize) -> usize {
     (pawn_key as usize & (PAWN_STRUCTURES - 1)) * PIECE_SQUARES + piece_square
 }
 
-/// Squares attacked by cheaper pieces of the opponent, by role index of the attacked piece. A quiet move should leave
-/// such a square and should not enter one.
+/// Squares attacked by cheaper pieces of the opponent, by role index of the attacked piece. Leaving such a square is
+/// good for a quiet move, entering one is bad.
 // CITE: Stockfish (2022).
 pub fn cheaper_attacks(position: &Position) -> [Bitboard; 6] {
     let them = !position.turn();
@@ -271,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_context_stays_zero() {
+    fn empty_context_stays_zero() {
         let mut histories = Histories::new();
         histories.update_continuation(MoveContext::NONE, 5, 1000);
         assert_eq!(histories.continuation(MoveContext::NONE, 5), 0);
     }
 
     #[test]
-    fn tables_are_separate() {
+    fn updates_change_one_table_only() {
         let mut histories = Histories::new();
         let before = histories.butterfly(Color::Black, quiet());
         histories.update_butterfly(Color::White, quiet(), 500);

@@ -1,5 +1,5 @@
 //! Step 16. Updates of histories and corrections by a finished node.
-// CITE: amounts and conditions: SF-2026-08, where nothing else is said.
+// CITE: amounts and conditions: SF-2026-08 where no other source is named.
 
 use super::candidate::{Candidate, SearchedMoves};
 use super::frame::Frame;
@@ -33,7 +33,7 @@ fn context_weights() -> [(usize, i32); 6] {
     ]
 }
 
-/// Factor in 128ths by the number of contexts so far with a positive score for the move.
+/// Factor in 128ths by the number of nearer contexts with a positive score for the move.
 // CITE: Stockfish (March 2026, "counter-move history continuity"); figures: SF-2026-08.
 #[inline]
 fn consistency() -> [i32; 7] {
@@ -49,15 +49,15 @@ fn consistency() -> [i32; 7] {
 }
 
 impl Worker {
-    /// Adds `bonus` to the move to `square`, made `ago` plies ago (0: made here), in the contexts of the moves before
-    /// it.
+    /// Adds `bonus` to the move to `square`, made `ago` plies ago (0: at this node), in the contexts of the preceding
+    /// moves.
     // CITE: weights, consistency and the constant for the last move: SF-2026-08.
     fn update_contexts(&mut self, ago: usize, square: usize, bonus: i32) {
-        // Entries saturate long before; so bounded, the product below fits an i64 with every weight.
+        // Entries saturate far below this bound, which keeps the product below within an i64 for every weight.
         let bonus = i64::from(bonus.clamp(-16_000, 16_000));
         let consistency = consistency();
         let in_check = self.frame(ago).in_check;
-        let mut speak_for_it = 0;
+        let mut positive = 0;
         for (back, weight) in context_weights() {
             // In check, only the last two moves are relevant to the reply.
             if in_check && back > 2 {
@@ -67,8 +67,8 @@ impl Worker {
             if context == MoveContext::NONE {
                 continue;
             }
-            speak_for_it += usize::from(self.histories.continuation(context, square) > 0);
-            let share = i64::from(weight * consistency[speak_for_it]);
+            positive += usize::from(self.histories.continuation(context, square) > 0);
+            let share = i64::from(weight * consistency[positive]);
             let amount = (bonus * share / (1024 * 128)) as i32;
             let constant = params::bonus_answer() * i32::from(back == 1);
             self.histories
@@ -82,7 +82,7 @@ impl Worker {
         self.histories
             .update_low_ply(self.ply, m, bonus * params::quiet_low() / 1024);
         self.update_contexts(0, square, bonus * params::quiet_cont() / 1024);
-        // Few moves suit a pawn structure, and most others fail for other reasons, so failures count less.
+        // Few moves suit a pawn structure. Most others fail for other reasons, so failures count less.
         let share = if bonus >= 0 {
             params::quiet_pawn()
         } else {
@@ -92,7 +92,7 @@ impl Worker {
             .update_pawn(self.position.pawn_key(), square, bonus * share / 1024);
     }
 
-    /// Updates after a best move (one that caused a cutoff or raised alpha): a bonus for it, a malus for the moves
+    /// Updates after a best move, one that caused a cutoff or raised alpha: a bonus for it, and a malus for the moves
     /// searched before it and for the opponent's early quiet move that it refutes.
     // CITE: malus for the refuted move: Stockfish (2015); amounts: SF-2026-08.
     pub(super) fn update_histories(&mut self, node: &Node, best: Move, searched: &SearchedMoves) {
@@ -101,7 +101,7 @@ impl Worker {
             + params::bonus_tt_move() * i32::from(Some(best) == node.tt_move)
             + before.stat_score / params::bonus_stat_div();
         if !node.pv {
-            // The more moves failed before it, the larger the bonus.
+            // The bonus grows with the number of moves that failed before it.
             bonus += bonus * searched.len() / params::bonus_tried_div();
         }
         let malus = malus(node.depth);
@@ -120,7 +120,7 @@ impl Worker {
                 piece_square(piece, best),
                 bonus * params::bonus_quiet() / 1024,
             );
-            // The malus fades: later moves were expected to fail.
+            // The malus decreases from move to move: later moves were expected to fail.
             let mut fading = malus * params::malus_quiet() / 1024;
             for c in &searched.quiets {
                 fading = fading * params::malus_quiet_next() / 1024;
@@ -162,7 +162,8 @@ impl Worker {
         self.update_contexts(1, piece_square(before.piece, m), -amount);
     }
 
-    /// Updates after a node that failed low: a bonus for the opponent's move, larger the less it was expected.
+    /// Updates after a node that failed low: a bonus for the opponent's move. The bonus is larger if the move was less
+    /// expected.
     // CITE: Stockfish (2015); terms and amounts: SF-2026-08.
     pub(super) fn learn_from_fail_low(&mut self, node: &Node) {
         let before = *self.frame(1);
@@ -208,7 +209,7 @@ impl Worker {
         }
     }
 
-    /// Bonus or malus for the opponent's quiet move by the change of the static evaluation that it caused.
+    /// Bonus or malus for the opponent's quiet move, by the change of the static evaluation that it caused.
     // CITE: Stockfish (2020); amounts: SF-2026-08.
     pub(super) fn learn_from_evaluation(&mut self) {
         let (static_eval, before) = (self.frame(0).static_eval, *self.frame(1));
@@ -232,7 +233,8 @@ impl Worker {
         }
     }
 
-    /// Bonus for a reduced move that had to be searched again: it was better than its history. Called at the child.
+    /// Bonus for a reduced move that had to be searched again, because it was better than its history. Called at the
+    /// child.
     pub(super) fn learn_from_research(&mut self, c: &Candidate) {
         self.update_contexts(1, c.square(), params::research_bonus());
     }
@@ -251,8 +253,8 @@ impl Worker {
         }
     }
 
-    /// Correction of later evaluations by the result of the search. It applies where the result bounds the true value
-    /// on the right side and does not come from a capture, which a static evaluation cannot foresee.
+    /// Corrects later evaluations by the result of the search. This applies where the result is a bound on the right
+    /// side of the evaluation and does not come from a capture, which a static evaluation cannot foresee.
     // CITE: form and amounts: SF-2026-08.
     pub(super) fn learn_correction(&mut self, node: &Node, best: Option<Move>) {
         let Frame {
@@ -268,17 +270,17 @@ impl Worker {
         if best.is_some_and(|m| self.position.is_noisy(m)) || score::is_decisive(node.best) {
             return;
         }
-        // A value above the evaluation is evidence only as a lower bound, one below it only as an upper bound.
-        let telling = if node.best > static_eval {
+        // A value above the evaluation is evidence only as a lower bound, a value below it only as an upper bound.
+        let conclusive = if node.best > static_eval {
             best.is_some()
         } else {
             node.best < node.beta
         };
-        if !telling {
+        if !conclusive {
             return;
         }
-        // A node that failed low has searched every move, one that failed high perhaps only one: the former counts
-        // more.
+        // A node that failed low has searched every move; one that failed high has perhaps searched only one. So
+        // fail-lows count more.
         let rate = if best.is_some() {
             params::corr_fail_high()
         } else {

@@ -1,4 +1,4 @@
-//! One search as its threads share it: root, limits, settings and reporter.
+//! One search, shared by its threads: root, limits, settings and reporter.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::tt::TranspositionTable;
 use crate::board::Position;
 use crate::level::Mind;
 
-/// One search, as every thread sees it.
+/// One search, shared by all threads.
 pub struct Job {
     /// Root position, with the history of the game.
     pub position: Position,
@@ -23,25 +23,25 @@ pub struct Job {
     pub limits: Limits,
     /// Settings.
     pub options: SearchOptions,
-    /// Clock budget, when the clock limits the search.
+    /// Time budget, if the clock limits the search.
     pub budget: Option<Budget>,
-    /// When `go` arrived.
+    /// Arrival time of `go`.
     pub start: Instant,
-    /// Root moves that may be searched, best guess first.
+    /// Root moves that may be searched, the most promising first.
     pub root_moves: Vec<RootMove>,
-    /// Whether the root is in the tablebases. The search then does not probe them below it.
+    /// Whether the tablebases contain the root. The search then does not probe them below it.
     pub root_in_tb: bool,
     /// The shared table.
     pub table: Arc<TranspositionTable>,
-    /// Tablebases, if any are open.
+    /// Open tablebases, if any.
     pub syzygy: Option<Arc<Syzygy>>,
     /// Receiver of the reports.
     pub reporter: Arc<dyn Reporter>,
-    /// The best root value of the previous search of this game, if any.
+    /// Best root value of the game's previous search, if any.
     pub previous_value: Option<Value>,
     /// Handicap of a level; `None` at full strength.
     pub mind: Option<Mind>,
-    /// Earliest time of the answer of a level that plays with a clock.
+    /// Earliest time of a level's answer in a game with a clock.
     pub not_before: Option<Instant>,
 }
 
@@ -56,7 +56,7 @@ impl Job {
         }
     }
 
-    /// Reports tables that turned out to be damaged.
+    /// Reports tables that were found to be damaged.
     pub fn report_damaged_tables(&self) {
         let news = self.syzygy.as_ref().map(|tables| tables.take_news());
         for text in news.into_iter().flatten() {

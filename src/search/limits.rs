@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use crate::board::Move;
 
-/// One side's clock as `go` gives it, in milliseconds; may be negative.
+/// One side's clock as given by `go`, in milliseconds; may be negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideClock {
-    /// Time left, if it was given.
+    /// Time left, if given.
     pub time: Option<i64>,
     /// Increment per move.
     pub increment: i64,
 }
 
-/// The limits of a search. Everything absent: search until stopped.
+/// Limits of a search. Without any limit, the search runs until it is stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// White's clock.
@@ -32,22 +32,22 @@ pub struct Limits {
     pub soft_nodes: Option<u64>,
     /// Stop at a mate in at most this many moves.
     pub mate: Option<i32>,
-    /// Hold `bestmove` until `stop`.
+    /// Delay `bestmove` until `stop`.
     pub infinite: bool,
-    /// Hold `bestmove` until `stop` or `ponderhit`; the clock starts at `ponderhit`.
+    /// Delay `bestmove` until `stop` or `ponderhit`; the clock starts at `ponderhit`.
     pub ponder: bool,
-    /// Only these root moves; `Some` of an empty list means that no legal one was named.
+    /// Search only these root moves. `Some` of an empty list means that none of the named moves was legal.
     pub search_moves: Option<Vec<Move>>,
-    /// Never these root moves.
+    /// Root moves to exclude.
     pub exclude_moves: Vec<Move>,
 }
 
-/// How long a search may take that nothing limits where nobody can stop it.
+/// Time limit of an otherwise unlimited search on a system that cannot receive `stop` during a search.
 const UNSTOPPABLE: Duration = Duration::from_secs(10);
 
 impl Limits {
-    /// The same for a system without threads, where no `stop` is heard before the search has ended: nothing holds the
-    /// move back, and what has no limit gets one.
+    /// These limits on a system without threads, where `stop` is read only after the search. Nothing delays the move,
+    /// and a search without a limit gets one of 10 seconds.
     pub fn without_stop(mut self) -> Self {
         (self.infinite, self.ponder) = (false, false);
         let clocked = self.white.time.is_some() || self.black.time.is_some();
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_that_nobody_can_stop_has_a_limit() {
+    fn search_without_stop_gets_a_limit() {
         let endless = Limits {
             infinite: true,
             mate: Some(3),

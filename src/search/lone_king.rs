@@ -1,26 +1,26 @@
-//! Evaluation of pawnless endings against a lone king: elementary mates, of which networks see few examples in
-//! training.
+//! Evaluation of pawnless endings against a lone king: elementary mates, which are rare in the training data of
+//! networks.
 //!
-//! Each of these mates needs a plan longer than a search of some thousand nodes can see. The evaluation encodes the
-//! plan: it rises when the lone king is driven to the edge (with bishop and knight, into a corner of the bishop's
-//! colour) and when the other king comes closer.
+//! Each of these mates needs a plan that is longer than a search of some thousand nodes can see. The evaluation
+//! encodes the plan. It rises when the lone king is driven to the edge, or with bishop and knight into a corner of the
+//! bishop's colour. It also rises when the other king comes closer.
 // CITE: the two gradients (edge or corner, and the kings' distance) are those of classical evaluations, Stockfish's KXK
 // and KBNK among them; the numbers are ours, chosen by games (`docs/experiments.md`).
 
 use super::score::{Value, piece_value};
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
-/// Base value of such an ending, beside its pieces: above any evaluation of an unclear position with pawns.
+/// Base value of such an ending, added to its material: above any evaluation of an unclear position with pawns.
 const WON: Value = 3000;
-/// Weight of the square of [`diagonals_to_centre`]. The square makes every step towards the corner worth more than a
-/// step of the other king, so the search does not stop half-way.
+/// Weight of the square of [`diagonals_to_centre`]. Squaring makes every step towards the corner worth more than a
+/// step of the other king, so the search does not stop halfway.
 const CORNER_STEP: Value = 120;
 /// Weight of [`eccentricity`].
 const EDGE_STEP: Value = 40;
-/// Weight of a step of the king towards the lone king.
+/// Weight of each step of the winner's king towards the lone king.
 const NEAR_STEP: Value = 60;
 
-/// The value for the side to move, if one side has only its king and the other can mate it without pawns.
+/// Value for the side to move, if one side has only its king and the other can force mate without pawns.
 #[inline]
 pub(super) fn value(position: &Position) -> Option<Value> {
     let lone = |color| position.by_color(color).count() == 1;
@@ -36,7 +36,7 @@ pub(super) fn value(position: &Position) -> Option<Value> {
     })
 }
 
-/// The value for the side that mates; nothing where its pieces do not suffice.
+/// Value for the side that mates, or `None` if its pieces cannot force mate.
 fn winning_value(position: &Position, loser: Color) -> Option<Value> {
     let count = |role| position.by_role(role).count() as Value;
     let bishops = position.by_role(Role::Bishop);
@@ -50,23 +50,24 @@ fn winning_value(position: &Position, loser: Color) -> Option<Value> {
     if !major && !minor_mates {
         return None;
     }
-    let driven = position.king(loser);
-    // Light and dark bishops, or a rook, mate at any edge.
-    let drive = if major || light == dark {
-        EDGE_STEP * eccentricity(driven)
+    let lone_king = position.king(loser);
+    // Bishops of both colours, or a major piece, mate at any edge.
+    let driven = if major || light == dark {
+        EDGE_STEP * eccentricity(lone_king)
     } else {
-        let diagonals = diagonals_to_centre(driven, light);
+        let diagonals = diagonals_to_centre(lone_king, light);
         CORNER_STEP * diagonals * diagonals
     };
-    let near = NEAR_STEP * (7 - driven.distance(position.king(!loser)) as Value);
+    let near = NEAR_STEP * (7 - lone_king.distance(position.king(!loser)) as Value);
     let material: Value = Role::ALL
         .map(|role| piece_value(role) * count(role))
         .iter()
         .sum();
-    Some(WON + material + drive + near)
+    Some(WON + material + driven + near)
 }
 
-/// How far from the centre a square lies, by squares of the distances: 0 there, 9 or more on an edge, 18 in a corner.
+/// Distance of a square from the centre, as a sum of squared distances: 0 in the centre, at least 9 on an edge, 18 in
+/// a corner.
 fn eccentricity(square: Square) -> Value {
     let from_centre = |coordinate: u32| {
         let distance = (2 * coordinate as Value - 7).abs() / 2;
@@ -75,8 +76,9 @@ fn eccentricity(square: Square) -> Value {
     from_centre(square.file().into()) + from_centre(square.rank().into())
 }
 
-/// Diagonals between a square and the long one that leads to the two corners of the other colour: 7 in a corner of the
-/// colour, 0 on that diagonal, on which the lone king flees from one wrong corner to the other.
+/// Diagonals between a square and the long diagonal that joins the two corners of the other colour. It is 7 in a
+/// corner of the bishop's colour and 0 on that diagonal, along which the lone king flees from one wrong corner to the
+/// other.
 fn diagonals_to_centre(square: Square, light: bool) -> Value {
     let (file, rank): (u32, u32) = (square.file().into(), square.rank().into());
     let (file, rank) = (file as Value, rank as Value);
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_mates_is_won_for_its_side() {
+    fn mating_material_is_won_for_its_side() {
         for fen in [
             "8/8/8/3k4/8/8/8/KQ6 w - - 0 1",
             "8/8/8/3k4/8/8/8/KR6 w - - 0 1",
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_network_judges_everything_else() {
+    fn other_endings_have_no_special_value() {
         for fen in [
             "8/8/8/3k4/8/8/8/KNN5 w - - 0 1",
             "8/8/8/3k4/8/8/8/KB1B4 w - - 0 1",
@@ -126,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn the_lone_king_is_driven_where_it_can_be_mated() {
+    fn value_rises_towards_the_mating_edge_or_corner() {
         let better = |more: &str, less: &str| assert!(of(more) > of(less), "{more}, {less}");
-        // To the edge, and the kings together.
+        // The lone king goes to the edge, and the other king comes closer.
         better(
             "3k4/8/3K4/8/8/8/8/1R6 w - - 0 1",
             "8/3k4/8/3K4/8/8/8/1R6 w - - 0 1",
@@ -146,7 +148,7 @@ mod tests {
             "8/8/8/8/8/8/5K1k/3BN3 w - - 0 1",
             "8/5K1k/8/8/8/8/8/3BN3 w - - 0 1",
         );
-        // c1 is dark: the other way round.
+        // c1 is a dark square: h8 is the right corner, h1 the wrong one.
         better(
             "7k/8/5K2/8/8/8/8/1NB5 w - - 0 1",
             "8/8/8/8/8/5K2/8/1NB4k w - - 0 1",

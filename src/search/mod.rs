@@ -15,32 +15,33 @@
 //!   replacement in the transposition table
 //! * Berserk: the form of the time factor for a stable best move
 //! * Caissa: correction histories, as an idea
-//! * Reckless, Viridithas, Ethereal: no formula or figure was traced to them. They share many ideas with Stockfish.
+//! * Reckless, Viridithas, Ethereal: no formula or figure comes from them, as far as we know. They share many ideas
+//!   with Stockfish.
 //! * ours: the structure of the code, the layout of the transposition table, the win model's constants (`wdl`),
 //!   the figures of endings against a lone king (`lone_king`), the choice of root moves by tablebases (`root_filter`),
 //!   `asp_delta`, `red_factor`, `qs_futility`, `time_share`
 //!
-//! At each step a `CITE:` comment names who had the idea and when, and where the form and figures come from.
-//! Measurements, and experiments that failed, are in `docs/experiments.md`.
+//! At each step a `CITE:` comment names the author and year of the idea and the source of its form and figures.
+//! `docs/experiments.md` has measurements and failed experiments.
 //!
 //! # Map
 //!
 //! From `go` to `bestmove`: [`ThreadPool::go`] builds a job (root moves, budget). Every `Worker` runs `root`
-//! (iterations, aspiration window) over `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the limits,
-//! reports, and ends the search.
+//! (iterations, aspiration window), which calls `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the
+//! limits, reports, and ends the search.
 //!
 //! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, its type), `evaluation`,
-//!   `lone_king`, `syzygy` (over `table_files` where the system cannot read at an offset): values, settings, rules and
+//!   `lone_king`, `syzygy` (with `table_files` where the system cannot read at an offset): values, settings, rules and
 //!   tablebases; independent of the worker
-//! * [`tt`], `tt_file` (the same in a file), `history`, `correction`, `movepick`: memory of earlier nodes, and move
-//!   ordering by it
-//! * `job`, `signals`, `root_move`: one search as its threads share it
-//! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move; `fifty`: the 50-move
-//!   limit within reach
+//! * [`tt`], `tt_file` (its file format), `history`, `correction`, `movepick`: results of earlier nodes, and the move
+//!   ordering that uses them
+//! * `job`, `signals`, `root_move`: the state of one search that its threads share
+//! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move; `fifty`: the
+//!   50-move limit within reach
 //! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `history_update`, `qsearch`: the node
 //! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `vote`: iterations, root moves and lines, threads and their
 //!   vote; `handicap`: restrictions of a level below full strength
-//! * [`solo`], [`sampler`]: a search on the caller's thread and an observer of its positions, for data generation
+//! * [`solo`], [`sampler`]: a search on the caller's thread, and an observer of its positions, for data generation
 //!
 //! The table of steps in `negamax.rs` lists the file and function of each rule.
 // CITE: alpha-beta: Knuth and Moore (1975); principal-variation search: Marsland and Campbell (1982), Reinefeld's

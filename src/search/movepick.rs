@@ -1,9 +1,9 @@
 //! Staged move picker: yields pseudo-legal moves in order of promise and generates each stage lazily.
 //!
-//! Most cutoffs come from the first move or two, so moves come in stages: the table's move (no generation), captures
-//! that do not lose material, quiet moves by history, then bad captures and bad quiet moves.
-// CITE: stages and scores: SF-2026-08. Noisy evasions also count their history here, and moves are picked one by one
-// in place of its partial sort.
+//! Most cutoffs come from the first or second move, so moves are generated in stages: the table's move (no
+//! generation), captures that do not lose material, quiet moves by history, then bad captures and bad quiet moves.
+// CITE: stages and scores: SF-2026-08. Here the scores of noisy evasions also include their history, and moves are
+// selected one by one instead of by its partial sort.
 
 use super::history::{Histories, LOW_PLIES, MoveContext, cheaper_attacks, piece_square};
 use super::params;
@@ -11,8 +11,8 @@ use super::score::{exchange_units, piece_value};
 use crate::board::moves::MAX_MOVES;
 use crate::board::{CheckInfo, Move, MoveList, Position, Role};
 
-/// Buffers for the moves of one ply; part of the worker, because clearing them at each node would cost more than
-/// filling them.
+/// Move buffers of one ply. They belong to the worker, because clearing them at each node would cost more than filling
+/// them.
 pub struct Scratch {
     list: MoveList,
     scored: [Scored; MAX_MOVES],
@@ -35,13 +35,13 @@ impl Scratch {
     }
 }
 
-/// Inputs of the picker from the worker.
+/// The picker's inputs from the worker.
 pub struct Guide<'a> {
     /// The position, before the move.
     pub position: &'a Position,
-    /// Checks that moves could give.
+    /// Check information of the position.
     pub checks: &'a CheckInfo,
-    /// The statistics.
+    /// Move statistics of the thread.
     pub histories: &'a Histories,
     /// Contexts 1, 2, 3, 4 and 6 plies ago.
     pub contexts: [MoveContext; 5],
@@ -65,17 +65,17 @@ enum Stage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PickerKind {
-    /// Everything, in the full search.
+    /// All moves, for the full search.
     Main,
     /// All evasions of a check.
     Evasions,
     /// Noisy moves only.
     Quiescence,
-    /// Noisy moves whose exchange wins at least this.
+    /// Noisy moves whose exchange wins at least this many centipawns.
     ProbCut(i32),
 }
 
-/// The state of one node's move ordering.
+/// State of one node's move ordering.
 pub struct MovePicker {
     kind: PickerKind,
     stage: Stage,
@@ -214,7 +214,7 @@ impl MovePicker {
         self.stage = Stage::GoodNoisy;
     }
 
-    /// Noisy moves by score; those that lose material go to the front of the list, for later.
+    /// Next good noisy move by score. Moves that lose material are moved to the front of the list, for a later stage.
     fn next_good_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
         while let Some((score, m)) = self.select(scratch) {
             if Some(m) == self.table_move {
@@ -260,13 +260,13 @@ impl MovePicker {
         self.stage = Stage::GoodQuiet;
     }
 
-    /// The best quiet move left, if its score is at least `least`.
-    fn next_quiet(&mut self, scratch: &mut Scratch, least: i32) -> Option<Move> {
+    /// The best remaining quiet move, if its score is at least `min_score`.
+    fn next_quiet(&mut self, scratch: &mut Scratch, min_score: i32) -> Option<Move> {
         if self.skip_quiets {
             return None;
         }
         while let Some((score, m)) = select(&mut scratch.scored[self.next..self.quiet_end]) {
-            if score < least {
+            if score < min_score {
                 return None;
             }
             self.next += 1;
@@ -313,19 +313,19 @@ impl MovePicker {
     }
 }
 
-/// Moves the best to the front. Most nodes need one move or two, so selecting the best each time costs less than
+/// Moves the best move to the front. Most nodes need only one or two moves, so repeated selection costs less than
 /// sorting.
 #[inline]
 fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
     let mut best = 0;
-    let mut most = rest.first()?.score;
+    let mut best_score = rest.first()?.score;
     for (i, other) in rest.iter().enumerate().skip(1) {
-        if other.score > most {
-            (best, most) = (i, other.score);
+        if other.score > best_score {
+            (best, best_score) = (i, other.score);
         }
     }
     rest.swap(0, best);
-    Some((most, rest[0].m?))
+    Some((best_score, rest[0].m?))
 }
 
 /// Score of a noisy move: most valuable victim first, then capture history.
@@ -346,7 +346,7 @@ fn evasion_score(guide: &Guide, m: Move) -> i32 {
         + guide.histories.continuation(guide.contexts[0], square)
 }
 
-/// Inputs that the scores of all quiet moves of a node share.
+/// Score terms that all quiet moves of a node share.
 struct QuietScorer<'a> {
     cheaper: [crate::board::Bitboard; 6],
     butterfly: &'a [i16],
@@ -369,8 +369,8 @@ impl<'a> QuietScorer<'a> {
         }
     }
 
-    /// Sum of the histories, plus a bonus for checks that lose nothing and for moves away from attacks by cheaper
-    /// pieces, and a malus for moves into them.
+    /// Sum of the histories, plus a bonus for checks that lose no material and for moves away from attacks by cheaper
+    /// pieces, minus a malus for moves into such attacks.
     // CITE: SF-2026-08; weights of attacked pieces: Stockfish between May and November 2025.
     #[inline]
     fn score(&self, guide: &Guide, m: Move) -> i32 {

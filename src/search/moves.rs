@@ -1,4 +1,4 @@
-//! Steps 11 to 15: the moves of a node, which of them are searched, and how deep.
+//! Steps 11 to 15: which moves of a node are searched, and how deep.
 // CITE: conditions and figures of steps 11 to 15: SF-2026-08 where a step names no other source.
 
 use super::candidate::{Candidate, SearchedMoves};
@@ -21,7 +21,7 @@ enum Verdict {
 }
 
 impl Worker {
-    /// Step 11. The moves, one by one. The best of them gives the node's value.
+    /// Step 11. The moves, one by one. The value of the best one is the node's value.
     pub(super) fn search_moves<const KIND: u8>(&mut self, node: &mut Node) -> Step<Value> {
         let excluded = self.frame(0).excluded;
         let checks = self.position.check_info();
@@ -32,7 +32,7 @@ impl Worker {
         let mut count = 0;
         let mut share = self.window_share(node);
         loop {
-            // Checked before quiet moves are generated and scored, which is the most expensive part of the loop.
+            // Checked before quiet moves are generated and scored, the most expensive part of the loop.
             if KIND != ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
                 picker.skip_quiets();
             }
@@ -93,8 +93,8 @@ impl Worker {
         Ok(self.finish::<KIND>(node, best_move, count, &searched))
     }
 
-    /// Whether a move as good as the best so far replaces it. This happens pseudo-randomly near the leaves, so that the
-    /// first of several equal lines is not always chosen.
+    /// Whether a move as good as the best so far replaces it. This happens pseudo-randomly near the leaves, so that
+    /// the first of several equal lines is not always chosen.
     // CITE: Stockfish (June 2024); form and mask: SF-2026-08.
     #[inline]
     fn promotes_equal(&self, node: &Node, value: Value) -> bool {
@@ -104,7 +104,7 @@ impl Worker {
             && !score::is_win(value.abs() + 1)
     }
 
-    /// Records `m` as the new best move, better than alpha. Returns whether that ends the node.
+    /// Records `m`, whose value exceeds alpha, as the new best move. Returns whether it ends the node.
     // CITE: less depth after a move that raised alpha: Stockfish (2022), figures SF-2026-08; the count of cutoffs:
     // Stockfish (2022), form SF-2026-08.
     #[inline]
@@ -117,7 +117,7 @@ impl Worker {
             return true;
         }
         node.alpha = node.best;
-        // The remaining moves are less likely to beat it and are searched less deep.
+        // The remaining moves are less likely to be better, so they are searched less deep.
         if node.depth > params::raise_depth_min()
             && node.depth < params::raise_depth_max()
             && !score::is_decisive(node.best)
@@ -157,8 +157,8 @@ impl Worker {
         }
     }
 
-    /// Step 12. Shallow pruning: moves that are futile by their order, history, exchange or the static evaluation are
-    /// skipped, once some move that does not lose is known.
+    /// Step 12. Shallow pruning: skips moves that are futile by their order, history, exchange or the static
+    /// evaluation. Requires a move that does not lose.
     // CITE: conditions and figures: SF-2026-08; those of history pruning are rounded from SF-17.1.
     fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
         if !self.may_prune_moves(node) {
@@ -174,7 +174,7 @@ impl Worker {
         self.prune_quiet(node, c, depth)
     }
 
-    /// Whether moves of the node may be skipped: some move does not lose, and zugzwang is unlikely.
+    /// Whether moves of the node may be skipped: a move that does not lose is known, and zugzwang is unlikely.
     #[inline]
     fn may_prune_moves(&self, node: &Node) -> bool {
         !score::is_loss(node.best) && self.position.has_non_pawn_material(self.position.turn())
@@ -202,7 +202,7 @@ impl Worker {
                 return Verdict::Skip;
             }
         }
-        // Exchange: it loses too much material.
+        // Exchange: the move loses too much material.
         // CITE: form and figures: SF-2026-08, less its exception for sacrifices that lead to stalemate.
         let margin =
             params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
@@ -218,7 +218,7 @@ impl Worker {
         let mut history = self.histories.continuation(self.frame(1).context, square)
             + self.histories.continuation(self.frame(2).context, square)
             + self.histories.pawn(self.position.pawn_key(), square);
-        // History: it has failed too often.
+        // History: the move has failed too often.
         // CITE: history pruning: F. Letouzey's Fruit (2005); form: Stockfish, figures rounded from SF-17.1.
         if history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
@@ -239,7 +239,7 @@ impl Worker {
             }
             return Verdict::Skip;
         }
-        // Exchange: it loses material.
+        // Exchange: the move loses material.
         // CITE: form and figures: SF-2026-08.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
@@ -250,7 +250,7 @@ impl Worker {
         }
     }
 
-    /// Step 13. Singular extension: if every other move fails low against a window just below the table's score, the
+    /// Step 13. Singular extension. If every other move fails low against a window just below the table's score, the
     /// table's move is the only good one and is searched deeper. If the others do not fail low even against beta,
     /// several moves are good enough and the node is cut off (multi-cut).
     // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1988); multi-cut: Björnsson, Marsland (1998), in
@@ -280,8 +280,9 @@ impl Worker {
         if value < beta {
             let quiet = i32::from(!node.tt_noisy);
             let open = i32::from(node.pv);
-            let beyond = self.ply as i32 > self.root_depth;
-            let uncertainty = node.correction.abs() / 2 + params::sing_beyond() * i32::from(beyond);
+            let is_deep = self.ply as i32 > self.root_depth;
+            let uncertainty =
+                node.correction.abs() / 2 + params::sing_beyond() * i32::from(is_deep);
             let double = params::sing_double() + params::sing_double_pv() * open
                 - params::sing_double_quiet() * quiet
                 - uncertainty;
@@ -291,8 +292,8 @@ impl Worker {
                 - uncertainty;
             let mut plies = 1 + i32::from(value < beta - double);
             plies += i32::from(plies == 2 && value < beta - triple);
-            // The other moves get another ply too. The depth of the table's move is fixed already; its extension is
-            // returned.
+            // The other moves are also searched a ply deeper. The depth of the table's move is already fixed; its
+            // extension is returned.
             node.depth += 1;
             return Ok(plies);
         }
@@ -305,7 +306,7 @@ impl Worker {
         Ok(-params::sing_negative() * i32::from(others_do))
     }
 
-    /// Whether the move only shuffles a piece back and forth. Such lines are endless and get no extension.
+    /// Whether the move only shuffles a piece back and forth. Such lines are endless, so they are not extended.
     // CITE: Stockfish (2025); figures: SF-2026-08.
     fn is_shuffling(&self, m: Move) -> bool {
         if self.position.is_noisy(m)
@@ -320,13 +321,13 @@ impl Worker {
         }
     }
 
-    /// Width of the window relative to the root's, in 1024ths. Wide windows get smaller reductions.
+    /// Width of the window relative to the root's, in 1024ths. Wide windows cause smaller reductions.
     fn window_share(&self, node: &Node) -> i32 {
         (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
     }
 
-    /// Steps 14 and 15. Makes the move and searches it: first reduced with a null window, then deeper and with the
-    /// whole window, depending on the result.
+    /// Steps 14 and 15. Makes the move and searches it, first reduced with a null window, then deeper and with the
+    /// full window, depending on the result.
     fn search_candidate<const KIND: u8>(
         &mut self,
         node: &Node,
@@ -347,14 +348,14 @@ impl Worker {
         let mut depth = c.depth + extension;
         self.child(c.m, |w| {
             if pv {
-                // Clears the line of the previous move: this one may become best without a line of its own.
+                // Clears the PV of the previous move: this move may become the best without a PV of its own.
                 w.pv[w.ply].clear();
             }
             let alpha = node.alpha;
             let mut value = NONE;
             let late = node.depth >= 2 && c.count > 1;
             if late {
-                // 14. Late moves fail low most of the time; a reduced search shows it at less cost.
+                // 14. Late moves fail low most of the time; a reduced search shows this at a lower cost.
                 // CITE: late move reductions: F. Letouzey's Fruit (2005), T. Romstad's Glaurung (2006); deeper and
                 // shallower re-searches: Stockfish (2021 and 2022); figures: SF-2026-08.
                 let reduced = (depth - reduction / 1024).min(depth + 2).max(1) + i32::from(pv);
@@ -379,9 +380,9 @@ impl Worker {
                 value =
                     -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
             }
-            // 15. The first move of a PV node, and every move that beats alpha, are searched with the whole window.
-            // CITE: principal-variation search: Marsland, Campbell (1982). No dive of the table's move into
-            // quiescence: SF-17.1.
+            // 15. The first move of a PV node, and every move that beats alpha, are searched with the full window.
+            // CITE: principal-variation search: Marsland, Campbell (1982). The table's move is never searched in
+            // quiescence search directly: SF-17.1.
             if pv && (c.count == 1 || value > alpha) {
                 let keep = Some(c.m) == node.tt_move
                     && w.root_depth > params::full_keep_depth()
@@ -418,7 +419,7 @@ impl Worker {
         &mut self.frames[self.ply + super::frame::BELOW_ROOT - 1]
     }
 
-    /// The node's value after its moves: mate and stalemate, history updates, and the table.
+    /// Value of the node after its moves: mate and stalemate, history updates, and the table entry.
     // CITE: form: SF-2026-08.
     fn finish<const KIND: u8>(
         &mut self,
@@ -438,7 +439,7 @@ impl Worker {
             };
         }
         if node.best <= -INFINITE {
-            // Every move was pruned, or overlooked.
+            // Every move was pruned or missed by the level.
             let is_level = self.job.mind.is_some();
             node.best = if is_level {
                 self.frame(0).static_eval
@@ -446,7 +447,7 @@ impl Worker {
                 node.alpha
             };
         }
-        // How far a fail-high exceeds beta is partly an artefact of the null window.
+        // The amount by which a fail-high exceeds beta is partly an artefact of the null window.
         if node.best >= node.beta
             && !score::is_decisive(node.best)
             && !score::is_decisive(node.alpha)
@@ -459,7 +460,7 @@ impl Worker {
         }
         node.best = node.best.min(node.most);
         if node.best <= node.alpha && best_move.is_none() {
-            // The opponent's move was good; the node inherits the parent's PV flag.
+            // The opponent's move was good, so the node inherits the parent's PV flag.
             let parent_pv = self.frame(1).tt_pv && self.ply > 0;
             self.frame_mut().tt_pv |= parent_pv;
         }

@@ -1,4 +1,4 @@
-//! The full search of a node, in numbered steps. Each step says why it is sound.
+//! The full search of a node, in numbered steps. The comment of each step says why it is sound.
 //!
 //! | step | rule | where |
 //! |---|---|---|
@@ -19,10 +19,10 @@
 //! | 15 | full searches | `search_candidate` |
 //! | 16 | history and correction updates | `finish`; amounts: `history_update.rs` |
 //!
-//! `docs/experiments.md` has the measured gain of the rules.
+//! `docs/experiments.md` has the measured gain of each rule.
 //!
-//! A step ends its node with `?` (see `step.rs`). `Worker::child`, the only wrapper that makes moves, undoes them in
-//! any case.
+//! A step ends its node with `?` (see `step.rs`). `Worker::child`, the only wrapper that makes moves, always undoes
+//! them.
 // CITE: order and conditions of the steps: Stockfish (SF-2026-08; short names as in the credits of the search's map).
 // Cutoffs by the table come before the static evaluation here, after it there.
 
@@ -54,7 +54,7 @@ impl Worker {
         }
     }
 
-    /// The steps of a node.
+    /// Runs the steps of a node.
     #[inline]
     fn search_node<const KIND: u8>(&mut self, mut node: Node) -> Step<Value> {
         let node = &mut node;
@@ -79,7 +79,7 @@ impl Worker {
         self.search_moves::<KIND>(node) //                  11. to 16.: the moves
     }
 
-    /// Step 1, also of quiescence: checks the limits and resets the state that earlier visits left at this ply.
+    /// Step 1, also of quiescence: checks the limits and resets the state of earlier visits at this ply.
     #[inline]
     pub(super) fn enter(&mut self, pv: bool) -> Searched<()> {
         self.tick()?;
@@ -91,9 +91,9 @@ impl Worker {
         Ok(())
     }
 
-    /// Step 1, also of quiescence: draws by rule, and the end of the path. One repetition inside the search counts as a
-    /// draw, because a side that could do better would not have repeated. A move that repeats is worth at least a draw;
-    /// this is known before the move is made, and raises alpha.
+    /// Step 1, also of quiescence: draws by rule, and the end of the path. One repetition inside the search counts as
+    /// a draw, because a side with a better move would not have repeated. If a move can repeat a position, the node is
+    /// worth at least a draw. So alpha is raised before the move is made.
     // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
@@ -114,8 +114,8 @@ impl Worker {
         }))
     }
 
-    /// Step 2. Mate distance: no value here can exceed a mate by the next move, nor be below a mate on the board. A
-    /// window outside these bounds ends the node.
+    /// Step 2. Mate distance: no value at this node can exceed that of a mate by the next move, or be below that of a
+    /// mate on the board. A window outside these bounds ends the node.
     // CITE: origin of the idea not recorded; form: Stockfish.
     #[inline]
     fn mate_distance(&self, node: &mut Node) -> Step {
@@ -124,7 +124,7 @@ impl Worker {
         cut_if(node.alpha >= node.beta, node.alpha)
     }
 
-    /// Step 3. Transposition table look-up: the result of an earlier search, or of another path, of this position.
+    /// Step 3. Transposition table lookup: the result of an earlier search of this position, perhaps by another path.
     // CITE: Greenblatt, Eastlake, Crocker (1967); keys: Zobrist (1970).
     #[inline]
     fn look_up<const KIND: u8>(&mut self, node: &mut Node) {
@@ -152,7 +152,7 @@ impl Worker {
         self.frames[self.ply + super::frame::BELOW_ROOT + 2].cutoffs = 0;
     }
 
-    /// A stored result that is deep enough and decides the window ends the node.
+    /// Ends the node if a stored result is deep enough and decides the window.
     // CITE: conditions and figures: SF-2026-08; the limit on depth: SF-17.1.
     #[inline(always)]
     fn table_cutoff(&mut self, node: &Node) -> Step {
@@ -163,7 +163,7 @@ impl Worker {
             || score == NONE
             || e.depth <= node.depth - i32::from(score <= node.beta)
             || !e.bound.settles(score, node.beta)
-            // A shallow node that was expected to fail the other way is searched.
+            // A shallow node that was expected to fail the other way is still searched.
             || (node.cut_node != (score >= node.beta) && node.depth <= params::tt_other_depth())
         {
             return Ok(());
@@ -177,7 +177,7 @@ impl Worker {
         cut_if(holds, score)
     }
 
-    /// Whether the entry after the table's move, if there is one, decides the window the same way.
+    /// Whether the entry of the position after the table's move, if there is one, decides the window the same way.
     // CITE: Stockfish (May 2025); form: SF-2026-08.
     fn table_agrees(&mut self, node: &Node) -> bool {
         let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
@@ -186,7 +186,7 @@ impl Worker {
         if score::is_decisive(node.tt_score) {
             return true;
         }
-        // No evaluation takes place, so the accumulators need no update, and the search cannot be aborted in between.
+        // No evaluation takes place, so the accumulators need no update. The search cannot be aborted in between.
         self.position.do_move(m);
         let next = self.job.table.probe(self.table_key());
         let halfmoves = self.position.halfmoves();
@@ -195,7 +195,7 @@ impl Worker {
         next == NONE || (node.tt_score >= node.beta) == (-next >= node.beta)
     }
 
-    /// Step 4. Tablebases, directly after a capture or pawn move (otherwise the 50-move counter matters).
+    /// Step 4. Tablebases, probed only after a capture or pawn move (otherwise the 50-move counter matters).
     // CITE: Syzygy tablebases: R. de Man (2013); form, and the extra depth of the stored entry: SF-2026-08.
     #[inline]
     fn tablebase_cutoff(&mut self, node: &mut Node) -> Step {
@@ -219,9 +219,9 @@ impl Worker {
         };
         let options = &job.options;
         let men = self.position.occupied().count();
-        let most = syzygy.max_pieces().min(options.syzygy_probe_limit);
-        if men > most
-            || (men == most && node.depth < options.syzygy_probe_depth)
+        let max_men = syzygy.max_pieces().min(options.syzygy_probe_limit);
+        if men > max_men
+            || (men == max_men && node.depth < options.syzygy_probe_depth)
             || self.position.halfmoves() != 0
             || self.position.has_castling_rights()
         {
@@ -253,7 +253,7 @@ impl Worker {
             return Err(Exit::Cut(value));
         }
         if node.pv {
-            // A bound only: there may be a mate above it, or a loss below it. Search on within the bound.
+            // This is only a bound: there may be a mate above it, or a loss below it. Search on within the bound.
             if bound == Bound::Lower {
                 node.best = value;
                 node.alpha = node.alpha.max(value);

@@ -16,7 +16,7 @@ pub(super) const NULL_WINDOW: u8 = 2;
 
 /// State of a node before its moves are searched.
 pub(super) struct Node {
-    /// Whether its window is open: the root, or a node of the principal variation.
+    /// Whether the window is open: at the root, or on the principal variation.
     pub pv: bool,
     pub alpha: Value,
     pub beta: Value,
@@ -24,9 +24,9 @@ pub(super) struct Node {
     /// Whether this node is expected to fail high.
     pub cut_node: bool,
     pub entry: Option<TableEntry>,
-    /// The table's score in terms of the root, or `NONE`.
+    /// The table's score relative to the root, or `NONE`.
     pub tt_score: Value,
-    /// The table's move, pseudo-legal here.
+    /// The table's move, pseudo-legal in this position.
     pub tt_move: Option<Move>,
     pub tt_noisy: bool,
     /// The network's value, or `NONE` in check.
@@ -35,11 +35,11 @@ pub(super) struct Node {
     pub eval: Value,
     /// Correction of the static evaluation.
     pub correction: Value,
-    /// Whether the evaluation is better than two plies ago.
+    /// Whether the evaluation is better than two plies earlier.
     pub improving: bool,
-    /// Whether the opponent's evaluation is worse than a ply ago.
+    /// Whether the opponent's evaluation is worse than a ply earlier.
     pub worsening: bool,
-    /// Best value so far and the most that tablebases allow.
+    /// Best value so far, and the upper bound from tablebases.
     pub best: Value,
     pub most: Value,
 }
@@ -71,20 +71,20 @@ impl Node {
         }
     }
 
-    /// The depth of the table's entry, very small without one.
+    /// Depth of the table's entry; very small without an entry.
     pub fn tt_depth(&self) -> i32 {
         self.entry.map_or(-10, |e| e.depth)
     }
 
-    /// The meaning of the table's score.
+    /// Relation of the table's score to the true score.
     pub fn tt_bound(&self) -> Bound {
         self.entry.map_or(Bound::None, |e| e.bound)
     }
 
-    /// In a PV node: applies a tablebase win or loss from the transposition table at any depth. Null-window searches of
-    /// earlier moves use it. A full-window search that ignored it would find less than they did, would not raise alpha,
-    /// and would search move after move at every node of the variation. This took minutes where the window lay between
-    /// an evaluation and a tablebase win.
+    /// In a PV node, applies a tablebase win or loss from the transposition table at any depth. Null-window searches
+    /// of earlier moves use such entries. A full-window search that ignored them would find less, would not raise
+    /// alpha, and would search move after move at every node of the variation. This took minutes where the window lay
+    /// between an evaluation and a tablebase win.
     pub fn keep_proven_win(&mut self) -> Step {
         let score = self.tt_score;
         if score == NONE || !score::is_decisive(score) || score::is_mate(score) {
@@ -111,7 +111,7 @@ mod tests {
     use crate::search::score::{TB_WIN, mate_in};
     use crate::search::step::Exit;
 
-    /// A node with an open window, of whose position the table says that it is worth `score`, or more or less.
+    /// A node with an open window whose table entry has this score and bound.
     fn node(score: Value, bound: Bound) -> Node {
         let entry = TableEntry {
             best: None,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tablebases_proved_holds_in_an_open_window() {
+    fn tablebase_result_applies_in_open_window() {
         let kept = |score, bound| {
             let mut node = node(score, bound);
             let cut = match node.keep_proven_win() {

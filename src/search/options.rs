@@ -1,9 +1,8 @@
-//! The settings of a search, as UCI's options give them. Pure data.
+//! Settings of a search, from the UCI options. Pure data.
 
 use crate::level::Level;
 
-/// Settings that a search reads; a copy travels with each `go`. MultiPV and the like changed while a search
-/// runs hold from the next one.
+/// Settings of a search. Each `go` copies them, so a change during a search applies from the next one.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// Number of lines.
@@ -12,15 +11,15 @@ pub struct SearchOptions {
     pub move_overhead: i64,
     /// Nodes per millisecond when the clock counts nodes; 0 means real time.
     pub nodes_time: u64,
-    /// Whether the GUI may let us ponder (makes the clock a little more generous).
+    /// Whether the GUI may let the engine ponder. The time budget is then slightly larger.
     pub ponder: bool,
-    /// Play at a level below full strength; then one thread searches one line, whatever `multi_pv` says.
+    /// Level below full strength. One thread then searches one line, whatever the value of `multi_pv`.
     pub level: Option<Level>,
-    /// Whether a person analyses: draws are worth exactly nothing.
+    /// Whether a person analyses: draws are then worth exactly 0.
     pub analyse_mode: bool,
-    /// Minimal depth at which positions with the largest number of men are probed.
+    /// Minimum depth of a probe of positions with the largest number of men.
     pub syzygy_probe_depth: i32,
-    /// Most men that are probed.
+    /// Maximum number of men of a position that is probed.
     pub syzygy_probe_limit: usize,
     /// Whether tablebases respect the 50-move rule.
     pub syzygy_50_move_rule: bool,

@@ -1,12 +1,12 @@
 //! Type of a tunable number: its row in the table of `params.rs`, its function, and its line for SPSA.
 //!
 //! In an ordinary build each number is a constant. With the feature `tune` each is an atomic that a UCI option or a
-//! tuning run sets. A new value applies from the next use (starting values of histories from the next game).
+//! tuning run sets. A new value applies from the next use; initial values of histories apply from the next game.
 
 // An ordinary build uses the names only.
 #![cfg_attr(not(feature = "tune"), allow(dead_code))]
 
-/// The usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
+/// Usual learning rate of SPSA's last iteration, in squares of the last perturbation (`R_end`).
 pub const LAST_RATE: f64 = 0.002;
 
 /// One line of the table.
@@ -16,9 +16,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// Value in an ordinary build.
     pub default: i32,
-    /// Least sensible value.
+    /// Minimum sensible value.
     pub min: i32,
-    /// Greatest sensible value.
+    /// Maximum sensible value.
     pub max: i32,
     /// SPSA's last step size (`C_end`).
     pub step: i32,
@@ -38,7 +38,7 @@ impl Parameter {
     }
 }
 
-/// Declares the table, and a function for each parameter that gives its value.
+/// Declares the table, and for each parameter a function that returns its value.
 macro_rules! parameters {
     ($($name:ident = $default:literal, $min:literal ..= $max:literal, $step:literal;)*) => {
         /// The table, in the order of its declaration.
@@ -65,7 +65,7 @@ macro_rules! parameters {
             $(#[allow(non_upper_case_globals)] pub static $name: AtomicI32 = AtomicI32::new($default);)*
         }
 
-        /// Sets a parameter; `false` when there is none of that name or the value is out of its range.
+        /// Sets a parameter. Returns `false` if the name is unknown or the value is out of range.
         #[cfg(feature = "tune")]
         pub fn set(name: &str, value: i32) -> bool {
             $(if name.eq_ignore_ascii_case(stringify!($name)) {

@@ -1,17 +1,17 @@
 //! Every tunable number of the search: one line each with name, default, range and step.
 //!
-//! The names say what a number is for: `*_base`, `*_depth` (times depth), `*_margin` (internal units), `*_div`
+//! The affixes of a name describe its use: `*_base`, `*_depth` (times depth), `*_margin` (internal units), `*_div`
 //! (divides), `*_scale` (1024ths), `*_min` and `*_max` (bounds), `*_plies`, `red_*` (reductions, in 1024ths of a ply).
-//! In an ordinary build each is a constant; with the feature `tune` each is a UCI option, and `zoothera tune` prints
-//! OpenBench's SPSA lines. The ranges keep every formula from overflow, division by zero and crossed bounds.
+//! In an ordinary build each is a constant. With the feature `tune` each is a UCI option, and `zoothera tune` prints
+//! OpenBench's SPSA lines. The ranges protect every formula from overflow, division by zero and crossed bounds.
 //!
-//! Above each group stands whose values they are, by short names: `SF-2026-08` is Stockfish's development version of
-//! 3 August 2026 (commit 762dd1d), `SF-17.1` Stockfish 17.1 (March 2025), `SF-17` Stockfish 17 (September 2024). Units
-//! are those of Stockfish (a pawn is about 208). "Converted" means the same number in other units, such as 1024ths.
-//! Of the 255 values, 172 equal those of SF-2026-08 (16 of them converted) and 4 are close to them. 35 equal those of
-//! earlier Stockfish versions and 25 are rounded from them. 4 come from our own measurements. For 15 the origin is not
-//! recorded. No value was found to come from Reckless, Viridithas, Berserk or Ethereal.
-//! Tuning runs and screenings are in `docs/experiments.md`.
+//! A comment above each group names the origin of its values by short names. `SF-2026-08` is Stockfish's development
+//! version of 3 August 2026 (commit 762dd1d), `SF-17.1` Stockfish 17.1 (March 2025), `SF-17` Stockfish 17 (September
+//! 2024). Units are those of Stockfish (a pawn is about 208). "Converted" means the same number in other units, such
+//! as 1024ths. Of the 255 values, 172 equal those of SF-2026-08 (16 of them converted) and 4 are close to them. 35
+//! equal those of earlier Stockfish versions and 25 are rounded from them. 4 come from our own measurements. For 15
+//! the origin is not recorded. No value was found to come from Reckless, Viridithas, Berserk or Ethereal.
+//! `docs/experiments.md` has the tuning runs and screenings.
 
 #[cfg(any(feature = "tune", test))]
 pub use super::parameter::LAST_RATE;
@@ -34,14 +34,14 @@ parameters! {
     root_newest_min = 12, 1..=16, 2;
     root_newest_max = 24, 16..=32, 2;
     // Cutoffs by the transposition table and tablebases
-    // CITE: SF-2026-08, but `tt_other_depth` (SF-17.1; SF-2026-08 has 4) and `tt_halfmoves` (SF-17.1; SF-2026-08 has
-    // 96).
+    // CITE: SF-2026-08, except `tt_other_depth` (SF-17.1; SF-2026-08 has 4) and `tt_halfmoves` (SF-17.1; SF-2026-08
+    // has 96).
     tt_other_depth = 5, 0..=10, 1;
     tt_verify_depth = 7, 3..=12, 1;
     tt_halfmoves = 90, 40..=100, 4;
     tb_store_plies = 6, 0..=12, 1;
     // Hindsight depth, by the reduction of the previous move
-    // CITE: SF-2026-08, but `hind_shallower_sum` (close to its 166).
+    // CITE: SF-2026-08, except `hind_shallower_sum` (close to its 166).
     hind_deeper_plies = 3, 1..=6, 1;
     hind_shallower_plies = 2, 1..=6, 1;
     hind_shallower_sum = 180, 40..=400, 20;
@@ -85,8 +85,8 @@ parameters! {
     probcut_tt_margin = 415, 200..=700, 30;
     probcut_tt_plies = 4, 1..=8, 1;
     // Shallow pruning of moves
-    // CITE: SF-2026-08. But `hist_prune_depth` and `hist_lmr_div` are rounded from SF-17.1 (4348, 3593),
-    // `hist_lmr_butterfly` is SF-17.
+    // CITE: SF-2026-08, except `hist_prune_depth` and `hist_lmr_div`, rounded from SF-17.1 (4348, 3593), and
+    // `hist_lmr_butterfly`, from SF-17.
     lmp_base = 3, 1..=8, 1;
     cap_fut_depth_max = 8, 3..=14, 1;
     cap_fut_base = 234, 80..=450, 22;
@@ -136,7 +136,7 @@ parameters! {
     stat_answer = 1126, 300..=2200, 90;
     stat_second = 1093, 300..=2200, 90;
     // Late move reductions, in 1024ths of a ply
-    // CITE: SF-2026-08; `red_not_improving`, `red_corr` and `red_history` converted, `red_ttpv` is its 3023 less its
+    // CITE: SF-2026-08; `red_not_improving`, `red_corr` and `red_history` converted, `red_ttpv` is its 3023 minus its
     // 929. `red_factor`: our screenings (SF-2026-08 has 2872). Origin of `red_delta_max` not recorded.
     red_factor = 3040, 1800..=3800, 110;
     red_base = 982, 300..=2000, 90;
@@ -154,7 +154,7 @@ parameters! {
     red_cut = 4026, 1000..=6000, 220;
     red_cut_no_tt = 933, 0..=2200, 110;
     red_tt_noisy = 1079, 0..=2400, 120;
-    red_cutoffs_least = 1, 0..=4, 1;
+    red_cutoffs_min = 1, 0..=4, 1;
     red_cutoffs = 264, 0..=1200, 60;
     red_cutoffs_more = 1095, 0..=2200, 110;
     red_cutoffs_all = 1138, 0..=2200, 110;
@@ -164,7 +164,7 @@ parameters! {
     red_all_depth = 256, 64..=800, 35;
     red_all_offset = 268, 1..=800, 35;
     // Searches after a reduced one
-    // CITE: SF-2026-08, but `shallower` (close to its 8) and `full_keep_depth` (SF-17.1).
+    // CITE: SF-2026-08, except `shallower` (close to its 8) and `full_keep_depth` (SF-17.1).
     deeper = 53, 10..=140, 7;
     shallower = 10, 2..=40, 3;
     red_full_no_tt = 1127, 200..=3500, 120;
@@ -182,7 +182,7 @@ parameters! {
     qs_evasions = 1, 1..=4, 1;
     qs_fail_scale = 450, 0..=1024, 50;
     // Move ordering
-    // CITE: SF-2026-08, but `pick_threat_*` (Stockfish between May and November 2025).
+    // CITE: SF-2026-08, except `pick_threat_*` (Stockfish between May and November 2025).
     pick_victim = 7, 2..=16, 1;
     pick_see_div = 18, 6..=60, 3;
     pick_general = 2, 1..=4, 1;
@@ -195,9 +195,8 @@ parameters! {
     pick_threat_leave = 100, 20..=200, 9;
     pick_threat_enter = 95, 20..=200, 9;
     pick_good_quiet = -14000, -28000..=0, 1400;
-    // Histories: limits (they must fit an i16), starting values, and the share that a new search keeps, in 1024ths
-    // CITE: limits and `hist_butterfly_keep`: SF-2026-08. Starting values rounded from SF-17.1 (-646, -468, -1262,
-    // 92).
+    // Histories: limits (they must fit an i16), initial values, and the share kept for a new search, in 1024ths
+    // CITE: limits and `hist_butterfly_keep`: SF-2026-08. Initial values rounded from SF-17.1 (-646, -468, -1262, 92).
     hist_butterfly_max = 7183, 3000..=16000, 700;
     hist_capture_max = 10692, 4000..=24000, 1000;
     hist_cont_max = 30000, 12000..=32000, 1500;
@@ -308,7 +307,8 @@ parameters! {
     // Vote of the threads
     // CITE: Stockfish, in SF-17.1 and SF-2026-08.
     vote_offset = 14, 1..=60, 4;
-    // Time, sudden death: share of the clock (100,000ths by its size, 10,000ths), and the hard limit (100ths)
+    // Time, sudden death: share of the clock (100,000ths by the size of the clock, 10,000ths), and the hard limit
+    // (100ths)
     // CITE: form: Stockfish's timeman. `time_share_base`, `time_ply_offset`, `time_share_max`, `time_hard_ply_div`:
     // SF-17. `time_horizon`: SF-2026-08. `time_size_*`, `time_ply_power` and the other `time_hard_*`: rounded from
     // SF-17.1. `time_share`: our own games at a clock. Origin of `time_hard_ply_max` not recorded.
@@ -327,7 +327,7 @@ parameters! {
     time_hard_max = 670, 300..=1200, 50;
     time_hard_ply_div = 12, 4..=40, 2;
     time_hard_ply_max = 300, 0..=600, 30;
-    // Time, moves to a control
+    // Time, moves to a time control
     // CITE: SF-17; `time_control_ply_div` rounded from its 116.4.
     time_control_base = 880, 300..=1800, 80;
     time_control_ply_div = 116, 40..=400, 18;
@@ -335,13 +335,13 @@ parameters! {
     time_control_hard = 1500, 1000..=3000, 120;
     time_control_hard_move = 110, 0..=300, 15;
     time_control_hard_max = 6300, 2000..=12000, 500;
-    // Time, in 1000ths: largest share of the clock, pondering, and factors of the soft limit by the search's progress
+    // Time, in 1000ths: maximum share of the clock, pondering, and factors of the soft limit by the search's progress
     // CITE: `time_ponder`: Stockfish, converted. `time_ceiling`: rounded from SF-17 (0.825). `time_falling_min` and
-    // `time_falling_max`: rounded from SF-17.1. `time_effort` and `time_effort_least`: Stockfish 18 (0.76 from 0.9334
+    // `time_falling_max`: rounded from SF-17.1. `time_effort` and `time_effort_min`: Stockfish 18 (0.76 from 0.9334
     // on). The form of `time_falling_*` and `time_changes` is Stockfish's, that of `time_stability*` Berserk's; the
-    // origin of these figures and of `time_ceiling_least`, `time_overhead_max` and `time_forced` is not recorded.
+    // origin of these figures and of `time_ceiling_min`, `time_overhead_max` and `time_forced` is not recorded.
     time_ceiling = 820, 400..=950, 30;
-    time_ceiling_least = 20, 1..=100, 5;
+    time_ceiling_min = 20, 1..=100, 5;
     time_overhead_max = 20, 0..=100, 5;
     time_ponder = 1250, 1000..=1600, 40;
     time_falling_base = 600, 200..=1000, 40;
@@ -353,7 +353,7 @@ parameters! {
     time_stability_max = 1350, 1000..=2200, 60;
     time_stability_min = 680, 200..=1000, 40;
     time_changes = 1500, 0..=4000, 200;
-    time_effort_least = 930, 500..=1000, 25;
+    time_effort_min = 930, 500..=1000, 25;
     time_effort = 760, 300..=1000, 40;
     time_forced = 100, 1..=1000, 50;
 }

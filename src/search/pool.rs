@@ -25,11 +25,11 @@ use crate::level::Level;
 use crate::nnue::Network;
 use crate::util::threads;
 
-/// Size in MiB of the transposition table of levels, which is cleared before each of their moves.
+/// Size in MiB of the levels' transposition table, which is cleared before each move.
 const LEVEL_TABLE_MB: usize = 1;
 
-/// The search threads and their shared state. Methods return at once unless stated otherwise. On a system without
-/// threads the caller's thread does the work.
+/// The search threads and their shared state. Methods do not block unless stated otherwise. On a system without
+/// threads the search runs on the caller's thread.
 pub struct ThreadPool {
     hub: Arc<Hub>,
     threads: Vec<Thread>,
@@ -41,10 +41,10 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// `threads` threads, a transposition table of `hash_mb` MiB (or the largest that fits).
+    /// Starts `threads` threads and allocates a transposition table of `hash_mb` MiB, or the largest that fits.
     ///
     /// # Panics
-    /// When the system refuses the first thread, or a table of 1 MiB.
+    /// If the system cannot start the first thread or allocate a table of 1 MiB.
     pub fn new(network: Arc<Network>, threads: usize, hash_mb: usize) -> Self {
         let (hub, threads) = spawn(threads.max(1), &network);
         Self {
@@ -59,7 +59,7 @@ impl ThreadPool {
         }
     }
 
-    /// Starts a search; waits for one in progress first. `reporter.done` is called exactly once.
+    /// Starts a search, after waiting for a running one to end. Calls `reporter.done` exactly once.
     pub fn go(
         &mut self,
         position: Position,
@@ -119,11 +119,11 @@ impl ThreadPool {
             self.threads.len()
         };
         for thread in &mut self.threads[..searching] {
-            thread.tell(Task::Search(job.clone()));
+            thread.send(Task::Search(job.clone()));
         }
     }
 
-    /// Restricts `job` to `level`. If memory for a table is missing, the level searches with a minimal one.
+    /// Restricts `job` to `level`. If there is no memory for a table, the level searches with a minimal one.
     fn limit_to(&mut self, level: Level, job: &mut Job) {
         let table = self.level_table.get_or_insert_with(|| {
             Arc::new(
@@ -143,24 +143,24 @@ impl ThreadPool {
         options: SearchOptions,
         reporter: Arc<dyn Reporter>,
     ) -> Outcome {
-        let keeper = Arc::new(Keeper {
+        let recorder = Arc::new(OutcomeRecorder {
             inner: reporter,
             outcome: Mutex::new(None),
         });
-        self.go(position, limits, options, keeper.clone());
+        self.go(position, limits, options, recorder.clone());
         self.wait();
-        let outcome = keeper.outcome.lock().take();
+        let outcome = recorder.outcome.lock().take();
         outcome.expect("every search reports an outcome before the pool is idle")
     }
 
-    /// A handle that another thread may use at any time: it never blocks.
+    /// A handle that another thread may use at any time. Its methods do not block.
     pub fn controller(&self) -> Controller {
         Controller {
             hub: self.hub.clone(),
         }
     }
 
-    /// Waits until no search runs.
+    /// Waits until no search is running.
     pub fn wait(&self) {
         let mut searching = self.hub.state.searching.lock();
         while *searching {
@@ -168,7 +168,7 @@ impl ThreadPool {
         }
     }
 
-    /// Ends all threads and starts as many new ones; waits for the search to end first.
+    /// Ends all threads and starts `threads` new ones, after waiting for the search to end.
     pub fn set_threads(&mut self, threads: usize) {
         self.wait();
         self.stop_threads();
@@ -180,14 +180,14 @@ impl ThreadPool {
         self.threads.len()
     }
 
-    /// Replaces the transposition table by an empty one; waits for the search to end first. Returns the size in
-    /// MiB that was obtained, which is smaller than asked when memory is short.
+    /// Replaces the transposition table by an empty one, after waiting for the search to end. Returns its size in MiB,
+    /// which is smaller than `mb` if memory is short.
     ///
     /// # Errors
-    /// When the system refuses even 1 MiB; the search goes on with next to no table.
+    /// Fails if the system cannot allocate even 1 MiB; the search continues with a minimal table.
     pub fn set_hash(&mut self, mb: usize) -> Result<usize, NoMemory> {
         self.wait();
-        // The old table goes first: both together may not fit.
+        // The old table is freed first: both together may not fit into memory.
         self.table = Arc::new(TranspositionTable::placeholder());
         self.table = Arc::new(TranspositionTable::new(mb)?);
         Ok(self.table.megabytes())
@@ -198,33 +198,34 @@ impl ThreadPool {
         self.table.megabytes()
     }
 
-    /// Writes the transposition table to a file, whole or not at all; waits for the search to end first.
+    /// Writes the transposition table to a file, whole or not at all, after waiting for the search to end.
     ///
     /// # Errors
-    /// When the disk refuses, or `path` is no regular file; the error names it.
+    /// Fails on an I/O error, or if `path` is not a regular file; the error names the file.
     pub fn save_hash(&self, path: &Path) -> Result<SavedTable> {
         self.wait();
         tt_file::save(&self.table, &self.network.info().sha256, path)
     }
 
-    /// Fills the transposition table, of whatever size it is, from a file of [`Self::save_hash`] that was written with
-    /// the network in use; waits for the search to end first.
+    /// Fills the transposition table from a file of [`Self::save_hash`], after waiting for the search to end. The file
+    /// must belong to the network in use; the sizes of the tables may differ.
     ///
     /// # Errors
-    /// When the file is of another network or version, or damaged: the table is as it was. The error says which.
+    /// Fails if the file belongs to another network or version, or is damaged; the table stays unchanged. The error
+    /// names the reason.
     pub fn load_hash(&mut self, path: &Path) -> Result<SavedTable> {
         self.wait();
         tt_file::load(&self.table, &self.network.info().sha256, path)
     }
 
-    /// Clears the transposition table and all histories (`ucinewgame`, `Clear Hash`) in parallel; waits for the search
-    /// to end first.
+    /// Clears the transposition table and all histories in parallel (`ucinewgame`, `Clear Hash`), after waiting for
+    /// the search to end.
     pub fn clear(&mut self) {
         self.wait();
         let (done, cleared) = unbounded();
         let parts = self.threads.len();
         for thread in &mut self.threads {
-            thread.tell(Task::Clear {
+            thread.send(Task::Clear {
                 table: self.table.clone(),
                 parts,
                 done: done.clone(),
@@ -235,13 +236,13 @@ impl ThreadPool {
         *self.hub.state.last_value.lock() = None;
     }
 
-    /// Uses another network from the next search on; waits for the search to end first. The table is cleared,
-    /// because its evaluations are the old network's.
+    /// Uses another network from the next search on, after waiting for a running one to end. Clears the table, because
+    /// its evaluations are those of the old network.
     pub fn set_network(&mut self, network: Arc<Network>) {
         self.wait();
         self.network = network.clone();
         for thread in &mut self.threads {
-            thread.tell(Task::UseNetwork(network.clone()));
+            thread.send(Task::UseNetwork(network.clone()));
         }
         self.clear();
     }
@@ -251,8 +252,8 @@ impl ThreadPool {
         self.network.clone()
     }
 
-    /// Opens tablebases in a list of directories, with the platform's path separator; an empty list closes them.
-    /// Returns a summary. After an error the tables in use stay open.
+    /// Opens tablebases in a list of directories, separated by the platform's path separator; an empty list closes
+    /// them. Returns a summary. After an error the tables in use stay open.
     pub fn set_syzygy_path(&mut self, path: &str) -> Result<LoadedTables> {
         self.wait();
         if path.is_empty() {
@@ -286,43 +287,44 @@ impl Drop for ThreadPool {
     }
 }
 
-/// Controls a running search from any thread; cheap to clone; never blocks for long.
+/// Handle that controls a running search from any thread. Cheap to clone; its methods return almost at once.
 #[derive(Clone)]
 pub struct Controller {
     hub: Arc<Hub>,
 }
 
 impl Controller {
-    /// Ends the search as soon as possible; `done` follows. Ignored while idle.
+    /// Ends the search as soon as possible; `done` is then called. Ignored while no search is running.
     pub fn stop(&self) {
         self.hub.signals.stop.store(true, SeqCst);
         self.hub.notify();
     }
 
-    /// The opponent played the expected move: the search becomes an ordinary one. Ignored unless pondering.
+    /// Turns a ponder search into an ordinary one, after the opponent played the expected move. Ignored unless
+    /// pondering.
     pub fn ponderhit(&self) {
         self.hub.signals.pondering.store(false, SeqCst);
         self.hub.notify();
     }
 
-    /// Whether a search runs (until `done` has returned).
+    /// Whether a search is running (until `done` has returned).
     pub fn is_searching(&self) -> bool {
         *self.hub.state.searching.lock()
     }
 
-    /// Nodes of the search in progress, or of the last one.
+    /// Nodes of the running search, or of the last one.
     pub fn nodes(&self) -> u64 {
         self.hub.signals.nodes()
     }
 }
 
-/// Forwards all reports and keeps the outcome.
-struct Keeper {
+/// Reporter that forwards all reports and stores the outcome.
+struct OutcomeRecorder {
     inner: Arc<dyn Reporter>,
     outcome: Mutex<Option<Outcome>>,
 }
 
-impl Reporter for Keeper {
+impl Reporter for OutcomeRecorder {
     fn line(&self, line: &Line, progress: &super::report::Progress) {
         self.inner.line(line, progress);
     }

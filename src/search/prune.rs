@@ -10,8 +10,8 @@ use super::tt::{Bound, DEPTH_UNSEARCHED};
 use super::worker::Worker;
 use crate::board::Role;
 
-/// Margin by which the evaluation must exceed beta for the node to be cut off. It grows with the depth, and with the
-/// correction of the evaluation, because a large correction means an unreliable evaluation.
+/// Margin by which the evaluation must exceed beta for a cutoff. It grows with the depth, and with the correction of
+/// the evaluation, because a large correction means an unreliable evaluation.
 // CITE: form and figures: SF-2026-08.
 #[inline(always)]
 fn reverse_futility_margin(node: &Node) -> Value {
@@ -25,7 +25,7 @@ fn reverse_futility_margin(node: &Node) -> Value {
     mult * node.depth - discount * mult / 1024 + uncertainty
 }
 
-/// Margin by which the evaluation must exceed beta for a null move to be tried. It shrinks with the depth.
+/// Margin by which the evaluation must exceed beta before a null move is tried. It shrinks with the depth.
 // CITE: form and figures: SF-2026-08.
 fn null_move_margin(node: &Node) -> Value {
     params::nmp_base_margin()
@@ -41,14 +41,14 @@ impl Worker {
         node.correction = self.corrections.value(&self.frame(0).keys);
         let (in_check, excluded) = (self.frame(0).in_check, self.frame(0).excluded.is_some());
         if in_check {
-            // In check a static evaluation is meaningless; comparisons use that of the same side's last turn.
+            // In check a static evaluation is meaningless; comparisons use the one from the same side's last turn.
             let before = self.frame(2).static_eval;
             self.frame_mut().static_eval = before;
             node.eval = before;
             return;
         }
         if excluded {
-            // The same node, searched without one move: the evaluation exists already.
+            // The same node, searched without one move: its evaluation already exists.
             node.eval = self.frame(0).static_eval;
             node.raw_eval = node.entry.map_or(NONE, |e| e.eval);
         } else {
@@ -79,9 +79,9 @@ impl Worker {
         }
     }
 
-    /// Hindsight depth: one ply more where the previous move was reduced by several plies and the opponent's evaluation
-    /// did not get worse; one ply less where it was reduced and both sides' evaluations add up to a large sum.
-    // CITE: Stockfish (January 2025); form: SF-2026-08, figures: SF-2026-08, the sum close to it (166).
+    /// Hindsight depth: one ply more if the previous move was reduced by several plies and the opponent's evaluation
+    /// did not get worse. One ply less if it was reduced and the sum of both sides' evaluations is large.
+    // CITE: Stockfish (January 2025); form and figures: SF-2026-08, the sum close to it (166).
     fn adjust_depth(&mut self, node: &mut Node) {
         let before = *self.frame(1);
         if before.reduction >= params::hind_deeper_plies() && !node.worsening {
@@ -96,15 +96,16 @@ impl Worker {
         }
     }
 
-    /// Whether steps 6 to 10 apply. They do not apply in check, where a static evaluation is meaningless. Nor do they
-    /// in a search for a mate, which must find quiet key moves and zugzwang that the evaluation does not see.
+    /// Whether steps 6 to 10 apply. They do not apply in check, where a static evaluation is meaningless. They do not
+    /// apply in a search for a mate either: it must find quiet key moves and zugzwang, which the evaluation does not
+    /// see.
     #[inline(always)]
     pub(super) fn may_prune_node(&self) -> bool {
         !self.frame(0).in_check && self.job.limits.mate.is_none()
     }
 
-    /// Step 6. Razoring: the evaluation is so far below alpha that only captures could raise the value to it;
-    /// quiescence shows whether one does.
+    /// Step 6. Razoring: the evaluation is so far below alpha that only captures could raise the value to alpha.
+    /// Quiescence search shows whether one does.
     // CITE: Birmingham, Kent, "Tree-searching and tree-pruning techniques" (1977); form and figures: SF-2026-08.
     #[inline(always)]
     pub(super) fn razor(&mut self, node: &Node) -> Step {
@@ -119,8 +120,8 @@ impl Worker {
         Err(Exit::Cut(self.quiesce::<false>(node.alpha, node.beta)?))
     }
 
-    /// Step 7. Reverse futility: the evaluation is so far above beta that the opponent is unlikely to make it up in the
-    /// depth left.
+    /// Step 7. Reverse futility pruning: the evaluation is so far above beta that the opponent is unlikely to recover
+    /// the difference in the remaining depth.
     // CITE: Heinz, "Extended futility pruning" (1998), seen from the other side, as is common today; form and figures:
     // SF-2026-08, the returned value: Stockfish 18.
     #[inline(always)]
@@ -141,8 +142,9 @@ impl Worker {
         )
     }
 
-    /// Step 8. Null move: if even passing the turn keeps the value above beta, some real move will too. This is false
-    /// in zugzwang, hence the step needs a piece beside pawns, and its result is verified at high depth.
+    /// Step 8. Null move: if the value stays above beta even after a pass, some real move will also exceed it. This is
+    /// false in zugzwang. So the step requires a piece other than king and pawns, and its result is verified at high
+    /// depth.
     // CITE: Beal, "Experiments with the null move" (1989); Donninger, "Null move and deep search" (1993); verification:
     // Tabibi, Netanyahu (2002), in Stockfish's form (2017); conditions and figures: SF-2026-08.
     pub(super) fn null_move(&mut self, node: &Node) -> Step {
@@ -177,7 +179,7 @@ impl Worker {
         cut_if(verified? >= beta, value)
     }
 
-    /// Step 9. Internal iterative reduction: without a move from the table, ordering is poor and a deep search
+    /// Step 9. Internal iterative reduction: without a move from the table, move ordering is poor and a deep search is
     /// expensive. A shallower search stores a move for the next visit.
     // CITE: E. Schröder (2020), as replacement of internal iterative deepening; form and depth: SF-2026-08. One ply
     // earlier in PV nodes: origin not recorded.
@@ -202,7 +204,7 @@ impl Worker {
         if node.pv || self.frame(0).excluded.is_some() || score::is_decisive(node.beta) {
             return Ok(());
         }
-        // The table's score alone may suffice.
+        // The table's score may suffice without a search.
         let far = node.beta + params::probcut_tt_margin();
         if node.tt_bound().is_lower()
             && node.tt_depth() >= node.depth - params::probcut_tt_plies()

@@ -1,6 +1,7 @@
-//! Quiescence: noisy moves only (all evasions in check), until the position is quiet enough for a static evaluation.
-// CITE: Shannon (1950), Harris (1975), Beal (1990). Form: SF-2026-08, but quiet evasions are limited and pruned by
-// history as in Stockfish 16.1 and 17. Figures: see the group in the table of parameters.
+//! Quiescence search: noisy moves only (all evasions in check), until the position is quiet enough for a static
+//! evaluation.
+// CITE: Shannon (1950), Harris (1975), Beal (1990). Form: SF-2026-08, except that quiet evasions are limited and
+// pruned by history as in Stockfish 16.1 and 17. Figures: see the group in the table of parameters.
 
 use super::history::piece_square;
 use super::movepick::MovePicker;
@@ -17,14 +18,14 @@ struct QNode {
     beta: Value,
     best: Value,
     best_move: Option<Move>,
-    /// Static evaluation plus a margin. With the captured piece added it bounds the value of a capture.
+    /// Static evaluation plus a margin. With the captured piece added, it bounds the value of a capture.
     futility: Value,
     raw_eval: Value,
     tt_pv: bool,
 }
 
 /// Moves a value above beta towards beta: its excess is partly an artefact of the null window.
-// CITE: Stockfish; the share lies between the two of SF-2026-08 (441 and 462 in 1024).
+// CITE: Stockfish; the share lies between the two values of SF-2026-08 (441 and 462 in 1024).
 fn towards_beta(value: Value, beta: Value) -> Value {
     let share = params::qs_fail_scale();
     (share * value + (1024 - share) * beta) / 1024
@@ -83,7 +84,7 @@ impl Worker {
         Ok(node.best)
     }
 
-    /// Stand pat: the value without any capture is a lower bound; most nodes end here.
+    /// Stand pat: the value without any capture is a lower bound. Most nodes end here.
     fn stand_pat(&mut self, node: &mut QNode, entry: Option<TableEntry>, tt_score: Value) -> Step {
         let correction = self.corrections.value(&self.frame(0).keys);
         node.raw_eval = match entry {
@@ -166,8 +167,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether a move is futile, given that some move does not lose: it cannot raise the value to alpha, its history is
-    /// bad, or it loses material.
+    /// Whether a move is futile: it cannot raise the value to alpha, its history is bad, or it loses material.
+    /// Requires another move that does not lose.
     // CITE: SF-2026-08 and SF-17.1; the history rule is SF-17's with a figure whose origin is not recorded.
     #[inline(always)]
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
@@ -191,8 +192,8 @@ impl Worker {
         !self.position.see_ge(m, exchange_units(-params::qs_see()))
     }
 
-    /// Whether a capture is futile: the captured piece cannot raise the value to alpha. Raises `best` to the bound on
-    /// the capture's value.
+    /// Whether a capture is futile: even with the captured piece, the value stays below alpha. Raises `best` to the
+    /// bound on the capture's value.
     // CITE: futility (delta pruning) as in step 12; form: SF-2026-08; the margin `qs_futility`: our screenings.
     #[inline(always)]
     fn is_futile_capture(&self, node: &mut QNode, m: Move, count: i32) -> bool {

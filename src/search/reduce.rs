@@ -1,5 +1,5 @@
-//! Step 14. Amounts of late move reductions: pure functions of node and move.
-// CITE: terms and figures: SF-2026-08, where nothing else is said.
+//! Step 14. Amounts of late move reductions, as pure functions of node and move.
+// CITE: terms and figures: SF-2026-08 where no other source is named.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use super::score::NONE;
 fn log(i: i32) -> i32 {
     static LOGS: LazyLock<[i32; 256]> = LazyLock::new(|| std::array::from_fn(scaled_log));
     let i = i.clamp(0, 255) as usize;
-    // The factor can change in a tuning build, so no table.
+    // The factor can change in a tuning build, so there is no lookup table.
     if cfg!(feature = "tune") {
         scaled_log(i)
     } else {
@@ -40,18 +40,18 @@ pub(super) struct ReductionFacts<'a> {
     pub node: &'a Node,
     pub candidate: &'a Candidate,
     pub tt_pv: bool,
-    /// Cut-offs in the children searched so far.
+    /// Cutoffs in the children searched so far.
     pub child_cutoffs: i32,
     pub stat_score: i32,
 }
 
-/// The whole reduction in 1024ths of a ply; a negative one extends.
+/// The total reduction in 1024ths of a ply; a negative one extends.
 pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     let (node, c) = (f.node, f.candidate);
     let flag = i32::from;
     let mut r = c.reduction;
-    // A node that is or was on a principal variation more often needs the full depth.
-    // CITE: Stockfish (2019). There a part of this term, 929, counts before shallow pruning already; here none does.
+    // A node that is or was on a principal variation needs the full depth more often.
+    // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here none of it does.
     if f.tt_pv {
         r -= params::red_ttpv()
             + flag(node.pv) * params::red_ttpv_pv()
@@ -62,31 +62,31 @@ pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     r += params::red_offset() - c.count * params::red_count();
     // Where the static evaluation was wrong before, reductions are less safe.
     r -= node.correction.abs() * params::red_corr() / 1024;
-    // A node that should fail high does so with its first moves.
+    // A node that is expected to fail high usually does so with its first moves.
     if node.cut_node {
         r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
     }
-    // Where the table's move is noisy, others are rarely better.
+    // If the table's move is noisy, other moves are rarely better.
     if node.tt_noisy {
         r += params::red_tt_noisy();
     }
     // Many cutoffs among the children: the opponent refutes moves easily.
     // CITE: Stockfish (2022).
-    let least = params::red_cutoffs_least();
-    if f.child_cutoffs > least {
+    let min_cutoffs = params::red_cutoffs_min();
+    if f.child_cutoffs > min_cutoffs {
         r += params::red_cutoffs()
-            + flag(f.child_cutoffs > least + 1) * params::red_cutoffs_more()
+            + flag(f.child_cutoffs > min_cutoffs + 1) * params::red_cutoffs_more()
             + flag(node.all_node()) * params::red_cutoffs_all();
     } else if Some(c.m) == node.tt_move {
         r -= params::red_tt_move();
     }
-    // A good history reduces less, a bad one more.
+    // Moves with a good history are reduced less, moves with a bad one more.
     r -= f.stat_score * params::red_history() / 16_384;
     r + all_node_reduction(node, r)
 }
 
-/// Extra reduction where every move is expected to fail low, largest at shallow depth.
-// CITE: SF-2026-08. Fixed nodes spoke against it, a clock did not: see `docs/experiments.md`.
+/// Extra reduction in nodes where every move is expected to fail low, largest at shallow depth.
+// CITE: SF-2026-08. It lost at fixed nodes and gained with a clock: see `docs/experiments.md`.
 fn all_node_reduction(node: &Node, r: i32) -> i32 {
     if !node.all_node() {
         return 0;

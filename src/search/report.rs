@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use crate::board::Move;
 
-/// A score in the form of UCI.
+/// A score in UCI's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// Hundredths of a pawn, normalised by the win model.
     Centipawns(i32),
-    /// Moves (not plies) to mate: positive for the side to move, negative against it; 0 when it is mated now.
+    /// Moves (not plies) to mate: positive for the side to move, negative against it; 0 if it is mated.
     Mate(i32),
 }
 
-/// Whether the score is exact.
+/// Relation of a reported score to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreBound {
-    /// The true score.
+    /// The score is exact.
     Exact,
-    /// At least this (the iteration failed high).
+    /// The true score is at least the reported one (the iteration failed high).
     Lower,
-    /// At most this (the iteration failed low).
+    /// The true score is at most the reported one (the iteration failed low).
     Upper,
 }
 
@@ -35,22 +35,22 @@ pub struct Line {
     pub multipv: usize,
     /// Score for the side to move at the root.
     pub score: Score,
-    /// Whether `score` is exact.
+    /// Whether `score` is exact or a bound.
     pub bound: ScoreBound,
-    /// Win, draw, loss in permill for the side to move.
+    /// Permill of wins, draws and losses for the side to move.
     pub wdl: [u16; 3],
-    /// The moves, from the root; stops at mate, stalemate and repetition.
+    /// The moves from the root; the line stops at mate, stalemate and repetition.
     pub pv: Vec<Move>,
 }
 
-/// The counters that go with every report.
+/// Counters of a report.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Nodes of all threads.
     pub nodes: u64,
-    /// Wall time since the search began.
+    /// Wall time since the start of the search.
     pub time: Duration,
-    /// Permill of the transposition table in use; `None` where it was not sampled.
+    /// Permill of the transposition table in use; `None` if it was not sampled.
     pub hashfull: Option<u16>,
     /// Tablebase hits of all threads.
     pub tb_hits: u64,
@@ -59,22 +59,22 @@ pub struct Progress {
 /// The outcome of a search.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The best move; `None` when there is no legal one (or none of `searchmoves`).
+    /// The best move; `None` if there is no legal one (or none of `searchmoves`).
     pub best: Option<Move>,
-    /// The expected answer.
+    /// The expected reply.
     pub ponder: Option<Move>,
-    /// The final line of the best move, `None` when there is no legal move. A bound only where the move was found in an
-    /// iteration that did not end.
+    /// The final line of the best move, `None` if there is no legal move. Its score is a bound only if an unfinished
+    /// iteration found the move.
     pub line: Option<Line>,
-    /// The final lines of ranks 2 to MultiPV, or to the number of root moves where there are fewer. Their first moves
-    /// differ from the best move and from one another.
+    /// The final lines of ranks 2 to MultiPV, or to the number of root moves if that is smaller. Their first moves are
+    /// distinct and differ from the best move.
     pub others: Vec<Line>,
     /// Final counters.
     pub progress: Progress,
 }
 
 impl Outcome {
-    /// An outcome of a move alone: no search has found anything.
+    /// An outcome with only a move, when no search has returned a result.
     pub fn without_search(best: Option<Move>) -> Self {
         Self {
             best,
@@ -85,27 +85,27 @@ impl Outcome {
         }
     }
 
-    /// The final lines by rank, the best move's first.
+    /// The final lines by rank, starting with the best move's.
     pub fn lines(&self) -> impl Iterator<Item = &Line> {
         self.line.iter().chain(&self.others)
     }
 }
 
-/// Receives the results of the search. Called from search threads.
+/// Receives the results of the search. Its methods are called from search threads.
 pub trait Reporter: Send + Sync {
-    /// A line was completed (or failed high or low).
+    /// Called when a line was completed, or failed high or low.
     fn line(&self, _line: &Line, _progress: &Progress) {}
-    /// The search has begun this root move (only after some seconds).
+    /// Called when the search begins a root move, after the first 3 seconds of the search.
     fn current_move(&self, _depth: i32, _m: Move, _number: usize) {}
-    /// A message for the user: on standard error, where the reporter has no better place for it.
+    /// A message for the user; printed on standard error by default.
     fn message(&self, text: &str) {
         eprintln!("{text}");
     }
-    /// The search is over. Called exactly once for each `go`, last.
+    /// Called exactly once for each `go`, as the last call, when the search is over.
     fn done(&self, outcome: &Outcome);
 }
 
-/// Ignores all reports: for callers that need the outcome only.
+/// Reporter that ignores everything, for callers that need only the outcome.
 pub struct Silent;
 
 impl Reporter for Silent {

@@ -1,4 +1,4 @@
-//! The root: iterative deepening, the aspiration window, MultiPV, and when to stop.
+//! The root: iterative deepening, aspiration windows, MultiPV, and the end of the search.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ use super::wdl;
 use super::worker::Worker;
 use crate::board::Move;
 
-/// Milliseconds before bounds and current moves are reported; earlier ones would only flicker.
-const PATIENCE_MS: f64 = 3000.0;
-/// The most that carrying a variation on to mate may take.
-const LINE_PATIENCE: Duration = Duration::from_millis(100);
+/// Milliseconds before bounds and current moves are reported; earlier reports would only flicker.
+const REPORT_DELAY_MS: f64 = 3000.0;
+/// Maximum time for extending a variation to mate.
+const MAX_LINE_TIME: Duration = Duration::from_millis(100);
 
-/// What worker 0 remembers between iterations, for the clock.
+/// Worker 0's record of the previous iterations, for the time management.
 struct Trend {
     values: [Value; 4],
     stable: i32,
@@ -30,7 +30,7 @@ struct Trend {
 }
 
 impl Worker {
-    /// Searches deeper and deeper until a limit is reached or the pool says stop.
+    /// Searches with increasing depth until a limit is reached or the pool stops the search.
     pub fn iterate(&mut self) {
         let first = self.job.previous_value.unwrap_or(0);
         let mut trend = Trend {
@@ -87,26 +87,26 @@ impl Worker {
         self.publish();
     }
 
-    /// Before a later line of MultiPV: gives the moves that the line above beat their values of the iteration before,
-    /// at most that line's value. A search that ends within this line ranks them by these.
+    /// Prepares a later line of MultiPV. Moves that are below the line above get their values of the previous
+    /// iteration, at most that line's value. A search that ends within this line ranks them by these values.
     fn recall_values(&mut self) {
         let (above, below) = self.root_moves.split_at_mut(self.line);
-        let Some(most) = above.last().map(|root| root.value) else {
+        let Some(max_value) = above.last().map(|root| root.value) else {
             return;
         };
         for root in below.iter_mut().filter(|root| root.value == -INFINITE) {
-            root.value = root.previous.min(most);
+            root.value = root.previous.min(max_value);
         }
     }
 
-    /// Ranks root moves without any value by their static evaluations, where a limit ended the search before the first
-    /// `lines` moves had one.
+    /// Ranks root moves that have no value by their static evaluations. This is needed if a limit ended the search
+    /// before the first `lines` moves had a value.
     fn value_unsearched(&mut self, lines: usize) {
         let is_unsearched = |root: &RootMove| root.shown == -INFINITE;
         if !self.root_moves.iter().take(lines).any(is_unsearched) {
             return;
         }
-        // These moves are not part of the search: they do not count, and are no samples of it.
+        // These evaluations are not part of the search: they are neither counted nor sampled.
         let (nodes, sampler) = (self.nodes, self.sampler.take());
         self.root_moves.sort_by_key(is_unsearched);
         let first = self.root_moves.partition_point(|root| !is_unsearched(root));
@@ -120,7 +120,8 @@ impl Worker {
         (self.nodes, self.sampler) = (nodes, sampler);
     }
 
-    /// One line at one depth: an aspiration window around the expected value, widened when the value is outside it.
+    /// Searches one line at one depth, with an aspiration window around the expected value. The window widens when the
+    /// value is outside it.
     // CITE: Baudet (1978); form: Stockfish: the start by the mean squared value (October 2024), a share by thread
     // (August 2025), less depth after a fail-high. Figures: see the parameters.
     fn aspire(&mut self, depth: i32) -> Searched<()> {
@@ -146,11 +147,11 @@ impl Worker {
             if value > alpha && value < beta {
                 return Ok(());
             }
-            if self.id == 0 && self.elapsed() > PATIENCE_MS && self.job.options.multi_pv == 1 {
+            if self.id == 0 && self.elapsed() > REPORT_DELAY_MS && self.job.options.multi_pv == 1 {
                 self.report_lines(1);
             }
             if value <= alpha {
-                // Fail low: the position is worse than expected; search it again at full depth.
+                // Fail low: the position is worse than expected, so it is searched again at full depth.
                 beta = alpha;
                 alpha = (value - delta).max(-INFINITE);
                 fail_highs = 0;
@@ -169,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// Notes what the search of a root move gave.
+    /// Records the result of the search of a root move.
     pub(super) fn record_root_move(
         &mut self,
         m: Move,
@@ -222,7 +223,7 @@ impl Worker {
         self.pv[1] = child_pv;
     }
 
-    /// After a completed iteration, in worker 0: whether the search is to end.
+    /// Whether the search should end. Called by worker 0 after a completed iteration.
     fn finished(&mut self, trend: &mut Trend) -> bool {
         let best = self.root_moves[0].clone();
         trend.stable = if trend.best == Some(best.m) {
@@ -317,24 +318,24 @@ impl Worker {
         }
     }
 
-    /// Reports the root move that is searched now, by the iteration's depth: the depth of the search itself is less
-    /// after a fail-high, and GUIs take a new depth for a new line.
+    /// Reports the root move that is being searched, with the iteration's depth. After a fail-high the depth of the
+    /// search is lower, and GUIs would start a new line for another depth.
     pub(super) fn report_current_move(&self, m: Move, count: i32) {
-        if self.id == 0 && self.elapsed() > PATIENCE_MS {
+        if self.id == 0 && self.elapsed() > REPORT_DELAY_MS {
             let number = count as usize + self.line;
             self.job.reporter.current_move(self.root_depth, m, number);
         }
     }
 }
 
-/// What the last search of a root move that beat the others said: its value or a bound, with its depth and moves.
+/// Report line of a root move's last result: its value or a bound, with depth and moves.
 fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
-    let patience = (job.start.elapsed() / 16).min(LINE_PATIENCE);
+    let time_limit = (job.start.elapsed() / 16).min(MAX_LINE_TIME);
     let (found, bound) = with_tablebases(root, latest(root));
-    line_of(job, found, bound, rank, Instant::now() + patience)
+    line_of(job, found, bound, rank, Instant::now() + time_limit)
 }
 
-/// What the last search of a root move said that beat the others.
+/// Last result of a root move that was the best of its search.
 fn latest(root: &RootMove) -> (Exact, ScoreBound) {
     let found = Exact {
         depth: root.depth,
@@ -345,19 +346,20 @@ fn latest(root: &RootMove) -> (Exact, ScoreBound) {
     (found, root.bound)
 }
 
-/// The lines that go with `bestmove`, one for each rank: the exact result of each move, unless that is older than the
-/// iteration `completed`. Then an unfinished iteration has found the move, and of its value there is but a bound.
+/// The lines reported with `bestmove`, one for each rank. Each has the exact result of its move, unless that is older
+/// than the iteration `completed`. In that case an unfinished iteration found the move, and only a bound of its value
+/// is known.
 ///
-/// A move may have a higher value of an earlier iteration than the move that it is ranked below. The later iteration
-/// did not find it better: the value of the rank above is then its upper bound.
+/// A move may have a higher value from an earlier iteration than the move ranked above it. The later iteration did not
+/// find it better, so the value of the rank above is its upper bound.
 pub(super) fn final_lines(job: &Job, roots: &[RootMove], completed: i32) -> Vec<Line> {
     let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
-    let patience = match job.budget {
-        Some(_) => half_overhead.min(LINE_PATIENCE),
-        None => LINE_PATIENCE,
+    let time_limit = match job.budget {
+        Some(_) => half_overhead.min(MAX_LINE_TIME),
+        None => MAX_LINE_TIME,
     };
-    let deadline = Instant::now() + patience;
-    let mut most = INFINITE;
+    let deadline = Instant::now() + time_limit;
+    let mut max_value = INFINITE;
     let mut lines = Vec::new();
     for (index, root) in roots.iter().take(job.options.multi_pv.max(1)).enumerate() {
         let found = match &root.exact {
@@ -365,16 +367,16 @@ pub(super) fn final_lines(job: &Job, roots: &[RootMove], completed: i32) -> Vec<
             _ => latest(root),
         };
         let (mut found, mut bound) = with_tablebases(root, found);
-        if found.value > most {
-            (found.value, bound) = (most, ScoreBound::Upper);
+        if found.value > max_value {
+            (found.value, bound) = (max_value, ScoreBound::Upper);
         }
-        most = found.value;
+        max_value = found.value;
         lines.push(line_of(job, found, bound, index + 1, deadline));
     }
     lines
 }
 
-/// What was found, or what the tablebases say of the root where the search found no mate.
+/// `found`, or the tablebases' result of the root if the search found no mate.
 fn with_tablebases(root: &RootMove, found: (Exact, ScoreBound)) -> (Exact, ScoreBound) {
     match root.tb_value {
         Some(value) if !score::is_mate(found.0.value) => {
@@ -384,7 +386,7 @@ fn with_tablebases(root: &RootMove, found: (Exact, ScoreBound)) -> (Exact, Score
     }
 }
 
-/// A report of what was found. Variations of tablebase wins are carried on to mate until `deadline`.
+/// A report line of `found`. Variations of tablebase wins are extended to mate until `deadline`.
 fn line_of(job: &Job, found: Exact, bound: ScoreBound, rank: usize, deadline: Instant) -> Line {
     let material = wdl::material(&job.position);
     let (mut value, mut pv) = (found.value, found.pv);

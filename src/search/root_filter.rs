@@ -1,4 +1,4 @@
-//! Which moves the root searches: the legal ones that the limits allow and, of these, those that keep the tablebases'
+//! Selection of root moves: the legal moves that the limits allow and, among them, those that keep the tablebases'
 //! result.
 
 use super::limits::Limits;
@@ -26,10 +26,11 @@ pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> 
         .collect()
 }
 
-/// Keeps the root moves that preserve the tables' result; `true` when the tables decided. All winning moves stay,
-/// because the search finds mates, while the tables have only the distance to the next capture or pawn move. Only the
-/// fastest moves stay where that distance decides ([`distance_counts`]), or where the 50-move limit is near.
-// CITE: ranking root moves by tablebases: Stockfish; which winning moves stay is our rule.
+/// Keeps the root moves that preserve the tables' result. Returns `true` if the tables decided. All winning moves are
+/// kept, because the search finds mates, while the tables contain only the distance to the next capture or pawn move.
+/// Only the fastest moves are kept where that distance decides ([`distance_counts`]), or where the 50-move limit is
+/// near.
+// CITE: ranking root moves by tablebases: Stockfish; the rule for keeping winning moves is ours.
 pub(super) fn filter_root_moves(
     syzygy: &Syzygy,
     position: &Position,
@@ -37,8 +38,8 @@ pub(super) fn filter_root_moves(
     moves: &mut Vec<RootMove>,
 ) -> bool {
     let men = position.occupied().count();
-    let most = syzygy.max_pieces().min(options.syzygy_probe_limit);
-    if men > most || position.has_castling_rights() || moves.is_empty() {
+    let max_men = syzygy.max_pieces().min(options.syzygy_probe_limit);
+    if men > max_men || position.has_castling_rights() || moves.is_empty() {
         return false;
     }
     let only_fastest = options.multi_pv == 1 && distance_counts(position);
@@ -60,8 +61,8 @@ pub(super) fn filter_root_moves(
         .map(|r| r.1)
         .min()
         .unwrap_or(0);
-    let hurry = fastest + halfmoves > 70 || position.is_repetition(1);
-    let longest = if hurry || only_fastest {
+    let limit_is_near = fastest + halfmoves > 70 || position.is_repetition(1);
+    let max_dtz = if limit_is_near || only_fastest {
         fastest
     } else {
         i32::MAX
@@ -70,16 +71,17 @@ pub(super) fn filter_root_moves(
     moves.retain_mut(|root| {
         let &(class, dtz) = ranks.next().expect("one rank per move");
         root.tb_value = Some(value_of(best));
-        class == best && (best != WIN || dtz <= longest)
+        class == best && (best != WIN || dtz <= max_dtz)
     });
     true
 }
 
-/// Whether the shortest way to the next capture or pawn move is the shortest to mate, or nearly so.
+/// Whether the shortest way to the next capture or pawn move is also the shortest, or nearly the shortest, way to
+/// mate.
 ///
-/// The tables count the loser's captures too, so a side with a piece to spare resets the counter fastest by giving that
-/// piece away. With nothing to spare, only mate resets the counter against a lone king, or a pawn move, which a
-/// promotion needs. Against a lone piece it is the capture of that piece, after which the win is simple.
+/// The tables also count the loser's captures. So a side with an extra piece resets the counter fastest by giving that
+/// piece away. Without an extra piece against a lone king, only mate resets the counter, or a pawn move, which a
+/// promotion needs. Against a lone piece, the capture of that piece resets it, and the rest of the win is simple.
 // CITE: our own rule; its measurements are in `docs/experiments.md`.
 fn distance_counts(position: &Position) -> bool {
     let us = position.by_color(position.turn());

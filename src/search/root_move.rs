@@ -8,13 +8,13 @@ use crate::board::Move;
 /// The last exact result of a root move: depth, value and moves of the same search.
 #[derive(Clone, Debug)]
 pub struct Exact {
-    /// The iteration that gave it.
+    /// Iteration of the result.
     pub depth: i32,
-    /// Its value.
+    /// Value of the move.
     pub value: Value,
-    /// Deepest ply under the move.
+    /// Deepest ply below the move.
     pub seldepth: usize,
-    /// The principal variation, the move first.
+    /// The principal variation, starting with the move.
     pub pv: Vec<Move>,
 }
 
@@ -23,13 +23,13 @@ pub struct Exact {
 pub struct RootMove {
     /// The move.
     pub m: Move,
-    /// Value in this iteration; minus infinity when it did not beat the best.
+    /// Value in this iteration; minus infinity if the move did not become the best.
     pub value: Value,
-    /// Value to show: inside the window that was searched.
+    /// Value to report: clamped to the window that was searched.
     pub shown: Value,
     /// Whether `shown` is exact.
     pub bound: ScoreBound,
-    /// The iteration that gave `shown`.
+    /// Iteration of `shown`.
     pub depth: i32,
     /// The last exact result.
     pub exact: Option<Exact>,
@@ -37,15 +37,15 @@ pub struct RootMove {
     pub previous: Value,
     /// Decaying average of the values, or `NONE`.
     pub average: Value,
-    /// Decaying average of the squared values: how much they vary.
+    /// Decaying average of the squared values, a measure of their variation.
     pub mean_squared: i64,
-    /// Deepest ply under this move.
+    /// Deepest ply below this move.
     pub seldepth: usize,
-    /// Nodes spent on it.
+    /// Nodes spent on this move.
     pub nodes: u64,
-    /// The principal variation, this move first.
+    /// The principal variation, starting with this move.
     pub pv: Vec<Move>,
-    /// Result of the tablebases for the root, when they decided.
+    /// Tablebase result of the root, if the tables decided.
     pub tb_value: Option<Value>,
 }
 
@@ -69,7 +69,8 @@ impl RootMove {
         }
     }
 
-    /// The average updated by a new value whose search took the last `nodes`. Values that took more nodes weigh more.
+    /// The average updated by a new value whose search took `nodes` nodes. Values with more nodes have a larger
+    /// weight.
     // CITE: Stockfish (July 2026); form and figures: SF-2026-08.
     pub(super) fn averaged(&self, value: Value, nodes: u64) -> Value {
         let before = (self.nodes - nodes).max(1);
@@ -78,7 +79,7 @@ impl RootMove {
         (value * weight + self.average * (32 - weight)) / 32
     }
 
-    /// The last value that a completed search gave it.
+    /// Value from the last completed search of the move.
     pub fn known_value(&self) -> Value {
         if self.value > -INFINITE {
             self.value

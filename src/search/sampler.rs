@@ -7,7 +7,7 @@ use crate::board::Position;
 ///
 /// Called from inside the search, so it must be quick.
 pub trait Sampler: Send {
-    /// `value` is the network's own, in engine units, from the side to move's view: before the scaling by material,
-    /// the 50-move counter and the corrections, which belong to the search and not to the network.
+    /// `value` is the network's output in engine units, for the side to move. It excludes the scaling by material, the
+    /// 50-move counter and the corrections, which are part of the search.
     fn evaluated(&mut self, position: &Position, value: Value);
 }

@@ -11,22 +11,22 @@ pub const MAX_PLY: usize = 246;
 
 /// A draw.
 pub const DRAW: Value = 0;
-/// The side to move mates now (never returned as such).
+/// The side to move mates in 0 plies (never returned as such).
 pub const MATE: Value = 32_000;
 /// Above every value.
 pub const INFINITE: Value = 32_001;
 /// No value.
 pub const NONE: Value = 32_002;
-/// The least value that is a proven mate.
+/// The smallest value that is a proven mate.
 pub const MATE_IN_MAX_PLY: Value = MATE - MAX_PLY as Value;
 /// A tablebase win at the root.
 pub const TB_WIN: Value = MATE_IN_MAX_PLY - 1;
-/// The least value that is a tablebase win somewhere in the tree.
+/// The smallest value that is a tablebase win somewhere in the tree.
 pub const TB_WIN_IN_MAX_PLY: Value = TB_WIN - MAX_PLY as Value;
 
 /// The value of a piece in internal units, for margins; a king has none.
 ///
-/// Pieces have three scales in the engine. This one is that of the network's output, so that it can be added to an
+/// The engine has three scales for pieces. This one matches the network's output, so that it can be added to an
 /// evaluation. Static exchange evaluation (`board/see.rs`, 100 to 900) needs equal values for knight and bishop;
 /// [`exchange_units`] converts to that scale. The win model (`wdl.rs`, 1 to 9) measures the phase of the game.
 // CITE: Stockfish's piece values (since 2023; the same in SF-2026-08).
@@ -42,19 +42,19 @@ pub fn piece_value(role: Role) -> Value {
     }
 }
 
-/// Internal units in the units of the static exchange evaluation (centipawns: pawn 100, queen 900): a pawn becomes 87,
-/// a queen 1057.
+/// Converts internal units to the units of the static exchange evaluation (centipawns: pawn 100, queen 900). A pawn
+/// becomes 87, a queen 1057.
 #[inline]
 pub fn exchange_units(value: Value) -> i32 {
     value * 5 / 12
 }
 
-/// The side to move mates in `ply` plies from the root.
+/// Value of a mate by the side to move in `ply` plies from the root.
 pub fn mate_in(ply: usize) -> Value {
     MATE - ply as Value
 }
 
-/// The side to move is mated in `ply` plies from the root.
+/// Value of a mate against the side to move in `ply` plies from the root.
 pub fn mated_in(ply: usize) -> Value {
     ply as Value - MATE
 }
@@ -79,7 +79,7 @@ pub fn is_mate(value: Value) -> bool {
     value.abs() >= MATE_IN_MAX_PLY
 }
 
-/// From "plies from the root" to "plies from this node", as the transposition table stores it.
+/// Converts from plies from the root to plies from this node, as stored in the transposition table.
 pub fn to_tt(value: Value, ply: usize) -> Value {
     if is_win(value) {
         value + ply as Value
@@ -90,8 +90,8 @@ pub fn to_tt(value: Value, ply: usize) -> Value {
     }
 }
 
-/// The inverse of [`to_tt`] with regard to the 50-move rule: a mate or tablebase win that the counter could spoil
-/// becomes a large advantage only, because the counter of the stored path may have been lower.
+/// The inverse of [`to_tt`] with regard to the 50-move rule. A mate or tablebase win that the counter could spoil
+/// becomes a large advantage, because the counter of the stored path may have been lower.
 // CITE: Stockfish's value_from_tt (safeguard against the graph-history interaction).
 pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
     let ply = ply as Value;
@@ -117,13 +117,13 @@ pub fn from_tt(value: Value, ply: usize, halfmoves: u32) -> Value {
     }
 }
 
-/// Keeps a static evaluation below every proven result.
+/// Clamps a static evaluation below every proven result.
 pub fn clamp_eval(value: Value) -> Value {
     value.clamp(1 - TB_WIN_IN_MAX_PLY, TB_WIN_IN_MAX_PLY - 1)
 }
 
-/// The value in the form of UCI: moves to mate, or centipawns. A tablebase win is shown as 200 pawns less the plies to
-/// it, which distinguishes it from evaluations and mates.
+/// The value in UCI's terms: moves to mate, or centipawns. A tablebase win is 200 pawns minus the plies to it, which
+/// distinguishes it from evaluations and mates.
 pub fn to_uci(value: Value, centipawns: impl Fn(Value) -> i32) -> Score {
     if is_mate(value) {
         let plies = MATE - value.abs();
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn table_round_trip() {
+    fn tt_values_round_trip() {
         for value in [
             0,
             57,
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mate_beyond_the_fifty_move_rule_is_not_claimed() {
+    fn mate_beyond_the_fifty_move_rule_is_no_proven_win() {
         let far = mate_in(40);
         assert!(!is_win(from_tt(far, 0, 90)));
         assert!(is_win(from_tt(far, 0, 10)));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn mates_are_counted_in_moves() {
+    fn uci_counts_mates_in_moves() {
         let cp = |v| v;
         assert_eq!(to_uci(mate_in(1), cp), Score::Mate(1));
         assert_eq!(to_uci(mate_in(3), cp), Score::Mate(2));

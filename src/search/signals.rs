@@ -10,7 +10,7 @@ pub struct Signals {
     pub stop: AtomicBool,
     /// The engine is pondering.
     pub pondering: AtomicBool,
-    /// Nodes and tablebase hits, one line of cache per thread.
+    /// Nodes and tablebase hits, one cache line per thread.
     pub counters: Vec<CachePadded<Counters>>,
 }
 
@@ -19,14 +19,14 @@ pub struct Signals {
 pub struct Counters {
     /// Moves made.
     pub nodes: AtomicU64,
-    /// Tablebase probes that found something.
+    /// Successful tablebase probes.
     pub tb_hits: AtomicU64,
-    /// Changes of the best move, in 1/1024, reset by worker 0 as it reads them.
+    /// Changes of the best move, in 1/1024; worker 0 resets them when it reads them.
     pub best_move_changes: AtomicU64,
 }
 
 impl Signals {
-    /// Signals for `threads` threads, idle.
+    /// Idle signals for `threads` threads.
     pub fn new(threads: usize) -> Self {
         Self {
             stop: AtomicBool::new(true),

@@ -1,8 +1,8 @@
 //! A search on the caller's own thread, without channels, clock and reports.
 //!
-//! Data generation runs a thousand small searches a second on every core; sending each to another thread would cost
-//! more than some of them. All memory is kept between searches until [`Solo::clear`]. The same searches after a
-//! `clear` have the same results.
+//! Data generation runs a thousand small searches a second on every core. Sending each to another thread would cost
+//! more than some of the searches. All results are kept between searches until [`Solo::clear`]. The same searches
+//! after a `clear` return the same results.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,7 +25,7 @@ use crate::nnue::Network;
 
 pub use super::worker::STACK_BYTES;
 
-/// One worker with its own table. The caller's thread needs a stack of [`STACK_BYTES`].
+/// One worker with its own table. The caller's thread needs a stack of [`STACK_BYTES`] bytes.
 pub struct Solo {
     worker: Box<Worker>,
     signals: Arc<Signals>,
@@ -51,7 +51,7 @@ impl Solo {
     /// A searcher with a table of `hash_mb` MiB.
     ///
     /// # Panics
-    /// When the system refuses a table of 1 MiB.
+    /// If the system cannot allocate a table of 1 MiB.
     pub fn new(network: Arc<Network>, hash_mb: usize) -> Self {
         let signals = Arc::new(Signals::new(1));
         Self {
@@ -81,7 +81,7 @@ impl Solo {
         self.table.clear_part(0, 1);
     }
 
-    /// Searches within limits of depth or nodes; `None` when there is no legal move.
+    /// Searches within limits of depth or nodes. Returns `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: &Limits) -> Option<Found> {
         let root_moves = root_moves(position, limits);
         if root_moves.is_empty() {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_searches_find_the_same_after_a_clear() {
+    fn cleared_solo_repeats_its_results() {
         let mut solo = Solo::new(Network::embedded(), 1);
         let mut position = Position::startpos();
         let first = solo.search(&position, &limits(3000)).expect("a move");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn mates_and_their_absence() {
+    fn reports_mate_and_no_mate() {
         let mode = crate::board::CastlingMode::Standard;
         let mut solo = Solo::new(Network::embedded(), 1);
         let mate = Position::from_fen("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1", mode).expect("a mate");

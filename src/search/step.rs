@@ -1,8 +1,8 @@
 //! Results of a step of the search: continue the node, cut it off with a value, or abort the search.
 //!
-//! A step returns [`Step`], so that a node is a list of steps, each with a `?`. A whole node returns [`Searched`],
-//! which has no cutoff: a cutoff in a child is the child's value and does not end the parent. The types guarantee
-//! this. [`settle`] converts the first into the second.
+//! A step returns [`Step`], so a node is a list of steps, each with a `?`. A whole node returns [`Searched`], which
+//! has no cutoff: a cutoff in a child is the child's value and does not end the parent. The types guarantee this.
+//! [`settle`] converts a [`Step`] into a [`Searched`].
 
 use super::score::Value;
 
@@ -10,7 +10,7 @@ use super::score::Value;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Abort;
 
-/// Why a node ends before its next step.
+/// Reason why a node ends before its next step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Exit {
     /// The node has this value.
@@ -42,7 +42,7 @@ pub(super) fn cut_if(settled: bool, value: Value) -> Step {
     }
 }
 
-/// The value of a node whose steps are done.
+/// Value of a node whose steps are done.
 #[inline]
 pub(super) fn settle(steps: Step<Value>) -> Searched {
     match steps {

@@ -1,9 +1,9 @@
-//! Endgame tablebases: the files, and what they say of a position.
+//! Endgame tablebases: the files, and the results in them.
 //!
-//! Inside the search only positions just after a capture or pawn move are probed (WDL tables, which do not know the
-//! 50-move counter: step 4 in `negamax.rs`); at the root the DTZ tables choose moves that make progress
-//! (`root_filter.rs`). Where they know the root, the search below it does without them: a table's win, which tells no
-//! distance, would hide the mates that it finds, and the game would take longer with tables than without.
+//! Inside the search, the WDL tables are probed only after a capture or pawn move, because they ignore the 50-move
+//! counter (step 4 in `negamax.rs`). At the root, the DTZ tables choose moves that make progress (`root_filter.rs`).
+//! If the tables contain the root, the search below it does not probe. A WDL win has no distance: it would hide the
+//! mates that the search finds, and games would take longer with tables than without.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,32 +23,32 @@ use crate::util::reason;
 /// Open tables.
 pub struct Syzygy {
     tables: Tablebase<Chess>,
-    /// The files by name, as `KQvK.rtbw`.
+    /// The files by name, such as `KQvK.rtbw`.
     files: BTreeMap<String, PathBuf>,
     damage: Damage,
 }
 
-/// The tables that turned out to be damaged when they were probed.
+/// Tables that were found to be damaged by a probe.
 #[derive(Default)]
 struct Damage {
-    /// What was found, by the file's name; each is reported once.
+    /// Problems by file name; each is reported once.
     found: Mutex<BTreeMap<String, String>>,
-    /// What has not been reported yet.
+    /// Problems that have not been reported yet.
     unreported: Mutex<Vec<String>>,
-    /// Whether `unreported` has something: so that the search need not lock it.
+    /// Whether `unreported` is not empty, so that the search does not need to lock it.
     has_news: AtomicBool,
 }
 
-/// What opening a list of directories came to.
+/// Summary of opening a list of directories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadedTables {
     /// Files found.
     pub files: usize,
-    /// Most men on the board that they know.
+    /// Largest number of men on the board in any table.
     pub men: usize,
-    /// The directories that they lie in.
+    /// Directories that contain tables.
     pub directories: Vec<PathBuf>,
-    /// What was wrong with other directories and files.
+    /// Problems with other directories and files.
     pub problems: Vec<String>,
 }
 
@@ -57,18 +57,18 @@ fn new_tables() -> Tablebase<Chess> {
     Tablebase::new()
 }
 
-/// The system has no reads at an offset of its own.
+/// Tables for a system without reads at an offset.
 #[cfg(not(any(unix, windows)))]
 fn new_tables() -> Tablebase<Chess> {
     Tablebase::with_filesystem(std::sync::Arc::new(super::table_files::TableFiles))
 }
 
 impl Syzygy {
-    /// Opens the tables in a list of directories separated as the platform separates paths (`:` or `;`). A directory or
-    /// a file that cannot be used costs only itself.
+    /// Opens the tables in a list of directories, separated by the platform's path separator (`:` or `;`). A directory
+    /// or file that cannot be used is skipped.
     ///
     /// # Errors
-    /// When no directory holds a table.
+    /// Fails if no directory contains a table.
     pub fn open(path: &str) -> Result<(Self, LoadedTables)> {
         let mut syzygy = Self {
             tables: new_tables(),
@@ -114,7 +114,7 @@ impl Syzygy {
         }
     }
 
-    /// Adds one table; the error says why it cannot be one.
+    /// Adds one table. The error says why the file is not a valid table.
     fn add_file(&mut self, path: &Path) -> Result<(), String> {
         if path.is_dir() {
             return Err("it is a directory".to_owned());
@@ -124,10 +124,10 @@ impl Syzygy {
             .add_file(path)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::InvalidData => {
-                    "its size is not that of a table; download it again".to_owned()
+                    "wrong size for a table; download it again".to_owned()
                 }
                 io::ErrorKind::InvalidInput => {
-                    "its name is not that of a table, as KQvKR.rtbw".to_owned()
+                    "not the name of a table; expected a name such as KQvKR.rtbw".to_owned()
                 }
                 _ => reason::of(&error),
             })?;
@@ -138,10 +138,10 @@ impl Syzygy {
         Ok(())
     }
 
-    /// The answer of the tables; `None` when a table is missing or damaged. A damaged one is reported later.
-    fn answer<T>(&self, result: Result<T, SyzygyError>) -> Option<T> {
+    /// Result of a probe; `None` if a table is missing or damaged. A damaged table is reported later.
+    fn checked<T>(&self, result: Result<T, SyzygyError>) -> Option<T> {
         match result {
-            Ok(answer) => Some(answer),
+            Ok(checked) => Some(checked),
             Err(SyzygyError::ProbeFailed {
                 metric,
                 material,
@@ -175,7 +175,7 @@ impl Syzygy {
         found.insert(name, text);
     }
 
-    /// The tables that were found to be damaged since the last call, in words.
+    /// Messages about tables that were found to be damaged since the last call.
     pub(super) fn take_news(&self) -> Vec<String> {
         if !self.damage.has_news.swap(false, Relaxed) {
             return Vec::new();
@@ -183,24 +183,23 @@ impl Syzygy {
         std::mem::take(&mut *self.damage.unreported.lock())
     }
 
-    /// Most men on the board that the tables know.
+    /// Largest number of men on the board in any table.
     pub fn max_pieces(&self) -> usize {
         self.tables.max_pieces()
     }
 
-    /// The result of the position for the side to move, just after a capture or pawn move; `None` when a table is
-    /// missing.
+    /// Result for the side to move, just after a capture or pawn move; `None` if a table is missing.
     pub(super) fn wdl(&self, position: &Position) -> Option<Wdl> {
-        self.answer(self.tables.probe_wdl_after_zeroing(&position.to_chess()))
+        self.checked(self.tables.probe_wdl_after_zeroing(&position.to_chess()))
     }
 
-    /// How the position ends for the side to move, as [`class`] says it; `None` when the tables do not know.
+    /// Outcome of the position for the side to move, as a [`class`]; `None` if no table contains it.
     pub(super) fn class(&self, position: &Position, options: &SearchOptions) -> Option<i32> {
-        let most = self.max_pieces().min(options.syzygy_probe_limit);
-        if position.occupied().count() > most || position.has_castling_rights() {
+        let max_men = self.max_pieces().min(options.syzygy_probe_limit);
+        if position.occupied().count() > max_men || position.has_castling_rights() {
             return None;
         }
-        let dtz = self.answer(self.tables.probe_dtz(&position.to_chess()))?;
+        let dtz = self.checked(self.tables.probe_dtz(&position.to_chess()))?;
         let halfmoves = position.halfmoves() as i32;
         Some(class(
             dtz.ignore_rounding().0,
@@ -209,8 +208,8 @@ impl Syzygy {
         ))
     }
 
-    /// Plies to the next capture or pawn move with the result kept, from the view of the side that made `m`:
-    /// positive for a win, 0 for a draw; `None` when a table is missing.
+    /// Plies to the next capture or pawn move that keeps the result, for the side that made `m`: positive for a win, 0
+    /// for a draw; `None` if a table is missing.
     pub(super) fn dtz_after(&self, position: &mut Position, m: Move) -> Option<i32> {
         let zeroing =
             position.is_capture(m) || position.moved_piece(m).role == crate::board::Role::Pawn;
@@ -226,7 +225,7 @@ impl Syzygy {
                 Wdl::Win => -1,
             })
         } else {
-            self.answer(self.tables.probe_dtz(&position.to_chess()))
+            self.checked(self.tables.probe_dtz(&position.to_chess()))
                 .map(|dtz| -dtz.ignore_rounding().0)
                 .map(|dtz| dtz + dtz.signum())
         };
@@ -236,7 +235,7 @@ impl Syzygy {
 }
 
 impl LoadedTables {
-    /// The first of the problems, and how many there are more.
+    /// The first five problems, and the number of the others.
     pub fn problems_in_words(&self) -> String {
         const SHOWN: usize = 5;
         let mut text = self.problems[..self.problems.len().min(SHOWN)].join(", ");
@@ -247,7 +246,7 @@ impl LoadedTables {
     }
 }
 
-/// What a directory holds that calls itself a table, in the order of the names.
+/// Files in a directory with the extension of a table, sorted by name.
 fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory)? {
@@ -261,21 +260,21 @@ fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The first bytes of a file of results, and of one of distances.
+/// Extensions and first bytes of WDL and DTZ files.
 // CITE: the format of R. de Man's tables (syzygy1).
 const MAGIC: [(&str, [u8; 4]); 2] = [
     ("rtbw", [0x71, 0xE8, 0x23, 0x5D]),
     ("rtbz", [0xD7, 0x66, 0x0C, 0xA5]),
 ];
 
-/// Checks that a file can be read and begins as a table does: what a server sent in its place may have any size.
+/// Checks that a file can be read and begins with the magic bytes of a table. A server's error page may have any size.
 fn check_magic(path: &Path) -> Result<(), String> {
     let mut start = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     match read {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            return Err("it is empty or cut off; download it again".to_owned());
+            return Err("the file is empty or truncated; download it again".to_owned());
         }
         Err(error) => return Err(reason::of(&error)),
     }
@@ -286,7 +285,7 @@ fn check_magic(path: &Path) -> Result<(), String> {
     {
         Ok(())
     } else {
-        Err("it does not begin as a table; download it again".to_owned())
+        Err("not a tablebase file (wrong first bytes); download it again".to_owned())
     }
 }
 
@@ -294,10 +293,10 @@ fn directories(path: &str) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|directory| !directory.as_os_str().is_empty())
 }
 
-/// The class of a win that the 50-move rule does not spoil.
+/// Class of a win that the 50-move rule does not spoil.
 pub(super) const WIN: i32 = 2;
 
-/// Win 2, win spoilt by the 50-move rule 1, draw 0, and the same below zero, from the distance to zeroing `dtz`.
+/// Class of a distance to zeroing `dtz`: win 2, win spoilt by the 50-move rule 1, draw 0; negative for losses.
 pub(super) fn class(dtz: i32, halfmoves: i32, rule: bool) -> i32 {
     let in_time = !rule || dtz.abs() + halfmoves <= 100;
     dtz.signum() * if in_time { WIN } else { 1 }
@@ -308,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes() {
+    fn class_depends_on_the_50_move_rule() {
         assert_eq!(class(12, 0, true), 2);
         assert_eq!(class(60, 50, true), 1);
         assert_eq!(class(60, 50, false), 2);
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_directory_alone_is_an_error_that_names_it() {
+    fn open_of_missing_directory_names_it() {
         let error = Syzygy::open("/no/such/directory").err();
         let text = error.map(|e| format!("{e:#}")).unwrap_or_default();
         assert!(

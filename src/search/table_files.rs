@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 
-/// Files as the standard library opens them.
+/// Opens files with the standard library.
 pub(super) struct TableFiles;
 
 impl Filesystem for TableFiles {
@@ -29,7 +29,7 @@ impl Filesystem for TableFiles {
     }
 }
 
-/// An open file; the lock keeps a seek and its read together.
+/// An open file. The lock makes a seek and its read atomic.
 struct TableFile(Mutex<File>);
 
 impl RandomAccessFile for TableFile {

@@ -1,6 +1,6 @@
 //! Extension of principal variations of tablebase wins to mate.
 //!
-//! The search and its variations stop at positions in the tablebases. Users want to see the win played out.
+//! The search and its variations stop at positions in the tablebases. Users want to see how the win is played out.
 // CITE: Stockfish's syzygy_extend_pv (2024; idea).
 
 use std::time::Instant;
@@ -9,8 +9,8 @@ use super::options::SearchOptions;
 use super::syzygy::{self, Syzygy};
 use crate::board::{Color, Move, Position};
 
-/// Longest variation, in plies: more than any win with up to seven men takes between zeroing moves.
-const LONGEST: usize = 600;
+/// Maximum length of a variation, in plies: more than any win with up to seven men takes between zeroing moves.
+const MAX_PLIES: usize = 600;
 
 /// Extends the variation to mate, until `deadline`. From the first position in the tables on, moves of the search that
 /// change the result are replaced. The first move is always kept.
@@ -47,7 +47,7 @@ pub(super) fn extend(
             position.do_move(m);
         }
     }
-    while pv.len() < LONGEST && Instant::now() < deadline {
+    while pv.len() < MAX_PLIES && Instant::now() < deadline {
         let Some(m) = best_move(tables, &mut position, options, winner) else {
             break;
         };
@@ -56,7 +56,7 @@ pub(super) fn extend(
     }
 }
 
-/// Who wins by the tables, `Some(None)` when nobody does; `None` when they do not know.
+/// Winner according to the tables, `Some(None)` for a draw; `None` if no table contains the position.
 fn winner_of(
     tables: &Syzygy,
     position: &mut Position,
@@ -74,8 +74,8 @@ fn winner_of(
     })
 }
 
-/// The move that brings the winner's next capture, pawn move or mate nearest, or the loser's farthest. None when the
-/// game is over, or the tables contradict each other.
+/// The move that minimises the distance to the winner's next capture, pawn move or mate; for the loser, the move that
+/// maximises it. `None` if the game is over or the tables contradict each other.
 fn best_move(
     tables: &Syzygy,
     position: &mut Position,
@@ -97,15 +97,15 @@ fn best_move(
         } else {
             dtz
         };
-        let holds = if winning {
+        let keeps_result = if winning {
             dtz > 0 && dtz <= left
         } else {
             dtz < 0
         };
-        if !winning && !holds {
+        if !winning && !keeps_result {
             return None;
         }
-        if holds && best.is_none_or(|(least, _)| rank < least) {
+        if keeps_result && best.is_none_or(|(least, _)| rank < least) {
             best = Some((rank, m));
         }
     }

@@ -1,9 +1,8 @@
-//! Time management: a soft and a hard limit from the clock, and the factors by which the search's progress scales the
-//! soft one.
+//! Time management: a soft and a hard limit from the clock. The search's progress scales the soft limit.
 //!
 //! The soft limit is the share of the clock for an average move. A stable best move that takes most nodes shortens it;
-//! a falling score or a changing best move stretches it. The hard limit is never exceeded. The clock is an argument:
-//! nothing here reads the time, so every rule is testable.
+//! a falling score or a changing best move lengthens it. The hard limit is never exceeded. The clock is an argument:
+//! this module does not read the time, so every rule is testable.
 // CITE: both limits: Stockfish's timeman, figures of Stockfish 17 and rounded from 17.1 (the table of parameters names
 // each). Factors of the soft limit: see `stretch`.
 
@@ -12,18 +11,18 @@ use super::options::SearchOptions;
 use super::params;
 use crate::board::Color;
 
-/// The limits of one move, in milliseconds (or in nodes over `nodes_time` when the clock counts nodes).
+/// The limits of one move, in milliseconds (or in nodes divided by `nodes_time` if the clock counts nodes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Stop between iterations after this, adjusted by [`IterationSummary`].
+    /// Time after which the search stops between iterations, scaled by the [`IterationSummary`].
     pub soft: f64,
-    /// Stop anywhere after this.
+    /// Time after which the search stops anywhere.
     pub hard: f64,
-    /// Whether `soft` may be stretched and shortened (false for a fixed time).
+    /// Whether `soft` may be scaled (false for a fixed time).
     pub adjustable: bool,
 }
 
-/// Moves planned for when the control is sudden death.
+/// Number of moves planned for in sudden death.
 fn horizon() -> f64 {
     f64::from(params::time_horizon())
 }
@@ -36,10 +35,10 @@ fn hundredths(parameter: i32) -> f64 {
     f64::from(parameter) / 100.0
 }
 
-/// The budget of `color` at game ply `game_ply`, or `None` when nothing limits the time.
+/// The budget of `color` at game ply `game_ply`, or `None` if nothing limits the time.
 ///
-/// A negative or zero clock gives a millisecond, and a side whose own clock was not given borrows the other's:
-/// a search that was told of any clock always ends.
+/// A clock of zero or less gives a budget of about a millisecond. A side without a clock uses the other side's, so a
+/// search with any clock always ends.
 pub fn budget(
     limits: &Limits,
     options: &SearchOptions,
@@ -72,22 +71,22 @@ pub fn budget(
         _ => sudden_death(time, increment, overhead, game_ply),
     };
     if options.ponder {
-        // A quarter of our moves cost nothing, because the opponent plays what we expect.
+        // About a quarter of the engine's moves cost no time, because the opponent plays the expected move.
         budget.soft = (budget.soft * thousandths(params::time_ponder())).min(budget.hard);
     }
     Some(budget)
 }
 
-/// Time available for `moves` moves, less the overhead of each.
+/// Time available for `moves` moves, minus the overhead of each.
 // CITE: Stockfish.
 fn usable(time: f64, increment: f64, overhead: f64, moves: f64) -> f64 {
     (time + increment * (moves - 1.0) - overhead * (2.0 + moves)).max(1.0)
 }
 
-/// Upper bound for one move, so that the clock does not run out before the move arrives.
+/// Upper bound for one move, which prevents a loss on time.
 fn ceiling(time: f64, overhead: f64) -> f64 {
     (thousandths(params::time_ceiling()) * time - overhead)
-        .max(time * thousandths(params::time_ceiling_least()))
+        .max(time * thousandths(params::time_ceiling_min()))
         .clamp(1.0, time.max(1.0))
 }
 
@@ -101,21 +100,21 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     let share = (by_size(params::time_size_base()) + by_size(params::time_size_slope()) * size)
         .min(by_size(params::time_size_max()));
     let ply = f64::from(game_ply);
-    // No scaling by the clock's size, where Stockfish keeps more in reserve on short clocks: that left time unused.
-    let generosity = f64::from(params::time_share()) / 1024.0;
+    // No scaling by the size of the clock: Stockfish keeps more in reserve on short clocks, which wasted time here.
+    let scale = f64::from(params::time_share()) / 1024.0;
     let base = f64::from(params::time_share_base()) / 10_000.0;
     let grown =
         (ply + hundredths(params::time_ply_offset())).powf(hundredths(params::time_ply_power()));
-    let share = generosity * (base + grown * share);
+    let share = scale * (base + grown * share);
     let soft = share.min(thousandths(params::time_share_max()) * time / left) * left;
-    let most = hundredths(params::time_hard_max());
-    let least = hundredths(params::time_hard_min()).min(most);
+    let max_stretch = hundredths(params::time_hard_max());
+    let min_stretch = hundredths(params::time_hard_min()).min(max_stretch);
     let stretch =
         hundredths(params::time_hard_base()) + hundredths(params::time_hard_slope()) * size;
-    let later =
+    let by_length =
         (ply / f64::from(params::time_hard_ply_div())).min(hundredths(params::time_hard_ply_max()));
-    let stretch = stretch.clamp(least, most) + later;
-    let hard = (soft * stretch.min(most)).min(ceiling(time, overhead));
+    let stretch = stretch.clamp(min_stretch, max_stretch) + by_length;
+    let hard = (soft * stretch.min(max_stretch)).min(ceiling(time, overhead));
     Budget {
         soft: soft.min(hard).max(0.5),
         hard: hard.max(1.0),
@@ -129,8 +128,8 @@ fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) 
     let ply = f64::from(game_ply);
     let share =
         thousandths(params::time_control_base()) + ply / f64::from(params::time_control_ply_div());
-    let most = thousandths(params::time_control_max()) * time / left;
-    let soft = (share / moves).min(most) * left;
+    let max_share = thousandths(params::time_control_max()) * time / left;
+    let soft = (share / moves).min(max_share) * left;
     let stretch = thousandths(params::time_control_hard())
         + thousandths(params::time_control_hard_move()) * moves;
     let hard = (soft * stretch.min(thousandths(params::time_control_hard_max())))
@@ -145,12 +144,12 @@ fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) 
 /// State of the search between two iterations.
 #[derive(Clone, Copy, Debug)]
 pub struct IterationSummary {
-    /// Fall of the score since the previous move's search and since some iterations ago, in internal units
-    /// (positive: it got worse).
+    /// Fall of the score since the previous move's search and since earlier iterations, in internal units (positive:
+    /// it got worse).
     pub score_fall: f64,
     /// Iterations since the best move last changed.
     pub stable_iterations: i32,
-    /// How often the best move changed lately, decaying, averaged over threads.
+    /// Decaying number of recent changes of the best move, averaged over the threads.
     pub best_move_changes: f64,
     /// Share of the nodes spent on the best move, 0 to 1.
     pub effort: f64,
@@ -167,11 +166,12 @@ pub fn stretch(summary: &IterationSummary) -> f64 {
     let falling =
         of(params::time_falling_base) + of(params::time_falling_score) * summary.score_fall;
     let falling = falling.clamp(of(params::time_falling_min), of(params::time_falling_max));
-    let most = of(params::time_stability_max);
-    let stability = most - of(params::time_stability) * f64::from(summary.stable_iterations);
-    let stability = stability.clamp(of(params::time_stability_min), most);
+    let max_stability = of(params::time_stability_max);
+    let stability =
+        max_stability - of(params::time_stability) * f64::from(summary.stable_iterations);
+    let stability = stability.clamp(of(params::time_stability_min), max_stability);
     let instability = 1.0 + of(params::time_changes) * summary.best_move_changes;
-    let effort = if summary.effort > of(params::time_effort_least) {
+    let effort = if summary.effort > of(params::time_effort_min) {
         of(params::time_effort)
     } else {
         1.0
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn no_clock_no_limit() {
+    fn no_clock_gives_no_budget() {
         assert_eq!(
             budget(
                 &Limits::default(),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn never_more_than_the_clock_and_never_nothing() {
+    fn budget_is_positive_and_within_the_clock() {
         for time in [-500, 0, 1, 5, 10, 50, 100, 1000, 60_000, 7_200_000] {
             for increment in [-3, 0, 1, 100, 10_000] {
                 for moves_to_go in [None, Some(-1), Some(0), Some(1), Some(40), Some(1000)] {
@@ -232,8 +232,8 @@ mod tests {
                             ..SearchOptions::default()
                         };
                         let b = budget(&limits, &options, Color::White, 40).expect("clock");
-                        let most = time.max(1) as f64;
-                        assert!(b.hard <= most && b.soft <= b.hard, "{limits:?} {b:?}");
+                        let available = time.max(1) as f64;
+                        assert!(b.hard <= available && b.soft <= b.hard, "{limits:?} {b:?}");
                         assert!(b.soft > 0.0 && b.hard >= 1.0, "{limits:?} {b:?}");
                     }
                 }
@@ -242,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn the_other_sides_clock_is_better_than_none() {
+    fn missing_clock_is_replaced_by_the_other_sides() {
         let b = budget(&clock(1000, 0), &SearchOptions::default(), Color::Black, 0);
         assert!(b.is_some_and(|b| b.hard < 1000.0));
     }
 
     #[test]
-    fn a_minute_is_used_sensibly() {
+    fn one_minute_allows_half_to_three_seconds() {
         let b = of(&clock(60_000, 0));
         assert!((500.0..3000.0).contains(&b.soft), "{b:?}");
         let rich = of(&clock(60_000, 1000));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_move_before_the_control_may_take_most_of_the_time() {
+    fn last_move_before_control_may_use_most_of_the_clock() {
         let b = of(&Limits {
             moves_to_go: Some(1),
             ..clock(10_000, 0)
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn move_time_is_kept() {
+    fn move_time_is_exact() {
         let limits = Limits {
             move_time: Some(Duration::from_millis(1000)),
             ..Limits::default()
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn trouble_takes_longer_than_calm() {
+    fn falling_score_takes_more_time_than_stable_one() {
         let calm = IterationSummary {
             score_fall: -20.0,
             stable_iterations: 8,

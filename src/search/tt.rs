@@ -11,11 +11,11 @@
 //! word 3     keys    16 bits per entry: low key bits XOR a fold of the entry; top 16 bits unused
 //! ```
 //!
-//! Entry and key are written separately, so two threads can mix them. The fold in the key makes such a torn entry fail
-//! its check like a foreign one. The search validates every move from the table in any case.
-// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002). Three entries
-// with 16 key bits in 32 bytes, the PV bit, five bits of generation, the index by multiplication and the replacement
-// rules: Stockfish. Entries of one word each and the sealed keys are ours.
+//! Entry and key are written separately, so two threads can mix them. The key contains a fold of the entry, so a torn
+//! entry fails its check like one of another position. The search validates every move from the table in any case.
+// CITE: lockless hashing by XOR: Hyatt and Mann, "A lock-less transposition-table implementation" (2002). Three
+// entries with 16 key bits in 32 bytes, the PV bit, five bits of generation, the index by multiplication and the
+// replacement rules: Stockfish. One-word entries and the sealed keys are ours.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -29,13 +29,13 @@ use crate::util::{memory, prefetch::prefetch};
 /// Relation of a stored score to the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// No score: only a static evaluation.
+    /// No score; the entry has only a static evaluation.
     None,
     /// The true score is at most this.
     Upper,
     /// The true score is at least this.
     Lower,
-    /// The true score.
+    /// The stored score is the true one.
     Exact,
 }
 
@@ -61,7 +61,7 @@ impl Bound {
         matches!(self, Self::Upper | Self::Exact)
     }
 
-    /// Whether a stored `value` with this bound proves that the true one is on the same side of `limit`.
+    /// Whether a stored `value` with this bound proves that the true value is on the same side of `limit`.
     #[inline]
     pub fn settles(self, value: Value, limit: Value) -> bool {
         if value >= limit {
@@ -72,27 +72,27 @@ impl Bound {
     }
 }
 
-/// Depth of an entry made without a search: only the static evaluation counts.
+/// Depth of an entry made without a search: only its static evaluation is used.
 pub const DEPTH_UNSEARCHED: i32 = -2;
 /// Depth of a quiescence entry.
 pub const DEPTH_QS: i32 = 0;
-/// Added to a depth so that a used entry is never 0.
+/// Offset of a stored depth, which makes a used entry differ from 0.
 const DEPTH_OFFSET: i32 = 4;
 const ENTRIES: usize = 3;
 const GENERATIONS: u64 = 32;
 
-/// An entry. `score` is as stored: see [`score::from_tt`].
+/// A table entry. `score` is as stored: see [`score::from_tt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
-    /// Best or refuting move; not necessarily legal here.
+    /// Best or refuting move; not necessarily legal in the current position.
     pub best: Option<Move>,
-    /// Score from the view of this node's distance to mate.
+    /// Score with mate distances from this node.
     pub score: Value,
     /// Static evaluation before corrections, or [`score::NONE`].
     pub eval: Value,
-    /// Depth of the search that made it.
+    /// Depth of the search that stored the entry.
     pub depth: i32,
-    /// Meaning of `score`.
+    /// Relation of `score` to the true score.
     pub bound: Bound,
     /// Whether the position was once on a principal variation.
     pub pv: bool,
@@ -141,27 +141,29 @@ pub(super) const MAX_CLUSTERS: u64 = MAX_MB as u64 * CLUSTERS_PER_MB as u64;
 /// A cluster as plain numbers: its entries, then its keys.
 pub(super) type ClusterWords = [u64; ENTRIES + 1];
 
-/// Not even the smallest transposition table fits into memory.
+/// Error: not even the smallest transposition table fits into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
 
 impl std::fmt::Display for NoMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("not even a transposition table of 1 MiB fits into memory; free some and set Hash again")
+        f.write_str(
+            "out of memory: cannot allocate even a transposition table of 1 MiB; free memory and set Hash again",
+        )
     }
 }
 
 impl std::error::Error for NoMemory {}
 
-/// Key of a position in the table: near the end of the 50 moves the halfmove clock is part of it. There the value of a
-/// position depends on the clock, and a result of another clock says nothing.
+/// Key of a position in the table. Near the 50-move limit it includes the halfmove clock: the value of a position then
+/// depends on the clock, and results for another clock are not valid.
 // CITE: Stockfish's adjust_key50 (idea).
 #[inline]
 pub fn key_of(position: &Position) -> u64 {
     position.key() ^ clock_key(position.halfmoves())
 }
 
-/// The key of the position after `m`: a hint for a prefetch, as [`Position::key_after`].
+/// The key of the position after `m`: a hint for a prefetch, like [`Position::key_after`].
 #[inline]
 pub fn key_after(position: &Position, m: Move) -> u64 {
     let key = position.key_after(m);
@@ -172,13 +174,13 @@ pub fn key_after(position: &Position, m: Move) -> u64 {
     key ^ clock_key(clock)
 }
 
-/// The halfmove clock from which on positions with different clocks are different entries.
+/// The smallest halfmove clock that is part of the key.
 #[inline]
 fn clocked_from() -> u32 {
     params::tt_halfmoves() as u32
 }
 
-/// The part of the key that stands for the halfmove clock.
+/// The part of the key that encodes the halfmove clock.
 #[inline]
 fn clock_key(halfmoves: u32) -> u64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -192,17 +194,17 @@ pub struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// A table of `mb` MiB (1 to [`MAX_MB`]), or of the largest smaller size that fits into memory. With a larger one
-    /// the process would be killed or swapped when the table fills up.
+    /// A table of `mb` MiB (1 to [`MAX_MB`]), or of the largest smaller size that fits into memory. With a larger
+    /// table the process would be killed or swapped when the table fills up.
     ///
     /// # Errors
-    /// When the system refuses even 1 MiB.
+    /// Fails if the system cannot allocate even 1 MiB.
     pub fn new(mb: usize) -> Result<Self, NoMemory> {
         let room = memory::available_bytes().map_or(usize::MAX, |bytes| (bytes / 8 * 7) >> 20);
         Self::largest(mb.min(room), memory::zeroed_slice)
     }
 
-    /// The largest table of at most `mb` MiB for which `allocate` grants the clusters, by halves.
+    /// The largest table that `allocate` grants, halving `mb` MiB until it succeeds.
     fn largest(
         mb: usize,
         allocate: impl Fn(usize) -> Option<memory::Zeroed<Cluster>>,
@@ -263,7 +265,7 @@ impl TranspositionTable {
         self.generation.load(Relaxed)
     }
 
-    /// Sets the number of the search, to continue the count of another table.
+    /// Sets the number of the search, which continues the count of another table.
     pub(super) fn set_generation(&self, generation: u64) {
         self.generation.store(generation % GENERATIONS, Relaxed);
     }
@@ -275,7 +277,7 @@ impl TranspositionTable {
         [a, b, c, &cluster.keys].map(|word| word.load(Relaxed))
     }
 
-    /// Adds the entries of another table's cluster to cluster `index` where they are worth more than the entries that
+    /// Copies entries of another table's cluster to cluster `index` where they are worth more than the entries that
     /// they replace. Entries that no search could have stored are skipped.
     pub(super) fn take_over(&self, index: usize, words: &ClusterWords) {
         let cluster = &self.clusters[index];
@@ -376,27 +378,27 @@ fn is_of(keys: u64, index: usize, data: u64, key: u64) -> bool {
     (keys >> (16 * index)) as u16 == seal(key, data) && data >> 48 & 255 != 0
 }
 
-/// The entry to overwrite: the position's own, else the one of least [`worth`].
+/// The entry to overwrite: the position's own, or else the one of the smallest [`worth`].
 #[inline]
 fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u64) {
     let mut best = (0, 0);
-    let mut least = i64::MAX;
+    let mut min_worth = i64::MAX;
     for (i, entry) in cluster.entries.iter().enumerate() {
         let data = entry.load(Relaxed);
         if is_of(keys, i, data, key) {
             return (i, data);
         }
         let worth = worth(data, generation);
-        if worth < least {
-            least = worth;
+        if worth < min_worth {
+            min_worth = worth;
             best = (i, data);
         }
     }
     best
 }
 
-/// Value of keeping an entry: its depth, less eight plies for each search since.
-// CITE: depth less age: Stockfish; eight plies a search: SF-2026-08.
+/// Value of keeping an entry: its depth minus eight plies for each search since.
+// CITE: depth minus age: Stockfish; eight plies a search: SF-2026-08.
 #[inline]
 fn worth(data: u64, generation: u64) -> i64 {
     let age = (GENERATIONS + generation - (data >> 59)) % GENERATIONS;
@@ -417,14 +419,14 @@ fn least_worth(cluster: &Cluster, generation: u64) -> (usize, i64) {
     least.expect("a cluster has entries")
 }
 
-/// Whether an entry is used, and one that a search could have stored.
+/// Whether an entry is used and a search could have stored it.
 fn is_plausible(data: u64) -> bool {
     let entry = TableEntry::unpack(data);
     let in_range = |value: Value| value == score::NONE || value.abs() <= score::MATE;
     data >> 48 & 255 != 0 && in_range(entry.score) && in_range(entry.eval)
 }
 
-/// An entry's score in terms of the root, or [`score::NONE`] when it has none.
+/// An entry's score relative to the root, or [`score::NONE`] if it has none.
 #[inline]
 pub fn score_at(entry: &TableEntry, ply: usize, halfmoves: u32) -> Value {
     if entry.bound == Bound::None {
@@ -451,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_and_unpacks_every_field() {
+    fn entry_round_trips_every_field() {
         for bound in [Bound::None, Bound::Upper, Bound::Lower, Bound::Exact] {
             for depth in [DEPTH_UNSEARCHED, 0, 1, 99, 245] {
                 for score in [-32_000, -1, 0, 31_999, score::NONE] {
@@ -470,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_is_part_of_the_key_near_the_limit_only() {
+    fn key_includes_the_clock_near_the_limit_only() {
         let key = |clock: u32| {
             let fen = format!("8/8/8/3k4/8/8/6K1/7R w - - {clock} 1");
             let mode = crate::board::CastlingMode::Standard;
@@ -482,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_was_stored_and_nothing_else() {
+    fn probe_finds_stored_keys_and_no_others() {
         let table = TranspositionTable::new(1).expect("1 MiB");
         let mut rng = SplitMix64::new(1);
         let keys: Vec<u64> = (0..1000).map(|_| rng.next_u64()).collect();
@@ -499,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_deeper_entry_and_the_old_move() {
+    fn tt_keeps_deeper_entry_and_old_move() {
         let table = TranspositionTable::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
         table.store(
@@ -522,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_entry_is_not_found() {
+    fn probe_rejects_torn_entry() {
         let table = TranspositionTable::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
         let cluster = table.cluster(42);
@@ -531,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn clears_in_parts() {
+    fn clear_part_empties_every_part() {
         let table = TranspositionTable::new(1).expect("1 MiB");
         let mut rng = SplitMix64::new(2);
         for _ in 0..100_000 {
@@ -545,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_size_falls_back() {
+    fn too_large_table_falls_back_to_smaller_size() {
         // The system grants up to 8 MiB.
         let granted = 8 * CLUSTERS_PER_MB;
         let some = |count| (count <= granted).then(|| memory::zeroed_slice_or_abort(count));
@@ -561,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_the_smallest_size_is_an_error() {
+    fn refused_smallest_table_is_an_error() {
         assert_eq!(
             TranspositionTable::largest(64, |_| None).err(),
             Some(NoMemory)

@@ -1,13 +1,13 @@
-//! The transposition table as a file, so that an analysis can be continued later.
+//! File format of the transposition table, with which an analysis can be continued later.
 //!
 //! ```text
-//! line of JSON   what the table belongs to (`Heading`), ended by a line feed
-//! LZ4 frame      every cluster as four little-endian words, with a checksum of each block and of the whole
+//! line of JSON   description of the table (`Heading`), ended by a line feed
+//! LZ4 frame      every cluster as four little-endian words, with a checksum of each block and of the whole frame
 //! ```
 //!
-//! A file is valid only for the net and the version of the engine that wrote it, because evaluations depend on the net
-//! and scores on the search. Its size may differ from that of the table in use: the entries of a cluster map to a
-//! known range of clusters in a table of another size.
+//! A file is valid only for the net and the engine version that wrote it, because evaluations depend on the net and
+//! scores on the search. The table in use may have another size: the entries of a cluster then map to a known range of
+//! clusters.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -21,11 +21,11 @@ use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
 use crate::util::atomic::AtomicFile;
 use crate::util::kind::Kind;
 
-/// Grows with every change of the layout or the meaning of entries and keys.
+/// Incremented with every change of the layout or the meaning of entries and keys.
 const VERSION: u32 = 1;
 /// Identifier in the first line.
 const FORMAT: &str = "zoothera-hash";
-/// What a table may replace.
+/// The kind of file that a table may overwrite.
 const KIND: Kind = Kind {
     name: "a transposition table",
     is: |head| {
@@ -33,8 +33,8 @@ const KIND: Kind = Kind {
         serde_json::from_slice(line).is_ok_and(|found: Heading| found.format == FORMAT)
     },
 };
-/// Longest valid first line.
-const LONGEST_HEADING: u64 = 1024;
+/// Maximum length of the first line, in bytes.
+const MAX_HEADING_BYTES: u64 = 1024;
 const CLUSTER_BYTES: usize = size_of::<ClusterWords>();
 /// Clusters that are written or read at once.
 const CHUNK: usize = 1 << 12;
@@ -51,7 +51,7 @@ struct Heading {
     generation: u64,
 }
 
-/// Summary of what was written or read.
+/// Summary of a table that was written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedTable {
     /// MiB of the table in the file.
@@ -63,7 +63,7 @@ pub struct SavedTable {
 /// Writes `table`, which belongs to the net with this SHA-256, whole or not at all.
 ///
 /// # Errors
-/// Fails on an I/O error, and if `path` is another file than a table; the old file stays then.
+/// Fails on an I/O error, or if `path` is a file of another kind; the old file then stays unchanged.
 pub fn save(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
     let mut file = AtomicFile::create_over(path, &KIND)?;
     let written = write(table, net, &mut file);
@@ -104,12 +104,12 @@ fn write(table: &TranspositionTable, net: &str, mut out: impl Write) -> io::Resu
     Ok(())
 }
 
-/// Replaces what `table` holds by what `path` holds, which must be of the net with this SHA-256. The file is read
-/// twice: the first time only to see that all of it is sound.
+/// Replaces the contents of `table` by those of the file at `path`, which must belong to the net with this SHA-256.
+/// The file is read twice; the first pass only checks that it is undamaged.
 ///
 /// # Errors
-/// When the file is none of ours, of another net or version, or damaged: `table` is untouched then. When it changes
-/// between the two readings, `table` is empty.
+/// Fails if the file is not a saved table, belongs to another net or version, or is damaged; `table` then stays
+/// unchanged. If the file changes between the two passes, `table` is empty.
 pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
     let read = || -> Result<SavedTable> {
         if !path.metadata()?.is_file() {
@@ -139,44 +139,45 @@ pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
     read().with_context(|| format!("cannot use {}", path.display()))
 }
 
-/// The first line, and where the rest begins; `file` stands there.
+/// The first line, and the offset of the frame, at which `file` is positioned.
 fn heading(file: &mut File) -> Result<(Heading, u64)> {
     let mut line = Vec::new();
     BufReader::new(&*file)
-        .take(LONGEST_HEADING)
+        .take(MAX_HEADING_BYTES)
         .read_until(b'\n', &mut line)?;
     let heading = serde_json::from_slice(&line).ok();
     let Some(heading) = heading.filter(|found: &Heading| found.format == FORMAT) else {
-        bail!("it holds no transposition table");
+        bail!("not a file with a transposition table");
     };
     let start = line.len() as u64;
     file.seek(SeekFrom::Start(start))?;
     Ok((heading, start))
 }
 
-/// Whether the table is one that this engine can use with this net.
+/// Checks that this engine can use the table with this net.
 fn check(heading: &Heading, net: &str) -> Result<()> {
     let engine = env!("CARGO_PKG_VERSION");
     if heading.version != VERSION || heading.engine != engine {
         bail!(
-            "it was written by version {} (format {}), and this is {engine} (format {VERSION})",
+            "written by version {} (format {}); this is version {engine} (format {VERSION})",
             heading.engine,
             heading.version
         );
     }
     if heading.net != net {
         bail!(
-            "it belongs to the net with SHA-256 {}, and the one in use has {net}; set EvalFile (or --net) to that net",
+            "saved with the net of SHA-256 {}; the net in use has {net}; set EvalFile (or --net) to the file's net",
             heading.net
         );
     }
     if !(1..=MAX_CLUSTERS).contains(&(heading.clusters as u64)) {
-        bail!("it is damaged: {} clusters", heading.clusters);
+        bail!("damaged: invalid number of clusters {}", heading.clusters);
     }
     Ok(())
 }
 
-/// Calls `with` for each cluster of the frame at which `file` stands, and sees that it is sound to its end.
+/// Calls `with` for each cluster of the frame at which `file` is positioned. Checks that the frame is undamaged to its
+/// end.
 fn each_cluster(
     file: &File,
     clusters: usize,
@@ -184,7 +185,7 @@ fn each_cluster(
 ) -> Result<()> {
     let mut frame = FrameDecoder::new(BufReader::new(file));
     let mut bytes = vec![0; CHUNK * CLUSTER_BYTES];
-    let damage = |error: io::Error| anyhow::anyhow!("it is damaged: {error}");
+    let damage = |error: io::Error| anyhow::anyhow!("damaged: {error}");
     for start in (0..clusters).step_by(CHUNK) {
         let count = CHUNK.min(clusters - start);
         let chunk = &mut bytes[..count * CLUSTER_BYTES];
@@ -197,20 +198,20 @@ fn each_cluster(
             );
         }
     }
-    // Reading on makes the decoder compare the checksum of the whole.
+    // Reading to the end makes the decoder check the frame's checksum.
     if frame.read(&mut bytes).map_err(damage)? > 0 {
-        bail!("it is damaged: it holds more than it says");
+        bail!("damaged: more clusters than its first line declares");
     }
     let mut rest = frame.into_inner();
     if !rest.fill_buf()?.is_empty() {
-        bail!("it is damaged: something follows its end");
+        bail!("damaged: extra bytes after its end");
     }
     Ok(())
 }
 
-/// The clusters of a table of `to` clusters in which the keys of cluster `index` of `from` may lie: a cluster holds
-/// the keys of its share of all 64-bit numbers. In a larger table that is more than one, and an entry is copied to
-/// each, where its 16 key bits vouch for it as well as anywhere.
+/// The clusters of a table of `to` clusters that may contain the keys of cluster `index` of `from`. A cluster contains
+/// the keys of its share of all 64-bit numbers. In a larger table there are several such clusters. An entry is copied
+/// to each of them; its 16 key bits identify it there equally well.
 fn targets(index: usize, from: usize, to: usize) -> std::ops::RangeInclusive<usize> {
     if from == to {
         return index..=index;
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_comes_back_as_it_was() {
+    fn table_round_trips_through_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.hash");
         let (first, keys) = filled(2, 30_000);
@@ -280,11 +281,11 @@ mod tests {
             assert_eq!(second.words(index), first.words(index));
         }
         assert!(known(&second, &keys) > 29_000);
-        assert_eq!(second.probe(1), None, "what was there before is gone");
+        assert_eq!(second.probe(1), None, "earlier entries are removed");
     }
 
     #[test]
-    fn a_table_of_another_size_takes_what_it_has_room_for() {
+    fn table_of_another_size_loads_the_entries_that_fit() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.hash");
         let (first, keys) = filled(3, 60_000);
@@ -294,13 +295,13 @@ mod tests {
             let other = table(mb);
             let loaded = load(&other, NET, &path).expect("sound");
             assert_eq!(loaded.megabytes, 3);
-            // Copies crowd out a few where the sizes are no multiples.
-            let least = match mb {
+            // Copies replace some entries where one size is not a multiple of the other.
+            let min_known = match mb {
                 9 => all,
                 4 | 5 => all * 95 / 100,
                 _ => all / 2,
             };
-            assert!(known(&other, &keys) >= least, "{mb} MiB");
+            assert!(known(&other, &keys) >= min_known, "{mb} MiB");
         }
     }
 
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn another_net_or_version_is_refused_with_the_reason() {
+    fn load_rejects_another_net_or_version_with_the_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.hash");
         let (first, keys) = filled(1, 1000);
@@ -328,7 +329,7 @@ mod tests {
         save(&first, NET, &path).expect("room");
         let refusal = |net: &str| {
             let error = load(&first, net, &path).expect_err("it is refused");
-            assert_eq!(known(&first, &keys), all, "the table is untouched");
+            assert_eq!(known(&first, &keys), all, "the table is unchanged");
             format!("{error:#}")
         };
         let text = refusal("another");
@@ -345,7 +346,7 @@ mod tests {
         std::fs::write(&path, bytes).expect("room");
         assert!(refusal(NET).contains("format 9"));
         std::fs::write(&path, "no table at all\n").expect("room");
-        assert!(refusal(NET).contains("holds no transposition table"));
+        assert!(refusal(NET).contains("not a file with a transposition table"));
         let refused = format!("{:#}", save(&first, NET, &path).expect_err("it is refused"));
         assert!(
             refused.contains("is not a transposition table"),
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_found_and_costs_nothing() {
+    fn load_rejects_damage_and_keeps_the_table() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.hash");
         let (first, keys) = filled(1, 20_000);
@@ -382,13 +383,13 @@ mod tests {
             let noise: Vec<u8> = (0..rng.below(5000)).map(|_| rng.next_u64() as u8).collect();
             refused(&noise, "noise");
             let tail = [&sound[..body], &noise[..]].concat();
-            refused(&tail, "a heading before noise");
+            refused(&tail, "noise after a heading");
         }
-        refused(&[&sound[..], b"more"].concat(), "something behind");
+        refused(&[&sound[..], b"more"].concat(), "extra bytes after the end");
     }
 
     #[test]
-    fn entries_that_no_search_makes_are_left_out() {
+    fn take_over_skips_implausible_entries() {
         let table = table(1);
         // A used entry with a score beyond every mate, and its bits of the key.
         let bad = 20_u64 << 48 | 3 << 56 | u64::from(i16::MAX as u16) << 16;

@@ -1,4 +1,4 @@
-//! The end of a search: the threads vote, and their choice becomes the outcome.
+//! The end of a search: the thread vote, and the outcome.
 
 use super::job::Job;
 use super::params;
@@ -34,19 +34,19 @@ pub(super) fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome
     let expected = line.as_ref().and_then(|line| line.pv.get(1).copied());
     Outcome {
         best: Some(best.m),
-        ponder: expected.or_else(|| expected_answer(job, best.m)),
+        ponder: expected.or_else(|| expected_reply(job, best.m)),
         line,
         others: lines.collect(),
         progress,
     }
 }
 
-/// After a failure of every thread: a legal move, if there is one.
+/// A legal move, if there is one, for the case that every thread failed.
 pub(super) fn fallback(job: &Job) -> Outcome {
     Outcome::without_search(job.root_moves.first().map(|root| root.m))
 }
 
-/// The line of a position without legal moves: mated or stalemated. None when moves were merely excluded.
+/// The line of a position without legal moves: mated or stalemated. `None` if moves were only excluded.
 fn no_move(job: &Job) -> Option<Line> {
     if !job.position.legal_moves().is_empty() {
         return None;
@@ -70,19 +70,19 @@ fn no_move(job: &Job) -> Option<Line> {
     Some(line)
 }
 
-/// The table's answer to `best`, when the principal variation ends there.
-fn expected_answer(job: &Job, best: Move) -> Option<Move> {
+/// The table's reply to `best`, for a principal variation that ends there.
+fn expected_reply(job: &Job, best: Move) -> Option<Move> {
     let mut position = job.position.clone();
     position.do_move(best);
     let answer = job.table.probe(tt::key_of(&position))?.best?;
     (position.pseudo_legal(answer) && position.legal(answer)).then_some(answer)
 }
 
-/// The winner of the thread vote: every thread votes for its best move, weighted by depth and value. Among proven wins
-/// the shortest is chosen.
+/// The winner of the thread vote. Every thread votes for its best move, weighted by depth and value. Among proven
+/// wins, the shortest is chosen.
 // CITE: the vote of Stockfish's thread pool; weight and offset as in Stockfish 17.1.
 fn vote(all: &[Findings]) -> Option<&Findings> {
-    // A thread that a limit ended in its first iteration has next to nothing to compare.
+    // A thread that a limit ended in its first iteration has almost no result to compare.
     let all: Vec<&Findings> = match all
         .iter()
         .filter(|found| found.depth > 0)
@@ -92,9 +92,9 @@ fn vote(all: &[Findings]) -> Option<&Findings> {
         some => some,
     };
     let value = |found: &Findings| found.roots[0].known_value();
-    let least = all.iter().map(|found| value(found)).min()?;
+    let min_value = all.iter().map(|found| value(found)).min()?;
     let weight = |found: &Findings| {
-        i64::from(value(found) - least + params::vote_offset()) * i64::from(found.depth.max(1))
+        i64::from(value(found) - min_value + params::vote_offset()) * i64::from(found.depth.max(1))
     };
     let votes = |found: &Findings| -> i64 {
         let m = found.roots[0].m;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn two_votes_beat_one_a_little_deeper() {
+    fn two_votes_beat_one_slightly_deeper_vote() {
         let all = [
             found(Square::E3, 10, 11),
             found(Square::E4, 12, 10),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proven_win_is_taken_where_it_is_shortest() {
+    fn shortest_proven_win_is_chosen() {
         let all = [
             found(Square::E3, 500, 20),
             found(Square::E4, score::mate_in(9), 12),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_no_vote() {
+    fn vote_without_threads_is_none() {
         assert!(vote(&[]).is_none());
     }
 }

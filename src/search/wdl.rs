@@ -1,12 +1,12 @@
 //! Conversion of internal units to centipawns and to win, draw and loss probabilities.
 //!
-//! The model is the usual logistic one: a side whose value is `v` wins with probability `1 / (1 + exp((a - v) / b))`,
-//! loses with that of `-v`, and draws otherwise. At `v = a` a win is an even chance; `a` is by definition one pawn, so
-//! +1.00 means "wins half of such games". Both constants depend on the material left.
+//! The model is the usual logistic one. A side whose value is `v` wins with probability `1 / (1 + exp((a - v) / b))`,
+//! loses with the same probability at `-v`, and draws otherwise. At `v = a` the probability of a win is one half. By
+//! definition `a` is one pawn, so +1.00 means "wins half of such games". Both constants depend on the material left.
 //!
-//! The constants have the highest likelihood for values of the default net (x2 of `nets/PROVENANCE.md`) in games of the
-//! engine with itself. Their fit, and predicted against counted results, are in `docs/experiments.md`. Between equals,
-//! a small lead from a balanced opening is worth less than the model predicts.
+//! The constants have the highest likelihood for values of the default net (x2 of `nets/PROVENANCE.md`) in games of
+//! the engine against itself. Their fit, and predicted and counted results, are in `docs/experiments.md`. Between
+//! equal players, a small lead from a balanced opening is worth less than the model predicts.
 // CITE: form, material count and its range (17 to 78, anchored at 58): the win-rate model of Stockfish and its
 // WDL_model repository; the constants are ours, fitted to our games.
 
@@ -39,7 +39,7 @@ pub fn centipawns(value: Value, material: i32) -> i32 {
     (f64::from(value) * 100.0 / a).round() as i32
 }
 
-/// Permill of wins, draws and losses; they add up to 1000.
+/// Permill of wins, draws and losses, which add up to 1000.
 pub fn wdl(value: Value, material: i32) -> [u16; 3] {
     if is_win(value) {
         return [1000, 0, 0];
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_add_up_and_grow() {
+    fn wdl_sums_to_1000_and_win_chance_grows() {
         let mut last = 0;
         for value in (-3000..=3000).step_by(50) {
             for material in [0, 17, 40, 78] {
@@ -73,10 +73,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pawn_wins_half_of_the_games() {
+    fn one_pawn_wins_half_of_the_games() {
         let (a, _) = model(58);
         assert_eq!(centipawns(a.round() as Value, 58), 100);
-        // Half of them, but for the rounding of the value.
+        // One half, within the rounding of the value.
         assert!(wdl(a.round() as Value, 58)[0].abs_diff(500) <= 2);
     }
 }

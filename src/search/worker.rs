@@ -1,4 +1,5 @@
-//! A worker: one thread's position, accumulators, statistics and path, and the one way to make and undo a move.
+//! A worker: one thread's position, accumulators, statistics and path, and the only functions that make and undo
+//! moves.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,23 +21,23 @@ use super::tt;
 use crate::board::{CheckInfo, Move, Position};
 use crate::nnue::{AccumulatorStack, Network};
 
-/// Stack of a search thread: the recursion is at most a few hundred nodes deep.
+/// Stack of a search thread, in bytes. The recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
 
-/// More memory than a search thread takes beside its stack, with the largest published net.
+/// Upper bound on the memory of a search thread without its stack, in bytes, with the largest published net.
 // MEASURED: 8 MiB with the default net.
 pub const WORKER_BYTES: usize = 16 << 20;
 
-/// The poll interval: the most nodes between two checks of the limits.
-const NODES_PER_LOOK: u64 = 256;
+/// The poll interval: maximum number of nodes between two checks of the limits.
+const POLL_INTERVAL: u64 = 256;
 
 /// The state of one search thread.
 pub struct Worker {
-    /// Index of the thread; 0 watches the clock and reports.
+    /// Index of the thread. Worker 0 checks the clock and reports.
     pub(super) id: usize,
     pub(super) signals: Arc<Signals>,
     pub(super) job: Arc<Job>,
-    /// What `job` is between searches: holds no table and no position of anyone's.
+    /// Value of `job` between searches; it refers to no shared table.
     idle: Arc<Job>,
     pub(super) position: Position,
     pub(super) accumulators: AccumulatorStack,
@@ -47,24 +48,24 @@ pub struct Worker {
     pub(super) pv: Vec<Vec<Move>>,
     pub(super) ply: usize,
     pub(super) nodes: u64,
-    look_at: u64,
+    poll_at: u64,
     pub(super) tb_hits: u64,
     pub(super) seldepth: usize,
     pub(super) root_moves: Vec<RootMove>,
-    /// The line of MultiPV that is being searched, from 0.
+    /// Index of the MultiPV line that is being searched.
     pub(super) line: usize,
     pub(super) root_depth: i32,
     pub(super) root_delta: Value,
     pub(super) completed_depth: i32,
     /// Whether lines of this iteration reach the 50-move limit.
     pub(super) limit_in_reach: bool,
-    /// Whether a root move has a value of this search: from then on the limits end the search anywhere.
+    /// Whether a root move has a value of this search. From then on, the limits end the search anywhere.
     pub(super) has_value: bool,
-    /// Null move is not tried above this ply while one is being verified.
+    /// First ply at which null moves are tried: above 0 while a null move is being verified.
     pub(super) null_from_ply: usize,
-    /// `bestmove` of the aborted iteration is good enough: set when the soft limit passed.
+    /// Whether `ponderhit` ends the search: set when the soft limit has passed while pondering.
     pub(super) stop_on_ponderhit: bool,
-    /// Sees what the network evaluates, when training data is gathered.
+    /// Observer of the evaluated positions, for training data.
     pub(super) sampler: Option<Box<dyn Sampler>>,
 }
 
@@ -88,7 +89,7 @@ impl Worker {
                 .collect(),
             ply: 0,
             nodes: 0,
-            look_at: 0,
+            poll_at: 0,
             tb_hits: 0,
             seldepth: 0,
             root_moves: Vec::new(),
@@ -109,13 +110,13 @@ impl Worker {
         self.accumulators = AccumulatorStack::new(network);
     }
 
-    /// Forgets all statistics.
+    /// Clears all statistics.
     pub fn clear(&mut self) {
         self.histories.clear();
         self.corrections.clear();
     }
 
-    /// Gets ready for `job`.
+    /// Prepares for `job`.
     pub fn begin(&mut self, job: Arc<Job>) {
         self.position = job.position.clone();
         self.root_moves.clone_from(&job.root_moves);
@@ -125,7 +126,7 @@ impl Worker {
         self.frames.fill(Frame::EMPTY);
         self.ply = 0;
         self.nodes = 0;
-        self.look_at = 0;
+        self.poll_at = 0;
         self.tb_hits = 0;
         self.seldepth = 0;
         self.line = 0;
@@ -134,11 +135,11 @@ impl Worker {
         self.limit_in_reach = false;
         self.null_from_ply = 0;
         self.stop_on_ponderhit = false;
-        self.arrive();
+        self.compute_keys();
         self.publish();
     }
 
-    /// After a search: lets go of the job, so that its table can be freed.
+    /// Releases the job after a search, so that its table can be freed.
     pub fn rest(&mut self) {
         self.job = self.idle.clone();
     }
@@ -161,10 +162,10 @@ impl Worker {
         [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
     }
 
-    /// Computes the keys of this node's correction histories and prefetches their entries: they are read right after
-    /// the table's, which is as likely to miss the cache.
+    /// Computes the keys of this node's correction histories and prefetches their entries. They are read right after
+    /// the table's entry and are as likely to miss the cache.
     #[inline]
-    fn arrive(&mut self) {
+    fn compute_keys(&mut self) {
         let square = |back: usize| {
             let frame = self.frame(back);
             frame.current.map(|m| piece_square(frame.piece, m))
@@ -174,8 +175,8 @@ impl Worker {
         self.frame_mut().keys = keys;
     }
 
-    /// Makes `m`, runs `search` on the child, undoes `m`: the only way that the search makes a move, so that an
-    /// abort can never skip the undoing.
+    /// Makes `m`, runs `search` on the child, and undoes `m`. The search makes moves only through this function, so an
+    /// abort cannot skip the undoing.
     #[inline]
     pub(super) fn child<T>(&mut self, m: Move, search: impl FnOnce(&mut Self) -> T) -> T {
         self.make(m);
@@ -184,7 +185,7 @@ impl Worker {
         result
     }
 
-    /// Prefetches the table's cluster for the position after `m`, as soon as `m` is likely to be made.
+    /// Prefetches the table's cluster for the position after `m`. Called as soon as `m` is likely to be made.
     #[inline]
     pub(super) fn prefetch(&self, m: Move) {
         self.job.table.prefetch(tt::key_after(&self.position, m));
@@ -202,7 +203,7 @@ impl Worker {
         self.nodes += 1;
         self.accumulators.make(&mut self.position, m);
         self.ply += 1;
-        self.arrive();
+        self.compute_keys();
     }
 
     #[inline]
@@ -212,7 +213,7 @@ impl Worker {
         self.position.undo_move();
     }
 
-    /// Passes the move, runs `search`, takes the pass back.
+    /// Passes the move, runs `search`, and undoes the pass.
     pub(super) fn null_child<T>(&mut self, search: impl FnOnce(&mut Self) -> T) -> T {
         let frame = self.frame_mut();
         frame.current = None;
@@ -222,7 +223,7 @@ impl Worker {
         self.position.do_null_move();
         self.job.table.prefetch(self.table_key());
         self.ply += 1;
-        self.arrive();
+        self.compute_keys();
         let result = search(self);
         self.ply -= 1;
         self.position.undo_null_move();
@@ -238,7 +239,7 @@ impl Worker {
         own.extend_from_slice(&child[0]);
     }
 
-    /// What the move picker reads, and where it writes.
+    /// Inputs of the move picker, and its buffers.
     #[inline]
     pub(super) fn guide<'a>(
         &'a mut self,
@@ -277,7 +278,8 @@ impl Worker {
         mind.is_some_and(|mind| mind.overlooks(&self.position, m))
     }
 
-    /// The value of the position without a search, for the side to move: of a finished game its result.
+    /// Value of the position for the side to move, without a search: the result if the game is over, else the
+    /// evaluation.
     pub(super) fn static_value(&mut self) -> Value {
         if self.position.legal_moves().is_empty() {
             return if self.position.in_check() {
@@ -292,7 +294,7 @@ impl Worker {
         self.evaluate()
     }
 
-    /// The static evaluation as the search uses it: corrected by the correction histories, and damped as the 50-move
+    /// The static evaluation as used by the search: corrected by the correction histories, and damped as the 50-move
     /// counter rises.
     // CITE: damping by the counter: Stockfish, figure of 17 and 17.1.
     pub(super) fn corrected(&self, eval: Value, correction: Value) -> Value {
@@ -304,8 +306,8 @@ impl Worker {
         correction::corrected(fading, correction)
     }
 
-    /// The value of a draw, dithered by one unit, so that the search does not always prefer the first of many drawn
-    /// lines. In analysis mode, and where all other lines are draws too, a draw is exactly 0.
+    /// Value of a draw, dithered by one unit, so that the search does not always prefer the first of many drawn lines.
+    /// In analysis mode, and where all other lines are also draws, a draw is exactly 0.
     // CITE: Stockfish (2018).
     #[inline]
     pub(super) fn draw_value(&self) -> Value {
@@ -317,11 +319,11 @@ impl Worker {
 
     // -- limits ----------------------------------------------------------------------------------------------
 
-    /// Returns an abort if the search is to end.
+    /// Returns an abort if the search must end.
     #[inline]
     pub(super) fn tick(&mut self) -> Searched<()> {
-        if self.nodes >= self.look_at {
-            self.look()?;
+        if self.nodes >= self.poll_at {
+            self.poll()?;
         }
         let stop = self.signals.stop.load(Relaxed) && self.may_end();
         if stop { Err(Abort) } else { Ok(()) }
@@ -330,24 +332,24 @@ impl Worker {
     /// Whether a limit may end the search here: a root move has a value, or none was found within a poll interval.
     #[inline]
     fn may_end(&self) -> bool {
-        self.has_value || self.nodes >= NODES_PER_LOOK
+        self.has_value || self.nodes >= POLL_INTERVAL
     }
 
-    /// Publishes the counters and checks the hard limits: in every thread, because with more threads than processors
-    /// worker 0 may be waiting for its turn. Returns an abort if a level has spent its nodes: its search has then
-    /// ended, although its move may be held back.
+    /// Publishes the counters and checks the hard limits. Every thread does so, because with more threads than
+    /// processors worker 0 may be waiting for a processor. Returns an abort if a level has spent its nodes: its search
+    /// has then ended, although its move may be delayed.
     #[cold]
-    fn look(&mut self) -> Searched<()> {
+    fn poll(&mut self) -> Searched<()> {
         self.publish();
-        self.look_at = self.nodes + NODES_PER_LOOK;
+        self.poll_at = self.nodes + POLL_INTERVAL;
         let pondering = self.signals.pondering.load(Relaxed);
-        // As the clock, the nodes do not end a search whose move is to be held back.
+        // Like the clock, the node limit does not end a search whose move must be delayed.
         let held = pondering || self.job.limits.infinite;
         if let Some(limit) = self.job.limits.nodes.filter(|_| !held) {
             let left = limit.saturating_sub(self.signals.nodes());
-            // Each thread gets its share of what is left, so that together they stop at the limit.
+            // Each thread gets its share of the remaining nodes, so that together they stop at the limit.
             let share = left / self.signals.counters.len() as u64;
-            self.look_at = self.nodes + share.clamp(1, NODES_PER_LOOK);
+            self.poll_at = self.nodes + share.clamp(1, POLL_INTERVAL);
             if left == 0 {
                 self.signals.stop.store(true, Relaxed);
             }
@@ -359,14 +361,14 @@ impl Worker {
             self.signals.stop.store(true, Relaxed);
         }
         match &self.job.mind {
-            Some(mind) => self.look_at_budget(mind.nodes()),
+            Some(mind) => self.poll_level(mind.nodes()),
             None => Ok(()),
         }
     }
 
-    /// The nodes of a level, exact but for depth 1, which a level completes.
-    fn look_at_budget(&mut self, nodes: u64) -> Searched<()> {
-        self.look_at = self.look_at.min(nodes.max(self.nodes + 1));
+    /// Applies the node limit of a level. It is exact, except that a level always completes depth 1.
+    fn poll_level(&mut self, nodes: u64) -> Searched<()> {
+        self.poll_at = self.poll_at.min(nodes.max(self.nodes + 1));
         if self.nodes >= nodes && self.completed_depth > 0 {
             return Err(Abort);
         }
@@ -380,7 +382,7 @@ impl Worker {
         !self.job.limits.infinite && self.elapsed() >= budget.hard
     }
 
-    /// Milliseconds since `go`, or nodes over `nodestime` when the clock counts nodes.
+    /// Milliseconds since `go`, or nodes divided by `nodestime` if the clock counts nodes.
     pub(super) fn elapsed(&self) -> f64 {
         match self.job.options.nodes_time {
             0 => self.job.start.elapsed().as_secs_f64() * 1000.0,
@@ -388,14 +390,14 @@ impl Worker {
         }
     }
 
-    /// Makes this thread's counters visible.
+    /// Publishes this thread's counters to the other threads.
     pub(super) fn publish(&self) {
         let counters = &self.signals.counters[self.id];
         counters.nodes.store(self.nodes, Relaxed);
         counters.tb_hits.store(self.tb_hits, Relaxed);
     }
 
-    /// Counts a change of the best move, for the clock.
+    /// Counts a change of the best move, for the time management.
     pub(super) fn count_best_move_change(&self) {
         self.signals.counters[self.id]
             .best_move_changes
@@ -409,7 +411,7 @@ mod tests {
     use crate::search::options::SearchOptions;
 
     #[test]
-    fn draws_are_dithered_in_games_and_exact_in_analysis() {
+    fn draw_value_is_dithered_in_games_and_exact_in_analysis() {
         let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
         let mut draws = |analyse_mode| {
             let options = SearchOptions {

@@ -209,7 +209,7 @@ fn analysis_resumes_from_hash_file() {
     assert!(second.err.contains("a table of 64 MiB read"));
     assert!(nodes(&second) * 2 < nodes(&alone));
     std::fs::write(path, "something else").expect("the file is written");
-    to_depth("11", &file).fails_with("holds no transposition table");
+    to_depth("11", &file).fails_with("not a file with a transposition table");
     assert_eq!(
         std::fs::read_to_string(path).ok().as_deref(),
         Some("something else"),

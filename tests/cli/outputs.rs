@@ -156,7 +156,7 @@ fn output_does_not_overwrite_files_of_another_kind() {
         assert!(folder.contents() == before, "{line:?}");
     }
     zoothera(&["analyse", "--nodes", "1", "--hash-file", &mine])
-        .fails_with("holds no transposition table");
+        .fails_with("not a file with a transposition table");
     assert!(folder.contents() == before);
 }
 

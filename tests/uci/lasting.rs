@@ -97,7 +97,7 @@ fn a_file_that_cannot_be_used_costs_nothing() {
     std::fs::write(&rubbish, "rubbish").expect("room");
     let missing = folder.path().join("missing");
     for (path, reason) in [
-        (&rubbish, "holds no transposition table"),
+        (&rubbish, "not a file with a transposition table"),
         (&missing, "missing"),
         (&folder.path().to_path_buf(), "not a regular file"),
     ] {

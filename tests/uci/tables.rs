@@ -98,9 +98,9 @@ fn one_bad_file_costs_only_itself() {
         (&b""[..], "empty or cut off"),
         (
             &good[..good.len() / 2 + 5],
-            "its size is not that of a table",
+            "wrong size for a table",
         ),
-        (&page[..good.len()], "it does not begin as a table"),
+        (&page[..good.len()], "wrong first bytes"),
     ] {
         std::fs::write(&bad, bytes).expect("room");
         let mut engine = Driver::start();
