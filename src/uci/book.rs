@@ -1,4 +1,4 @@
-//! The options of the opening book: whether it is asked, how deep, and the seed of the game.
+//! The options of the opening book: whether and how deep it is probed, and the seed of the game.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::util::rng::{self, SplitMix64};
 pub struct BookChoice {
     /// `OwnBook`
     pub own: bool,
-    /// `Book Depth`: the last move number at which the book is asked.
+    /// `Book Depth`: the last move number at which the book is probed.
     pub depth: u32,
-    /// What `Book File` named.
+    /// The book that `Book File` names.
     pub book: Option<Arc<Book>>,
-    /// `Book Seed`; 0 for one of the game's own.
+    /// `Book Seed`; 0 means a new random seed for each game.
     fixed_seed: u64,
     /// The seed of this game.
     seed: u64,
@@ -35,13 +35,13 @@ impl Default for BookChoice {
 }
 
 impl BookChoice {
-    /// `Book Seed`: holds from now on, for this game too.
+    /// Sets `Book Seed`; it applies at once, also to the current game.
     pub fn set_seed(&mut self, seed: u64) {
         self.fixed_seed = seed;
         self.new_game();
     }
 
-    /// Another game has another seed, unless it was fixed.
+    /// Chooses a new seed for the next game, unless the seed is fixed.
     pub fn new_game(&mut self) {
         self.seed = match self.fixed_seed {
             0 => rng::arbitrary(),
@@ -49,15 +49,15 @@ impl BookChoice {
         };
     }
 
-    /// The book's move, where one is wanted: a search that is to find something out, or to last, gets none. The same
-    /// seed and position give the same move.
-    pub fn answer(&self, position: &Position, limits: &Limits) -> Option<BookMove> {
-        let is_asked = !limits.infinite
+    /// The book's move. Returns `None` for analysis, pondering, mate searches and searches restricted to root moves.
+    /// The same seed and position give the same move.
+    pub fn probe(&self, position: &Position, limits: &Limits) -> Option<BookMove> {
+        let is_plain_search = !limits.infinite
             && !limits.ponder
             && limits.mate.is_none()
             && limits.search_moves.is_none()
             && limits.exclude_moves.is_empty();
-        if !self.own || !is_asked || position.fullmoves() > self.depth {
+        if !self.own || !is_plain_search || position.fullmoves() > self.depth {
             return None;
         }
         let mut rng = SplitMix64::new(self.seed ^ position.key());

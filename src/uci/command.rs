@@ -1,7 +1,7 @@
-//! From a line of text to a [`Command`].
+//! Parser of a line of text into a [`Command`].
 //!
-//! The protocol asks for patience: any white space, any letter case, and unknown words in front of a command are
-//! skipped (`joho debug on` must act). Parsing is pure, so that the reader thread can do it without ever blocking.
+//! The protocol requires a tolerant parser: any white space, any letter case, and unknown words before a command are
+//! skipped (`joho debug on` must work). Parsing has no side effects and never blocks, so the reader thread can do it.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use super::options;
 use super::words::Words;
 use crate::util::text::excerpt;
 
-/// What a line asks for.
+/// A parsed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `uci`
@@ -26,7 +26,7 @@ pub enum Command {
         /// Everything after `value`, trimmed; `None` without the word `value`.
         value: Option<String>,
     },
-    /// `register ...`, which needs no answer.
+    /// `register ...`, which needs no reply.
     Register,
     /// `ucinewgame`
     UciNewGame,
@@ -45,7 +45,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether the command writes a file: the process must not end before it has.
+    /// Whether the command writes a file. The process must not exit before the file is complete.
     pub fn writes_file(&self) -> bool {
         match self {
             Self::SetOption { name, .. } => {
@@ -57,7 +57,7 @@ impl Command {
     }
 }
 
-/// The commands beyond UCI. They act only as the first word of a line.
+/// The commands beyond UCI. They are recognised only as the first word of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
     /// Shows the board.
@@ -89,24 +89,28 @@ pub const EXTRAS: [(&str, Extra, &str); 9] = [
         Extra::Bench,
         "[depth] [threads] [hash]: search the bench positions",
     ),
-    ("perft", Extra::Perft, "DEPTH: count move paths"),
+    (
+        "perft",
+        Extra::Perft,
+        "DEPTH: count the move paths of that depth",
+    ),
     ("flip", Extra::Flip, "swap the colours of the position"),
     (
         "cpu",
         Extra::Cpu,
-        "features of the processor and the kernel in use",
+        "show the processor's features and the kernel in use",
     ),
     (
         "genfens",
         Extra::GenFens,
-        "N seed S book FILE|None: opening positions for OpenBench",
+        "N seed S book FILE|None: generate opening positions for OpenBench",
     ),
     (
         "export_net",
         Extra::ExportNet,
-        "[FILE]: write the network in use, as it was read",
+        "[FILE]: write the network in use, unchanged, to a file",
     ),
-    ("help", Extra::Help, "this list"),
+    ("help", Extra::Help, "show this list"),
 ];
 
 /// A `position` line.
@@ -114,18 +118,18 @@ pub const EXTRAS: [(&str, Extra, &str); 9] = [
 pub struct PositionCommand {
     /// The FEN; `None` means `startpos`.
     pub fen: Option<String>,
-    /// The moves as they were written.
+    /// The moves as given.
     pub moves: Vec<String>,
 }
 
-/// Why a line is no command.
+/// Reason why a line is not a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandError {
     /// Only white space.
     Empty,
     /// No word of the line is a command.
     Unknown(String),
-    /// A command that lacks something; the text says what.
+    /// An incomplete or invalid command; the text says what is wrong.
     Malformed(String),
 }
 
@@ -156,7 +160,7 @@ impl FromStr for Command {
 /// Reads the words after a keyword.
 type Parser = fn(&mut Words) -> Result<Command, CommandError>;
 
-/// The keywords of the protocol, and what reads the words after each.
+/// The keywords of the protocol, and the parser of the words after each.
 const PROTOCOL: [(&str, Parser); 11] = [
     ("uci", |_| Ok(Command::Uci)),
     ("debug", parse_debug),
@@ -176,12 +180,12 @@ pub fn protocol_words() -> impl Iterator<Item = &'static str> {
     PROTOCOL.iter().map(|&(name, _)| name)
 }
 
-/// Every word that begins a command, of the protocol or beyond it.
+/// All keywords that begin a command, in UCI and beyond it.
 pub fn words() -> impl Iterator<Item = &'static str> {
     protocol_words().chain(EXTRAS.iter().map(|&(name, ..)| name))
 }
 
-/// The command that starts with `keyword`, or `None` when that is no keyword of the protocol.
+/// The command that starts with `keyword`, or `None` if that is not a keyword of the protocol.
 fn parse_protocol(keyword: &str, words: &mut Words) -> Option<Result<Command, CommandError>> {
     let (_, parse) = PROTOCOL
         .iter()
@@ -197,12 +201,12 @@ fn parse_debug(words: &mut Words) -> Result<Command, CommandError> {
             return Ok(Command::Debug(false));
         }
     }
-    Err(malformed("debug: expected on or off"))
+    Err(malformed("debug: expected 'on' or 'off'"))
 }
 
 fn parse_set_option(words: &mut Words) -> Result<Command, CommandError> {
     if !words.any(|word| word.eq_ignore_ascii_case("name")) {
-        return Err(malformed("setoption: the word 'name' is missing"));
+        return Err(malformed("setoption: missing word 'name'"));
     }
     let mut name = Vec::new();
     let mut value = None;
@@ -214,7 +218,7 @@ fn parse_set_option(words: &mut Words) -> Result<Command, CommandError> {
         name.push(word);
     }
     if name.is_empty() {
-        return Err(malformed("setoption: the option's name is missing"));
+        return Err(malformed("setoption: missing option name"));
     }
     Ok(Command::SetOption {
         name: name.join(" "),
@@ -226,14 +230,14 @@ fn parse_position(words: &mut Words) -> Result<Command, CommandError> {
     let is_start =
         |word: &str| word.eq_ignore_ascii_case("startpos") || word.eq_ignore_ascii_case("fen");
     let start = words.find(|word| is_start(word));
-    let start = start.ok_or_else(|| malformed("position: expected startpos or fen"))?;
+    let start = start.ok_or_else(|| malformed("position: expected 'startpos' or 'fen'"))?;
     let before_moves: Vec<&str> = words
         .take_while(|word| !word.eq_ignore_ascii_case("moves"))
         .collect();
     let moves = words.map(String::from).collect();
     if start.eq_ignore_ascii_case("fen") {
         if before_moves.is_empty() {
-            return Err(malformed("position: the FEN is missing"));
+            return Err(malformed("position: missing FEN after 'fen'"));
         }
         return Ok(Command::Position(PositionCommand {
             fen: Some(before_moves.join(" ")),
@@ -241,9 +245,9 @@ fn parse_position(words: &mut Words) -> Result<Command, CommandError> {
         }));
     }
     match before_moves.first() {
-        // Ignoring it would leave the GUI and us on different positions.
+        // If this word were ignored, GUI and engine would have different positions.
         Some(word) => Err(malformed(&format!(
-            "position: '{}' before the word 'moves'",
+            "position: unexpected '{}'; expected the word 'moves'",
             excerpt(word)
         ))),
         None => Ok(Command::Position(PositionCommand { fen: None, moves })),
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_keywords_in_any_case_and_spacing() {
+    fn parser_accepts_any_case_and_spacing() {
         assert_eq!(parse("uci"), Ok(Command::Uci));
         assert_eq!(parse("  \tIsReady \r"), Ok(Command::IsReady));
         assert_eq!(parse("\u{feff}UCI"), Ok(Command::Uci));
@@ -281,18 +285,18 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_before_a_command_are_skipped() {
+    fn parser_skips_unknown_words_before_a_command() {
         assert_eq!(parse("joho debug on"), Ok(Command::Debug(true)));
         assert_eq!(parse("joho debug joho OFF"), Ok(Command::Debug(false)));
         assert!(matches!(parse("joho go depth 2"), Ok(Command::Go(_))));
         assert_eq!(parse("joho"), Err(CommandError::Unknown("joho".into())));
         assert_eq!(parse(" \r\t "), Err(CommandError::Empty));
-        // Commands beyond UCI are too short to be found in the middle of something else.
+        // Commands beyond UCI are too short to be recognised in the middle of a line.
         assert_eq!(parse("joho d"), Err(CommandError::Unknown("joho d".into())));
     }
 
     #[test]
-    fn set_option_keeps_spaces_and_letter_case_of_the_value() {
+    fn setoption_keeps_spaces_and_case_of_the_value() {
         assert_eq!(parse("setoption name Clear Hash"), set("Clear Hash", None));
         assert_eq!(
             parse("setoption NAME hash VALUE 32"),
@@ -309,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn positions() {
+    fn parser_reads_position_commands() {
         let position = |fen: Option<&str>, moves: &[&str]| {
             let moves = moves.iter().map(|&m| m.into()).collect();
             Ok(Command::Position(PositionCommand {
@@ -330,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_lines_say_why() {
+    fn malformed_lines_are_reported_as_such() {
         let lines = [
             "position",
             "position fen",
@@ -354,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_beyond_uci() {
+    fn parser_reads_commands_beyond_uci() {
         assert_eq!(parse("d"), Ok(Command::Extra(Extra::Display, vec![])));
         assert_eq!(
             parse("bench 5 1 16"),

@@ -1,4 +1,4 @@
-//! The engine thread: takes commands in order and never waits for a search, except to start the next one.
+//! The engine thread: executes commands in order. It waits for a search only before it starts the next one.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,13 +28,13 @@ use crate::tools;
 use crate::util::text::excerpt;
 use crate::util::{reason, threads};
 
-/// A change of what the search threads share. It waits while they search.
+/// A change of state that the search threads share. During a search it is postponed.
 enum Change {
     Hash(usize),
     Threads(usize),
     Net(evalfile::LoadedNet),
     Syzygy(String),
-    /// `Clear Hash` or `ucinewgame`: forget what was learnt.
+    /// `Clear Hash` or `ucinewgame`: clears the table and the histories.
     Clear,
     /// `Save Hash`: write the table to this file.
     SaveHash(PathBuf),
@@ -42,7 +42,7 @@ enum Change {
     LoadHash(PathBuf),
 }
 
-/// The state behind the protocol.
+/// The engine's state for the protocol.
 pub struct Engine {
     pub(super) output: Output,
     pub(super) mailbox: Mailbox,
@@ -50,17 +50,17 @@ pub struct Engine {
     pub(super) settings: Settings,
     audience: Audience,
     debug: bool,
-    /// Made when first needed, so that the handshake is quick.
+    /// Created on first use, so that the handshake is fast.
     pool: Option<ThreadPool>,
-    /// What `pool` will be made with, or was.
+    /// Hash size in MiB for `pool`, or of `pool` once it exists.
     hash: usize,
     threads: usize,
-    waiting: Vec<Change>,
-    /// What the net in use is called.
+    postponed: Vec<Change>,
+    /// Name of the net in use.
     net: String,
-    /// An `EvalFile` was refused, and the user was not yet reminded of it.
-    refused: bool,
-    /// The line of the last `go`.
+    /// Whether an `EvalFile` was rejected and the next `go` must report it.
+    net_rejected: bool,
+    /// Line number of the last `go`.
     search: u64,
 }
 
@@ -77,14 +77,14 @@ impl Engine {
             pool: None,
             hash: options::default_int(Id::Hash) as usize,
             threads: options::default_int(Id::Threads) as usize,
-            waiting: Vec::new(),
+            postponed: Vec::new(),
             net: EMBEDDED_NAME.to_owned(),
-            refused: false,
+            net_rejected: false,
             search: 0,
         }
     }
 
-    /// Works until [`Message::End`].
+    /// Handles messages until [`Message::End`].
     pub fn run(&mut self, messages: &Receiver<Message>) {
         for message in messages {
             let ended = matches!(message, Message::End);
@@ -96,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// Deals with the messages that are there.
+    /// Handles the messages in the queue and returns.
     pub fn run_pending(&mut self, messages: &Receiver<Message>) {
         for message in messages.try_iter() {
             self.handle(message);
@@ -104,18 +104,18 @@ impl Engine {
         }
     }
 
-    /// Waits for the search, if one runs, and does what had to wait for it.
+    /// Waits for a running search to end, then applies the postponed changes.
     pub fn wait(&mut self) {
         if let Some(pool) = &self.pool {
             pool.wait();
         }
-        self.settle();
+        self.apply_postponed();
     }
 
-    /// Deals with one message. A defect in our own code ends the command, not the engine.
+    /// Handles one message. A panic in the engine's code ends the command, but not the engine.
     pub fn handle(&mut self, message: Message) {
         let handled = catch_unwind(AssertUnwindSafe(|| {
-            self.settle();
+            self.apply_postponed();
             match message {
                 Message::Command(number, command) => self.command(number, *command),
                 Message::Reject(reason) => self.output.error(&reason),
@@ -126,9 +126,11 @@ impl Engine {
         }));
         if let Err(panic) = handled {
             self.mailbox.set_long_job(false);
-            self.mailbox.forget_writes();
-            self.output
-                .error(&format!("internal: {}", panic_text(&*panic)));
+            self.mailbox.reset_writes();
+            self.output.error(&format!(
+                "internal error: {}; this is a bug, please report it",
+                panic_text(&*panic)
+            ));
         }
     }
 
@@ -180,7 +182,7 @@ impl Engine {
         self.output.line(lines.join("\n"));
     }
 
-    /// Replaces the position as a whole, or not at all.
+    /// Replaces the position as a whole. After an error it is unchanged.
     fn set_position(&mut self, command: &PositionCommand) -> Result<(), String> {
         let mut position = match &command.fen {
             None => Position::startpos(),
@@ -225,12 +227,12 @@ impl Engine {
             show_wdl: Arc::clone(&self.settings.show_wdl),
             audience: self.audience,
         };
-        if std::mem::take(&mut self.refused) {
-            let reminder = format!("the EvalFile was refused: {} plays", self.net);
+        if std::mem::take(&mut self.net_rejected) {
+            let reminder = format!("EvalFile was not loaded; using {}", self.net);
             self.output.info(&reminder);
         }
-        if let Some(told) = self.settings.level.news() {
-            self.output.info(&told);
+        if let Some(message) = self.settings.level.news() {
+            self.output.info(&message);
         }
         if self.debug {
             self.output.info(&format!("go: {}", go::describe(&limits)));
@@ -249,20 +251,22 @@ impl Engine {
                 .go(position, limits, options, Arc::clone(&printer) as _);
         }));
         if let Err(panic) = started {
-            self.output
-                .error(&format!("internal: {}", panic_text(&*panic)));
+            self.output.error(&format!(
+                "internal error: {}; this is a bug, please report it",
+                panic_text(&*panic)
+            ));
             printer.rescue();
         }
         self.mailbox.catch_up(number);
     }
 
-    /// Answers with a move of the book, if it has one and it is wanted.
+    /// Plays a move from the book, if the book applies and contains one.
     fn book_move(&self, limits: &Limits) -> bool {
         let choice = &self.settings.book;
         if self.settings.search.analyse_mode {
             return false;
         }
-        let Some(found) = choice.answer(&self.position, limits) else {
+        let Some(found) = choice.probe(&self.position, limits) else {
             return false;
         };
         let (position, chess960) = (&self.position, self.settings.chess960);
@@ -273,8 +277,8 @@ impl Engine {
         true
     }
 
-    /// Stops the search, if one runs, and waits for its `bestmove`. Once the input has ended, nobody waits for what
-    /// follows: each search is carried out.
+    /// Stops a running search and waits for its `bestmove`. After the end of the input there is no user to wait, so
+    /// each search runs to its end.
     fn finish_search(&mut self) {
         if self.mailbox.is_searching()
             && !self.mailbox.input_has_ended()
@@ -285,10 +289,10 @@ impl Engine {
         self.wait();
     }
 
-    /// The search threads.
+    /// The search threads, created on first use.
     fn pool(&mut self) -> &mut ThreadPool {
         self.pool.get_or_insert_with(|| {
-            // The table is made in a second step, because only that one tells how large it could be.
+            // The table is allocated in a second step, because only that step returns its actual size.
             let mut pool = ThreadPool::new(Network::embedded(), self.threads, 1);
             report_threads(&self.output, self.threads, pool.threads());
             report_hash(&self.output, self.hash, pool.set_hash(self.hash));
@@ -310,13 +314,13 @@ impl Engine {
             Id::Threads => self.change(spec.name, Change::Threads(value.int() as usize)),
             Id::EvalFile => match evalfile::load(value.text()) {
                 Ok(net) => {
-                    self.refused = false;
+                    self.net_rejected = false;
                     self.change(spec.name, Change::Net(net));
                 }
                 Err(reason) => {
-                    // Short, because a GUI may show no more of it; the reason has a line of its own.
-                    self.refused = true;
-                    let short = format!("EvalFile refused: {} plays on", self.net);
+                    // Short, because a GUI may show only the beginning of a line; the reason has a line of its own.
+                    self.net_rejected = true;
+                    let short = format!("EvalFile not loaded; using {}", self.net);
                     self.output.error(&short);
                     self.output.info(&format!("EvalFile: {reason}"));
                 }
@@ -334,15 +338,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The file that `Hash File` names, for the option `name`.
+    /// The file named by `Hash File`; `name` is the option that needs it.
     fn hash_file(&self, name: &str) -> Result<PathBuf, String> {
         match unquoted(&self.settings.hash_file) {
-            "" => Err(format!("{name}: no file; set Hash File first")),
+            "" => Err(format!("{name}: no file name; set Hash File first")),
             file => Ok(PathBuf::from(file)),
         }
     }
 
-    /// Reads the book that `name` names; none for an empty name. One that cannot be used leaves the one in use.
+    /// Opens the book `name`; an empty name closes the book. After an error the book in use stays open.
     fn set_book(&mut self, name: &str) -> Result<(), String> {
         if name.is_empty() {
             self.settings.book.book = None;
@@ -350,7 +354,7 @@ impl Engine {
         }
         let book = Book::open(Path::new(name)).map_err(|error| {
             let reason = reason::chain(&error);
-            format!("Book File: {reason}; the book in use stays")
+            format!("Book File: {reason}; the book in use is unchanged")
         })?;
         self.output
             .info(&format!("Book File: {} moves", book.len()));
@@ -358,7 +362,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes the table to a file, or reads it, and says how that went.
+    /// Saves or loads the table and reports the result.
     fn hash_on_disk(&mut self, path: &Path, saves: bool) {
         let pool = self.pool();
         let (name, done, result) = if saves {
@@ -368,33 +372,33 @@ impl Engine {
         };
         match result {
             Ok(table) => self.output.info(&format!(
-                "{name}: a table of {} MiB was {done} {} ({:.1} MB)",
+                "{name}: {} MiB {done} {} ({:.1} MB)",
                 table.megabytes,
                 path.display(),
                 table.file_bytes as f64 / 1e6
             )),
             Err(error) => self.output.error(&format!(
-                "{name}: {}; the table in use stays",
+                "{name}: {}; the table in use is unchanged",
                 reason::chain(&error)
             )),
         }
     }
 
-    /// Makes a change now, or after the search that runs.
+    /// Applies a change now, or after the running search.
     fn change(&mut self, name: &str, change: Change) {
         if self.mailbox.is_searching() {
             self.output
-                .info(&format!("{name}: applied after this search"));
-            self.waiting.push(change);
+                .info(&format!("{name}: will be applied after this search"));
+            self.postponed.push(change);
         } else {
             self.apply(change);
         }
     }
 
-    /// Makes the changes that waited, once no search runs.
-    fn settle(&mut self) {
-        if !self.waiting.is_empty() && !self.mailbox.is_searching() {
-            for change in std::mem::take(&mut self.waiting) {
+    /// Applies the postponed changes if no search is running.
+    fn apply_postponed(&mut self) {
+        if !self.postponed.is_empty() && !self.mailbox.is_searching() {
+            for change in std::mem::take(&mut self.postponed) {
                 self.apply(change);
             }
         }
@@ -424,7 +428,7 @@ impl Engine {
             Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
                 Ok(loaded) => report_tables(&self.output, &loaded),
                 Err(error) => self.output.error(&format!(
-                    "SyzygyPath: {}; the tables in use stay",
+                    "SyzygyPath: {}; the tables in use are unchanged",
                     reason::chain(&error)
                 )),
             },
@@ -434,7 +438,7 @@ impl Engine {
             }
             Change::LoadHash(path) => self.hash_on_disk(&path, false),
             Change::Clear => {
-                // Threads that do not exist yet know nothing that they could forget.
+                // Without threads there are no histories or table entries to clear.
                 if let Some(pool) = &mut self.pool {
                     pool.clear();
                 }
@@ -456,19 +460,22 @@ impl Engine {
                 let flipped = extra::flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
-                    Err(error) => self
-                        .output
-                        .error(&format!("flip: {}", reason::chain(&error))),
+                    Err(error) => self.output.error(&format!(
+                        "flip: {}; the position is unchanged",
+                        reason::chain(&error)
+                    )),
                 }
             }
             Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
                 Some(depth) => self.perft(number, depth),
-                None => self.output.error("perft: expected a depth"),
+                None => self
+                    .output
+                    .error("perft: missing depth; expected a number of plies"),
             },
             Extra::ExportNet => {
                 let network = self.pool().network();
                 match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
-                    Ok(summary) => self.output.info(&format!("Network saved to {summary}")),
+                    Ok(summary) => self.output.info(&format!("network saved to {summary}")),
                     Err(error) => self
                         .output
                         .error(&format!("export_net: {}", reason::chain(&error))),
@@ -489,7 +496,7 @@ impl Engine {
         mailbox.set_long_job(false);
     }
 
-    /// Tools that search with threads of their own.
+    /// Runs tools that search with threads of their own.
     fn tool(&mut self, tool: Extra, arguments: &[String]) {
         self.finish_search();
         let network = self.pool().network();
@@ -502,46 +509,46 @@ impl Engine {
     }
 }
 
-/// Says so when there are fewer threads than there should be.
+/// Reports a number of threads below the requested one.
 fn report_threads(output: &Output, wanted: usize, obtained: usize) {
     if obtained < wanted && threads::EXIST {
         output.info(&format!(
-            "Threads: there is no room for {wanted}; {obtained} are used"
+            "Threads: not enough memory for {wanted}; using {obtained}"
         ));
     }
 }
 
-/// Says so when the table is smaller than it should be.
+/// Reports a table below the requested size.
 fn report_hash(output: &Output, wanted: usize, obtained: Result<usize, NoMemory>) {
     match obtained {
         Ok(obtained) if obtained < wanted => output.info(&format!(
-            "Hash: {wanted} MiB do not fit into memory; {obtained} MiB are used"
+            "Hash: not enough memory for {wanted} MiB; using {obtained} MiB"
         )),
         Ok(_) => {}
         Err(error) => output.error(&format!("Hash: {error}")),
     }
 }
 
-/// Says which tables are in use; nothing when there are none because none were asked for.
+/// Reports the tables in use, and problems. Prints nothing if there are neither.
 fn report_tables(output: &Output, loaded: &LoadedTables) {
     let found = format!("{} files, up to {} men", loaded.files, loaded.men);
     if !loaded.problems.is_empty() {
-        let good: Vec<_> = loaded
+        let used: Vec<_> = loaded
             .directories
             .iter()
             .map(|directory| format!("'{}'", directory.display()))
             .collect();
         output.error(&format!(
-            "SyzygyPath: {}; in use are those in {}: {found}",
+            "SyzygyPath: {}; using {found} in {}",
             loaded.problems_in_words(),
-            good.join(", ")
+            used.join(", ")
         ));
     } else if loaded.files > 0 {
         output.info(&format!("SyzygyPath: {found}"));
     }
 }
 
-/// Opens the debug log for appending; nothing for an empty name.
+/// Opens the debug log for appending; `None` for an empty name.
 fn open_log(value: &OptionValue) -> Result<Option<File>, String> {
     let name = unquoted(value.text());
     if name.is_empty() {
@@ -553,7 +560,7 @@ fn open_log(value: &OptionValue) -> Result<Option<File>, String> {
     })
 }
 
-/// A path without quotes around it.
+/// A path without surrounding quotes.
 fn unquoted(path: &str) -> &str {
     let inner = ['"', '\'']
         .iter()
@@ -561,14 +568,14 @@ fn unquoted(path: &str) -> &str {
     inner.unwrap_or(path).trim()
 }
 
-/// What a panic said.
+/// Message of a panic.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a panic without a message")
 }
 
-/// The search parameters as options; none unless the `tune` feature is on.
+/// The search parameters as options; empty without the feature `tune`.
 #[cfg(feature = "tune")]
 fn tuning_declarations() -> Vec<String> {
     let spin = |p: &crate::search::params::Parameter| {
@@ -616,11 +623,14 @@ fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
         || unknown_option(name),
         |p| {
             let name = p.name;
-            format!("setoption {name}: a search parameter, which only builds with the feature tune can set")
+            format!("setoption {name}: search parameters can only be set in a build with --features tune")
         },
     ))
 }
 
 fn unknown_option(name: &str) -> String {
-    format!("setoption: there is no option '{}'", excerpt(name))
+    format!(
+        "setoption: unknown option '{}'; type 'help' for the list",
+        excerpt(name)
+    )
 }

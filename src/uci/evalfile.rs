@@ -1,4 +1,4 @@
-//! `setoption name EvalFile`: find the file, read it, check it, and only then offer it.
+//! `setoption name EvalFile`: finds, reads and checks a net before it is used.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use crate::util::text::excerpt;
 pub struct LoadedNet {
     /// The net itself.
     pub network: Arc<Network>,
-    /// What to call it, in few words.
+    /// Short name of the net.
     pub name: String,
-    /// What to tell the user about it.
+    /// Description of the net for the user.
     pub summary: String,
 }
 
-/// The value of the option without quotes around it; `None` for the net in the binary.
-pub fn wanted_file(value: &str) -> Option<&str> {
+/// The value of the option without surrounding quotes; `None` for the embedded net.
+pub fn file_name(value: &str) -> Option<&str> {
     let value = value.trim();
     let unquoted = ['"', '\'']
         .iter()
@@ -32,9 +32,9 @@ pub fn wanted_file(value: &str) -> Option<&str> {
     (!is_embedded).then_some(name)
 }
 
-/// Loads the net that the option's value names. The error says what was wrong, and where it was looked for.
+/// Loads the net named by the option's value. The error states the problem and the folders that were searched.
 pub fn load(value: &str) -> Result<LoadedNet, String> {
-    let Some(name) = wanted_file(value) else {
+    let Some(name) = file_name(value) else {
         let network = Network::embedded();
         let summary = format!("EvalFile: {EMBEDDED_NAME}, {}", describe(&network));
         return Ok(LoadedNet {
@@ -46,7 +46,7 @@ pub fn load(value: &str) -> Result<LoadedNet, String> {
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
     let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.display()));
     if !path.is_file() {
-        // A pipe or a device might never answer.
+        // Reading a pipe or a device might block forever.
         return Err(failed(&"not a regular file"));
     }
     let network = Network::from_file(&path).map_err(|error| failed(&error))?;
@@ -62,10 +62,10 @@ pub fn load(value: &str) -> Result<LoadedNet, String> {
     })
 }
 
-/// What the net inside the binary is called.
-pub const EMBEDDED_NAME: &str = "the net inside the binary";
+/// Name of the embedded net.
+pub const EMBEDDED_NAME: &str = "the embedded net";
 
-/// Shape, description, size and hash of a net: a GUI may show no more than the beginning.
+/// Shape, description, size and hash of a net, in this order, because a GUI may show only the beginning.
 fn describe(network: &Network) -> String {
     let info = network.info();
     format!(
@@ -77,7 +77,7 @@ fn describe(network: &Network) -> String {
     )
 }
 
-/// Where a relative path is looked for, in this order: GUIs start engines in folders of their own choosing.
+/// Folders in which a relative path is searched, in this order. GUIs start engines in folders of their own choice.
 fn folders() -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::new(), PathBuf::from("nets")];
     if let Some(folder) = std::env::current_exe()
@@ -91,7 +91,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The first of `folders` that has the file. (Joining an absolute path gives just that path.)
+/// Path of the file in the first folder that contains it. (Joining an absolute path yields that path.)
 fn find(name: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
     folders
         .iter()
@@ -101,7 +101,7 @@ fn find(name: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
 
 fn not_found(name: &str) -> String {
     format!(
-        "'{}' was not found in the working directory, next to the program, or in a 'nets' folder of either",
+        "'{}' not found in the working directory, in the program's folder, or in a 'nets' folder of either",
         excerpt(name)
     )
 }
@@ -111,20 +111,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_mean_the_embedded_net() {
+    fn empty_and_default_values_select_the_embedded_net() {
         for value in ["", "<default>", "<empty>", " <DEFAULT> ", "\"\""] {
-            assert_eq!(wanted_file(value), None, "{value}");
+            assert_eq!(file_name(value), None, "{value}");
         }
         assert_eq!(
-            wanted_file(" \"my nets/a b.nnue\" "),
+            file_name(" \"my nets/a b.nnue\" "),
             Some("my nets/a b.nnue")
         );
-        assert_eq!(wanted_file("'x.nnue'"), Some("x.nnue"));
-        assert_eq!(wanted_file("it's.nnue"), Some("it's.nnue"));
+        assert_eq!(file_name("'x.nnue'"), Some("x.nnue"));
+        assert_eq!(file_name("it's.nnue"), Some("it's.nnue"));
     }
 
     #[test]
-    fn relative_names_are_looked_for_in_every_folder() {
+    fn find_searches_every_folder() {
         let root =
             std::env::temp_dir().join(format!("zoothera-evalfile-{}.tmp", std::process::id()));
         let nets = root.join("nets");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_says_where_it_was_looked_for() {
+    fn error_for_missing_net_names_the_folders() {
         let error = load("no such net.nnue").err().unwrap_or_default();
         assert!(
             error.contains("no such net.nnue") && error.contains("nets"),

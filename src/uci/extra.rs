@@ -15,10 +15,10 @@ use crate::tools::perft::divide;
 use crate::tools::{bench, genfens};
 use crate::util::quantity::{nodes_per_second, short_number};
 
-/// Deepest perft that is accepted; none deeper than 10 has ever ended here.
-const DEEPEST_PERFT: i64 = 64;
+/// Maximum depth of perft in plies. No perft deeper than 10 ends in practice.
+const MAX_PERFT_DEPTH: i64 = 64;
 
-/// Commands and options, one a line.
+/// Commands and options, one per line.
 pub fn help() -> String {
     let mut lines = vec![
         format!(
@@ -48,7 +48,7 @@ pub fn help() -> String {
     lines.join("\n")
 }
 
-/// Runs a tool that prints lines of its own.
+/// Runs a tool that prints lines.
 pub fn tool(
     tool: Extra,
     arguments: &[String],
@@ -68,7 +68,7 @@ pub fn tool(
     }
 }
 
-/// Lets a tool write to our one way out.
+/// Writer for the tools that splits text into lines and sends them to the output.
 struct Lines<'a> {
     output: &'a Output,
     rest: Vec<u8>,
@@ -89,7 +89,7 @@ impl Write for Lines<'_> {
     }
 }
 
-/// Counts move paths below each move, until `is_stopped`.
+/// Counts the move paths below each move, until `is_stopped` returns true.
 pub fn perft(
     position: &mut Position,
     depth: i64,
@@ -98,21 +98,21 @@ pub fn perft(
     is_stopped: &dyn Fn() -> bool,
 ) {
     let start = std::time::Instant::now();
-    let depth = depth.clamp(1, DEEPEST_PERFT) as u32;
+    let depth = depth.clamp(1, MAX_PERFT_DEPTH) as u32;
     let mut lines = Lines {
         output,
         rest: Vec::new(),
     };
     let counted = divide(position, depth, chess960, is_stopped, &mut lines);
     let Ok(Some(total)) = counted else {
-        return output.info("perft was stopped");
+        return output.info("perft: stopped");
     };
     let speed = nodes_per_second(total, start.elapsed());
     output.line(format!("\nNodes searched: {total}\n"));
     output.info(&format!("{} nodes per second", short_number(speed as f64)));
 }
 
-/// The FEN with the colours exchanged and the board turned upside down.
+/// The FEN with the colours exchanged and the ranks reversed.
 pub fn flipped(fen: &str) -> String {
     let swap = |c: char| {
         if c.is_ascii_uppercase() {
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flipping_exchanges_the_colours() {
+    fn flip_exchanges_the_colours() {
         let fen = "rnbqkbnr/pppp1ppp/8/8/4pP2/8/PPPPP1PP/RNBQKBNR b KQk f3 0 3";
         let flip = "rnbqkbnr/ppppp1pp/8/4Pp2/8/8/PPPP1PPP/RNBQKBNR w Kkq f6 0 3";
         assert_eq!(flipped(fen), flip);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn perft_divides_counts_and_stops() {
+    fn perft_prints_each_move_and_total_and_stops() {
         let page = Page::default();
         let output = Output::new(page.clone(), || {});
         perft(&mut Position::startpos(), 3, false, &output, &|| false);
@@ -176,11 +176,11 @@ mod tests {
             text.contains("e2e4: 600\n") && text.contains("Nodes searched: 8902\n"),
             "{text}"
         );
-        assert!(text.contains("perft was stopped"));
+        assert!(text.contains("perft: stopped"));
     }
 
     #[test]
-    fn help_names_every_command_and_option() {
+    fn help_lists_every_command_and_option() {
         let help = help();
         assert!(EXTRAS.iter().all(|(name, ..)| help.contains(name)));
         assert!(OPTIONS.iter().all(|spec| help.contains(spec.name)));

@@ -1,7 +1,7 @@
-//! The parameters of `go`: in any order, each malformed one reported, never a search without end by accident.
+//! The parameters of `go`, in any order. Each malformed one is reported, and no mistake makes a search endless.
 //!
-//! A typing error must not lose a game: when a limit was asked for but none can be used, the search gets
-//! [`FALLBACK_TIME`] and a move comes back.
+//! A typing error must not lose a game. If a limit was given but none is usable, the search gets [`FALLBACK_TIME`] and
+//! returns a move.
 
 use std::time::Duration;
 
@@ -10,37 +10,37 @@ use crate::board::{Color, Move, Position};
 use crate::search::limits::{Limits, SideClock};
 use crate::util::text::excerpt;
 
-/// Time for a search whose limits were all malformed.
+/// Time of a search whose limits were all malformed.
 pub const FALLBACK_TIME: Duration = Duration::from_millis(100);
 
-/// Depth in plies of a search that is to last until `stop`, but was asked for by mistake.
+/// Depth in plies of a search that would last until `stop` because of a mistake in the line.
 const FALLBACK_DEPTH: i32 = 8;
 
-/// More than any game lasts (about 31 years in milliseconds); keeps the arithmetic of clocks far from overflow.
-const LONGEST_CLOCK: i64 = 1_000_000_000_000;
-/// Deepest `go depth` that means anything.
-const DEEPEST: i64 = 10_000;
+/// Maximum time on a clock: about 31 years in milliseconds. It keeps the arithmetic of clocks far from overflow.
+const MAX_CLOCK: i64 = 1_000_000_000_000;
+/// Maximum value of `go depth`.
+const MAX_DEPTH: i64 = 10_000;
 
 /// A parsed `go` line. Moves stay text until the position is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoCommand {
-    /// Clocks and increments in milliseconds, as they were given.
+    /// Clocks in milliseconds, White's first, as given.
     pub time: [Option<i64>; 2],
-    /// Increments, White's first.
+    /// Increments in milliseconds, White's first.
     pub increment: [Option<i64>; 2],
     /// Moves to the next time control.
     pub moves_to_go: Option<i64>,
     /// Exact time in milliseconds.
     pub move_time: Option<i64>,
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<i64>,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: Option<i64>,
-    /// Mate in this many moves.
+    /// Moves to mate.
     pub mate: Option<i64>,
-    /// `infinite` was given.
+    /// Whether `infinite` was given.
     pub infinite: bool,
-    /// `ponder` was given.
+    /// Whether `ponder` was given.
     pub ponder: bool,
     /// Depth of `go perft`.
     pub perft: Option<i64>,
@@ -48,13 +48,13 @@ pub struct GoCommand {
     pub search_moves: Option<Vec<String>>,
     /// Moves after `excludemoves`.
     pub exclude_moves: Vec<String>,
-    /// Whether any word asked for an end of the search, well formed or not.
+    /// Whether the line contains a limit, well formed or not.
     pub wants_limit: bool,
-    /// What was wrong.
+    /// Error messages for the line.
     pub problems: Vec<String>,
 }
 
-/// A word of `go` that says what the next words mean.
+/// A word of `go` that determines the meaning of the next words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keyword {
     SearchMoves,
@@ -65,7 +65,7 @@ enum Keyword {
     Number(Quantity),
 }
 
-/// What a number after `go` stands for.
+/// Meaning of a number after a keyword of `go`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quantity {
     Time(usize),
@@ -78,7 +78,7 @@ enum Quantity {
     Perft,
 }
 
-/// Every keyword of `go`, in the order in which `help` shows them.
+/// Every keyword of `go`, in the order of the help text.
 const KEYWORDS: [(&str, Keyword); 14] = [
     ("wtime", Keyword::Number(Quantity::Time(0))),
     ("btime", Keyword::Number(Quantity::Time(1))),
@@ -126,7 +126,7 @@ impl GoCommand {
             }
         }
         if !unknown.is_empty() {
-            let problem = format!("go: unknown and ignored: {}", some_of(&unknown));
+            let problem = format!("go: ignored unknown words: {}", some_of(&unknown));
             go.problems.push(problem);
         }
         go
@@ -138,14 +138,15 @@ impl GoCommand {
         let name = name.to_ascii_lowercase();
         let text = words.peek().filter(|word| keyword(word).is_none());
         let Some(text) = text else {
-            self.problems
-                .push(format!("go {name}: the value is missing"));
+            self.problems.push(format!("go {name}: missing value"));
             return;
         };
         words.next();
         let Some(value) = integer(text) else {
-            self.problems
-                .push(format!("go {name}: '{}' is no integer", excerpt(text)));
+            self.problems.push(format!(
+                "go {name}: expected an integer, found '{}'",
+                excerpt(text)
+            ));
             return;
         };
         let place = match quantity {
@@ -161,7 +162,7 @@ impl GoCommand {
         *place = Some(value);
     }
 
-    /// The limits for a search from `position`, and everything that was wrong with the line.
+    /// The limits for a search from `position`, and the error messages for the line.
     pub fn limits(&self, position: &Position) -> (Limits, Vec<String>) {
         let mut problems = self.problems.clone();
         let [white, black] = self.clocks(position.turn());
@@ -170,23 +171,23 @@ impl GoCommand {
             black,
             moves_to_go: self.moves_to_go.filter(|&moves| moves > 0),
             move_time: self.move_time.map(milliseconds),
-            depth: self.depth.map(|depth| depth.clamp(1, DEEPEST) as i32),
+            depth: self.depth.map(|depth| depth.clamp(1, MAX_DEPTH) as i32),
             nodes: self.nodes.map(|nodes| nodes.max(1) as u64),
             mate: self
                 .mate
                 .filter(|&moves| moves > 0)
-                .map(|moves| moves.min(DEEPEST) as i32),
+                .map(|moves| moves.min(MAX_DEPTH) as i32),
             infinite: self.infinite,
             ponder: self.ponder,
             search_moves: self.chosen_moves(position, &mut problems),
             exclude_moves: resolve("excludemoves", &self.exclude_moves, position, &mut problems),
             ..Limits::default()
         };
-        // No mate takes less than a move: there is nothing to search for.
+        // A mate takes at least one move, so there is nothing to search for.
         if self.mate.is_some() && !self.infinite && !has_end(&limits) {
             limits.depth = Some(1);
         }
-        // Whoever wrote a line with a mistake may have asked for a limit with it.
+        // The mistake in the line may have been meant as a limit.
         if (self.wants_limit || !problems.is_empty()) && !has_end(&limits) {
             if !self.infinite {
                 limits.move_time = Some(FALLBACK_TIME);
@@ -197,53 +198,54 @@ impl GoCommand {
         (limits, problems)
     }
 
-    /// Limits that no search can keep, and what is done instead.
+    /// Messages about limits that no search can satisfy, with the values used instead.
     pub fn notes(&self) -> Vec<String> {
-        let least = |name: &str, value: Option<i64>, unit: &str| {
+        let raised = |name: &str, value: Option<i64>, unit: &str| {
             let value = value.filter(|&value| value < 1)?;
-            Some(format!("go {name} {value}: the search gets {unit}"))
+            Some(format!("go {name} {value}: using {unit}"))
         };
         let notes = [
-            least("depth", self.depth, "1 ply"),
-            least("nodes", self.nodes, "1 node"),
-            least("movetime", self.move_time, "1 ms"),
+            raised("depth", self.depth, "1 ply"),
+            raised("nodes", self.nodes, "1 node"),
+            raised("movetime", self.move_time, "1 ms"),
             self.mate
                 .filter(|&moves| moves < 1)
-                .map(|moves| format!("go mate {moves}: a mate takes at least 1 move; ignored")),
+                .map(|moves| format!("go mate {moves}: ignored, a mate takes at least 1 move")),
         ];
         notes.into_iter().flatten().collect()
     }
 
-    /// The legal moves of `searchmoves`; `None`, which means all, when the list has none: a move must come back.
+    /// The legal moves of `searchmoves`. `None`, which means all moves, if the list contains no legal move: every
+    /// search must return a move.
     fn chosen_moves(&self, position: &Position, problems: &mut Vec<String>) -> Option<Vec<Move>> {
         let list = self.search_moves.as_ref()?;
         let legal = resolve("searchmoves", list, position, problems);
         if legal.is_empty() {
-            problems.push("go searchmoves: no legal move, so that all are searched".to_owned());
+            problems.push("go searchmoves: no legal move; searching all moves".to_owned());
             return None;
         }
         Some(legal)
     }
 
-    /// Both clocks, usable for the side to move whenever one of them is: a missing or malformed clock is taken
-    /// to be the opponent's, and an expired one to be a millisecond.
+    /// Both clocks. The side to move has a usable clock if either side has one: a missing or malformed clock is
+    /// replaced by the opponent's. An expired clock counts as one millisecond.
     fn clocks(&self, turn: Color) -> [SideClock; 2] {
         let (us, them) = if turn.is_white() { (0, 1) } else { (1, 0) };
         let mut time = self.time;
         time[us] = time[us].or(time[them]);
-        // Only an increment: the time control is running, so its increment is what there is to spend.
+        // Without any clock but with an increment, the increment is the available time.
         let increment_alone = self.increment[us]
             .or(self.increment[them])
             .filter(|&ms| ms > 0);
         time[us] = time[us].or(increment_alone);
         [0, 1].map(|side| SideClock {
-            time: time[side].map(|ms| ms.clamp(1, LONGEST_CLOCK)),
-            increment: self.increment[side].unwrap_or(0).clamp(0, LONGEST_CLOCK),
+            time: time[side].map(|ms| ms.clamp(1, MAX_CLOCK)),
+            increment: self.increment[side].unwrap_or(0).clamp(0, MAX_CLOCK),
         })
     }
 }
 
-/// Whether the search ends by itself.
+/// Whether a limit ends the search.
 fn has_end(limits: &Limits) -> bool {
     limits.white.time.is_some()
         || limits.black.time.is_some()
@@ -253,16 +255,16 @@ fn has_end(limits: &Limits) -> bool {
         || limits.mate.is_some()
 }
 
-/// Whether only `stop` ends the search, or a `ponderhit` that makes no limit of it either.
+/// Whether only `stop` ends the search, also after a `ponderhit`.
 pub fn is_endless(limits: &Limits) -> bool {
     limits.infinite || !has_end(limits)
 }
 
 fn milliseconds(ms: i64) -> Duration {
-    Duration::from_millis(ms.clamp(1, LONGEST_CLOCK) as u64)
+    Duration::from_millis(ms.clamp(1, MAX_CLOCK) as u64)
 }
 
-/// A decimal integer, held at the ends of `i64` when it is longer than that.
+/// A decimal integer, saturated at the limits of `i64`.
 fn integer(text: &str) -> Option<i64> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
     match text.parse() {
@@ -285,7 +287,7 @@ fn moves(words: &mut Words) -> Vec<String> {
     list
 }
 
-/// The legal moves of a list, each once; the others are named in `problems`.
+/// The legal moves of a list, without duplicates. Adds a message about the others to `problems`.
 fn resolve(
     keyword: &str,
     list: &[String],
@@ -303,21 +305,21 @@ fn resolve(
     }
     if !illegal.is_empty() {
         problems.push(format!(
-            "go {keyword}: not legal here and ignored: {}",
+            "go {keyword}: ignored illegal moves: {}",
             some_of(&illegal)
         ));
     }
     legal
 }
 
-/// The first few words of a list.
+/// The first four words of a list.
 fn some_of(words: &[String]) -> String {
     const SHOWN: usize = 4;
     let more = if words.len() > SHOWN { " ..." } else { "" };
     format!("{}{more}", words[..words.len().min(SHOWN)].join(" "))
 }
 
-/// What a search may spend, in words.
+/// Description of the limits for the user.
 pub fn describe(limits: &Limits) -> String {
     let mut parts = Vec::new();
     for (side, clock) in [("White", &limits.white), ("Black", &limits.black)] {
@@ -372,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_in_any_order() {
+    fn parser_accepts_parameters_in_any_order() {
         let go = go(
             "binc 4 depth 9 searchmoves e2e4 d2d4 WTIME 1 infinite btime 2 winc 3 movestogo 5 nodes 6 \
              mate 7 movetime 8 ponder excludemoves a2a3",
@@ -390,14 +392,14 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_do_not_swallow_the_next_keyword() {
+    fn missing_value_does_not_consume_the_next_keyword() {
         let go = go("wtime btime 1000 movetime");
         assert_eq!(go.time, [None, Some(1000)]);
         assert_eq!(go.problems.len(), 2);
     }
 
     #[test]
-    fn integers_saturate() {
+    fn integers_saturate_at_64_bits() {
         assert_eq!(integer("99999999999999999999999"), Some(i64::MAX));
         assert_eq!(integer("-99999999999999999999999"), Some(i64::MIN));
         assert_eq!(integer("-50"), Some(-50));
@@ -406,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_limits_end_all_the_same() {
+    fn search_with_malformed_limits_has_an_end() {
         for text in [
             "depth abc",
             "movetime",
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_but_well_formed_limits() {
+    fn limits_below_one_are_raised_to_one() {
         assert_eq!(limits("depth 0").0.depth, Some(1));
         assert_eq!(limits("nodes 0").0.nodes, Some(1));
         for mate in ["mate 0", "mate -5", "mate 0 ponder"] {
@@ -439,7 +441,7 @@ mod tests {
         assert_eq!(limits("mate 0 infinite").0.depth, None);
         let notes = go("depth 0 nodes -3 movetime 0 mate 2").notes();
         assert_eq!(notes.len(), 3);
-        assert_eq!(notes[1], "go nodes -3: the search gets 1 node");
+        assert_eq!(notes[1], "go nodes -3: using 1 node");
         assert!(go("depth 1 nodes 1 movetime 1 mate 1").notes().is_empty());
         assert_eq!(
             limits("movetime -5").0.move_time,
@@ -454,14 +456,14 @@ mod tests {
     }
 
     #[test]
-    fn search_moves_end_at_the_next_keyword_and_must_be_legal() {
+    fn searchmoves_ends_at_the_next_keyword_and_drops_illegal_moves() {
         let (limits, problems) = limits("searchmoves a2a3 E2E4 a2a3 depth 5");
         assert_eq!(limits.search_moves.map(|list| list.len()), Some(2));
         assert_eq!((limits.depth, problems), (Some(5), 0));
     }
 
     #[test]
-    fn searchmoves_without_a_legal_move_search_all_and_end() {
+    fn searchmoves_without_legal_move_searches_all() {
         let (limits, problems) = self::limits("depth 3 searchmoves 0000");
         assert_eq!((limits.search_moves, limits.depth), (None, Some(3)));
         assert_eq!(problems, 2);
@@ -470,17 +472,17 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_in_words() {
-        let told = |text: &str| describe(&limits(text).0);
-        assert_eq!(told(""), "until stop");
+    fn describe_lists_every_limit() {
+        let text_of = |text: &str| describe(&limits(text).0);
+        assert_eq!(text_of(""), "until stop");
         assert_eq!(
-            told("depth 5 nodes 100 searchmoves e2e4"),
+            text_of("depth 5 nodes 100 searchmoves e2e4"),
             "depth 5, 100 nodes, only 1 root moves"
         );
         assert_eq!(
-            told("wtime 1000 winc 10 btime 900 ponder"),
+            text_of("wtime 1000 winc 10 btime 900 ponder"),
             "White has 1000 ms and 10 ms a move, Black has 900 ms and 0 ms a move, from ponderhit on"
         );
-        assert!(!told("movetime 5 mate 3 infinite").contains(['{', '(']));
+        assert!(!text_of("movetime 5 mate 3 infinite").contains(['{', '(']));
     }
 }

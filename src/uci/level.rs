@@ -1,4 +1,4 @@
-//! The options of levels: which of them holds, and the seed of the game.
+//! The options of levels: the level in force, and the seed of the game.
 
 use crate::level::strength::{SKILL_MAX, elo_of_skill};
 use crate::level::{ELO_MIN, Level};
@@ -13,12 +13,12 @@ pub struct LevelChoice {
     pub elo: i32,
     /// `Skill Level`
     pub skill: i32,
-    /// `Level Seed`; 0 for one of the game's own.
+    /// `Level Seed`; 0 means a new random seed for each game.
     fixed_seed: u64,
     /// The seed of this game.
     seed: u64,
-    /// What was last said of the level.
-    said: Option<Level>,
+    /// The level that was last reported.
+    reported: Option<Level>,
 }
 
 impl Default for LevelChoice {
@@ -29,13 +29,13 @@ impl Default for LevelChoice {
             skill: SKILL_MAX,
             fixed_seed: 0,
             seed: fresh_seed(),
-            said: None,
+            reported: None,
         }
     }
 }
 
 impl LevelChoice {
-    /// `UCI_LimitStrength` comes before `Skill Level`.
+    /// The Elo of the level in force; `UCI_LimitStrength` has priority over `Skill Level`.
     fn elo_in_force(&self) -> Option<i32> {
         if self.limit_strength {
             Some(self.elo)
@@ -49,30 +49,31 @@ impl LevelChoice {
         self.elo_in_force().map(|elo| Level::of(elo, self.seed))
     }
 
-    /// `Level Seed`: holds from now on, for this game too.
+    /// Sets `Level Seed`; it applies at once, also to the current game.
     pub fn set_seed(&mut self, seed: u64) {
         self.fixed_seed = seed;
         self.new_game();
     }
 
-    /// Another game has another seed, unless it was fixed.
+    /// Chooses a new seed for the next game, unless the seed is fixed.
     pub fn new_game(&mut self) {
         self.seed = match self.fixed_seed {
             0 => fresh_seed(),
             fixed => fixed,
         };
-        self.said = None;
+        self.reported = None;
     }
 
-    /// What has not been said yet of the level: with its seed, the game can be played again.
+    /// Message about the level, if it changed since the last report. It contains the seed, with which the game can be
+    /// repeated.
     pub fn news(&mut self) -> Option<String> {
         let (elo, level) = (self.elo_in_force()?, self.level()?);
-        let said = self.said.replace(level);
-        (said != Some(level)).then(|| format!("Level: Elo {elo}, Level Seed {}", self.seed))
+        let reported = self.reported.replace(level);
+        (reported != Some(level)).then(|| format!("Level: Elo {elo}, Level Seed {}", self.seed))
     }
 }
 
-/// A seed that nobody chose, in the range of the option and not 0.
+/// A random seed in the range of the option, but not 0.
 fn fresh_seed() -> u64 {
     rng::arbitrary() % 2_147_483_647 + 1
 }
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limit_strength_comes_before_skill() {
+    fn limit_strength_overrides_skill() {
         let mut choice = LevelChoice::default();
         assert_eq!(choice.level(), None);
         choice.skill = 0;
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_seed_stays_and_others_change() {
+    fn new_game_changes_seed_unless_fixed() {
         let mut choice = LevelChoice {
             skill: 3,
             ..LevelChoice::default()

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::util::kind::Kind;
 
-/// Marks of lines of input and output, after the time.
+/// Marks of input and output lines, after the time.
 pub const INPUT: &str = ">>";
 pub const OUTPUT: &str = "<<";
-/// A log begins with a line of a log.
+/// File kind of a log, recognised by its first line.
 const KIND: Kind = Kind {
     name: "a debug log",
     is: begins_as_log,
@@ -20,10 +20,10 @@ const KIND: Kind = Kind {
 /// Opens a log for appending.
 ///
 /// # Errors
-/// Fails if it cannot be created or written, is a device, a pipe or a folder, or is a file that is not a log.
+/// Fails if the file cannot be created or written, is a device, a pipe or a folder, or is not a log.
 pub fn open(path: &Path) -> Result<File> {
     match path.metadata() {
-        // To open a pipe would wait for its other end.
+        // Opening a pipe would block until its other end is open.
         Ok(found) if !found.is_file() => bail!("it is not a regular file"),
         Ok(found) if found.permissions().readonly() => bail!("it is read-only"),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
@@ -31,10 +31,10 @@ pub fn open(path: &Path) -> Result<File> {
     }
     KIND.check(path)?;
     let file = OpenOptions::new().create(true).append(true).open(path);
-    file.context("it cannot be opened")
+    file.context("cannot open the file")
 }
 
-/// Whether the first line is one of a log: seconds, direction, text.
+/// Whether the first line has the form of a log line: seconds, direction, text.
 fn begins_as_log(head: &[u8]) -> bool {
     let mut words = head.splitn(3, |&byte| byte == b' ');
     let [Some(seconds), Some(direction)] = [words.next(), words.next()] else {
@@ -52,7 +52,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn only_logs_are_appended_to() {
+    fn open_accepts_only_logs_and_keeps_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         for (text, is_log) in [
@@ -72,7 +72,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn pipe_is_refused_at_once() {
+    fn open_rejects_pipe_without_blocking() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();

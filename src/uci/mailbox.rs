@@ -1,8 +1,8 @@
-//! What the reader thread and the engine thread share.
+//! State that the reader thread and the engine thread share.
 //!
-//! Commands travel through a channel and are numbered as they were read. `stop` and `ponderhit` must overtake that
-//! channel, yet must not hit a `go` that comes after them: so they leave a *mark*, the number of the line they came
-//! on. A search that begins looks at the marks and obeys those that are younger than its own `go`.
+//! Commands pass through a channel and are numbered in the order of input. `stop` and `ponderhit` must overtake that
+//! channel, but must not affect a later `go`. So they store a *mark*, the number of their line. A search that starts
+//! compares the marks with the line of its own `go` and obeys the later ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -13,39 +13,39 @@ use parking_lot::Mutex;
 use super::command::Command;
 use crate::search::Controller;
 
-/// For the engine thread.
+/// Message to the engine thread.
 #[derive(Debug)]
 pub enum Message {
     /// A command and the number of its line.
     Command(u64, Box<Command>),
-    /// A line that is no command, and why.
+    /// The error message for a line that is not a command.
     Reject(String),
-    /// The search that began with this line is over (or about to say so).
+    /// The search that began with this line is over (or about to report that).
     SearchEnded(u64),
-    /// Nothing follows: the input has ended, or `quit` was read.
+    /// No message follows: the input has ended, or `quit` was read.
     End,
 }
 
-/// What both threads see. All atomics are `SeqCst`: they are touched once per command.
+/// State that both threads use. All atomics are `SeqCst`: they are accessed once per command.
 #[derive(Default)]
 struct Shared {
-    /// Messages sent and not yet dealt with.
+    /// Messages that are sent but not finished.
     queued: AtomicUsize,
-    /// Bytes of input behind those messages.
+    /// Bytes of input of those messages.
     backlog: AtomicUsize,
     stop_mark: AtomicU64,
     ponderhit_mark: AtomicU64,
-    /// The input has ended (not by `quit`).
+    /// Whether the input has ended (not by `quit`).
     input_ended: AtomicBool,
-    /// The line of a `go` that runs and has no end of its own; 0 for none.
+    /// Line of the running `go` if it has no limit; 0 otherwise.
     endless: AtomicU64,
-    /// The line of a `go ponder` that runs; 0 for none. It has no end of its own until a `ponderhit`.
+    /// Line of the running `go ponder`; 0 for none. It has no limit until a `ponderhit`.
     pondering: AtomicU64,
-    /// The engine thread runs something long that is no search (bench, perft).
+    /// Whether the engine thread is running a long command other than a search (bench, perft).
     long_job: AtomicBool,
-    /// Commands read that write a file, and have not been carried out: `quit` must not cut them off.
+    /// Number of commands that write a file and are not finished. `quit` must wait for them.
     writes: AtomicUsize,
-    /// Appears with the search threads, and changes with their number. Locked only to copy it.
+    /// Controller of the search threads, replaced when their number changes. Locked only to copy it.
     controller: Mutex<Option<Controller>>,
 }
 
@@ -57,7 +57,7 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox and the end where the engine thread takes messages out.
+    /// A mailbox, and the receiver for the engine thread.
     pub fn new() -> (Self, Receiver<Message>) {
         let (queue, messages) = unbounded();
         (
@@ -69,22 +69,22 @@ impl Mailbox {
         )
     }
 
-    /// Sends a message that took `bytes` of input.
+    /// Sends a message that represents `bytes` of input.
     pub fn send(&self, message: Message, bytes: usize) {
         self.shared.queued.fetch_add(1, SeqCst);
         self.shared.backlog.fetch_add(bytes, SeqCst);
-        // Fails only when the engine thread has ended.
+        // Fails only if the engine thread has ended.
         let _ = self.queue.send(message);
     }
 
-    /// A message was dealt with; with nothing left the backlog starts again from zero.
+    /// Marks a message as finished. When no message remains, the backlog is reset to zero.
     pub fn finished(&self) {
         if self.shared.queued.fetch_sub(1, SeqCst) == 1 {
             self.shared.backlog.store(0, SeqCst);
         }
     }
 
-    /// Whether messages wait or are being dealt with.
+    /// Whether messages are waiting or being handled.
     pub fn is_busy(&self) -> bool {
         self.shared.queued.load(SeqCst) > 0
     }
@@ -102,7 +102,7 @@ impl Mailbox {
         }
     }
 
-    /// Tells the search whose `go ponder` was read before line `number` that the move was played.
+    /// Forwards `ponderhit` to the search whose `go ponder` was read before line `number`.
     pub fn ponderhit(&self, number: u64) {
         self.shared.ponderhit_mark.fetch_max(number, SeqCst);
         if let Some(controller) = self.controller() {
@@ -110,7 +110,8 @@ impl Mailbox {
         }
     }
 
-    /// Passes on what was said to the search of line `number` before it began. To be called just after it has.
+    /// Applies a `stop` or `ponderhit` that arrived before the search of line `number` had started. Must be called
+    /// directly after its start.
     pub fn catch_up(&self, number: u64) {
         if let Some(controller) = self.controller() {
             if self.shared.ponderhit_mark.load(SeqCst) > number {
@@ -123,7 +124,7 @@ impl Mailbox {
         self.stop_endless();
     }
 
-    /// Notes that no more input comes, and stops a search that would have no end.
+    /// Records the end of the input, and stops a search without a limit.
     pub fn end_input(&self) {
         self.shared.input_ended.store(true, SeqCst);
         self.stop_endless();
@@ -134,14 +135,14 @@ impl Mailbox {
         self.shared.input_ended.load(SeqCst)
     }
 
-    /// Notes what kind of search the `go` of line `number` begins. To be called just before it does.
+    /// Records the kind of search that the `go` of line `number` starts. Must be called directly before its start.
     pub fn begin_search(&self, number: u64, endless: bool, ponder: bool) {
         let mark = |is: bool| if is { number } else { 0 };
         self.shared.endless.store(mark(endless), SeqCst);
         self.shared.pondering.store(mark(ponder), SeqCst);
     }
 
-    /// Once the input has ended: stops the search that runs if it has no end of its own.
+    /// Stops a running search without a limit if the input has ended.
     fn stop_endless(&self) {
         let pondering = self.shared.pondering.load(SeqCst);
         let endless = self.shared.endless.load(SeqCst) > 0
@@ -154,43 +155,43 @@ impl Mailbox {
         }
     }
 
-    /// Whether a `stop` came after line `number`.
+    /// Whether a `stop` was read after line `number`.
     pub fn is_stopped(&self, number: u64) -> bool {
         self.shared.stop_mark.load(SeqCst) > number
     }
 
-    /// Marks the begin or the end of a long job.
+    /// Marks the start or the end of a long job.
     pub fn set_long_job(&self, running: bool) {
         self.shared.long_job.store(running, SeqCst);
     }
 
-    /// Whether a long job runs.
+    /// Whether a long job is running.
     pub fn has_long_job(&self) -> bool {
         self.shared.long_job.load(SeqCst)
     }
 
-    /// A command that writes a file was read.
+    /// Counts a command that writes a file, when it is read.
     pub fn expect_write(&self) {
         self.shared.writes.fetch_add(1, SeqCst);
     }
 
-    /// Such a command was carried out, or has failed. Commands that nobody announced are not counted.
+    /// Counts such a command as finished, whether it succeeded or failed. Ignored if no command is counted.
     pub fn write_done(&self) {
         let less = |writes: usize| writes.checked_sub(1);
         let _ = self.shared.writes.fetch_update(SeqCst, SeqCst, less);
     }
 
-    /// None of them will be carried out.
-    pub fn forget_writes(&self) {
+    /// Resets the count: the remaining commands will not be executed.
+    pub fn reset_writes(&self) {
         self.shared.writes.store(0, SeqCst);
     }
 
-    /// Whether a file is being written, or will be after the search that runs.
+    /// Whether a file is being written, or will be after the running search.
     pub fn is_writing(&self) -> bool {
         self.shared.writes.load(SeqCst) > 0
     }
 
-    /// These search threads take over.
+    /// Sets the controller of new search threads.
     pub fn set_controller(&self, controller: Controller) {
         *self.shared.controller.lock() = Some(controller);
     }
@@ -200,7 +201,7 @@ impl Mailbox {
         self.shared.controller.lock().clone()
     }
 
-    /// Whether a search runs.
+    /// Whether a search is running.
     pub fn is_searching(&self) -> bool {
         self.controller()
             .is_some_and(|controller| controller.is_searching())

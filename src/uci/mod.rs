@@ -1,10 +1,10 @@
 //! UCI: the protocol on standard input and output.
 //!
-//! Three threads and no lock between them. The [`reader`] parses lines ([`words`], [`command`], [`go`]), acts at once
-//! where the protocol says "at once", and queues the rest in the [`mailbox`]. The [`engine`] takes them in order,
+//! There are three threads. The [`reader`] parses lines ([`words`], [`command`], [`go`]), executes commands at once
+//! where the protocol requires it, and queues the rest in the [`mailbox`]. The [`engine`] executes them in order,
 //! checks options against one table ([`options`]), and starts searches, which report to a printer ([`mod@print`],
-//! [`terminal`]). What anybody says leaves through the writer thread ([`output`]). At the end of the input what was
-//! read is carried out; `quit` and a closed output end the process at once.
+//! [`terminal`]). The writer thread prints all output ([`output`]). At the end of the input, the queued commands are
+//! still executed; `quit` and a closed output end the process at once.
 
 mod book;
 pub mod command;
@@ -34,7 +34,7 @@ use terminal::Audience;
 
 use crate::util::threads;
 
-/// Speaks UCI on standard input and output until `quit` or the end of the input.
+/// Runs UCI on standard input and output until `quit` or the end of the input.
 pub fn run() -> anyhow::Result<()> {
     let output = Output::stdout();
     let audience = terminal::audience();
@@ -47,13 +47,13 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Speaks UCI on any input and output until all of the input is carried out; `exit` is called at a `quit`.
+/// Runs UCI on any input and output until all of the input is executed. Calls `exit` at a `quit`.
 pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audience, exit: fn()) {
     let (mailbox, messages) = Mailbox::new();
     let reader = Reader {
         mailbox: mailbox.clone(),
         output: output.clone(),
-        outspoken: audience != Audience::Gui,
+        reports_unknown: audience != Audience::Gui,
         exit,
     };
     let mut engine = Engine::new(output.clone(), mailbox, audience);
@@ -61,13 +61,13 @@ pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audie
         std::thread::spawn(move || reader.run(input));
         engine.run(&messages);
     } else {
-        // Every command ends before the next one is read.
+        // Without threads, every command ends before the next one is read.
         reader.run_between(input, || engine.run_pending(&messages));
     }
     output.drain();
 }
 
-/// Carries out commands from the command line, each to its end, and returns.
+/// Executes commands from the command line, each to its end.
 pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
     let output = Output::stdout();
     let (mailbox, messages) = Mailbox::new();
@@ -82,7 +82,7 @@ pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
             }
         }
         engine.wait();
-        messages.try_iter().for_each(drop); // Only `SearchEnded`, and we have just waited for it.
+        messages.try_iter().for_each(drop); // Only `SearchEnded`: the searches are over.
     }
     output.drain();
     Ok(())

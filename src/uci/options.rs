@@ -1,11 +1,11 @@
-//! The options, declared once: the table prints them, checks values, and names their handlers.
+//! The options, declared once in a table. The table is used for the handshake, the checks of values, and the handlers.
 
 use std::fmt::Write as _;
 
 use crate::level::strength::{ELO_MAX, ELO_MIN, SKILL_MAX};
 use crate::util::text::excerpt;
 
-/// Which option a value is for.
+/// Identifier of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The table below documents each of them.
 pub enum Id {
@@ -42,26 +42,26 @@ pub enum Id {
 /// The type of an option with its default and range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
-    /// An integer: default, least, greatest. All fit 32 bits, because test programs parse them so.
+    /// An integer: default, minimum, maximum. All fit 32 bits, because test programs parse them as such.
     Spin(i64, i64, i64),
     /// True or false.
     Check(bool),
     /// An action.
     Button,
-    /// Text; the empty string is written `<empty>`.
+    /// Text; the empty string is printed as `<empty>`.
     Text(&'static str),
 }
 
 /// One option.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its handler.
+    /// Identifier for the handler.
     pub id: Id,
-    /// Its name; GUIs match it exactly, we do not care about letter case.
+    /// The name. GUIs match it exactly; the engine ignores letter case.
     pub name: &'static str,
     /// Type, default, range.
     pub kind: OptionKind,
-    /// What it does, for `help` and the manual.
+    /// Description for `help` and the manual.
     pub doc: &'static str,
 }
 
@@ -74,12 +74,12 @@ pub enum OptionValue {
     Flag(bool),
     /// For [`OptionKind::Button`].
     Press,
-    /// For [`OptionKind::Text`]; `<empty>` has become the empty string.
+    /// For [`OptionKind::Text`]; `<empty>` is stored as the empty string.
     Text(String),
 }
 
 impl OptionValue {
-    /// The integer, or 0 of another type.
+    /// The integer, or 0 for another type.
     pub fn int(&self) -> i64 {
         if let Self::Int(value) = self {
             *value
@@ -87,11 +87,11 @@ impl OptionValue {
             0
         }
     }
-    /// The flag, or false of another type.
+    /// The flag, or false for another type.
     pub fn flag(&self) -> bool {
         matches!(self, Self::Flag(true))
     }
-    /// The text, or nothing of another type.
+    /// The text, or an empty string for another type.
     pub fn text(&self) -> &str {
         if let Self::Text(text) = self {
             text
@@ -107,7 +107,7 @@ const ABOUT: &str = concat!(
     " - a chess engine with an efficiently updatable neural network (GPL-3.0-or-later)"
 );
 
-/// The default of `EvalFile`: the net inside the binary.
+/// The default of `EvalFile`: the embedded net.
 pub const EMBEDDED_NET: &str = "<default>";
 
 const fn spec(id: Id, name: &'static str, kind: OptionKind, doc: &'static str) -> Spec {
@@ -119,19 +119,19 @@ const fn spec(id: Id, name: &'static str, kind: OptionKind, doc: &'static str) -
     }
 }
 
-/// Every option, in the order GUIs show them.
+/// Every option, in the order in which GUIs show them.
 pub const OPTIONS: [Spec; 28] = [
     spec(
         Id::Hash,
         "Hash",
         OptionKind::Spin(16, 1, 33_554_432),
-        "MiB for the transposition table",
+        "size of the transposition table in MiB",
     ),
     spec(
         Id::Threads,
         "Threads",
         OptionKind::Spin(1, 1, 1024),
-        "search threads",
+        "number of search threads",
     ),
     spec(
         Id::MultiPv,
@@ -143,31 +143,31 @@ pub const OPTIONS: [Spec; 28] = [
         Id::Ponder,
         "Ponder",
         OptionKind::Check(false),
-        "the GUI may let the engine think on the opponent's time",
+        "allow the GUI to let the engine think on the opponent's time",
     ),
     spec(
         Id::MoveOverhead,
         "Move Overhead",
         OptionKind::Spin(10, 0, 5000),
-        "ms kept back for the GUI and the network",
+        "ms reserved for the delays of GUI and network",
     ),
     spec(
         Id::EvalFile,
         "EvalFile",
         OptionKind::Text(EMBEDDED_NET),
-        "a .nnue file instead of the net inside the binary",
+        ".nnue file to use instead of the embedded net",
     ),
     spec(
         Id::ClearHash,
         "Clear Hash",
         OptionKind::Button,
-        "forget everything learnt by searching",
+        "clear the transposition table and the histories",
     ),
     spec(
         Id::HashFile,
         "Hash File",
         OptionKind::Text(""),
-        "the file of Save Hash and Load Hash",
+        "file for Save Hash and Load Hash",
     ),
     spec(
         Id::SaveHash,
@@ -191,25 +191,25 @@ pub const OPTIONS: [Spec; 28] = [
         Id::BookFile,
         "Book File",
         OptionKind::Text(""),
-        "an opening book in the Polyglot format (.bin)",
+        "opening book in the Polyglot format (.bin)",
     ),
     spec(
         Id::BookDepth,
         "Book Depth",
         OptionKind::Spin(20, 1, 255),
-        "last move number at which the book is asked",
+        "last move number at which the book is probed",
     ),
     spec(
         Id::BookSeed,
         "Book Seed",
         OptionKind::Spin(0, 0, 2_147_483_647),
-        "decides between a book's moves; 0 is another one each game",
+        "seed for the choice between book moves; 0 means a new one for each game",
     ),
     spec(
         Id::Chess960,
         "UCI_Chess960",
         OptionKind::Check(false),
-        "castling is sent as king takes rook",
+        "send castling as king takes rook",
     ),
     spec(
         Id::ShowWdl,
@@ -221,7 +221,7 @@ pub const OPTIONS: [Spec; 28] = [
         Id::AnalyseMode,
         "UCI_AnalyseMode",
         OptionKind::Check(false),
-        "the GUI analyses rather than plays: draws count exactly 0",
+        "analysis instead of a game: draws count exactly 0",
     ),
     spec(
         Id::LimitStrength,
@@ -233,19 +233,19 @@ pub const OPTIONS: [Spec; 28] = [
         Id::Elo,
         "UCI_Elo",
         OptionKind::Spin(1500, ELO_MIN as i64, ELO_MAX as i64),
-        "the level, in Elo of engines",
+        "level in Elo, on the scale of engine rating lists",
     ),
     spec(
         Id::SkillLevel,
         "Skill Level",
         OptionKind::Spin(SKILL_MAX as i64, 0, SKILL_MAX as i64),
-        "a level by number, unless UCI_LimitStrength; 20 is full strength",
+        "level by number if UCI_LimitStrength is off; 20 is full strength",
     ),
     spec(
         Id::LevelSeed,
         "Level Seed",
         OptionKind::Spin(0, 0, 2_147_483_647),
-        "decides what a level misjudges and overlooks; 0 is another one each game",
+        "seed for a level's errors; 0 means a new one for each game",
     ),
     spec(
         Id::SyzygyPath,
@@ -257,13 +257,13 @@ pub const OPTIONS: [Spec; 28] = [
         Id::SyzygyProbeDepth,
         "SyzygyProbeDepth",
         OptionKind::Spin(1, 1, 100),
-        "least depth at which tablebases are probed",
+        "minimum depth of a tablebase probe",
     ),
     spec(
         Id::SyzygyProbeLimit,
         "SyzygyProbeLimit",
         OptionKind::Spin(7, 0, 7),
-        "most men for which tablebases are probed",
+        "maximum number of men for a tablebase probe",
     ),
     spec(
         Id::Syzygy50MoveRule,
@@ -275,7 +275,7 @@ pub const OPTIONS: [Spec; 28] = [
         Id::NodesTime,
         "nodestime",
         OptionKind::Spin(0, 0, 10_000),
-        "nodes per ms when the clock counts nodes; 0 is real time",
+        "nodes per ms if the clock counts nodes; 0 means real time",
     ),
     spec(
         Id::DebugLogFile,
@@ -291,7 +291,7 @@ pub const OPTIONS: [Spec; 28] = [
     ),
 ];
 
-/// Other spellings that users and servers write.
+/// Other spellings in use by users and servers.
 const ALIASES: [(&str, Id); 5] = [
     ("MoveOverhead", Id::MoveOverhead),
     ("Move_Overhead", Id::MoveOverhead),
@@ -328,17 +328,17 @@ impl Spec {
         line
     }
 
-    /// Checks a value; the error names the option, the value and what is allowed.
+    /// Checks a value. The error names the option, the value and the allowed values.
     pub fn parse(&self, value: Option<&str>) -> Result<OptionValue, String> {
         let name = self.name;
         let text = value.unwrap_or("").trim();
         let refusal = |allowed: &str| match value {
             Some(_) => Err(format!(
-                "setoption {name}: '{}' is not {allowed}",
+                "setoption {name}: expected {allowed}, found '{}'",
                 excerpt(text)
             )),
             None => Err(format!(
-                "setoption {name}: the value is missing; it must be {allowed}"
+                "setoption {name}: missing value; expected {allowed}"
             )),
         };
         match self.kind {
@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn declarations_obey_the_protocol() {
+    fn declarations_conform_to_uci() {
         const RESERVED: [&str; 7] = ["name", "type", "default", "min", "max", "var", "value"];
         for spec in &OPTIONS {
             assert!(
@@ -441,18 +441,18 @@ mod tests {
                 OptionKind::Text(EMBEDDED_NET) => {
                     format!("| `{}` | `{EMBEDDED_NET}` | |", spec.name)
                 }
-                // A text that only informs.
+                // Text that only informs.
                 OptionKind::Text(_) => format!("| `{}` | | |", spec.name),
             };
             assert!(
                 manual.lines().any(|line| line.starts_with(&start)),
-                "the table of docs/options.md has no line that starts with: {start}"
+                "the table of docs/options.md needs a line that starts with: {start}"
             );
         }
     }
 
     #[test]
-    fn every_default_is_accepted() {
+    fn parser_accepts_every_default() {
         for spec in &OPTIONS {
             let text = spec.declaration();
             let default = text
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_any_case_and_aliases() {
+    fn find_ignores_case_and_accepts_aliases() {
         for name in [
             "Move Overhead",
             "move overhead",
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_values_are_refused_with_name_value_and_range() {
+    fn errors_of_bad_values_name_option_value_and_range() {
         let parse = |name, value| {
             find(name)
                 .map(|spec| spec.parse(value))

@@ -1,8 +1,8 @@
-//! One way out: a thread that owns standard output.
+//! The writer thread, which owns standard output.
 //!
-//! Whoever has something to say sends it here and goes on, so that a GUI that does not read for a while can block
-//! neither the search nor the reader of its commands. Lines never mix, each is flushed, and a closed pipe ends
-//! the process. The debug log hangs on the same queue, which keeps its lines in the order of events.
+//! All output is queued here, so a GUI that does not read for a while cannot block the search or the reader. Lines
+//! never mix, each is flushed, and a closed pipe ends the process. The debug log uses the same queue, which keeps its
+//! lines in the order of events.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,28 +17,28 @@ use super::log;
 use crate::util::text::printable;
 use crate::util::threads;
 
-/// Something for the writer thread.
+/// Queue item for the writer thread.
 enum Item {
     /// Lines for the GUI (without the last newline).
     Out(String),
-    /// A line that came in; only the log wants it.
+    /// An input line, for the log only.
     In(String),
-    /// Another log, or none.
+    /// A new log file, or none.
     Log(Option<File>),
-    /// Answer when everything before has been written.
+    /// Request for a reply once all earlier items are written.
     Flush(Sender<()>),
 }
 
-/// A handle to the writer; cheap to clone, never blocks.
+/// Handle to the writer; cheap to clone. Sending never blocks.
 #[derive(Clone)]
 pub struct Output {
     queue: Sender<Item>,
-    /// Where there are no threads, whoever sends also writes.
+    /// On systems without threads, the sender also writes.
     writer: Option<Arc<Mutex<Writer>>>,
 }
 
 impl Output {
-    /// Writes to `sink` from a thread of its own; `on_closed` runs when the sink refuses.
+    /// Writes to `sink` from a separate thread. Calls `on_closed` if a write fails.
     pub fn new(sink: impl Write + Send + 'static, on_closed: fn()) -> Self {
         let (queue, items) = unbounded();
         let mut writer = Writer {
@@ -59,54 +59,54 @@ impl Output {
         Self { queue, writer }
     }
 
-    /// The process's standard output; the process ends when that is closed.
+    /// The process's standard output. The process exits when that is closed.
     pub fn stdout() -> Self {
         Self::new(std::io::stdout(), || std::process::exit(0))
     }
 
-    /// Writes a line (or several, kept together).
+    /// Writes one line, or several that stay together.
     pub fn line(&self, text: impl Into<String>) {
         self.send(Item::Out(text.into()));
     }
 
-    /// Writes `info string TEXT`, on one line whatever `text` holds.
+    /// Writes `info string TEXT` as one line; line breaks in `text` become spaces.
     pub fn info(&self, text: &str) {
         self.line(format!("info string {}", one_line(text)));
     }
 
-    /// Reports a rejected input: the one line that says what and why.
+    /// Reports rejected input in one line.
     pub fn error(&self, text: &str) {
         self.line(format!("info string ERROR: {}", one_line(text)));
     }
 
-    /// Notes a line of input in the log.
-    pub fn heard(&self, line: &str) {
+    /// Adds an input line to the log.
+    pub fn log_input(&self, line: &str) {
         self.send(Item::In(line.to_owned()));
     }
 
-    /// Logs to `file` from now on, or not at all.
+    /// Logs to `file` from now on, or stops logging.
     pub fn log_to(&self, file: Option<File>) {
         self.send(Item::Log(file));
     }
 
-    /// Waits until everything has been written, but no longer than `patience`.
-    pub fn flush(&self, patience: Duration) {
+    /// Waits until everything is written, or until `timeout` has passed.
+    pub fn flush(&self, timeout: Duration) {
         let (done, wait) = bounded(1);
         self.send(Item::Flush(done));
-        // Not written in time: nobody is reading.
-        let _ = wait.recv_timeout(patience);
+        // A timeout means that the GUI is not reading.
+        let _ = wait.recv_timeout(timeout);
     }
 
-    /// Waits until everything has been written, however slowly it is read.
+    /// Waits until everything is written, without a timeout.
     pub fn drain(&self) {
         let (done, wait) = bounded(1);
         self.send(Item::Flush(done));
-        // Fails when the writer has ended, because its sink is closed.
+        // Fails if the writer has ended because its sink is closed.
         let _ = wait.recv();
     }
 
     fn send(&self, item: Item) {
-        // Fails only when the writer has ended because its sink is closed: nobody is left to tell.
+        // Fails only if the writer has ended because its sink is closed; then there is no reader.
         let _ = self.queue.send(item);
         if let Some(writer) = &self.writer {
             writer.lock().write_pending();
@@ -118,7 +118,7 @@ fn one_line(text: &str) -> String {
     printable(text).replace('\n', " ")
 }
 
-/// Takes items out of the queue and writes them.
+/// Receives queue items and writes them.
 struct Writer {
     sink: Box<dyn Write + Send>,
     items: Receiver<Item>,
@@ -128,17 +128,17 @@ struct Writer {
 }
 
 impl Writer {
-    /// Waits for an item and writes it; false once nothing more comes, or can be written.
+    /// Waits for an item and writes it. Returns false once no item follows or the sink is closed.
     fn wait(&mut self) -> bool {
         self.items.recv().is_ok_and(|item| self.write(item))
     }
 
-    /// Writes what is there.
+    /// Writes the items in the queue.
     fn write_pending(&mut self) {
         while self.items.try_recv().is_ok_and(|item| self.write(item)) {}
     }
 
-    /// False when the sink refuses.
+    /// Writes an item. Returns false if the sink fails.
     fn write(&mut self, item: Item) -> bool {
         match item {
             Item::Out(mut text) => {
@@ -160,7 +160,7 @@ impl Writer {
     }
 }
 
-/// Adds lines to the log: seconds since the start, direction, text. A log that cannot be written is dropped.
+/// Adds lines to the log: seconds since the start, direction, text. A log that cannot be written is closed.
 fn note(log: &mut Option<File>, start: Instant, direction: &str, text: &str) {
     if let Some(file) = log {
         let seconds = start.elapsed().as_secs_f64();
@@ -199,7 +199,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn lines_stay_lines() {
+    fn error_with_line_break_is_one_line() {
         let page = Page::default();
         let output = Output::new(page.clone(), || {});
         output.error("two\nlines");
@@ -209,11 +209,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_log_hears_both_directions() {
+    fn log_contains_input_and_output() {
         let path = std::env::temp_dir().join(format!("zoothera-log-{}.tmp", std::process::id()));
         let output = Output::new(Page::default(), || {});
         output.log_to(File::create(&path).ok());
-        output.heard("isready");
+        output.log_input("isready");
         output.line("readyok");
         output.flush(Duration::from_secs(5));
         let log = std::fs::read_to_string(&path).unwrap_or_default();

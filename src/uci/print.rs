@@ -1,7 +1,7 @@
-//! How a search's reports become lines: pure UCI for a GUI, a readable table for a person.
+//! Printer of a search's reports: pure UCI for a GUI, a readable table for a person.
 //!
-//! The reporter also keeps the promises of the protocol: the last line before `bestmove` begins with the best move and
-//! tells the final counters; a principal variation holds legal moves only; `bestmove` comes exactly once.
+//! The printer also ensures the guarantees of the protocol. The last line before `bestmove` starts with the best move
+//! and has the final counters. A principal variation contains only legal moves. `bestmove` is printed exactly once.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,26 +16,27 @@ use crate::board::{Move, Position};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::util::quantity::nodes_per_second;
 
-/// What the printer of one search is told.
+/// Inputs of the printer of one search.
 pub struct Setting {
-    /// The line of the `go`.
+    /// Line number of the `go`.
     pub number: u64,
-    /// The position that is searched.
+    /// Root position.
     pub root: Position,
-    /// Castling as king takes rook.
+    /// Whether castling is printed as king takes rook.
     pub chess960: bool,
-    /// Win, draw and loss after the score; read at each line, so that it may change while a search runs.
+    /// Whether to print win, draw and loss after the score. It is read for each line, so it may change during a
+    /// search.
     pub show_wdl: Arc<AtomicBool>,
-    /// Who reads.
+    /// Reader of the output.
     pub audience: Audience,
 }
 
-/// The lines that stand at the reader's side.
+/// The lines that were printed last.
 #[derive(Default)]
 struct Printed {
-    /// By rank, the first first.
+    /// By rank, from the first.
     lines: Vec<Line>,
-    /// The nodes of the latest of them.
+    /// Node count of the latest line.
     nodes: u64,
 }
 
@@ -44,17 +45,18 @@ pub struct Printer {
     setting: Setting,
     output: Output,
     mailbox: Mailbox,
-    /// Moves are made on it and undone, to write and to check a variation.
+    /// Scratch board for writing and checking variations.
     board: Mutex<Position>,
-    /// What was printed last.
+    /// The lines that were printed last.
     last: Mutex<Printed>,
-    /// The root has no legal move, and that has been said.
+    /// Whether the root has no legal move, which is then already reported.
     is_over: bool,
     done: OnceLock<()>,
 }
 
 impl Printer {
-    /// A printer for one search. When the game is over it says so at once: the search has nothing to report.
+    /// A printer for one search. If the game is over, it reports that at once, because the search has no line to
+    /// report.
     pub fn new(setting: Setting, output: Output, mailbox: Mailbox) -> Self {
         let is_over = setting.root.legal_moves().is_empty();
         if is_over {
@@ -77,7 +79,7 @@ impl Printer {
         }
     }
 
-    /// Ends the search for the GUI if `done` has not: after a failure inside, any legal move is better than none.
+    /// Prints `bestmove` with any legal move if `done` has not been called, for a search that failed.
     pub fn rescue(&self) {
         let best = self.setting.root.legal_moves().first().copied();
         self.finish(&Outcome::without_search(best));
@@ -88,14 +90,14 @@ impl Printer {
             return;
         }
         self.final_lines(outcome);
-        // First the message, then the move: a GUI that answers the move with `isready` is answered only after
-        // everything that had to wait for the end of this search was done.
+        // The message is sent before the move. A GUI may answer the move with `isready`, and its reply must come after
+        // the changes that were postponed until the end of this search.
         self.mailbox
             .send(Message::SearchEnded(self.setting.number), 0);
         self.output.line(self.best_move(outcome));
     }
 
-    /// Prints the lines of all ranks, unless just these were the last ones and nothing was searched since.
+    /// Prints the lines of all ranks, unless the same lines were printed last and no node was searched since.
     fn final_lines(&self, outcome: &Outcome) {
         let Some(best) = outcome.best else {
             if !self.is_over {
@@ -137,7 +139,7 @@ impl Printer {
         line
     }
 
-    /// The moves written one after the other by `write`, up to the first that is not legal.
+    /// The moves as text, each converted by `write`, up to the first illegal one.
     fn write_moves(&self, moves: &[Move], write: impl Fn(&Position, Move) -> String) -> String {
         let mut board = self.board.lock();
         let mut text = String::new();
@@ -319,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_every_field_and_castles_in_the_gui_s_way() {
+    fn line_has_every_field_and_the_castling_notation_of_the_gui() {
         for (chess960, castle) in [(false, "e1g1"), (true, "e1h1")] {
             let bench = printer("4k3/8/8/8/8/8/8/4K2R w K - 0 1", chess960);
             let pv = bench.moves("e1h1 e8e7");
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_begins_with_the_best_move() {
+    fn last_line_starts_with_the_best_move() {
         let bench = printer(START, false);
         let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
         bench.printer.line(&good, &progress());
@@ -365,7 +367,7 @@ mod tests {
         assert_eq!(lines[3], "bestmove e2e4 ponder e7e5");
     }
 
-    /// What is printed when the search ends with the line that it has already shown, after so many more nodes.
+    /// Output of a search that ends with the line it printed last, after `more` additional nodes.
     fn ended_after(more: u64) -> Vec<String> {
         let bench = printer(START, false);
         let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
@@ -383,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_repeated_only_with_new_counters() {
+    fn last_line_is_repeated_only_with_new_counters() {
         assert_eq!(ended_after(0).len(), 2);
         let lines = ended_after(500);
         assert_eq!(lines.len(), 3);
@@ -391,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_stays_a_bound() {
+    fn final_line_keeps_its_bound() {
         let bench = printer(START, false);
         let found = Line {
             bound: ScoreBound::Lower,
@@ -412,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn illegal_moves_in_a_variation_are_cut() {
+    fn variation_ends_before_illegal_move() {
         let bench = printer(START, false);
         let mut pv = bench.moves("e2e4");
         pv.push(pv[0]);
@@ -423,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_game_is_announced_at_once() {
+    fn finished_game_is_reported_at_once() {
         let nothing = Outcome::without_search(None);
         for (fen, score) in [
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),

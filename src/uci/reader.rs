@@ -1,8 +1,8 @@
-//! The reader thread. It never waits for the engine: whatever happens there, `stop`, `ponderhit`, `quit` and (while
-//! something runs) `isready` act at once; the rest, complaints too, goes through the mailbox in order.
+//! The reader thread. It never waits for the engine thread: `stop`, `ponderhit`, `quit` and (during a long job)
+//! `isready` are executed at once. Everything else, including error messages, passes through the mailbox in order.
 //!
-//! The end of the input only means that there are no more commands: what was read is carried out, except that a search
-//! without an end of its own is stopped, because nobody is left to stop it.
+//! The end of the input only means that no more commands follow. The queued commands are still executed. A search
+//! without a limit is stopped, because no `stop` can arrive.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::thread;
@@ -13,14 +13,14 @@ use super::mailbox::{Mailbox, Message};
 use super::output::Output;
 use crate::util::text::excerpt;
 
-/// A longer line is refused: a game of 5000 moves takes 0.05 MiB.
-const LONGEST_LINE: usize = 4 << 20;
-/// Input that the engine may lag behind before the reader slows down, so that memory stays bounded.
-const LARGEST_BACKLOG: usize = 64 << 20;
-/// How long quick commands in the queue may take after `quit`.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a search or a long job may take to notice `quit`.
-const SHORT_PATIENCE: Duration = Duration::from_millis(50);
+/// Maximum length of a line in bytes. A game of 5000 moves takes 0.05 MiB.
+const MAX_LINE: usize = 4 << 20;
+/// Bytes of unprocessed input at which the reader slows down, to bound the memory.
+const MAX_BACKLOG: usize = 64 << 20;
+/// Time limit for the quick commands in the queue after `quit`.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time limit for a search or a long job to stop after `quit`.
+const STOP_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// A line of input.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,35 +30,35 @@ enum Input {
     End,
 }
 
-/// Reads `input` to its end or to `quit`; after `quit` it calls `exit`, while at the end the engine thread ends all.
+/// Reads `input` to its end or to `quit`. After `quit` it calls `exit`; after the end of the input, the engine thread
+/// ends the process.
 pub struct Reader {
-    /// Where commands go.
+    /// Receiver of the commands.
     pub mailbox: Mailbox,
-    /// Where immediate answers go.
+    /// Receiver of immediate replies.
     pub output: Output,
-    /// Whether to complain about unknown words before `uci`: welcome to a person, not to a GUI that probes which
-    /// protocol the engine speaks.
-    pub outspoken: bool,
+    /// Whether to report unknown words before `uci`. This helps a person, but not a GUI that tries several protocols.
+    pub reports_unknown: bool,
     /// Ends the process; does nothing in tests.
     pub exit: fn(),
 }
 
 impl Reader {
-    /// Runs in this thread.
+    /// Reads on the current thread.
     pub fn run(self, input: impl Read) {
         self.run_between(input, || {});
     }
 
-    /// Runs in this thread, and calls `work` after every command.
+    /// Reads on the current thread, and calls `work` after every command.
     pub fn run_between(self, input: impl Read, mut work: impl FnMut()) {
         let mut input = BufReader::with_capacity(1 << 16, input);
-        let mut uci_heard = self.outspoken;
+        let mut is_uci = self.reports_unknown;
         for number in 1_u64.. {
             let text = match read_line(&mut input) {
                 Input::Text(text) => text,
                 Input::TooLong => {
-                    let limit = LONGEST_LINE >> 20;
-                    self.complain(format!("a line of more than {limit} MiB was skipped"));
+                    let limit = MAX_LINE >> 20;
+                    self.report(format!("skipped a line of more than {limit} MiB"));
                     continue;
                 }
                 Input::End => {
@@ -66,20 +66,20 @@ impl Reader {
                     return self.mailbox.send(Message::End, 0);
                 }
             };
-            self.output.heard(&text);
+            self.output.log_input(&text);
             match text.parse() {
                 Ok(Command::Quit) => break,
                 Ok(command) => {
-                    uci_heard |= command == Command::Uci;
+                    is_uci |= command == Command::Uci;
                     if command.writes_file() {
                         self.mailbox.expect_write();
                     }
                     self.dispatch(number, command, text.len());
                 }
-                Err(error) => self.reject(error, uci_heard),
+                Err(error) => self.reject(error, is_uci),
             }
             work();
-            while self.mailbox.backlog() > LARGEST_BACKLOG && self.mailbox.is_busy() {
+            while self.mailbox.backlog() > MAX_BACKLOG && self.mailbox.is_busy() {
                 thread::sleep(Duration::from_millis(1));
             }
         }
@@ -97,50 +97,50 @@ impl Reader {
         }
     }
 
-    /// Whether `isready` can be answered here: nothing waits before it, or something long runs that the GUI must
-    /// not take for a hang. Otherwise the answer has to queue behind, say, a change of the hash size.
+    /// Whether `isready` can be answered at once: the queue is empty, or a long job is running that the GUI must not
+    /// mistake for a hang. Otherwise the reply waits in the queue, for example after a change of the hash size.
     fn is_ready(&self) -> bool {
         let started = self.mailbox.controller().is_some();
         self.mailbox.has_long_job() || (started && !self.mailbox.is_busy())
     }
 
-    /// Says what is wrong with a line.
-    fn reject(&self, error: CommandError, uci_heard: bool) {
+    /// Reports an invalid line.
+    fn reject(&self, error: CommandError, is_uci: bool) {
         match error {
             CommandError::Empty => {}
-            CommandError::Malformed(reason) => self.complain(reason),
-            CommandError::Unknown(text) if uci_heard => {
-                self.complain(format!("unknown command: {}", excerpt(&text)));
+            CommandError::Malformed(reason) => self.report(reason),
+            CommandError::Unknown(text) if is_uci => {
+                self.report(format!("unknown command: {}", excerpt(&text)));
             }
             CommandError::Unknown(_) => {}
         }
     }
 
-    /// Has an error reported, after what the lines before it have to say.
-    fn complain(&self, reason: String) {
+    /// Queues an error message, after the output of earlier lines.
+    fn report(&self, reason: String) {
         let bytes = reason.len();
         self.mailbox.send(Message::Reject(reason), bytes);
     }
 
-    /// Stops everything, lets quick commands that were read before finish, and files be written, and exits.
+    /// Stops the search, gives quick commands in the queue and file writes time to finish, and exits.
     fn quit(self) {
         self.mailbox.stop(u64::MAX);
         self.mailbox.send(Message::End, 0);
         let start = Instant::now();
         while self.mailbox.is_busy() {
             let running = self.mailbox.is_searching() || self.mailbox.has_long_job();
-            let patience = if running { SHORT_PATIENCE } else { PATIENCE };
-            if start.elapsed() > patience && !self.mailbox.is_writing() {
+            let timeout = if running { STOP_TIMEOUT } else { QUIT_TIMEOUT };
+            if start.elapsed() > timeout && !self.mailbox.is_writing() {
                 break;
             }
             thread::sleep(Duration::from_micros(200));
         }
-        self.output.flush(SHORT_PATIENCE);
+        self.output.flush(STOP_TIMEOUT);
         (self.exit)();
     }
 }
 
-/// The next line. Any bytes will do: those that are not UTF-8 become replacement characters.
+/// The next line. Invalid UTF-8 is replaced by replacement characters.
 fn read_line(input: &mut impl BufRead) -> Input {
     let mut line = Vec::new();
     let mut too_long = false;
@@ -148,7 +148,7 @@ fn read_line(input: &mut impl BufRead) -> Input {
         let chunk = match input.fill_buf() {
             Ok(chunk) => chunk,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(_) => &[], // A broken input is an ended one.
+            Err(_) => &[], // A read error counts as the end of the input.
         };
         if chunk.is_empty() {
             if line.is_empty() && !too_long {
@@ -158,7 +158,7 @@ fn read_line(input: &mut impl BufRead) -> Input {
         }
         let end = chunk.iter().position(|&byte| byte == b'\n');
         let taken = end.unwrap_or(chunk.len());
-        too_long |= line.len() + taken > LONGEST_LINE;
+        too_long |= line.len() + taken > MAX_LINE;
         if too_long {
             line.clear();
         } else {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_make_lines() {
+    fn read_line_accepts_any_bytes() {
         for capacity in [1, 3, 4096] {
             let read = lines(b"uci\r\n\n\xff\xfe go\0\nlast without end", capacity);
             let expected = ["uci\r", "", "\u{fffd}\u{fffd} go\0", "last without end"];
@@ -196,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_measure_is_skipped() {
-        let mut bytes = vec![b'x'; LONGEST_LINE + 1];
+    fn read_line_skips_too_long_line() {
+        let mut bytes = vec![b'x'; MAX_LINE + 1];
         bytes.extend_from_slice(b"\nisready\n");
         assert_eq!(
             lines(&bytes, 4096),
             [Input::TooLong, Input::Text("isready".into())]
         );
-        assert_eq!(lines(&vec![b'y'; LONGEST_LINE], 4096).len(), 1);
+        assert_eq!(lines(&vec![b'y'; MAX_LINE], 4096).len(), 1);
     }
 }

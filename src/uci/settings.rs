@@ -1,4 +1,4 @@
-//! The values of the options that do not live in the search threads themselves.
+//! The values of the options that the search threads do not store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,25 +9,25 @@ use super::options::{Id, OPTIONS, OptionValue};
 use crate::board::CastlingMode;
 use crate::search::SearchOptions;
 
-/// Settings of the engine; what the search reads is copied into each `go`.
+/// Settings of the engine. Each `go` copies those that the search reads.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// What the search reads.
+    /// Settings that the search reads.
     pub search: SearchOptions,
     /// `UCI_Chess960`
     pub chess960: bool,
-    /// `UCI_ShowWDL`; shared with the printer, so that a change holds at once.
+    /// `UCI_ShowWDL`; shared with the printer, so that a change applies at once.
     pub show_wdl: Arc<AtomicBool>,
-    /// The level that was asked for.
+    /// The level that the user has set.
     pub level: LevelChoice,
-    /// The opening book, and whether it is asked.
+    /// The opening book, and whether to probe it.
     pub book: BookChoice,
     /// `Hash File`
     pub hash_file: String,
 }
 
 impl Settings {
-    /// The table's defaults.
+    /// The defaults of the table.
     pub fn new() -> Self {
         let mut settings = Self::default();
         for spec in &OPTIONS {
@@ -36,7 +36,7 @@ impl Settings {
         settings
     }
 
-    /// Stores a checked value; false when the option is not kept here.
+    /// Stores a checked value. Returns false if the option is not stored here.
     pub fn apply(&mut self, id: Id, value: &OptionValue) -> bool {
         let search = &mut self.search;
         match id {
@@ -58,7 +58,7 @@ impl Settings {
             Id::BookDepth => self.book.depth = value.int() as u32,
             Id::BookSeed => self.book.set_seed(value.int() as u64),
             Id::HashFile => self.hash_file = value.text().to_owned(),
-            Id::EngineAbout => {} // It tells something; there is nothing to set.
+            Id::EngineAbout => {} // Informs only; it sets nothing.
             Id::Hash
             | Id::Threads
             | Id::EvalFile
@@ -72,7 +72,7 @@ impl Settings {
         true
     }
 
-    /// What the next search reads.
+    /// The settings of the next search.
     pub fn for_search(&self) -> SearchOptions {
         SearchOptions {
             level: self.level.level().filter(|_| !self.search.analyse_mode),
@@ -80,7 +80,7 @@ impl Settings {
         }
     }
 
-    /// How FENs are read.
+    /// The mode in which FENs are read.
     pub fn castling_mode(&self) -> CastlingMode {
         if self.chess960 {
             CastlingMode::Chess960
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_and_the_search_agree_on_the_defaults() {
+    fn table_and_search_have_equal_defaults() {
         let (ours, theirs) = (Settings::new().search, SearchOptions::default());
         assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
     }

@@ -1,4 +1,5 @@
-//! For a person at a terminal, until `uci` tells that it is a GUI: a greeting, and search lines in columns.
+//! Output for a person at a terminal, until `uci` shows that a GUI is connected: a greeting, and search lines in
+//! columns.
 
 use std::io::IsTerminal;
 
@@ -6,19 +7,19 @@ use crate::search::report::{Line, Progress, Score, ScoreBound};
 use crate::util::console::wants_colour;
 use crate::util::quantity::{nodes_per_second, short_number};
 
-/// Who reads what the engine prints.
+/// Reader of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// A program: nothing but UCI.
+    /// A program; it gets only UCI.
     Gui,
-    /// A person at a terminal; in colour or not.
+    /// A person at a terminal.
     Person {
-        /// Whether colours are welcome.
+        /// Whether the output is coloured.
         colour: bool,
     },
 }
 
-/// Who sits at the other end of standard input and output.
+/// The audience at standard input and output.
 pub fn audience() -> Audience {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         Audience::Person {
@@ -29,7 +30,7 @@ pub fn audience() -> Audience {
     }
 }
 
-/// What a person reads first.
+/// The first line for a person.
 pub fn greeting() -> String {
     format!(
         "Zoothera {}, a UCI chess engine. Type 'help' for the commands.",
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readable_with_and_without_colour() {
+    fn report_has_columns_with_and_without_colour() {
         let line = Line {
             depth: 12,
             seldepth: 20,

@@ -1,12 +1,12 @@
-//! A line as words.
+//! Splits a line into words.
 
-/// The words of a line, one after the other.
+/// Iterator over the words of a line.
 #[derive(Clone)]
 pub struct Words<'a> {
     rest: &'a str,
 }
 
-/// Control characters (NUL among them) and a byte order mark separate words as white space does.
+/// Whether `c` separates words: white space, a control character (such as NUL) or a byte order mark.
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || c.is_control() || c == '\u{feff}'
 }
@@ -19,12 +19,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What has not been read yet, without white space at either end.
+    /// The rest of the line, trimmed.
     pub fn rest(&self) -> &'a str {
         self.rest
     }
 
-    /// The next word, which stays unread.
+    /// The next word, without consuming it.
     pub fn peek(&self) -> Option<&'a str> {
         self.clone().next()
     }
