@@ -1,6 +1,6 @@
 //! The board against published suites: the move generator by perft, static exchange evaluation by known values.
 //!
-//! `make check-slow` runs the ignored tests too.
+//! `make check-slow` also runs the ignored tests.
 
 mod shared;
 
@@ -9,7 +9,7 @@ use std::cell::Cell;
 use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_until};
 use zoothera::board::{CastlingMode, Position};
 
-/// The classics of the chess programming wiki, and Chess960 castling from the fischer960 suite.
+/// The classic positions of the chess programming wiki, and Chess960 castling from the fischer960 suite.
 const EMBEDDED: &str = "\
 rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 ;D1 20 ;D2 400 ;D3 8902 ;D4 197281 ;D5 4865609
 r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 ;D1 48 ;D2 2039 ;D3 97862 ;D4 4085603
@@ -37,14 +37,14 @@ fn check(suite: &[SuiteLine], max_depth: u32) {
     });
 }
 
-/// The deepest count within the limit: it contains the shallower ones.
+/// Checks the deepest count within the limit, which includes the shallower ones.
 fn check_line(line: &SuiteLine, max_depth: u32) {
-    let wanted = line
+    let deepest = line
         .counts
         .iter()
         .filter(|(depth, _)| *depth <= max_depth)
         .max();
-    let Some(&(depth, count)) = wanted else {
+    let Some(&(depth, count)) = deepest else {
         return;
     };
     let mut position = Position::from_fen(&line.fen, CastlingMode::Chess960).expect(&line.fen);
@@ -68,58 +68,58 @@ fn check_suite(file: &str, lines: usize, max_depth: u32) {
 }
 
 #[test]
-fn embedded() {
+fn perft_matches_embedded_suite() {
     let suite = parse_suite(EMBEDDED).expect("the embedded suite");
     assert_eq!(suite.len(), 9);
     check(&suite, 5);
 }
 
 #[test]
-fn standard() {
+fn perft_matches_standard_suite() {
     check_suite("perft-standard.epd", 128, 5);
 }
 
 #[test]
-fn fischer960() {
+fn perft_matches_fischer960_suite() {
     check_suite("perft-fischer960.epd", 960, 4);
 }
 
 #[test]
-fn tricky() {
+fn perft_matches_tricky_suite() {
     check_suite("tricky.perft", 26, 9);
 }
 
 #[test]
 #[ignore = "slow: run by make check-slow"]
-fn standard_deep() {
+fn perft_matches_standard_suite_deep() {
     check_suite("perft-standard.epd", 128, 6);
 }
 
 #[test]
 #[ignore = "slow: run by make check-slow"]
-fn fischer960_deep() {
+fn perft_matches_fischer960_suite_deep() {
     check_suite("perft-fischer960.epd", 960, 5);
 }
 
 #[test]
-fn a_count_can_be_stopped_and_is_the_same_if_not() {
+fn perft_until_stops_on_request_and_otherwise_counts_all() {
     let mut position = Position::startpos();
-    let (before, asked) = (position.clone(), Cell::new(0));
-    let after = |most: u32| {
-        asked.set(0);
-        let asked = &asked;
-        move || asked.replace(asked.get() + 1) >= most
+    let (before, calls) = (position.clone(), Cell::new(0));
+    let after = |max_calls: u32| {
+        calls.set(0);
+        let calls = &calls;
+        move || calls.replace(calls.get() + 1) >= max_calls
     };
     assert_eq!(perft_until(&mut position, 5, &after(99)), Some(4_865_609));
-    assert_eq!(asked.get(), 21);
+    assert_eq!(calls.get(), 21);
     assert_eq!(perft_until(&mut position, 60, &after(99)), None);
-    assert_eq!(asked.get(), 100);
+    assert_eq!(calls.get(), 100);
     assert!(position == before);
     assert_eq!(perft(&mut position, 0), 1);
 }
 
 #[test]
-fn suite_errors_name_the_line() {
+fn suite_parser_names_the_line() {
     for (text, what) in [
         ("8/8/8/8/8/8/8/8 w - -", "line 1"),
         ("# comment\n\n8/8/8/8/8/8/8/8 w - - ;D1", "line 3"),
@@ -131,7 +131,7 @@ fn suite_errors_name_the_line() {
     }
 }
 
-/// Exchanges as position, move, value: one of each kind of the shared suite.
+/// Exchanges as position, move, value: one of each kind from the shared suite.
 const EXCHANGES: &str = "\
 6k1/1pp4p/p1pb4/6q1/3P1pRr/2P4P/PP1Br1P1/5RKN w - - | f1f4 | -100 | P - R + B
 2r1r1k1/pp1bppbp/3p1np1/q3P3/2P2P2/1P2B3/P1N1B1PP/2RQ1RK1 b - - | d6e5 | 100 | P
@@ -148,7 +148,7 @@ const EXCHANGES: &str = "\
 r1bqk1nr/pppp1ppp/2n5/1B2p3/1b2P3/5N2/PPPP1PPP/RNBQK2R w KQkq - | e1g1 | 0
 ";
 
-/// Checks that each exchange wins its value and no more; how many there are.
+/// Checks that each exchange wins exactly its value. Returns the number of exchanges.
 fn check_exchanges(suite: &str) -> usize {
     let lines = suite.lines().filter(|line| !line.trim().is_empty());
     let checked = lines.map(|line| {
@@ -156,18 +156,21 @@ fn check_exchanges(suite: &str) -> usize {
         let position = Position::from_fen(fields[0], CastlingMode::Standard).expect(line);
         let m = position.parse_uci(fields[1]).expect(line);
         let value: i32 = fields[2].parse().expect(line);
-        assert!(position.see_ge(m, value), "less than {line}");
-        assert!(!position.see_ge(m, value + 1), "more than {line}");
+        assert!(position.see_ge(m, value), "SEE below the value of {line}");
+        assert!(
+            !position.see_ge(m, value + 1),
+            "SEE above the value of {line}"
+        );
     });
     checked.count()
 }
 
 #[test]
-fn embedded_exchanges() {
+fn see_matches_embedded_exchanges() {
     assert_eq!(check_exchanges(EXCHANGES), 13);
 }
 
 #[test]
-fn exchanges_of_the_suite() {
+fn see_matches_suite() {
     assert_eq!(check_exchanges(&read_suite("see-hobbes.epd")), 71);
 }

@@ -14,7 +14,7 @@ use zoothera::search::{
     Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, ThreadPool,
 };
 
-/// Keeps every line.
+/// Reporter that stores every line.
 #[derive(Default)]
 struct Recorder {
     lines: Mutex<Vec<Line>>,
@@ -57,7 +57,7 @@ fn depth(depth: i32) -> Limits {
     }
 }
 
-/// Plays the line and says whether it ends in checkmate.
+/// Plays the line. Returns whether it ends in checkmate.
 fn ends_in_mate(fen: &str, pv: &[Move]) -> bool {
     let mut position = position(fen);
     for &m in pv {
@@ -84,11 +84,11 @@ const MATES: &[(&str, i32)] = &[
     ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
 ];
 
-/// A quiet sacrifice and a zugzwang: pruning by evaluation hides it, so only the search for mates must find it.
+/// A quiet sacrifice and a zugzwang. Pruning by evaluation hides the mate, so only the search for mates must find it.
 const HIDDEN_MATE: (&str, i32) = ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2);
 
 #[test]
-fn mates_are_found_with_their_exact_length() {
+fn search_finds_mates_with_exact_length() {
     let mut pool = pool(1);
     for &(fen, moves) in MATES {
         pool.clear();
@@ -103,7 +103,7 @@ fn mates_are_found_with_their_exact_length() {
 }
 
 #[test]
-fn go_mate_ends_by_itself() {
+fn mate_limit_ends_the_search() {
     let mut pool = pool(1);
     for &(fen, moves) in MATES.iter().chain([&HIDDEN_MATE]) {
         let limits = Limits {
@@ -119,8 +119,8 @@ fn go_mate_ends_by_itself() {
     }
 }
 
-/// Endings that go to and fro, where many lines have the same value.
-const TO_AND_FRO: [&str; 4] = [
+/// Endings with shuffling pieces, where many lines have the same value.
+const SHUFFLING: [&str; 4] = [
     "8/3KP3/6R1/1q1k4/8/8/8/8 w - - 12 96",
     "8/8/5k2/8/2q5/8/4R3/3QK3 w - - 0 1",
     "8/5k2/3r4/8/8/2B5/1P3K2/8 b - - 0 1",
@@ -128,9 +128,9 @@ const TO_AND_FRO: [&str; 4] = [
 ];
 
 #[test]
-fn lines_are_legal_and_end_with_the_game() {
+fn lines_are_legal_and_stop_at_the_end_of_the_game() {
     let mut pool = pool(1);
-    for fen in TO_AND_FRO {
+    for fen in SHUFFLING {
         let mut game = position(fen);
         for _ in 0..40 {
             let recorder = Arc::new(Recorder::default());
@@ -153,7 +153,7 @@ fn lines_are_legal_and_end_with_the_game() {
 }
 
 #[test]
-fn no_legal_move_is_said_so() {
+fn search_without_legal_move_reports_mate_or_stalemate() {
     let mut pool = pool(1);
     let mated = search(&mut pool, "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", depth(3));
     assert_eq!(mated.best, None);
@@ -167,7 +167,7 @@ fn no_legal_move_is_said_so() {
 }
 
 #[test]
-fn searchmoves_and_excludemoves_hold() {
+fn searchmoves_and_excludemoves_restrict_the_root() {
     let mut pool = pool(2);
     let start = Position::startpos();
     let a3 = start.parse_uci("a2a3").expect("legal");
@@ -191,7 +191,7 @@ fn searchmoves_and_excludemoves_hold() {
 }
 
 #[test]
-fn same_commands_same_nodes() {
+fn node_counts_are_reproducible() {
     let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
     let mut nodes = Vec::new();
     for _ in 0..2 {
@@ -205,7 +205,7 @@ fn same_commands_same_nodes() {
 }
 
 #[test]
-fn node_limits_are_kept() {
+fn node_limit_is_exact() {
     let mut pool = pool(1);
     for limit in [1, 100, 5_000, 50_000] {
         let limits = Limits {
@@ -223,7 +223,7 @@ fn node_limits_are_kept() {
 }
 
 #[test]
-fn multipv_ranks_distinct_moves() {
+fn multipv_ranks_distinct_moves_by_score() {
     let mut pool = pool(1);
     let recorder = Arc::new(Recorder::default());
     let options = SearchOptions {
@@ -246,7 +246,7 @@ fn multipv_ranks_distinct_moves() {
 }
 
 #[test]
-fn stop_and_ponderhit_end_a_held_search() {
+fn stop_and_ponderhit_end_a_search_without_limit() {
     let mut pool = pool(2);
     for fen in [
         Position::startpos().fen(),
@@ -265,7 +265,7 @@ fn stop_and_ponderhit_end_a_held_search() {
             recorder.clone(),
         );
         std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(*recorder.done.lock(), 0, "infinite holds the move: {fen}");
+        assert_eq!(*recorder.done.lock(), 0, "infinite delays the move: {fen}");
         pool.controller().stop();
         pool.wait();
         assert_eq!(*recorder.done.lock(), 1);
@@ -287,15 +287,15 @@ fn stop_and_ponderhit_end_a_held_search() {
         recorder.clone(),
     );
     std::thread::sleep(Duration::from_millis(400));
-    assert_eq!(*recorder.done.lock(), 0, "pondering holds the move");
+    assert_eq!(*recorder.done.lock(), 0, "pondering delays the move");
     pool.controller().ponderhit();
     pool.wait();
     assert_eq!(*recorder.done.lock(), 1);
 }
 
 #[test]
-fn a_draw_by_repetition_is_seen() {
-    // Shuffling twice makes the third occurrence a draw by rule.
+fn third_repetition_is_a_draw() {
+    // After two shuffles, the third occurrence is a draw by rule.
     let mut game = Position::startpos();
     for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"] {
         let m = game.parse_uci(text).expect(text);
@@ -316,8 +316,8 @@ fn a_draw_by_repetition_is_seen() {
 }
 
 #[test]
-fn perpetual_check_saves_a_lost_game() {
-    // White is lost unless the queen checks for ever on e8 and h5.
+fn perpetual_check_is_a_draw() {
+    // White is lost without the perpetual check of the queen on e8 and h5.
     let fen = "6k1/6p1/8/7Q/8/8/rq4PP/7K w - - 0 1";
     let outcome = search(&mut pool(1), fen, depth(10));
     let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else {
@@ -326,7 +326,7 @@ fn perpetual_check_saves_a_lost_game() {
     assert!(cp.abs() <= 2, "perpetual check is a draw, not {cp}");
 }
 
-/// The mates of a lone king that every player learns.
+/// The elementary mates against a lone king.
 const ELEMENTARY_MATES: [&str; 4] = [
     "8/8/8/3k4/8/8/8/KQ6 w - - 0 1",
     "8/8/8/3k4/8/8/8/KR6 w - - 0 1",
@@ -334,12 +334,12 @@ const ELEMENTARY_MATES: [&str; 4] = [
     "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
 ];
 
-/// Plies that `attacker` needs to mate an engine without tablebases, 20,000 nodes a move.
+/// Plies in which `attacker` mates an engine without tablebases, with 20,000 nodes a move.
 fn plies_to_mate(attacker: ThreadPool, fen: &str) -> usize {
     game_to_mate(attacker, fen).len()
 }
 
-/// The positions after each ply until `attacker` has mated an engine without tablebases, 20,000 nodes a move.
+/// The positions after each ply until `attacker` has mated an engine without tablebases, with 20,000 nodes a move.
 fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
     let mut defender = pool(1);
     let mut game = position(fen);
@@ -371,29 +371,33 @@ fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
     unreachable!("the 50-move rule ends every game")
 }
 
-/// Nodes of a search to depth 12, or so many that it did not end.
-fn nodes_to_depth_12(fen: &str, most: Option<u64>) -> u64 {
+/// Nodes of a search to depth 12, or about `max_nodes` if it does not finish.
+fn nodes_to_depth_12(fen: &str, max_nodes: Option<u64>) -> u64 {
     let limits = Limits {
-        nodes: most,
+        nodes: max_nodes,
         ..depth(12)
     };
     search(&mut pool(1), fen, limits).progress.nodes
 }
 
 #[test]
-fn search_near_fifty_move_limit_takes_no_more_nodes() {
+fn search_near_fifty_move_limit_takes_at_most_three_times_the_nodes() {
     for pieces in ["7R", "7Q", "5BB1", "5BN1", "5RN1"] {
         let fen = |clock| format!("8/8/8/3k4/8/8/6K1/{pieces} w - - {clock} 1");
-        let most = 3 * nodes_to_depth_12(&fen(0), None);
+        let max_nodes = 3 * nodes_to_depth_12(&fen(0), None);
         for clock in (80..=98).step_by(2) {
-            let nodes = nodes_to_depth_12(&fen(clock), Some(most));
-            assert!(nodes < most, "more than {most} nodes: {}", fen(clock));
+            let nodes = nodes_to_depth_12(&fen(clock), Some(max_nodes));
+            assert!(
+                nodes < max_nodes,
+                "more than {max_nodes} nodes: {}",
+                fen(clock)
+            );
         }
     }
 }
 
 #[test]
-fn mate_before_fifty_move_limit_is_found() {
+fn search_finds_mate_before_fifty_move_limit() {
     for (fen, moves) in [
         ("8/8/8/8/8/2k5/7q/K7 b - - 96 1", 1),
         ("8/8/8/8/8/3k4/7q/K7 b - - 96 1", 2),
@@ -402,13 +406,13 @@ fn mate_before_fifty_move_limit_is_found() {
         let found = search(&mut pool(1), fen, depth(24)).line.expect("a line");
         assert_eq!(found.score, Score::Mate(moves), "{fen}");
     }
-    // A move short of the limit there is no time for it.
+    // One move later, the limit comes before the mate.
     let late = search(&mut pool(1), "7k/8/5K2/8/8/8/8/6R1 w - - 98 1", depth(24));
     assert_eq!(late.line.map(|line| line.score), Some(Score::Centipawns(0)));
 }
 
 #[test]
-fn elementary_mates_are_brought_home_without_tablebases() {
+fn search_wins_elementary_mates_without_tablebases() {
     for fen in ELEMENTARY_MATES {
         plies_to_mate(pool(1), fen);
     }
@@ -422,28 +426,28 @@ fn pool_with(tables: &Path) -> ThreadPool {
     pool
 }
 
-/// Mates the lone king within `longest` plies: the longest mate of the ending against any defence.
-fn check_mate(tables: &Path, fen: &str, longest: usize) {
+/// Checks that the lone king is mated within `max_plies`, the longest mate of the ending against any defence.
+fn check_mate(tables: &Path, fen: &str, max_plies: usize) {
     let plies = plies_to_mate(pool_with(tables), fen);
-    assert!(plies <= longest, "{fen}: {plies} plies");
+    assert!(plies <= max_plies, "{fen}: {plies} plies");
 }
 
 #[test]
-fn tablebases_mate_a_lone_king_without_detours() {
-    for (fen, longest) in ELEMENTARY_MATES.into_iter().zip([19, 31]) {
-        check_mate(&shared::data("syzygy"), fen, longest);
+fn tablebases_mate_a_lone_king_in_the_fewest_plies() {
+    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip([19, 31]) {
+        check_mate(&shared::data("syzygy"), fen, max_plies);
     }
 }
 
 #[test]
-fn tablebases_of_four_men_win_without_detours() {
+fn tablebases_of_four_men_win_in_the_fewest_plies() {
     let Some(tables) = shared::shared("syzygy") else {
         return;
     };
-    for (fen, longest) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]).skip(2) {
-        check_mate(&tables, fen, longest);
+    for (fen, max_plies) in ELEMENTARY_MATES.into_iter().zip([19, 31, 37, 65]).skip(2) {
+        check_mate(&tables, fen, max_plies);
     }
-    // Against a lone piece: the plies to the capture by the tables.
+    // Against a lone piece: the plies to its capture according to the tables.
     for (fen, distance) in [
         ("8/8/8/8/K7/7r/6k1/1Q6 w - - 0 1", 43),
         ("8/2K5/6r1/8/3k4/7Q/8/8 w - - 0 1", 19),
@@ -453,12 +457,12 @@ fn tablebases_of_four_men_win_without_detours() {
         let game = game_to_mate(pool_with(&tables), fen);
         let captured = game.iter().position(|fen| men(fen) == 3);
         let plies = captured.unwrap_or(game.len());
-        // The tables may be one ply off, where they count in moves.
+        // The tables may be one ply off where they count in moves.
         assert!(plies <= distance + 1, "{fen}: {plies} plies");
     }
-    // The distance to a capture by the lone king is no reason to let it take a queen.
+    // The search must not give a queen to the lone king, although its capture is the next zeroing move.
     check_mate(&tables, "1K6/8/5k2/3Q4/2Q5/8/8/8 w - - 0 1", 3);
-    // KBN v K is won, and hard to see.
+    // KBN v K is a win that a shallow search does not find.
     check_root_score(
         &mut pool_with(&tables),
         "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
@@ -469,7 +473,7 @@ fn tablebases_of_four_men_win_without_detours() {
     check_root_score(&mut pool_with(&tables), drawn, false);
 }
 
-/// Checks the value of a search of six plies: a tablebase win or a mate, or neither.
+/// Checks whether a search to depth 6 reports a win (tablebase win or mate).
 fn check_root_score(pool: &mut ThreadPool, fen: &str, is_won: bool) {
     let found = search(pool, fen, depth(6));
     let win = match found.line.expect("a line").score {
@@ -479,26 +483,26 @@ fn check_root_score(pool: &mut ThreadPool, fen: &str, is_won: bool) {
     assert_eq!(win, is_won, "{fen}");
 }
 
-/// Men in a FEN.
+/// Number of men in a FEN.
 fn men(fen: &str) -> usize {
     let board = fen.split(' ').next().unwrap_or_default();
     board.chars().filter(char::is_ascii_alphabetic).count()
 }
 
 #[test]
-fn tablebases_decide_at_the_root() {
+fn tablebases_decide_the_root_score() {
     let mut pool = pool(1);
     let tables = shared::data("syzygy");
     let loaded = pool
         .set_syzygy_path(&tables.display().to_string())
         .expect("tables open");
     assert_eq!((loaded.files, loaded.men), (10, 3), "{loaded:?}");
-    // A king two ranks ahead of its pawn wins, one behind it does not.
+    // A king two ranks in front of its pawn wins, one behind the pawn draws.
     let won = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
     check_root_score(&mut pool, won, true);
-    // From a man more, the search reaches the tables by a capture.
-    let beyond = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
-    assert!(search(&mut pool, beyond, depth(8)).progress.tb_hits > 0);
+    // With one more man, the search reaches the tables by a capture.
+    let four_men = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
+    assert!(search(&mut pool, four_men, depth(8)).progress.tb_hits > 0);
     check_root_score(&mut pool, "8/8/8/4k3/4P3/4K3/8/8 w - - 0 1", false);
     // A failed change keeps the tables in use.
     assert!(pool.set_syzygy_path("/no/such/place").is_err());

@@ -1,4 +1,5 @@
-//! Random and mutated texts: games in PGN, EPD, and positions of UCI. Nothing panics, and no game becomes another one.
+//! Fuzzing with random and mutated texts: games in PGN, EPD, and UCI positions. No text causes a panic, and no game is
+//! read as another one.
 
 mod seed;
 
@@ -14,8 +15,8 @@ use zoothera::notation::pgn::{self, Game, Token};
 use zoothera::uci::command::Command;
 use zoothera::util::rng::SplitMix64;
 
-/// Pieces of text that land in the middle of others.
-const BITS: &[&str] = &[
+/// Fragments that are inserted into texts.
+const FRAGMENTS: &[&str] = &[
     " ",
     "\n",
     "\n\n",
@@ -85,7 +86,7 @@ const BITS: &[&str] = &[
     "99999999999",
 ];
 
-/// The texts of `tests/corpus` with these extensions.
+/// The texts of `tests/corpus` with this extension.
 fn corpus(extension: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut paths: Vec<_> = fs::read_dir(folder)
@@ -124,13 +125,13 @@ fn mutated(seeds: &[Vec<u8>], rng: &mut SplitMix64) -> Vec<u8> {
                 text.splice(at..at, other[from..].iter().copied().take(200));
             }
             5 if at < text.len() => drop(text.drain(at..(at + rng.below(20)).min(text.len()))),
-            _ => drop(text.splice(at..at, BITS[rng.below(BITS.len())].bytes())),
+            _ => drop(text.splice(at..at, FRAGMENTS[rng.below(FRAGMENTS.len())].bytes())),
         }
     }
     text
 }
 
-/// Writes a game in one way: all of it is read again as the same game.
+/// Writes a game in canonical form, which is read as the same game.
 fn canonical(game: &Game) -> String {
     let mut text = String::new();
     for (name, value) in &game.tags {
@@ -182,7 +183,7 @@ fn write_variation(line: &[Token], text: &mut String) {
     text.push_str(") ");
 }
 
-/// Reads a text; every game in it is the same after it was written and read again.
+/// Reads a text. Checks that every game in it is unchanged after it is written and read again.
 fn check_games(bytes: &[u8]) {
     let Ok(games) = pgn::read(bytes) else { return };
     for game in games {
@@ -223,7 +224,7 @@ fn random_game(rng: &mut SplitMix64) -> Vec<String> {
     words
 }
 
-/// A word that is neither a move nor anything else in a movetext.
+/// A word that is neither a move nor other valid movetext.
 fn unknown_word(rng: &mut SplitMix64) -> String {
     const WORDS: &[&str] = &[
         "Sf3", "Lc4", "Dxd5", "Tad1", "hello", "ed", "exd", "e9", "i4", "7163", "1x0", "[x]", "<",
@@ -249,7 +250,7 @@ fn check_injection(rng: &mut SplitMix64) {
     let broken = games[0]
         .as_ref()
         .err()
-        .unwrap_or_else(|| panic!("'{word}' was dropped:\n{text}"));
+        .unwrap_or_else(|| panic!("'{word}' was ignored:\n{text}"));
     assert!(
         broken.message.contains(&format!("'{word}'")),
         "{broken}\n{text}"
@@ -299,15 +300,15 @@ fn check_uci(bytes: &[u8]) {
         position.do_move(m);
         let fen = position.fen();
         let again = Position::from_fen(&fen, CastlingMode::Standard).expect(&fen);
-        // A clock beyond the 50-move rule is read as 100.
+        // A halfmove clock above 100 is read as 100.
         let fields = |fen: &str| fen.split(' ').take(4).collect::<Vec<_>>().join(" ");
         assert_eq!(fields(&again.fen()), fields(&fen));
     }
 }
 
-/// So many inputs of all kinds.
-fn fuzz(inputs: usize, usual: u64) {
-    let mut rng = SplitMix64::new(seed::seed(usual));
+/// Checks `inputs` random texts of each kind.
+fn fuzz(inputs: usize, default_seed: u64) {
+    let mut rng = SplitMix64::new(seed::seed(default_seed));
     let (games, suites, positions) = (corpus("pgn"), corpus_lines("epd"), corpus_lines("uci"));
     for i in 0..inputs {
         match i % 4 {
@@ -320,19 +321,19 @@ fn fuzz(inputs: usize, usual: u64) {
 }
 
 #[test]
-fn corpus_is_read_without_a_panic() {
+fn readers_do_not_panic_on_the_corpus() {
     corpus("pgn").iter().for_each(|text| check_games(text));
     corpus_lines("epd").iter().for_each(|line| check_epd(line));
     corpus_lines("uci").iter().for_each(|line| check_uci(line));
 }
 
 #[test]
-fn random_texts_never_become_other_games() {
+fn reader_never_changes_a_game_of_random_text() {
     fuzz(40_000, 0x7E87);
 }
 
 #[test]
-#[ignore = "a million texts take minutes; make check-slow"]
-fn a_million_random_texts_never_become_other_games() {
+#[ignore = "slow: a million texts take minutes; run by make check-slow"]
+fn reader_never_changes_a_game_in_a_million_random_texts() {
     fuzz(1_000_000, 0xB16);
 }

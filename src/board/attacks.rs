@@ -1,13 +1,13 @@
 //! Attacks of every piece: shakmaty's tables for leapers and lines, and arithmetic for sliders.
 //!
-//! shakmaty looks a slider up in 710 KB of magic tables, which the network and the histories keep throwing out of the
-//! cache; the masks here are 4 KB.
+//! shakmaty looks up slider attacks in 710 KB of magic tables, which the network and the histories keep evicting from
+//! the cache. The masks here take 4 KB.
 
 use shakmaty::{Bitboard, Piece, Role, Square};
 
 pub use shakmaty::attacks::{aligned, between, king_attacks, knight_attacks, pawn_attacks, ray};
 
-/// One of the lines through a square, as the squares below it and above it in the order of their indices.
+/// One of the lines through a square: the squares below it and above it by index.
 #[derive(Clone, Copy)]
 struct Line {
     below: u64,
@@ -22,11 +22,11 @@ impl Line {
         }
     }
 
-    /// The squares that a slider sees on this line: up to the nearest piece on each side, which it attacks.
-    // CITE: obstruction difference, chessprogramming wiki (idea): the difference of the nearest pieces on both sides,
-    // as numbers, has the bits from one to the other.
+    /// The squares that a slider attacks on this line: up to and including the nearest piece on each side.
+    // CITE: obstruction difference, chessprogramming wiki (idea): as numbers, the difference of the nearest pieces on
+    // both sides has the bits from one piece to the other.
     #[inline(always)]
-    const fn seen(self, occupied: u64) -> u64 {
+    const fn attacked(self, occupied: u64) -> u64 {
         let (below, above) = (self.below & occupied, self.above & occupied);
         let from_nearest = (1 << 63) >> (below | 1).leading_zeros();
         let nearest = above & above.wrapping_neg();
@@ -35,7 +35,7 @@ impl Line {
     }
 }
 
-/// Lines that rise with the square's index: a file, a rank, and both diagonals.
+/// The lines on which the square's index rises: a file, a rank, and both diagonals.
 static LINES: [[Line; 4]; 64] = {
     let mut lines = [[Line { below: 0, above: 0 }; 4]; 64];
     let mut square = 0;
@@ -51,7 +51,7 @@ static LINES: [[Line; 4]; 64] = {
     lines
 };
 
-/// The squares from one to the board's edge, the first left out.
+/// The squares from `square` to the board's edge, without `square`.
 const fn walk(square: i32, rank_step: i32, file_step: i32) -> u64 {
     let (mut rank, mut file) = (square / 8 + rank_step, square % 8 + file_step);
     let mut walked = 0;
@@ -62,27 +62,27 @@ const fn walk(square: i32, rank_step: i32, file_step: i32) -> u64 {
     walked
 }
 
-/// What a rook attacks from `square`.
+/// The squares attacked by a rook on `square`.
 #[inline]
 pub const fn rook_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     let [file, rank, ..] = &LINES[square as usize];
-    Bitboard(file.seen(occupied.0) | rank.seen(occupied.0))
+    Bitboard(file.attacked(occupied.0) | rank.attacked(occupied.0))
 }
 
-/// What a bishop attacks from `square`.
+/// The squares attacked by a bishop on `square`.
 #[inline]
 pub const fn bishop_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     let [_, _, rising, falling] = &LINES[square as usize];
-    Bitboard(rising.seen(occupied.0) | falling.seen(occupied.0))
+    Bitboard(rising.attacked(occupied.0) | falling.attacked(occupied.0))
 }
 
-/// What a queen attacks from `square`.
+/// The squares attacked by a queen on `square`.
 #[inline]
 pub const fn queen_attacks(square: Square, occupied: Bitboard) -> Bitboard {
     Bitboard(rook_attacks(square, occupied).0 | bishop_attacks(square, occupied).0)
 }
 
-/// What `piece` attacks from `square`.
+/// The squares attacked by `piece` on `square`.
 #[inline]
 pub fn attacks(square: Square, piece: Piece, occupied: Bitboard) -> Bitboard {
     match piece.role {
@@ -101,7 +101,7 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     #[test]
-    fn sliders_see_what_shakmaty_says() {
+    fn slider_attacks_equal_shakmaty() {
         let mut random = SplitMix64::new(17);
         for square in Square::ALL {
             for thinner in 0..4 {

@@ -1,19 +1,19 @@
-//! What a move changed on the board, as a value that the network reads.
+//! The pieces that a move changes on the board, as a value that the network reads.
 
 use shakmaty::{Color, Piece, Role, Square};
 
-/// One piece that appeared, disappeared or moved.
+/// One piece that was added, removed or moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DirtyPiece {
-    /// The piece (for a promotion: the pawn that leaves, then the new piece that appears).
+    /// The piece. A promotion has two entries: the removed pawn, then the new piece.
     pub piece: Piece,
-    /// Where it stood before the move; `None` if it appeared.
+    /// Its square before the move; `None` if it was added.
     pub from: Option<Square>,
-    /// Where it stands after the move; `None` if it disappeared.
+    /// Its square after the move; `None` if it was removed.
     pub to: Option<Square>,
 }
 
-/// The one to three pieces that a move changed, the moving piece first. Empty for a null move.
+/// The one to three pieces that a move changes, the moving piece first. Empty for a null move.
 #[derive(Clone, Copy, Debug)]
 pub struct DirtyPieces {
     pieces: [DirtyPiece; 3],
@@ -38,13 +38,13 @@ impl DirtyPieces {
         }
     }
 
-    /// Forgets all changes.
+    /// Removes all changes.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Adds a change. No move has more than three: a fourth panics.
+    /// Adds a change. A move has at most three changes; a fourth panics.
     #[inline]
     pub fn push(&mut self, dirty: DirtyPiece) {
         self.pieces[usize::from(self.len)] = dirty;

@@ -1,14 +1,14 @@
-//! What a move changed in the attacks of one piece on another, as a value that the network reads.
+//! The changes that a move makes in the attacks of one piece on another, as a value that the network reads.
 
 use std::fmt;
 
 use shakmaty::{Color, Piece, Role, Square};
 
-/// Most changes that one move is told by: castling, the largest, has two pieces on two squares each, and with each of
-/// these squares at most 8 attacks made, 16 suffered, and 8 of sliders that see through it.
-const MOST: usize = 128;
+/// Maximum number of changes of one move. Castling is the worst case: two pieces on two squares each. Each of these
+/// squares has at most 8 attacks made, 16 received, and 8 of sliders through it.
+const MAX_CHANGES: usize = 128;
 
-/// Which attacks somebody wants to hear of, by the roles of both pieces.
+/// Set of attacks to record, by the roles of both pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttackKinds {
     /// By the attacker's role: one bit for each attacked role, pawns lowest.
@@ -18,10 +18,10 @@ pub struct AttackKinds {
 }
 
 impl AttackKinds {
-    /// No attack at all.
+    /// The empty set.
     pub const NONE: Self = Self::new([0; 6]);
 
-    /// By the attacker's role, from pawn to king: one bit for each attacked role, pawns lowest.
+    /// A set by the attacker's role, from pawn to king: one bit for each attacked role, pawns lowest.
     pub const fn new(attacked: [u8; 6]) -> Self {
         let mut attackers = [0; 6];
         let mut pair = 0;
@@ -36,26 +36,26 @@ impl AttackKinds {
         }
     }
 
-    /// Whether attacks of `by` on `on` are wanted.
+    /// Whether the set contains attacks of `by` on `on`.
     #[inline]
     pub fn wants(&self, by: Role, on: Role) -> bool {
         self.attacked[by as usize - 1] >> (on as u8 - 1) & 1 != 0
     }
 
-    /// Whether any attack that a piece of this role makes is wanted.
+    /// Whether the set contains any attack by a piece of this role.
     #[inline]
     pub fn wants_by(&self, by: Role) -> bool {
         self.attacked[by as usize - 1] != 0
     }
 
-    /// Whether any attack on a piece of this role is wanted.
+    /// Whether the set contains any attack on a piece of this role.
     #[inline]
     pub fn wants_on(&self, on: Role) -> bool {
         self.attackers[on as usize - 1] != 0
     }
 }
 
-/// One attack, of a piece on another, that came or went.
+/// One attack of a piece on another that was added or removed.
 ///
 /// | bits | what |
 /// |---|---|
@@ -63,9 +63,9 @@ impl AttackKinds {
 /// | 6..12 | the attacked square |
 /// | 12..16 | the attacker: twice its role from 0 (pawn) to 5 (king), plus 1 for Black |
 /// | 16..20 | the attacked piece, likewise |
-/// | 20 | whether the attack came |
+/// | 20 | whether the attack was added |
 ///
-/// Exclusive or with [`AttackChange::mask`] turns the board and changes the colours.
+/// Exclusive or with [`AttackChange::mask`] turns the board and swaps the colours.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttackChange(u32);
 
@@ -82,7 +82,7 @@ impl AttackChange {
         )
     }
 
-    /// What turns squares by exclusive or with `turn`, and changes the colours if `colors` says so.
+    /// Mask for exclusive or: turns the squares by `turn` and swaps the colours if `colors` is true.
     #[inline]
     pub fn mask(turn: u32, colors: bool) -> u32 {
         turn | turn << 6 | u32::from(colors) << 12 | u32::from(colors) << 16
@@ -100,7 +100,7 @@ impl AttackChange {
         self.0
     }
 
-    /// Whether the attack came; otherwise it went.
+    /// Whether the attack was added; otherwise it was removed.
     #[inline]
     pub fn came(self) -> bool {
         self.0 >> 20 & 1 != 0
@@ -127,37 +127,37 @@ impl fmt::Debug for AttackChange {
     }
 }
 
-/// The attacks that came and went with one move, of the kinds that are wanted.
+/// The attacks that one move added and removed, of the recorded kinds.
 #[derive(Clone, Debug)]
 pub struct DirtyThreats {
     kinds: AttackKinds,
-    changes: [AttackChange; MOST],
+    changes: [AttackChange; MAX_CHANGES],
     len: usize,
 }
 
 impl DirtyThreats {
-    /// No change yet; only attacks of these kinds will be kept.
+    /// An empty list; only attacks of these kinds are recorded.
     pub fn new(kinds: AttackKinds) -> Self {
         Self {
             kinds,
-            changes: [AttackChange(0); MOST],
+            changes: [AttackChange(0); MAX_CHANGES],
             len: 0,
         }
     }
 
-    /// The kinds that are wanted.
+    /// The kinds that are recorded.
     #[inline]
     pub fn kinds(&self) -> AttackKinds {
         self.kinds
     }
 
-    /// Forgets the changes.
+    /// Removes all changes.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Adds a change, if it is wanted.
+    /// Adds a change if its kind is recorded.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -165,7 +165,7 @@ impl DirtyThreats {
         (attacked, to): (Piece, Square),
         came: bool,
     ) {
-        // Written before it is known to be wanted, which spares a branch that nobody can predict.
+        // Written unconditionally, which avoids an unpredictable branch.
         self.changes[self.len] = AttackChange::new(attacker, from, attacked, to, came);
         self.len += usize::from(self.kinds.wants(attacker.role, attacked.role));
     }

@@ -1,5 +1,5 @@
-//! Pseudo-legal move generation in two stages, noisy and quiet. In check only evasions are generated, so that `legal`
-//! has little left to reject.
+//! Pseudo-legal move generation in two stages, noisy and quiet. In check only evasions are generated, so `legal`
+//! rejects few moves.
 
 use shakmaty::{Bitboard, Color, File, Rank, Role, Square};
 
@@ -13,7 +13,7 @@ const PIECES: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 const UNDERPROMOTIONS: [Role; 3] = [Role::Knight, Role::Rook, Role::Bishop];
 
 impl Position {
-    /// Captures, en passant and queen promotions; in check, those that may end it.
+    /// Generates captures, en passant and queen promotions; in check, only those that may end it.
     pub fn generate_noisy(&self, list: &mut MoveList) {
         let them = self.by_color(!self.turn);
         if let Some(target) = self.evasion_targets() {
@@ -24,7 +24,7 @@ impl Position {
         self.king_moves(them, list);
     }
 
-    /// The rest: quiet moves, castling (fully checked), underpromotions (with and without capture).
+    /// Generates the other moves: quiet moves, castling (fully checked), and underpromotions with and without capture.
     pub fn generate_quiet(&self, list: &mut MoveList) {
         let empty = !self.occupied();
         if let Some(target) = self.evasion_targets() {
@@ -70,8 +70,8 @@ impl Position {
         self.pieces(us, Role::King) | self.pinned() | capturers
     }
 
-    /// Where a piece other than the king may go: anywhere, or on the line of the only checker; `None`
-    /// in double check.
+    /// Destinations for pieces other than the king: all squares, or the line of the only checker; `None` in double
+    /// check.
     #[inline]
     pub(super) fn evasion_targets(&self) -> Option<Bitboard> {
         let checkers = self.checkers();
@@ -113,7 +113,7 @@ impl Position {
         }
     }
 
-    /// Pawn captures without promotion, en passant included.
+    /// Pawn captures without promotion, including en passant.
     #[inline]
     fn pawn_captures(&self, target: Bitboard, list: &mut MoveList) {
         let us = self.turn;
@@ -141,7 +141,7 @@ impl Position {
         target.contains(ep) || target.contains(super::make::behind(ep, self.turn))
     }
 
-    /// Promotions by push and capture: to a queen, or to everything else.
+    /// Promotions by push and capture, to a queen or to the other roles.
     #[inline]
     fn pawn_promotions<const QUEEN: bool>(&self, target: Bitboard, list: &mut MoveList) {
         let us = self.turn;
@@ -212,7 +212,7 @@ fn promote<const QUEEN: bool>(list: &mut MoveList, from: Square, to: Square) {
     }
 }
 
-/// A full list drops the move; no position that [`Position::from_fen`] accepts has so many.
+/// Appends a move. A full list drops it, but no position that [`Position::from_fen`] accepts has as many moves.
 #[inline]
 fn append(list: &mut MoveList, m: Option<Move>) {
     if let Some(m) = m {
@@ -220,7 +220,7 @@ fn append(list: &mut MoveList, m: Option<Move>) {
     }
 }
 
-/// The seventh rank from the view of `color`.
+/// The seventh rank, as seen by `color`.
 #[inline]
 pub(super) fn before_last(color: Color) -> Bitboard {
     Bitboard::from_rank(color.relative_rank(Rank::Seventh))
@@ -238,7 +238,7 @@ fn capture_deltas(color: Color) -> [i32; 2] {
     color.fold_wb([7, 9], [-9, -7])
 }
 
-/// The squares shifted by a pawn's offset; those that would wrap around the edge of the board are dropped.
+/// The squares shifted by a pawn's offset. Squares that would wrap around the edge of the board are dropped.
 #[inline]
 fn shifted(squares: Bitboard, delta: i32) -> Bitboard {
     let lost = match delta {
@@ -249,7 +249,7 @@ fn shifted(squares: Bitboard, delta: i32) -> Bitboard {
     (squares & !lost).shift(delta)
 }
 
-/// Where a pawn came from that moved by `delta`.
+/// The origin square of a pawn that moved by `delta`.
 #[inline]
 fn origin(to: Square, delta: i32) -> Square {
     Square::new((to as i32 - delta) as u32 & 63)

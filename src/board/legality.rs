@@ -1,4 +1,4 @@
-//! Questions about one move: whether any 16-bit code is pseudo-legal, whether it is legal, whether it gives check.
+//! Predicates of one move: pseudo-legality of any 16-bit code, legality, and whether it gives check.
 
 use shakmaty::{Bitboard, Color, Piece, Rank, Role, Square};
 
@@ -7,17 +7,18 @@ use super::generate::{before_last, targets_of};
 use super::make::behind;
 use super::{Move, Position};
 
-/// What [`Position::gives_check`] needs, computed once per node.
+/// Inputs of [`Position::gives_check`], computed once per node.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckInfo {
     /// By role index (pawn 0 .. king 5): squares from which that piece of the side to move attacks the enemy king.
     pub squares: [Bitboard; 6],
-    /// Own pieces that give a discovered check when they leave their line.
+    /// Own pieces that give a discovered check when they move off their line.
     pub discoverers: Bitboard,
 }
 
 impl Position {
-    /// Whether any 16-bit code is a pseudo-legal move here. `pseudo_legal(m) && legal(m)` iff legal.
+    /// Whether any 16-bit code is a pseudo-legal move in this position. A move is legal if and only if
+    /// `pseudo_legal(m) && legal(m)`.
     pub fn pseudo_legal(&self, m: Move) -> bool {
         let (us, from, to) = (self.turn, m.from(), m.to());
         let Some(role) = self.role_at(from) else {
@@ -44,7 +45,8 @@ impl Position {
                 .is_some_and(|target| target.contains(to))
     }
 
-    /// A pawn's code: the right promotion, a push or a capture that exists, and the check answered.
+    /// Whether a pawn's code is pseudo-legal: the right promotion, a possible push or capture, and an answer to any
+    /// check.
     fn pawn_pseudo_legal(&self, m: Move) -> bool {
         let (us, from, to) = (self.turn, m.from(), m.to());
         if m.promotion().is_some() != before_last(us).contains(from) {
@@ -59,7 +61,7 @@ impl Position {
         target.contains(to) && self.pawn_reaches(from, to)
     }
 
-    /// Whether a pawn of the side to move gets from one square to the other, en passant aside.
+    /// Whether a pawn of the side to move can go from one square to the other, without en passant.
     fn pawn_reaches(&self, from: Square, to: Square) -> bool {
         let us = self.turn;
         let step = behind(from, !us);
@@ -80,7 +82,7 @@ impl Position {
         (first..first + 2).any(|right| self.lanes[right].rook == rook && self.may_castle(right))
     }
 
-    /// Whether castling right `right` (of the side to move) can be used now; complete, Chess960 included.
+    /// Whether castling right `right` of the side to move can be used now. The test is complete, including Chess960.
     pub(super) fn may_castle(&self, right: usize) -> bool {
         if self.state.castling >> right & 1 == 0 || self.in_check() {
             return false;
@@ -102,7 +104,7 @@ impl Position {
         !self.attacked(lane.king_to, landed)
     }
 
-    /// Whether a pseudo-legal move is legal: it does not leave its own king in check.
+    /// Whether a pseudo-legal move is legal: its own king is not in check afterwards.
     #[inline]
     pub fn legal(&self, m: Move) -> bool {
         let (us, from, to) = (self.turn, m.from(), m.to());
@@ -117,7 +119,7 @@ impl Position {
         !self.state.pinned.contains(from) || attacks::aligned(from, to, king)
     }
 
-    /// En passant clears two squares at once, so that every slider's line to the king is looked at.
+    /// Legality of en passant. It clears two squares at once, so every slider's line to the king is checked.
     fn ep_legal(&self, from: Square, to: Square) -> bool {
         let (us, king) = (self.turn, self.king(self.turn));
         let occupied = self
@@ -128,7 +130,7 @@ impl Position {
         self.slider_attackers(king, !us, occupied).is_empty()
     }
 
-    /// Whether the enemy attacks a square under an occupancy.
+    /// Whether the enemy attacks a square with the given occupancy.
     #[inline]
     pub(super) fn attacked(&self, square: Square, occupied: Bitboard) -> bool {
         let (us, them) = (self.turn, self.by_color(!self.turn));
@@ -138,7 +140,7 @@ impl Position {
         (leapers & them).any() || self.slider_attackers(square, !us, occupied).any()
     }
 
-    /// Sliders of a colour that attack a square under an occupancy.
+    /// Sliders of a colour that attack a square with the given occupancy.
     #[inline]
     pub(super) fn slider_attackers(
         &self,
@@ -152,7 +154,7 @@ impl Position {
         rays & self.by_color(by)
     }
 
-    /// All pieces of both colours that attack a square under an occupancy.
+    /// All pieces of both colours that attack a square with the given occupancy.
     #[inline]
     pub fn attackers_to(&self, square: Square, occupied: Bitboard) -> Bitboard {
         let (straight, diagonal) = self.sliders();
@@ -164,7 +166,7 @@ impl Position {
             | attacks::bishop_attacks(square, occupied) & diagonal
     }
 
-    /// Squares attacked by any piece of the colour with the given role, under the present occupancy.
+    /// Squares attacked by any piece of the colour with the given role, with the current occupancy.
     #[inline]
     pub fn attacks_by(&self, color: Color, role: Role) -> Bitboard {
         let occupied = self.occupied();
@@ -222,7 +224,7 @@ impl Position {
         }
     }
 
-    /// A slider may look through both squares that en passant vacates.
+    /// Whether en passant gives check: a slider may attack through both vacated squares.
     fn ep_gives_check(&self, from: Square, to: Square) -> bool {
         let us = self.turn;
         let occupied = self

@@ -7,7 +7,7 @@ use super::position::CastlingLane;
 use super::{DirtyPiece, DirtyPieces, Move, Position, zobrist};
 
 impl Position {
-    /// Makes a pseudo-legal move that is legal; says what changed.
+    /// Makes a legal move. Returns the pieces that it changes.
     #[inline]
     pub fn do_move(&mut self, m: Move) -> DirtyPieces {
         let mut dirty = DirtyPieces::none();
@@ -15,9 +15,9 @@ impl Position {
         dirty
     }
 
-    /// [`Self::do_move`] that writes what changed to where it is kept.
-    // A copy would be read in words of eight bytes, which waits until all that was written in single ones has left the
-    // processor's store buffer.
+    /// Same as [`Self::do_move`], but writes the changes in place.
+    // A copy would be read in words of eight bytes. Such a read waits until the preceding writes of single bytes have
+    // left the processor's store buffer.
     #[inline]
     pub(crate) fn do_move_to(&mut self, m: Move, dirty: &mut DirtyPieces) {
         debug_assert!(self.pseudo_legal(m) && self.legal(m), "illegal {m:?}");
@@ -36,7 +36,7 @@ impl Position {
         self.state.repetition = self.repetition_distance();
     }
 
-    /// Takes back the last move, which was not a null move.
+    /// Undoes the last move, which must not be a null move.
     #[inline]
     pub fn undo_move(&mut self) {
         let (mv, castled, captured) = (self.state.mv, self.state.castled, self.state.captured);
@@ -69,17 +69,17 @@ impl Position {
         }
     }
 
-    /// Passes the turn. Must not be in check.
+    /// Passes the turn. The side to move must not be in check.
     #[inline]
     pub fn do_null_move(&mut self) {
-        debug_assert!(!self.in_check(), "a null move out of check");
+        debug_assert!(!self.in_check(), "null move in check");
         self.begin_ply(None);
         self.state.plies_from_null = 0;
         self.turn = !self.turn;
         (self.state.checkers, self.state.pinned) = self.checkers_and_pins();
     }
 
-    /// Takes back a null move.
+    /// Undoes a null move.
     #[inline]
     pub fn undo_null_move(&mut self) {
         if let Some(previous) = self.history.pop() {
@@ -88,8 +88,8 @@ impl Position {
         }
     }
 
-    /// The key after an ordinary move. Exact unless the move castles, takes en passant, ends castling
-    /// rights or sets an en passant square: then it is only good as a hint for a prefetch.
+    /// The key after an ordinary move. For castling, en passant, a loss of castling rights or a new en passant square,
+    /// it is inexact and only useful as a hint for a prefetch.
     #[inline]
     pub fn key_after(&self, m: Move) -> u64 {
         let (us, from, to) = (self.turn, m.from(), m.to());
@@ -107,7 +107,7 @@ impl Position {
         key
     }
 
-    /// Saves the state and starts the next one: counters, turn key, en passant gone.
+    /// Saves the state and starts the next one: counters, turn key, no en passant square.
     #[inline]
     fn begin_ply(&mut self, mv: Option<Move>) {
         self.history.push(self.state);
@@ -125,8 +125,8 @@ impl Position {
         }
     }
 
-    /// Castling: king first in `dirty`, then the rook. Both leave before either lands, because in
-    /// Chess960 the squares may overlap.
+    /// Makes a castling move: the king first in `dirty`, then the rook. Both are removed before either is placed,
+    /// because in Chess960 the squares may overlap.
     fn castle(&mut self, m: Move, dirty: &mut DirtyPieces) {
         let (us, king, rook) = (self.turn, m.from(), m.to());
         let index = self.lane_index(m);
@@ -163,7 +163,7 @@ impl Position {
         self.lanes[usize::from(self.lane_index(m))]
     }
 
-    /// Every move but castling.
+    /// Makes any move except castling.
     #[inline]
     fn move_piece(&mut self, m: Move, en_passant: bool, dirty: &mut DirtyPieces) {
         let (us, from, to) = (self.turn, m.from(), m.to());
@@ -176,11 +176,11 @@ impl Position {
             self.role_at(to)
         };
         let new_role = m.promotion().unwrap_or(role);
-        let lands = (new_role == role).then_some(to);
+        let landing_square = (new_role == role).then_some(to);
         dirty.push(DirtyPiece {
             piece: role.of(us),
             from: Some(from),
-            to: lands,
+            to: landing_square,
         });
         if let Some(captured) = captured {
             let square = if en_passant { behind(to, us) } else { to };
@@ -211,8 +211,8 @@ impl Position {
         }
     }
 
-    /// After a double push: the en passant square, if an enemy pawn can capture there. A right that no legal move can
-    /// use is no part of the position, and does not keep it from being a repetition.
+    /// Sets the en passant square after a double push, if an enemy pawn can legally capture there. A right that no
+    /// legal move can use is not part of the position, so it does not prevent a repetition.
     #[inline]
     fn set_en_passant(&mut self, from: Square, to: Square) {
         if from as u8 ^ to as u8 != 16 {
@@ -225,7 +225,7 @@ impl Position {
         }
         self.state.ep_adjacent = Some(ep);
         let is_legal = |from: Square| {
-            // Only a slider can give check here beside the pushed pawn, which is captured.
+            // Apart from the pushed pawn, which is captured, only a slider can give check here.
             let occupied = self.occupied().without(from).without(to).with(ep);
             let king = self.king(!self.turn);
             self.slider_attackers(king, self.turn, occupied).is_empty()
@@ -236,7 +236,7 @@ impl Position {
         }
     }
 
-    /// Rights end when the king or the rook moves, or the rook is captured.
+    /// Castling rights end when the king or the rook moves, or the rook is captured.
     #[inline]
     fn drop_castling_rights(&mut self, m: Move) {
         let kept = self.rights_kept[m.from() as usize] & self.rights_kept[m.to() as usize];
@@ -247,7 +247,7 @@ impl Position {
         }
     }
 
-    /// Where the piece stands that `m` captures, in the position before the move.
+    /// Square of the piece that `m` captures, in the position before the move.
     #[inline]
     pub(super) fn capture_square(&self, m: Move, role: Role) -> Square {
         let en_passant = role == Role::Pawn && self.state.ep == Some(m.to());
@@ -275,7 +275,7 @@ impl Position {
     }
 }
 
-/// The square one rank back from the view of `color`; for ranks 2 to 7 (others wrap around).
+/// The square one rank back, as seen by `color`; for ranks 2 to 7 (others wrap around).
 #[inline]
 pub(super) fn behind(square: Square, color: Color) -> Square {
     let index: u32 = color.fold_wb(square as u32 + 56, square as u32 + 8);

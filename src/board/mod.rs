@@ -1,7 +1,7 @@
-//! The position and its rules: our own do/undo over shakmaty's types and tables.
+//! The position and its rules: our own do and undo, based on shakmaty's types and tables.
 //!
-//! shakmaty supplies squares, roles, bitboards, tables of what leapers attack, Zobrist tables, FEN and the oracle of
-//! the tests; the search never calls its move generator, which is slower.
+//! shakmaty supplies squares, roles, bitboards, attack tables of leapers, Zobrist tables, FEN and the oracle of the
+//! tests. The search never calls its move generator, which is slower.
 
 pub(crate) mod attacks;
 mod dirty;

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use arrayvec::ArrayVec;
 use shakmaty::{Role, Square};
 
-/// The role that each promotion code stands for: a table, because this is asked at every node.
+/// Role of each promotion code. A table, because every node looks it up.
 const PROMOTIONS: [Option<Role>; 16] = {
     let mut roles = [None; 16];
     roles[1] = Some(Role::Knight);
@@ -18,7 +18,7 @@ const PROMOTIONS: [Option<Role>; 16] = {
 /// A move in 16 bits: `from | to << 6 | promotion << 12`.
 ///
 /// `promotion` is 0 for none, then knight 1, bishop 2, rook 3, queen 4. Castling is written as king takes own
-/// rook. All zero (a1a1) is no move, so that `Option<Move>` has 16 bits too.
+/// rook. All zero (a1a1) is not a move, so `Option<Move>` has 16 bits too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Move(NonZeroU16);
 
@@ -60,13 +60,13 @@ impl Move {
         m.map_or(0, Self::bits)
     }
 
-    /// Where the piece comes from.
+    /// The origin square.
     #[inline]
     pub fn from(self) -> Square {
         Square::new(u32::from(self.bits() & 63))
     }
 
-    /// Where the piece goes; for castling, the square of the own rook.
+    /// The destination square; for castling, the square of the own rook.
     #[inline]
     pub fn to(self) -> Square {
         Square::new(u32::from(self.bits() >> 6 & 63))
@@ -78,20 +78,21 @@ impl Move {
         usize::from(self.bits() & 4095)
     }
 
-    /// The role a pawn becomes; `None` also for the unused codes 5 to 15.
+    /// The role that a pawn becomes; `None` also for the unused codes 5 to 15.
     #[inline]
     pub fn promotion(self) -> Option<Role> {
         PROMOTIONS[usize::from(self.bits() >> 12)]
     }
 
-    /// Whether the code carries a promotion to a queen.
+    /// Whether the code is a promotion to a queen.
     #[inline]
     pub fn is_queen_promotion(self) -> bool {
         self.bits() >> 12 == 4
     }
 }
 
-/// Room for every pseudo-legal move of any position that a FEN can describe (270 legal ones are known).
+/// Upper bound on the pseudo-legal moves of any position that a FEN can describe (the known maximum of legal moves is
+/// 270).
 pub const MAX_MOVES: usize = 320;
 
 /// A list of moves on the stack.

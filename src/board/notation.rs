@@ -1,4 +1,4 @@
-//! Positions and moves as text: FEN in and out, UCI, SAN, and a diagram for people.
+//! Positions and moves as text: reading and writing FEN, UCI and SAN, and a diagram.
 
 use std::fmt::Write;
 use std::num::NonZeroU32;
@@ -15,23 +15,26 @@ use super::zobrist::RIGHTS;
 use super::{Move, Position};
 use crate::util::text::excerpt;
 
-/// The most pieces that are accepted: the network's lists of features have room for as many.
-const MOST_PIECES: usize = 32;
+/// Maximum number of pieces, which is the capacity of the network's feature lists.
+const MAX_PIECES: usize = 32;
 
 impl Position {
-    /// Reads a FEN. Fields may be missing from the right. What GUIs send and strict parsers reject is
-    /// repaired: castling rights without their rook and impossible en passant squares are dropped, odd
-    /// material up to 32 pieces is taken, clocks are clamped. The rest is refused with a reason.
+    /// Reads a FEN. Trailing fields may be missing. Common errors of GUIs are repaired: castling rights without their
+    /// rook and impossible en passant squares are dropped, unusual material up to 32 pieces is accepted, and clocks
+    /// are clamped.
     ///
     /// In standard mode the letters K, Q, k and q mean standard castling only: with the king on the e-file and a rook
-    /// in the corner. File letters (Shredder-FEN) that mean anything else make the position one of Chess960, whatever
-    /// `mode` says.
+    /// in the corner. File letters (Shredder-FEN) with another meaning make the position one of Chess960, whatever
+    /// `mode` is.
+    ///
+    /// # Errors
+    /// Fails with a reason if the position is invalid in any other way.
     pub fn from_fen(fen: &str, mode: CastlingMode) -> Result<Self> {
         let chess = parse_fen(fen, mode).with_context(|| format!("bad FEN '{}'", excerpt(fen)))?;
         Ok(Self::from_chess(&chess))
     }
 
-    /// Six-field FEN (Shredder castling letters when the mode is Chess960).
+    /// Six-field FEN (with Shredder castling letters in Chess960 mode).
     pub fn fen(&self) -> String {
         let board = self.to_setup().board;
         let turn = self.turn().char();
@@ -67,8 +70,8 @@ impl Position {
         }
     }
 
-    /// The legal move written in UCI; castling as e1g1 or e1h1 in both modes, promotion letter of
-    /// either case. The error says why it is none.
+    /// The legal move in UCI notation. Castling may be written as e1g1 or e1h1 in both modes, and the promotion letter
+    /// in either case. The error says why the text is not a legal move.
     pub fn parse_uci(&self, text: &str) -> Result<Move> {
         let m = parse_move_text(text)?;
         let color = self.turn();
@@ -87,7 +90,7 @@ impl Position {
         castling.ok_or_else(|| anyhow!("'{text}' is not a legal move in {}", self.fen()))
     }
 
-    /// A king's move to its castling destination, as king takes rook.
+    /// Converts a king's move to its castling destination into king takes rook.
     fn castling_by_goal(&self, m: Move) -> Option<Move> {
         let (us, king) = (self.turn(), self.king(self.turn()));
         if m.from() != king || m.promotion().is_some() {
@@ -102,8 +105,8 @@ impl Position {
         }
     }
 
-    /// UCI text of a move; castling as e1g1, or as e1h1 when `chess960`. Where king and rook did not
-    /// start on their usual squares, e1g1 would be ambiguous, so that castling is always written e1h1.
+    /// UCI text of a move. Castling is written as e1g1, or as e1h1 if `chess960`. Where king and rook did not start on
+    /// their usual squares, e1g1 would be ambiguous, so castling is always written as e1h1.
     pub fn uci(&self, m: Move, chess960: bool) -> String {
         let (from, mut to) = (m.from(), m.to());
         let usual = from.file() == File::E && matches!(to.file(), File::A | File::H);
@@ -117,7 +120,7 @@ impl Position {
         }
     }
 
-    /// The legal move written in standard algebraic notation; check and mate signs are ignored.
+    /// The legal move in standard algebraic notation; check and mate signs are ignored.
     pub fn parse_san(&self, text: &str) -> Result<Move> {
         let san: SanPlus = text
             .parse()
@@ -125,12 +128,12 @@ impl Position {
         let found = san.san.to_move(&self.to_chess());
         let found = found.map_err(|why| {
             let why = match why {
-                SanError::AmbiguousSan => "could be more than one move",
+                SanError::AmbiguousSan => "is ambiguous",
                 SanError::IllegalSan => "is not a legal move",
             };
             anyhow!("'{text}' {why} in {}", self.fen())
         })?;
-        from_shakmaty(found).ok_or_else(|| anyhow!("'{text}' is no chess move"))
+        from_shakmaty(found).ok_or_else(|| anyhow!("'{text}' is not a chess move"))
     }
 
     /// Standard algebraic notation of a legal move, with check or mate sign.
@@ -146,7 +149,7 @@ impl Position {
         }
     }
 
-    /// A diagram for people (the `d` command), with FEN, key and checkers.
+    /// A diagram (the `d` command), with FEN, key and checkers.
     pub fn diagram(&self) -> String {
         const LINE: &str = " +---+---+---+---+---+---+---+---+\n";
         let mut text = format!("\n{LINE}");
@@ -167,7 +170,7 @@ impl Position {
     }
 }
 
-/// The squares and the promotion of a move text, whatever it means on the board.
+/// The squares and the promotion of a move text, without regard to the board.
 fn parse_move_text(text: &str) -> Result<Move> {
     let parse = || {
         let from = Square::from_ascii(text.as_bytes().get(0..2)?).ok()?;
@@ -181,10 +184,15 @@ fn parse_move_text(text: &str) -> Result<Move> {
             _ => None,
         }
     };
-    parse().ok_or_else(|| anyhow!("'{}' is not a move (expected e2e4 or e7e8q)", excerpt(text)))
+    parse().ok_or_else(|| {
+        anyhow!(
+            "'{}' is not a move; expected one such as e2e4 or e7e8q",
+            excerpt(text)
+        )
+    })
 }
 
-/// Our code of shakmaty's move.
+/// Converts shakmaty's move into a [`Move`].
 pub(crate) fn from_shakmaty(m: shakmaty::Move) -> Option<Move> {
     match m.promotion() {
         Some(role) => Move::promoting(m.from()?, m.to(), role),
@@ -201,7 +209,7 @@ fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
     if let Some(junk) = fields.get(6) {
         bail!("unexpected '{}' after the six fields", excerpt(junk));
     }
-    let board = *fields.first().context("it is empty")?;
+    let board = *fields.first().context("the text is empty")?;
     let ranks = board.split('/').count();
     if ranks != 8 {
         let plural = if ranks == 1 { "" } else { "s" };
@@ -217,7 +225,7 @@ fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
         .get(2)
         .is_some_and(|field| field.contains(|letter| matches!(letter, 'A'..='H' | 'a'..='h')));
     let mode = match mode {
-        // Shredder letters of standard castling are common, and leave the mode as it is.
+        // Shredder letters of standard castling are common and do not change the mode.
         CastlingMode::Standard if names_files => CastlingMode::detect(&setup),
         _ => mode,
     };
@@ -228,7 +236,7 @@ fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
 fn parse_clock(field: Option<&&str>, missing: u32, what: &str) -> Result<u32> {
     match field {
         None | Some(&"-") => Ok(missing),
-        // A number too large for the type is still a number; it is clamped later anyway.
+        // A number that is too large for the type is clamped later anyway.
         Some(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
             Ok(text.parse().unwrap_or(u32::MAX))
         }
@@ -236,11 +244,11 @@ fn parse_clock(field: Option<&&str>, missing: u32, what: &str) -> Result<u32> {
     }
 }
 
-/// Checks what the engine relies on, and repairs what does not matter.
+/// Checks the properties that the engine relies on, and repairs harmless errors.
 fn validate(setup: Setup, mode: CastlingMode) -> Result<Chess> {
     let pieces = setup.board.occupied().count();
-    if pieces > MOST_PIECES {
-        bail!("{pieces} pieces on the board, more than {MOST_PIECES}");
+    if pieces > MAX_PIECES {
+        bail!("{pieces} pieces on the board; the maximum is {MAX_PIECES}");
     }
     let turn = setup.turn;
     Chess::from_setup(setup, mode)
@@ -251,22 +259,22 @@ fn validate(setup: Setup, mode: CastlingMode) -> Result<Chess> {
         .map_err(|error| anyhow!("{}", reason(error.kinds(), turn)))
 }
 
-/// Why shakmaty refused a position, in words; the first reason found.
+/// Explanation why shakmaty rejected a position; the first reason that applies.
 fn reason(kinds: PositionErrorKinds, turn: Color) -> String {
     use PositionErrorKinds as Kinds;
     if kinds.contains(Kinds::EMPTY_BOARD) {
         "the board is empty".to_owned()
     } else if kinds.contains(Kinds::MISSING_KING) {
-        "a king is missing".to_owned()
+        "a side has no king".to_owned()
     } else if kinds.contains(Kinds::TOO_MANY_KINGS) {
         "a side has more than one king".to_owned()
     } else if kinds.contains(Kinds::PAWNS_ON_BACKRANK) {
         "a pawn stands on the first or last rank".to_owned()
     } else if kinds.contains(Kinds::OPPOSITE_CHECK) {
         let (other, turn) = (name(!turn), name(turn));
-        format!("{other} is in check although {turn} is to move")
+        format!("{other} is in check, but {turn} is to move")
     } else {
-        "no game can reach the position".to_owned()
+        "the position cannot occur in a game".to_owned()
     }
 }
 
@@ -279,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_what_guis_send() {
+    fn from_fen_repairs_common_errors_of_guis() {
         for (fen, becomes) in [
             // Missing fields.
             ("4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
@@ -301,7 +309,7 @@ mod tests {
                 "4k3/8/8/8/8/8/8/4K3 w - - 99999999999 99999999999",
                 "4k3/8/8/8/8/8/8/4K3 w - - 100 1048576",
             ),
-            // Castling rights without king or rook in place.
+            // Castling rights without king or rook on its square.
             (
                 "4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1",
                 "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
@@ -314,7 +322,7 @@ mod tests {
                 "4k3/8/8/8/8/8/8/4K2R w HQ - 0 1",
                 "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
             ),
-            // En passant squares without a pawn, on a wrong rank, without a capturer.
+            // En passant squares without a pawn, on a wrong rank, or without a capturer.
             (
                 "4k3/8/8/8/8/8/8/4K3 w - e6 0 1",
                 "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
@@ -331,7 +339,7 @@ mod tests {
                 "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
                 "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
             ),
-            // Odd material.
+            // Unusual material.
             (
                 "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
                 "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
@@ -349,7 +357,7 @@ mod tests {
                 "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
                 "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
             ),
-            // Chess960 castling needs file letters where the mode says Standard.
+            // In standard mode, Chess960 castling needs file letters.
             (
                 "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1",
                 "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w - - 0 1",
@@ -362,7 +370,7 @@ mod tests {
                 "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w KQkq - 0 1",
                 "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w - - 0 1",
             ),
-            // An en passant right that no legal capture can use: the capturing pawn is pinned.
+            // An en passant right without a legal capture: the capturing pawn is pinned.
             (
                 "3k4/8/8/8/3pP3/8/8/3RK3 b - e3 0 1",
                 "3k4/8/8/8/3pP3/8/8/3RK3 b - - 0 1",
@@ -374,20 +382,20 @@ mod tests {
     }
 
     #[test]
-    fn refuses_the_impossible_with_a_reason() {
+    fn from_fen_rejects_invalid_positions_with_a_reason() {
         for (fen, why) in [
             ("", "empty"),
             ("hello", "1 rank, not 8"),
             ("8/8/8/8/8/8/8/8 w - - 0 1", "board is empty"),
-            ("8/8/8/8/8/8/8/4K3 w - - 0 1", "king is missing"),
+            ("8/8/8/8/8/8/8/4K3 w - - 0 1", "no king"),
             ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "more than one king"),
             ("4k3/8/8/8/8/8/8/P3K3 w - - 0 1", "first or last rank"),
             ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "first or last rank"),
             (
                 "4k3/8/8/8/8/8/8/4R1K1 w - - 0 1",
-                "Black is in check although White",
+                "Black is in check, but White",
             ),
-            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "is in check although"),
+            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "is in check, but"),
             (
                 "4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQK w - - 0 1",
                 "33 pieces",
@@ -407,12 +415,12 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K2Ö w - - 0 1", "board"),
         ] {
             let error = format!("{:#}", read(fen).expect_err(fen));
-            assert!(error.contains(why), "'{error}' does not say '{why}'");
+            assert!(error.contains(why), "'{error}' does not contain '{why}'");
         }
     }
 
     #[test]
-    fn both_castling_texts_in_both_modes() {
+    fn parse_uci_accepts_both_castling_texts_in_both_modes() {
         const CORNERS: &str = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
         for mode in [CastlingMode::Standard, CastlingMode::Chess960] {
             let position = Position::from_fen(CORNERS, mode).expect(CORNERS);
@@ -427,14 +435,14 @@ mod tests {
         let inner = read("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1").expect("Chess960 rights");
         let m = inner
             .parse_uci("e1g1")
-            .expect("king takes rook on its goal");
+            .expect("king takes the rook on the castling destination");
         assert!(inner.is_castling(m));
         assert_eq!(inner.uci(m, false), "e1g1");
         assert_eq!(inner.parse_uci("e1b1").ok(), inner.parse_uci("e1c1").ok());
     }
 
     #[test]
-    fn move_texts_and_errors() {
+    fn parse_uci_accepts_legal_moves_and_explains_errors() {
         let position = read("4k3/P7/8/8/8/8/8/4K3 w - - 0 1").expect("a pawn ready to promote");
         for text in ["a7a8q", "a7a8Q", "a7a8n"] {
             assert!(position.parse_uci(text).is_ok(), "{text}");
@@ -453,12 +461,12 @@ mod tests {
             ("e8e7", "White has no piece on e8"),
         ] {
             let error = format!("{:#}", position.parse_uci(text).expect_err(text));
-            assert!(error.contains(why), "'{error}' does not say '{why}'");
+            assert!(error.contains(why), "'{error}' does not contain '{why}'");
         }
     }
 
     #[test]
-    fn san_in_and_out() {
+    fn san_is_parsed_and_written() {
         let start = Position::startpos();
         let m = start.parse_san("Nf3").expect("Nf3");
         assert_eq!(
@@ -472,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn diagram_shows_the_facts() {
+    fn diagram_shows_board_and_key() {
         let text = Position::startpos().diagram();
         assert!(
             text.contains("| r | n | b | q | k | b | n | r | 8"),

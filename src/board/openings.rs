@@ -1,4 +1,4 @@
-//! Where games begin: books of positions, random arrays of Chess960, and a few random moves after either.
+//! Openings of games: positions of a book or random Chess960 arrays, followed by a few random moves.
 
 use std::path::Path;
 
@@ -8,14 +8,15 @@ use super::opening_book::Book;
 use super::{CastlingMode, Position};
 use crate::util::rng::SplitMix64;
 
-/// Random plies from an initial position, or one more, so that both sides get to move.
+/// Number of random plies from an initial position; one more is played half of the time, so that either side may be to
+/// move.
 const PLIES_FROM_START: usize = 8;
-/// Random plies after a position of a book, or one more.
+/// Number of random plies from a book position, or one more.
 const PLIES_FROM_BOOK: usize = 4;
-/// Openings refused in a row after which the search for one is given up: far more than chance explains.
+/// Consecutive rejected openings after which the search is given up: far more than chance can explain.
 const MAX_FAILURES: usize = 2000;
 
-/// A source of openings: a position of a book or an initial position, and some random plies after it.
+/// A source of openings: a book position or an initial position, followed by random plies.
 pub struct Openings {
     book: Option<Book>,
     mode: CastlingMode,
@@ -23,27 +24,27 @@ pub struct Openings {
 }
 
 impl Openings {
-    /// Reads the book, if there is one. Without it, games begin from the initial position or, in Chess960, from a
-    /// random array. `plies` (or one more) are played at random; 8 if absent, 4 with a book.
+    /// Reads the book, if there is one. Without a book, games begin at the initial position or, in Chess960, at a
+    /// random array. `plies` (or one more) random plies follow; the default is 8, or 4 with a book.
     ///
     /// # Errors
-    /// When the book cannot be read or has no position; the error names the file and what is wrong with its first bad
-    /// line.
+    /// Fails if the book cannot be read or contains no valid position. The error names the file and the problem of its
+    /// first invalid line.
     pub fn new(book: Option<&Path>, mode: CastlingMode, plies: Option<usize>) -> Result<Self> {
         let book = book.map(|path| Book::read(path, mode)).transpose()?;
-        let usual = if book.is_some() {
+        let default = if book.is_some() {
             PLIES_FROM_BOOK
         } else {
             PLIES_FROM_START
         };
-        let plies = plies.unwrap_or(usual);
+        let plies = plies.unwrap_or(default);
         Ok(Self { book, mode, plies })
     }
 
-    /// The next opening that `accept` takes: nobody is in check, and the game is not over.
+    /// The next opening that `accept` accepts. The side to move is not in check, and the game is not over.
     ///
     /// # Errors
-    /// When none is found, which only an odd book or an odd `accept` can cause.
+    /// Fails if none is found, which only an unusual book or `accept` can cause.
     pub fn next(
         &self,
         rng: &mut SplitMix64,
@@ -56,7 +57,7 @@ impl Openings {
                 return Ok(opening);
             }
         }
-        bail!("no playable opening in {MAX_FAILURES} tries")
+        bail!("no playable opening found in {MAX_FAILURES} attempts; check the book")
     }
 
     fn start(&self, rng: &mut SplitMix64) -> Position {
@@ -68,7 +69,7 @@ impl Openings {
     }
 }
 
-/// The position after some random legal moves; `None` if the game ended on the way or the last move checks.
+/// The position after `plies` random legal moves; `None` if the game ended or the last move gives check.
 pub fn random_walk(start: &Position, plies: usize, rng: &mut SplitMix64) -> Option<Position> {
     let mut position = start.clone();
     for _ in 0..plies {
@@ -82,7 +83,7 @@ pub fn random_walk(start: &Position, plies: usize, rng: &mut SplitMix64) -> Opti
     (!over && !position.in_check()).then_some(position)
 }
 
-/// A random initial position of Chess960, both sides alike.
+/// A random initial position of Chess960, the same for both sides.
 pub(crate) fn chess960_start(rng: &mut SplitMix64) -> Position {
     let mut rank = [' '; 8];
     rank[2 * rng.below(4)] = 'b';
@@ -90,7 +91,7 @@ pub(crate) fn chess960_start(rng: &mut SplitMix64) -> Position {
     for (piece, free) in [('q', 6), ('n', 5), ('n', 4)] {
         place(&mut rank, piece, rng.below(free));
     }
-    // King between rooks.
+    // The king stands between the rooks.
     for piece in ['r', 'k', 'r'] {
         place(&mut rank, piece, 0);
     }
@@ -100,7 +101,7 @@ pub(crate) fn chess960_start(rng: &mut SplitMix64) -> Position {
     Position::from_fen(&fen, CastlingMode::Chess960).unwrap_or_else(|_| Position::startpos())
 }
 
-/// Puts a piece on the free square of this number.
+/// Puts a piece on the free square with this number.
 fn place(rank: &mut [char; 8], piece: char, number: usize) {
     if let Some(square) = rank.iter_mut().filter(|c| **c == ' ').nth(number) {
         *square = piece;
@@ -113,7 +114,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn walks_are_reproducible_and_alive() {
+    fn random_walk_is_reproducible_and_ends_in_playable_position() {
         let walk = |seed| random_walk(&Position::startpos(), 8, &mut SplitMix64::new(seed));
         for seed in 0..50 {
             assert_eq!(walk(seed).map(|p| p.fen()), walk(seed).map(|p| p.fen()));
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn openings_are_those_accepted_or_an_error() {
+    fn next_returns_accepted_opening_or_error() {
         let openings = Openings::new(None, CastlingMode::Standard, Some(3)).expect("no book");
         let mut rng = SplitMix64::new(1);
         let black_to_move = |position: &Position| position.turn().is_black();
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn all_arrays_of_chess960() {
+    fn chess960_start_yields_all_960_arrays() {
         let mut rng = SplitMix64::new(1);
         let arrays: HashSet<String> = (0..20_000)
             .map(|_| chess960_start(&mut rng).fen())

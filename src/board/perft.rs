@@ -1,4 +1,4 @@
-//! Perft: counts of leaf nodes, which prove the move generator.
+//! Perft: counts of leaf nodes, which verify the move generator.
 
 use anyhow::{Context, Result, bail};
 
@@ -17,18 +17,18 @@ pub fn perft(position: &mut Position, depth: u32) -> u64 {
     }
 }
 
-/// Leaf nodes at `depth`, or `None` once `is_stopped`, which is asked every few milliseconds.
+/// Leaf nodes at `depth`, or `None` once `is_stopped` returns true. It is called every few milliseconds.
 pub fn perft_until(
     position: &mut Position,
     depth: u32,
     is_stopped: &dyn Fn() -> bool,
 ) -> Option<u64> {
-    /// Deepest count that takes only some milliseconds.
-    const UNDIVIDED: u32 = 4;
+    /// Maximum depth that is counted in one go; it takes only milliseconds.
+    const MAX_UNDIVIDED: u32 = 4;
     if is_stopped() {
         return None;
     }
-    if depth <= UNDIVIDED {
+    if depth <= MAX_UNDIVIDED {
         return Some(perft(position, depth));
     }
     position.legal_moves().iter().try_fold(0, |sum, &m| {
@@ -60,8 +60,8 @@ pub struct SuiteLine {
     pub counts: Vec<(u32, u64)>,
 }
 
-/// Reads a suite: lines `FEN ;D1 20 ;D2 400`, or blocks of `epd FEN` followed by `perft DEPTH COUNT`
-/// lines. Empty lines, comments (`#`) and `id` lines are skipped. Errors give the line number.
+/// Reads a suite: lines `FEN ;D1 20 ;D2 400`, or blocks of `epd FEN` followed by `perft DEPTH COUNT` lines. Empty
+/// lines, comments (`#`) and `id` lines are skipped. Errors give the line number.
 pub fn parse_suite(text: &str) -> Result<Vec<SuiteLine>> {
     let mut suite = Vec::new();
     for (i, line) in text.lines().enumerate() {
@@ -82,7 +82,7 @@ fn parse_suite_line(line: &str, suite: &mut Vec<SuiteLine>) -> Result<()> {
     } else if let Some(count) = line.strip_prefix("perft ") {
         let last = suite
             .last_mut()
-            .context("a 'perft' line before any 'epd' line")?;
+            .context("found a 'perft' line before the first 'epd' line")?;
         last.counts.push(parse_count(count)?);
     } else {
         suite.push(parse_epd_line(line)?);
@@ -90,19 +90,19 @@ fn parse_suite_line(line: &str, suite: &mut Vec<SuiteLine>) -> Result<()> {
     Ok(())
 }
 
-/// `FEN ;D1 20 ;D2 400`.
+/// Parses a line `FEN ;D1 20 ;D2 400`.
 fn parse_epd_line(line: &str) -> Result<SuiteLine> {
     let mut parts = line.split(';');
     let fen = parts.next().unwrap_or_default().trim().to_owned();
     let mut counts = Vec::new();
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
         let count = part.strip_prefix(['D', 'd']);
-        counts.push(parse_count(
-            count.with_context(|| format!("'{part}' is not ';D<depth> <count>'"))?,
-        )?);
+        counts.push(parse_count(count.with_context(|| {
+            format!("expected ';D<depth> <count>', found '{part}'")
+        })?)?);
     }
     if counts.is_empty() {
-        bail!("no ';D<depth> <count>' after the position");
+        bail!("missing ';D<depth> <count>' after the position");
     }
     Ok(SuiteLine { fen, counts })
 }
@@ -113,5 +113,5 @@ fn parse_count(text: &str) -> Result<(u32, u64)> {
         let (depth, count) = text.trim().split_once(char::is_whitespace)?;
         Some((depth.parse().ok()?, count.trim().parse().ok()?))
     };
-    parse().with_context(|| format!("'{text}' is not a depth and a count"))
+    parse().with_context(|| format!("expected a depth and a count, found '{text}'"))
 }

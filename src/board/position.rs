@@ -1,7 +1,7 @@
-//! The position: bitboards and mailbox, with one `StateInfo` per ply for what a move cannot give back.
+//! The position: bitboards and mailbox, with one `StateInfo` per ply for the state that an undo cannot recompute.
 //!
-//! The other files of this room add to [`Position`]: making moves (`make`), generation, legality,
-//! exchanges, repetition and text.
+//! The other files of this module extend [`Position`]: making moves (`make`), generation, legality, exchanges,
+//! repetition and text.
 
 use shakmaty::{
     Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece,
@@ -12,10 +12,10 @@ use super::Move;
 use super::attacks;
 use super::zobrist::{self, RIGHTS};
 
-/// Plies of search that fit on top of the history before it grows.
+/// Plies of search that fit into the history before it grows.
 const HISTORY_RESERVE: usize = 512;
 
-/// What changes from ply to ply and is restored rather than recomputed.
+/// State that changes from ply to ply and is restored instead of recomputed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StateInfo {
     pub key: u64,
@@ -26,19 +26,19 @@ pub(super) struct StateInfo {
     pub pinned: Bitboard,
     /// The role that the last move captured.
     pub captured: Option<Role>,
-    /// The move that led here.
+    /// The last move.
     pub mv: Option<Move>,
-    /// The index of the lane if that move castled.
+    /// Index of the lane if the last move castled.
     pub castled: Option<u8>,
-    /// The square behind a pawn that has just moved two squares, where an enemy pawn can legally capture it.
+    /// The square behind a pawn that has just moved two squares, if an enemy pawn can legally capture it.
     pub ep: Option<Square>,
-    /// The same where an enemy pawn stands beside the pushed one, whether or not its capture is legal.
+    /// The same square if an enemy pawn stands next to the pushed one, whether or not its capture is legal.
     pub ep_adjacent: Option<Square>,
     /// Bits 0 to 3: K, Q, k, q.
     pub castling: u8,
     pub halfmoves: u16,
     pub plies_from_null: u16,
-    /// Plies back to the nearest equal position; negative if that one was a repetition itself; 0 for none.
+    /// Plies back to the nearest equal position; negative if that position was itself a repetition; 0 for none.
     pub repetition: i16,
 }
 
@@ -62,9 +62,9 @@ pub struct Position {
     pub(super) state: StateInfo,
     /// The states before the current one, oldest first.
     pub(super) history: Vec<StateInfo>,
-    /// Indexed by right (K, Q, k, q); meaningless where the right was never there.
+    /// Indexed by right (K, Q, k, q); meaningless if the right never existed.
     pub(super) lanes: [CastlingLane; 4],
-    /// Rights that survive a move from or to the square.
+    /// Rights that remain after a move from or to the square.
     pub(super) rights_kept: [u8; 64],
     /// Plies from move 1 of White to the oldest position of the history.
     base_ply: u32,
@@ -77,7 +77,7 @@ impl Position {
         Self::from_chess(&Chess::default())
     }
 
-    /// The position of a shakmaty game; its history starts here.
+    /// The position of a shakmaty game, with an empty history.
     pub fn from_chess(chess: &Chess) -> Self {
         let (by_role, by_color) = chess.board().clone().into_bitboards();
         let (lanes, rights_kept, castling) = castling_lanes(chess);
@@ -113,7 +113,7 @@ impl Position {
         position
     }
 
-    /// The same position as shakmaty's type: for Syzygy, SAN, FEN and tests.
+    /// Converts to shakmaty's type, for Syzygy, SAN, FEN and tests.
     pub fn to_chess(&self) -> Chess {
         Chess::from_setup(self.to_setup(), self.mode)
             .or_else(PositionError::ignore_invalid_castling_rights)
@@ -142,8 +142,8 @@ impl Position {
         (0..4).filter(kept).map(|i| self.lanes[i].rook).collect()
     }
 
-    /// The state with every incremental part computed from scratch: the oracle of the tests and the
-    /// start of every history.
+    /// The state with every incremental part computed from scratch. It is the oracle of the tests and the start of
+    /// every history.
     pub(super) fn recomputed_state(&self) -> StateInfo {
         let mut state = self.state;
         (state.key, state.pawn_key, state.minor_key) = (0, 0, 0);
@@ -211,7 +211,7 @@ impl Position {
     /// The king's square.
     #[inline]
     pub fn king(&self, color: Color) -> Square {
-        // A position has one king of each colour: the mask only spares the check for an empty set.
+        // A position has one king of each colour: the mask only avoids the check for an empty set.
         Square::new(self.pieces(color, Role::King).0.trailing_zeros() & 63)
     }
 
@@ -233,14 +233,14 @@ impl Position {
         self.state.pinned
     }
 
-    /// The Zobrist key: pieces, turn, castling rights, and the en passant file where a pawn can legally capture.
+    /// The Zobrist key: pieces, turn, castling rights, and the en passant file if a pawn can legally capture.
     #[inline]
     pub fn key(&self) -> u64 {
         self.state.key
     }
 
-    /// The key of the Polyglot book format. It includes the en passant file wherever an enemy pawn stands beside the
-    /// pushed one, also where its capture is not legal.
+    /// The key of the Polyglot book format. It includes the en passant file wherever an enemy pawn stands next to the
+    /// pushed one, even if its capture is not legal.
     pub fn polyglot_key(&self) -> u64 {
         match self.state.ep_adjacent {
             Some(passed) if self.state.ep.is_none() => {
@@ -274,7 +274,7 @@ impl Position {
         u32::from(self.state.halfmoves)
     }
 
-    /// The move number, as a FEN counts it.
+    /// The move number, as in a FEN.
     pub fn fullmoves(&self) -> u32 {
         (self.base_ply + self.history.len() as u32) / 2 + 1
     }
@@ -291,7 +291,7 @@ impl Position {
         self.state.ep
     }
 
-    /// The en passant square where an enemy pawn stands beside the pushed one, whether or not its capture is legal.
+    /// The en passant square if an enemy pawn stands next to the pushed one, whether or not its capture is legal.
     #[inline]
     pub fn ep_adjacent(&self) -> Option<Square> {
         self.state.ep_adjacent
@@ -322,19 +322,19 @@ impl Position {
         (self.by_color(color) & !plain).any()
     }
 
-    /// The rook of a castling right that is left, by the right's bit: 0 to 3 for K, Q, k, q.
+    /// The rook of a remaining castling right, by the right's bit: 0 to 3 for K, Q, k, q.
     pub fn castling_rook(&self, right: usize) -> Option<Square> {
         let held = self.state.castling >> right & 1 != 0;
         held.then(|| self.lanes[right].rook)
     }
 
-    /// How many moves the history holds, null moves included.
+    /// Number of moves in the history, including null moves.
     #[inline]
     pub fn history_len(&self) -> usize {
         self.history.len()
     }
 
-    /// The moves of the history but the first `skip`, oldest first; `None` for a null move.
+    /// The moves of the history without the first `skip`, oldest first; `None` for a null move.
     pub fn moves_since(&self, skip: usize) -> impl Iterator<Item = Option<Move>> + '_ {
         let led_here = self.history.iter().chain([&self.state]);
         led_here.skip(skip + 1).map(|state| state.mv)
@@ -349,19 +349,19 @@ impl Position {
         role.of(Color::from_white(white))
     }
 
-    /// The last move; `None` at the start, and after a null move.
+    /// The last move; `None` at the start and after a null move.
     #[inline]
     pub fn last_move(&self) -> Option<Move> {
         self.state.mv
     }
 
-    /// What the last move captured (pawn for en passant).
+    /// The role that the last move captured (pawn for en passant).
     #[inline]
     pub fn last_captured(&self) -> Option<Role> {
         self.state.captured
     }
 
-    /// The role captured (pawn for en passant); None for castling and non-captures.
+    /// The role captured (pawn for en passant); `None` for castling and non-captures.
     #[inline]
     pub fn captured(&self, m: Move) -> Option<Role> {
         match self.role_at(m.to()) {
@@ -370,7 +370,7 @@ impl Position {
         }
     }
 
-    /// Whether the move captures, en passant included.
+    /// Whether the move captures, including en passant.
     #[inline]
     pub fn is_capture(&self, m: Move) -> bool {
         self.by_color(!self.turn).contains(m.to()) || self.is_en_passant(m)
@@ -445,7 +445,7 @@ impl Position {
 }
 
 impl StateInfo {
-    /// Puts a piece into the keys, or takes it out.
+    /// Adds a piece to the keys, or removes it.
     #[inline]
     pub(super) fn toggle(&mut self, square: Square, color: Color, role: Role) {
         let key = zobrist::piece(square, color, role);
@@ -462,14 +462,14 @@ impl StateInfo {
     }
 }
 
-/// Plies from move 1 of White to the position; the move number is capped so that sums cannot overflow.
+/// Plies from move 1 of White to the position. The move number is capped, so that sums cannot overflow.
 fn base_ply(chess: &Chess) -> u32 {
-    const MOST_MOVES: u32 = 1 << 20;
+    const MAX_MOVE_NUMBER: u32 = 1 << 20;
     let black: u32 = chess.turn().fold_wb(0, 1);
-    (chess.fullmoves().get().min(MOST_MOVES) - 1) * 2 + black
+    (chess.fullmoves().get().min(MAX_MOVE_NUMBER) - 1) * 2 + black
 }
 
-/// The lanes, the rights that survive on each square, and the rights that are there.
+/// The lanes, the rights that remain after a move on each square, and the existing rights.
 fn castling_lanes(chess: &Chess) -> ([CastlingLane; 4], [u8; 64], u8) {
     let mut kept = [0b1111; 64];
     let mut rights = 0;
@@ -488,7 +488,7 @@ fn castling_lanes(chess: &Chess) -> ([CastlingLane; 4], [u8; 64], u8) {
     (lanes, kept, rights)
 }
 
-/// The squares of one right; the corner stands in for a rook that is not there.
+/// The squares of one right; the corner replaces a missing rook.
 fn lane(color: Color, side: CastlingSide, rook: Option<Square>, path: Bitboard) -> CastlingLane {
     let corner = match side {
         CastlingSide::KingSide => color.fold_wb(Square::H1, Square::H8),

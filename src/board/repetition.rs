@@ -7,24 +7,24 @@ use shakmaty::{Bitboard, Color, Role, Square};
 use super::attacks;
 use super::{Position, zobrist};
 
-/// The shortest way back to a position takes four plies.
-const SHORTEST_CYCLE: usize = 4;
+/// Minimum number of plies between two equal positions.
+const MIN_CYCLE: usize = 4;
 
 impl Position {
-    /// Draw by 50 moves (not if mated), by repetition (once inside the last `ply` plies of the search,
-    /// twice before), or by material.
+    /// Whether the position is a draw: by the 50-move rule (not if mated), by repetition (once within the last `ply`
+    /// plies of the search, or twice before), or by insufficient material.
     pub fn is_draw(&self, ply: usize) -> bool {
         self.is_fifty_move_draw() || self.is_repetition(ply) || self.is_insufficient_material()
     }
 
-    /// Whether the 50-move rule ends the game here: a mate on the hundredth ply wins.
+    /// Whether the 50-move rule ends the game here. A mate on the hundredth ply wins.
     #[inline]
     fn is_fifty_move_draw(&self) -> bool {
         self.state.halfmoves >= 100 && (!self.in_check() || !self.legal_moves().is_empty())
     }
 
-    /// Whether the position occurred before: once after the root of the search (`ply` plies ago), or
-    /// twice at all.
+    /// Whether the position occurred before: once after the root of the search (`ply` plies ago), or twice in the
+    /// game.
     // CITE: the signed distance: Stockfish (idea).
     #[inline]
     pub fn is_repetition(&self, ply: usize) -> bool {
@@ -36,7 +36,7 @@ impl Position {
     #[inline]
     pub(super) fn repetition_distance(&self) -> i16 {
         let reach = self.reversible_plies();
-        let mut back = SHORTEST_CYCLE;
+        let mut back = MIN_CYCLE;
         while back <= reach {
             let earlier = &self.history[self.history.len() - back];
             if earlier.key == self.state.key {
@@ -52,18 +52,18 @@ impl Position {
         0
     }
 
-    /// How many plies back a position could equal this one.
+    /// Maximum number of plies back to a position that could equal this one.
     #[inline]
     fn reversible_plies(&self) -> usize {
         usize::from(self.state.halfmoves.min(self.state.plies_from_null)).min(self.history.len())
     }
 
     /// Whether the side to move has a move after which [`Position::is_repetition`] holds (at `ply + 1`).
-    // CITE: Marcel van Kervinck, "The Cuckoo cycle detection" (2017): one look-up in a table of the key differences of
+    // CITE: Marcel van Kervinck, "The Cuckoo cycle detection" (2017): one lookup in a table of the key differences of
     // all reversible moves shows whether two positions are one move apart.
     pub fn upcoming_repetition(&self, ply: usize) -> bool {
         let reach = self.reversible_plies();
-        let mut back = SHORTEST_CYCLE - 1;
+        let mut back = MIN_CYCLE - 1;
         if back > reach {
             return false;
         }
@@ -83,14 +83,14 @@ impl Position {
         false
     }
 
-    /// Whether the side to move has a piece on one of the squares and a free way to the other. That the
-    /// piece is the right one, and the move legal, follows from the keys.
+    /// Whether the side to move has a piece on one of the squares and a free path to the other. The keys guarantee
+    /// that it is the right piece and that the move is legal.
     fn can_slide(&self, (a, b): (Square, Square)) -> bool {
         let ends = Bitboard::from_square(a).with(b) & self.by_color(self.turn);
         ends.any() && (attacks::between(a, b) & self.occupied()).is_empty()
     }
 
-    /// Material that cannot mate: bare kings, a single minor piece, or bishops on one colour only.
+    /// Material that cannot mate: bare kings, a single minor piece, or bishops on squares of one colour.
     pub fn is_insufficient_material(&self) -> bool {
         let heavy = self.by_role.pawn | self.by_role.rook | self.by_role.queen;
         if heavy.any() {
@@ -127,8 +127,8 @@ impl Cuckoo {
         cuckoo
     }
 
-    /// Puts an entry in; whatever it pushes out moves to its other slot. The keys are fixed, so that
-    /// this ends is a fact that the tests check.
+    /// Inserts an entry; each displaced entry moves to its other slot. The keys are fixed, and the tests verify that
+    /// this terminates.
     fn insert(&mut self, mut key: u64, mut squares: (Square, Square)) {
         let mut slot = first_slot(key);
         while key != 0 {
@@ -162,7 +162,7 @@ fn second_slot(key: u64) -> usize {
     (key >> 16) as usize % SLOTS
 }
 
-/// Every move of a piece (no pawn) on the empty board, once per pair of squares, with its key difference.
+/// Every move of a piece other than a pawn on the empty board, once per pair of squares, with its key difference.
 fn reversible_moves() -> impl Iterator<Item = (u64, (Square, Square))> {
     let pieces = [
         Role::Knight,
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuckoo_holds_every_reversible_move() {
+    fn cuckoo_contains_every_reversible_move() {
         assert_eq!(reversible_moves().count(), 3668);
         for (key, squares) in reversible_moves() {
             assert_eq!(CUCKOO.find(key), Some(squares));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn insufficient_material() {
+    fn insufficient_material_is_a_draw() {
         for (fen, drawn) in [
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", true),
             ("4k3/8/8/8/8/8/8/3NK3 w - - 0 1", true),

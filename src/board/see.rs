@@ -1,4 +1,4 @@
-//! Static exchange evaluation: who wins when both sides capture on one square, cheapest piece first.
+//! Static exchange evaluation: the material result of captures on one square, cheapest piece first.
 
 use shakmaty::{Bitboard, Role, Square};
 
@@ -6,13 +6,13 @@ use super::attacks;
 use super::make::behind;
 use super::{Move, Position};
 
-/// Centipawns by role index, pawn first. The king's value only has to outweigh any exchange.
+/// Centipawns by role index, pawn first. The king's value only needs to exceed any exchange.
 const VALUES: [i32; 6] = [100, 300, 300, 500, 900, 20_000];
 
-/// What a pawn gains when it becomes a queen.
+/// Material gain of a pawn's promotion to a queen.
 const PROMOTION_GAIN: i32 = VALUES[4] - VALUES[0];
 
-/// Least valuable first.
+/// Roles in order of value, cheapest first.
 const ROLES: [Role; 6] = [
     Role::Pawn,
     Role::Knight,
@@ -22,7 +22,7 @@ const ROLES: [Role; 6] = [
     Role::King,
 ];
 
-/// The same on the last rank, where a capturing pawn promotes and a queen is at risk.
+/// The same order on the last rank, where a capturing pawn promotes and a queen is at risk.
 const LAST_RANK_ROLES: [Role; 6] = [
     Role::Knight,
     Role::Bishop,
@@ -41,8 +41,8 @@ fn exchange_value(role: Role) -> i32 {
 impl Position {
     /// Whether the exchange that the move starts wins at least `threshold` (centipawns: 100 300 300 500 900).
     ///
-    /// Pins are ignored. A pawn that recaptures on the last rank becomes a queen and is ordered as one.
-    /// Castling exchanges nothing.
+    /// Pins are ignored. A pawn that recaptures on the last rank becomes a queen and is ordered as one. Castling
+    /// exchanges nothing.
     // CITE: the swap algorithm in its threshold form, chessprogramming wiki, "SEE - The Swap Algorithm".
     pub fn see_ge(&self, m: Move, threshold: i32) -> bool {
         if self.is_castling(m) {
@@ -50,14 +50,14 @@ impl Position {
         }
         let (from, to) = (m.from(), m.to());
         let moved = self.moved_piece(m).role;
-        let lands = m.promotion().unwrap_or(moved);
-        let promotion_gain = exchange_value(lands) - exchange_value(moved);
+        let new_role = m.promotion().unwrap_or(moved);
+        let promotion_gain = exchange_value(new_role) - exchange_value(moved);
         let won = self.captured(m).map_or(0, exchange_value) + promotion_gain - threshold;
         if won < 0 {
             return false;
         }
-        // What is left of it if the piece that moved is lost for nothing.
-        let kept = won - exchange_value(lands);
+        // The balance if the moved piece is lost without compensation.
+        let kept = won - exchange_value(new_role);
         if kept >= 0 && !on_last_rank(to) {
             return true;
         }
@@ -68,8 +68,8 @@ impl Position {
         self.exchange(to, occupied, kept)
     }
 
-    /// Plays the exchange out after the first capture. `balance` is how far the side that captured last
-    /// is above the threshold if it now loses its piece: where it is not negative, that side has won.
+    /// Plays out the exchange after the first capture. `balance` is the lead over the threshold of the side that
+    /// captured last, if it now loses its piece. If it is not negative, that side has won.
     fn exchange(&self, square: Square, mut occupied: Bitboard, mut balance: i32) -> bool {
         let mut side = !self.turn;
         let last_rank = on_last_rank(square);
@@ -91,10 +91,10 @@ impl Position {
             }
             attackers &= occupied;
             side = !side;
-            // A promoted queen that is lost costs what the promotion gained, and the pawn.
+            // A promoted queen that is lost costs the promotion's gain and the pawn.
             balance = -balance - 1 - exchange_value(role);
         }
-        // The side that cannot go on, or had better not, has lost the exchange.
+        // The side that cannot capture, or should not, has lost the exchange.
         side != self.turn
     }
 
@@ -112,7 +112,7 @@ impl Position {
     }
 }
 
-/// Whether a pawn that gets here becomes a queen.
+/// Whether a pawn that reaches this square becomes a queen.
 #[inline]
 fn on_last_rank(square: Square) -> bool {
     Bitboard::BACKRANKS.contains(square)

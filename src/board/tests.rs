@@ -1,5 +1,5 @@
-//! Random games against shakmaty and against naive recomputation: the oracle of everything that the
-//! position keeps incrementally.
+//! Random games compared with shakmaty and with naive recomputation, the oracle of all incremental state of the
+//! position.
 
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _, Setup};
@@ -8,11 +8,11 @@ use super::notation::from_shakmaty;
 use super::{Bitboard, Color, DirtyPieces, Move, MoveList, Position, Role, Square};
 use crate::util::rng::SplitMix64;
 
-/// Games of each kind; a game is at most [`PLIES`] long.
+/// Number of games of each kind; a game has at most [`PLIES`] plies.
 const GAMES: u64 = 150;
 const PLIES: usize = 160;
 
-/// Plays random games of both kinds; `visit` sees every position before its moves.
+/// Plays random games of both kinds. `visit` is called at every position before its moves.
 pub(super) fn random_games(
     seed: u64,
     games: u64,
@@ -59,7 +59,7 @@ fn oracle_moves(chess: &Chess) -> Vec<u16> {
 }
 
 #[test]
-fn legal_sets_equal_shakmaty() {
+fn legal_moves_equal_shakmaty() {
     random_games(1, GAMES, |position, _| {
         let ours = sorted(position.legal_moves().iter().copied());
         assert_eq!(
@@ -71,9 +71,9 @@ fn legal_sets_equal_shakmaty() {
     });
 }
 
-/// Positions that no game reaches but that are accepted all the same.
+/// Accepted positions that no game can reach.
 #[test]
-fn odd_positions_have_the_right_moves() {
+fn unreachable_positions_have_correct_moves() {
     for fen in [
         "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
         "4k3/8/3N1N2/8/4R3/8/8/4K3 b - - 0 1",
@@ -100,9 +100,9 @@ fn odd_positions_have_the_right_moves() {
     }
 }
 
-/// More moves than any game can have still fit.
+/// Positions with more moves than in any game; the list has enough capacity.
 #[test]
-fn many_queens_fit_into_the_list() {
+fn move_list_has_room_for_many_queens() {
     for fen in [
         "kbQQQQQQ/bb5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/QQQQQQQK w - - 0 1",
         "kb1Q1Q2/bb4Q1/Q6Q/6Q1/Q6Q/1Q6/Q6Q/1QQQQ1QK w - - 0 1",
@@ -115,7 +115,7 @@ fn many_queens_fit_into_the_list() {
 }
 
 #[test]
-fn state_equals_recomputation() {
+fn incremental_state_equals_recomputation() {
     random_games(2, GAMES, |position, _| {
         assert_eq!(
             position.state,
@@ -178,7 +178,7 @@ fn en_passant_right_needs_a_legal_capture() {
 
 /// The rights of standard chess that the pieces on the board support.
 fn supported(position: &Position) -> String {
-    let holds = |square, role: Role, color| position.piece_at(square) == Some(role.of(color));
+    let has = |square, role: Role, color| position.piece_at(square) == Some(role.of(color));
     let rights = [
         ('K', Square::E1, Square::H1, Color::White),
         ('Q', Square::E1, Square::A1, Color::White),
@@ -186,13 +186,13 @@ fn supported(position: &Position) -> String {
         ('q', Square::E8, Square::A8, Color::Black),
     ];
     let rights = rights.into_iter().filter(|&(_, king, rook, color)| {
-        holds(king, Role::King, color) && holds(rook, Role::Rook, color)
+        has(king, Role::King, color) && has(rook, Role::Rook, color)
     });
     rights.map(|(letter, ..)| letter).collect()
 }
 
 #[test]
-fn castling_letters_give_only_what_the_pieces_support() {
+fn castling_letters_without_king_and_rook_are_dropped() {
     let (mut positions, mut kept) = (0, 0);
     random_games(17, 12, |position, _| {
         positions += 1;
@@ -223,7 +223,7 @@ fn castling_letters_give_only_what_the_pieces_support() {
 }
 
 #[test]
-fn moves_do_undo_check_and_tell() {
+fn do_move_and_undo_move_are_consistent() {
     random_games(3, GAMES / 3, |position, _| {
         let before = position.clone();
         let info = position.check_info();
@@ -249,7 +249,7 @@ fn moves_do_undo_check_and_tell() {
     });
 }
 
-/// Whether the key after the move is more than the sum of its pieces.
+/// Whether the key after the move differs from the simple sum of its pieces.
 fn is_special(position: &mut Position, m: Move) -> bool {
     let rights = position.castling_rights();
     let special = position.is_castling(m) || position.is_en_passant(m);
@@ -267,7 +267,7 @@ impl Position {
     }
 }
 
-/// Applies what `do_move` reported to the pieces before it.
+/// Applies the dirty pieces of `do_move` to the pieces before it.
 fn apply(mut pieces: Pieces, dirty: &DirtyPieces) -> Pieces {
     for change in dirty.iter() {
         if let Some(from) = change.from {
@@ -285,7 +285,7 @@ fn apply(mut pieces: Pieces, dirty: &DirtyPieces) -> Pieces {
 }
 
 #[test]
-fn random_codes_are_accepted_iff_legal() {
+fn only_legal_codes_are_accepted() {
     random_games(4, GAMES, |position, rng| {
         let legal = position.legal_moves();
         let accepts = |m: Move| position.pseudo_legal(m) && position.legal(m);
@@ -295,7 +295,7 @@ fn random_codes_are_accepted_iff_legal() {
             };
             assert_eq!(accepts(m), legal.contains(&m), "{} {m:?}", position.fen());
         }
-        // Codes near the truth: every from and to with a promotion code that fits or not.
+        // Similar codes: the same squares with every promotion code.
         for &m in legal.iter() {
             for promotion in 0..16u16 {
                 let near = Move::from_bits(m.bits() & 0xFFF | promotion << 12);
@@ -312,7 +312,7 @@ fn random_codes_are_accepted_iff_legal() {
 }
 
 #[test]
-fn every_code_of_some_positions() {
+fn only_legal_codes_of_all_65536_are_accepted() {
     random_games(5, 2, |position, _| {
         let legal = position.legal_moves();
         for m in (1..=u16::MAX).filter_map(Move::from_bits) {
@@ -323,7 +323,7 @@ fn every_code_of_some_positions() {
 }
 
 #[test]
-fn noisy_and_quiet_partition_the_pseudo_legal_moves() {
+fn noisy_and_quiet_stages_partition_the_pseudo_legal_moves() {
     random_games(6, GAMES, |position, _| {
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
         position.generate_noisy(&mut noisy);
@@ -341,7 +341,7 @@ fn noisy_and_quiet_partition_the_pseudo_legal_moves() {
         let mut all = sorted(noisy.iter().chain(quiet.iter()).copied());
         let generated = all.len();
         all.dedup();
-        assert_eq!(all.len(), generated, "a move twice in {}", position.fen());
+        assert_eq!(all.len(), generated, "duplicate move in {}", position.fen());
         assert!(
             all.iter()
                 .filter_map(|&c| Move::from_bits(c))
@@ -413,7 +413,7 @@ fn notation_round_trips() {
     });
 }
 
-/// Few pieces and many plies, so that positions recur.
+/// Games with few pieces and many plies, so that positions recur.
 fn shuffling_games(mut visit: impl FnMut(&mut Position, usize)) {
     const STARTS: [&str; 4] = [
         "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1",
@@ -436,7 +436,7 @@ fn shuffling_games(mut visit: impl FnMut(&mut Position, usize)) {
     }
 }
 
-/// Half of the time the way back of the piece that moved two plies ago.
+/// In half of the cases, the move that returns the piece that moved two plies ago.
 fn biased(position: &Position, moves: &MoveList, rng: &mut SplitMix64) -> Move {
     let last = position.history.last().and_then(|state| state.mv);
     let back = last
@@ -448,7 +448,7 @@ fn biased(position: &Position, moves: &MoveList, rng: &mut SplitMix64) -> Move {
     }
 }
 
-/// Occurrences of the current position: (after the root of a search `ply` plies ago, before or at it).
+/// Occurrences of the current position: after the root of a search `ply` plies ago, and before or at it.
 fn occurrences(position: &Position, ply: usize) -> (usize, usize) {
     let keys = position.history.iter().rev().map(|state| state.key);
     let equal = keys.enumerate().filter(|&(_, key)| key == position.key());
@@ -462,11 +462,11 @@ fn repetition_equals_brute_force() {
     shuffling_games(|position, plies| {
         for ply in [0, 1, 3, 4, 5, 6, 9, plies] {
             let (inside, before) = occurrences(position, ply);
-            let wanted = inside >= 1 || inside + before >= 2;
-            seen += usize::from(wanted);
+            let expected = inside >= 1 || inside + before >= 2;
+            seen += usize::from(expected);
             assert_eq!(
                 position.is_repetition(ply),
-                wanted,
+                expected,
                 "{} ply {ply}",
                 position.fen()
             );
@@ -481,14 +481,14 @@ fn upcoming_repetition_equals_brute_force() {
     shuffling_games(|position, plies| {
         for ply in [0, 1, 3, 4, 6, plies] {
             let upcoming = position.upcoming_repetition(ply);
-            let wanted = position.legal_moves().iter().any(|&m| {
+            let expected = position.legal_moves().iter().any(|&m| {
                 position.do_move(m);
                 let repeats = position.is_repetition(ply + 1);
                 position.undo_move();
                 repeats
             });
-            seen += usize::from(wanted);
-            assert_eq!(upcoming, wanted, "{} ply {ply}", position.fen());
+            seen += usize::from(expected);
+            assert_eq!(upcoming, expected, "{} ply {ply}", position.fen());
         }
     });
     assert!(seen > 1000, "only {seen} cycles tested");
@@ -505,7 +505,7 @@ fn null_moves_break_repetition() {
 }
 
 #[test]
-fn fifty_moves_are_a_draw_unless_mate() {
+fn fifty_move_rule_is_a_draw_unless_mate() {
     let play = |fen: &str, text: &str| {
         let mut position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         position.do_move(position.parse_uci(text).expect(text));

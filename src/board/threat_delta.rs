@@ -1,16 +1,16 @@
-//! Making a move so that the attacks that came and went with it can be listed later.
+//! Recording of a move, so that the attacks it adds and removes can be listed later.
 //!
-//! The attacks before the move and after it differ only around the squares whose pieces changed. So the same question
-//! is asked twice, of the board before and of the board after: which attacks do the pieces on these squares make, which
-//! do they suffer, and which do sliders make through those that are empty? It is asked only when somebody evaluates: a
-//! search leaves many positions before that, and keeping two small boards costs less than the answer.
+//! The attacks before and after the move differ only around the squares whose pieces changed. So the same function
+//! runs on the board before and on the board after the move. It lists the attacks that pieces on these squares make
+//! and receive, and the attacks of sliders through the empty ones. It runs only before an evaluation: a search undoes
+//! many moves without one, and storing two small boards costs less than the list.
 
 use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square};
 
 use super::attacks;
 use super::{DirtyPieces, DirtyThreats, Move, Position};
 
-/// Which piece stands where: what attacks depend on.
+/// The placement of the pieces, which determines the attacks.
 #[derive(Clone, Copy)]
 struct Placement {
     by_role: ByRole<Bitboard>,
@@ -28,8 +28,8 @@ pub(crate) struct MoveBoards {
 }
 
 impl MoveBoards {
-    /// No move, on an empty board.
-    pub(crate) fn nothing() -> Self {
+    /// A null move on an empty board.
+    pub(crate) fn empty() -> Self {
         let empty = Placement {
             by_role: ByRole::default(),
             by_color: ByColor::default(),
@@ -42,7 +42,7 @@ impl MoveBoards {
         }
     }
 
-    /// Lists in `attacks` those that went and came with the move.
+    /// Lists in `attacks` the attacks that the move removed and added.
     pub(crate) fn list(&self, attacks: &mut DirtyThreats) {
         attacks.clear();
         let Self {
@@ -56,7 +56,7 @@ impl MoveBoards {
 }
 
 impl Position {
-    /// [`Position::do_move_to`] that also keeps the board `around` the move.
+    /// Same as [`Position::do_move_to`], but also stores the boards before and after the move in `around`.
     // CITE: threat deltas recorded while a move is made: Stockfish 18 (idea).
     #[inline]
     pub(crate) fn do_move_recording(
@@ -97,7 +97,7 @@ impl Position {
 }
 
 impl Placement {
-    /// The attacks of this board that exist only because of what stands, or does not stand, on the `changed` squares.
+    /// The attacks of this board that depend on the `changed` squares, occupied or empty.
     #[inline]
     fn push_attacks_around(&self, changed: Bitboard, came: bool, attacks: &mut DirtyThreats) {
         for square in changed {
@@ -113,7 +113,7 @@ impl Placement {
         }
     }
 
-    /// The attacks that a piece makes, and those on it of pieces on squares that did not change.
+    /// The attacks that a piece makes, and those that it receives from unchanged squares.
     #[inline]
     fn push_attacks_of_piece(
         &self,
@@ -152,7 +152,7 @@ impl Placement {
         }
     }
 
-    /// The attacks of sliders through an empty square; neither end changed.
+    /// The attacks of sliders through an empty square, between two unchanged squares.
     #[inline]
     fn push_attacks_through_gap(
         &self,
@@ -166,10 +166,10 @@ impl Placement {
         let first = (straight | diagonal) & self.occupied();
         for from in (straight & rooks | diagonal & bishops) & !changed {
             let line = attacks::ray(from, square);
-            let beyond = line & first & !Bitboard::from_square(from) & !changed;
-            // A slider that sees through two gaps is told of at the first one.
-            let seen_before = attacks::between(from, square) & changed;
-            if let (Some(to), true) = (beyond.first(), seen_before.is_empty()) {
+            let attacked = line & first & !Bitboard::from_square(from) & !changed;
+            // A slider that attacks through two gaps is listed at the first one only.
+            let earlier_gaps = attacks::between(from, square) & changed;
+            if let (Some(to), true) = (attacked.first(), earlier_gaps.is_empty()) {
                 deltas.push((self.piece_on(from), from), (self.piece_on(to), to), came);
             }
         }
@@ -191,7 +191,7 @@ impl Placement {
         self.by_color.white | self.by_color.black
     }
 
-    /// Pieces that slide along files and ranks, and those that slide along diagonals.
+    /// Pieces that slide along files and ranks, and pieces that slide along diagonals.
     #[inline]
     fn sliders(&self) -> (Bitboard, Bitboard) {
         let queens = self.by_role.queen;
@@ -216,10 +216,10 @@ mod tests {
 
     /// Every kind of attack.
     const ALL: AttackKinds = AttackKinds::new([0b11_1111; 6]);
-    /// Some of each.
+    /// Some kinds of attack for each attacker but the king.
     const SOME: AttackKinds = AttackKinds::new([0b1010, 0b1_1111, 0b1111, 0b1111, 0b1_1111, 0]);
 
-    /// Every wanted attack of a board, by shakmaty's board alone; counted, so that nothing is there twice.
+    /// All recorded attacks of a board, from shakmaty's board alone. They are counted, so that duplicates are found.
     fn all_attacks(position: &Position, kinds: AttackKinds) -> BTreeMap<AttackChange, i32> {
         let board = position.to_setup().board;
         let mut attacks = BTreeMap::new();
@@ -236,17 +236,17 @@ mod tests {
         attacks
     }
 
-    /// What is told of `m` turns the attacks before it into those after it.
+    /// Checks that the changes of `m` turn the attacks before it into the attacks after it.
     fn check(position: &mut Position, m: Move, kinds: AttackKinds) -> usize {
         let mut attacks = all_attacks(position, kinds);
         let mut deltas = DirtyThreats::new(kinds);
         let fen = position.fen();
-        let mut around = MoveBoards::nothing();
+        let mut around = MoveBoards::empty();
         let mut dirty = DirtyPieces::none();
         position.do_move_recording(m, &mut dirty, &mut around);
         around.list(&mut deltas);
         for change in deltas.iter() {
-            // The same attack without the mark of having come is what it is found by.
+            // The key is the attack with the mark of an added one.
             let came = AttackChange::from_bits(change.bits() | 1 << 20);
             *attacks.entry(came).or_default() += if change.came() { 1 } else { -1 };
         }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_the_difference() {
+    fn listed_changes_equal_the_difference() {
         random_games(31, 6, |position, _| {
             for &m in position.legal_moves().iter() {
                 check(position, m, ALL);
@@ -269,9 +269,10 @@ mod tests {
     }
 
     #[test]
-    fn crowded_boards_and_odd_moves_are_told_exactly() {
+    fn crowded_boards_and_unusual_moves_are_listed_exactly() {
         for fen in [
-            // The most threats that a hill climb found; a king that castles among queens; en passant opens a rank.
+            // The most threats that hill climbing found; a king that castles among queens; en passant that opens a
+            // rank.
             "2B1Q1B1/3rnK2/QnqNqnr1/1QnRnQb1/RNqnQ1q1/1kNQ1N2/b1Rn4/8 w - - 0 1",
             "1q4q1/8/8/8/8/8/5k2/QRK3RQ w GB - 0 1",
             "7k/8/8/Q2pP2q/8/8/8/K7 w - d6 0 1",
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_that_is_not_wanted() {
+    fn only_recorded_kinds_are_listed() {
         let mut position = Position::startpos();
         let m = position.parse_uci("e2e4").expect("a legal move");
         assert_eq!(check(&mut position, m, AttackKinds::NONE), 0);

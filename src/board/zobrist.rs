@@ -1,5 +1,5 @@
-//! Zobrist keys: shakmaty's tables (those of the Polyglot book format), so that a key can be checked
-//! against an independent computation.
+//! Zobrist keys: shakmaty's tables, which are those of the Polyglot book format, so that a key can be checked against
+//! an independent computation.
 
 use shakmaty::zobrist::{Zobrist64, ZobristValue};
 use shakmaty::{CastlingSide, Color, File, Role, Square};
@@ -18,7 +18,7 @@ pub fn piece(square: Square, color: Color, role: Role) -> u64 {
     Zobrist64::zobrist_for_piece(square, role.of(color)).0
 }
 
-/// Key that is included when White is to move.
+/// Key that is included if White is to move.
 #[inline]
 pub fn turn() -> u64 {
     Zobrist64::zobrist_for_white_turn().0

@@ -1,4 +1,4 @@
-//! A book of games: which moves were played in which positions, and with what success.
+//! Building of a book from games: the moves played in each position, and their results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,31 +6,31 @@ use super::entry::{Entry, code_of};
 use crate::board::Color;
 use crate::notation::pgn::Game;
 
-/// What of the games is taken.
+/// Selection of the moves of the games.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
-    /// Plies of each game.
+    /// Maximum number of plies of each game.
     pub max_ply: usize,
-    /// Games in which a move must have been played.
+    /// Minimum number of games in which a move was played.
     pub min_games: u32,
 }
 
-/// What became of a move.
+/// Statistics of a move.
 #[derive(Clone, Copy, Default)]
 struct Record {
     games: u32,
-    /// Two points a win of the side that moved, one a draw or a game without a result.
+    /// Two points for each win of the side that moved, one for each draw or unknown result.
     points: u64,
 }
 
-/// Counts the moves of games, one game after the other.
+/// Collects the moves of games.
 #[derive(Default)]
 pub struct BookBuilder {
     records: HashMap<(u64, u16), Record>,
 }
 
 impl BookBuilder {
-    /// Adds the moves of a game, each of a position once however often the game comes back to it.
+    /// Adds the moves of a game. A move of a position counts once, even if the game repeats the position.
     pub fn add(&mut self, game: &Game, max_ply: usize) {
         let mut position = game.start.clone();
         let mut seen = HashSet::new();
@@ -45,18 +45,18 @@ impl BookBuilder {
         }
     }
 
-    /// The entries of a book of the games, in the order of a file. The weight of a move is its success: two points a
-    /// win of the side that played it, one a draw or an unknown result; moves that only lost are left out, and those of
-    /// fewer than `min_games` games. Where a position's points are more than the format can hold, those of all its
-    /// moves are divided by one number.
+    /// The entries of the book, in the order of a file. The weight of a move is its success: two points for each win
+    /// of its side, one for each draw or unknown result. Moves without points are omitted, and so are moves of fewer
+    /// than `min_games` games. If a position's points exceed the range of the format, the points of all its moves are
+    /// divided by one number.
     // CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
     pub fn entries(mut self, min_games: u32) -> Vec<Entry> {
         self.records
             .retain(|_, record| record.games >= min_games && record.points > 0);
-        let mut most: HashMap<u64, u64> = HashMap::new();
+        let mut max_points: HashMap<u64, u64> = HashMap::new();
         for (&(key, _), record) in &self.records {
-            let most = most.entry(key).or_default();
-            *most = record.points.max(*most);
+            let max_points = max_points.entry(key).or_default();
+            *max_points = record.points.max(*max_points);
         }
         let mut entries: Vec<Entry> = self
             .records
@@ -64,7 +64,7 @@ impl BookBuilder {
             .map(|((key, code), record)| Entry {
                 key,
                 code,
-                weight: scaled(record.points, most[&key]),
+                weight: scaled(record.points, max_points[&key]),
             })
             .collect();
         entries.sort_by_key(|entry| (entry.key, std::cmp::Reverse(entry.weight), entry.code));
@@ -72,7 +72,7 @@ impl BookBuilder {
     }
 }
 
-/// What a game's result is worth to a side.
+/// Points of a game's result for a side.
 fn points(result: &str, side: Color) -> u64 {
     match (result, side) {
         ("1-0", Color::White) | ("0-1", Color::Black) => 2,
@@ -81,9 +81,9 @@ fn points(result: &str, side: Color) -> u64 {
     }
 }
 
-/// `points` as a weight where the best move of the position has `most`; never 0.
-fn scaled(points: u64, most: u64) -> u16 {
-    let divisor = most.div_ceil(u64::from(u16::MAX)).max(1);
+/// The weight for `points` if the best move of the position has `max_points`; at least 1.
+fn scaled(points: u64, max_points: u64) -> u16 {
+    let divisor = max_points.div_ceil(u64::from(u16::MAX)).max(1);
     (points / divisor).max(1) as u16
 }
 
@@ -111,7 +111,7 @@ mod tests {
         Book::from_bytes(bytes).expect("a book")
     }
 
-    /// The book's moves after these, with their weights.
+    /// The book's moves after these moves, with their weights.
     fn after(book: &Book, moves: &[&str]) -> Vec<(String, u16)> {
         let mut position = Position::startpos();
         for text in moves {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn success_is_weight_and_losers_are_left_out() {
+    fn weight_is_success_and_losing_moves_are_omitted() {
         let book = book(BuildOptions {
             max_ply: 100,
             min_games: 1,
@@ -136,13 +136,13 @@ mod tests {
         // e4 won once and lost once, d4 drew, f3 lost.
         assert_eq!(after(&book, &[]), named(&[("e4", 2), ("d4", 1)]));
         assert_eq!(after(&book, &["e4"]), named(&[("c5", 2)]));
-        // One game, though it came here twice.
+        // One game, although it reached the position twice.
         assert_eq!(after(&book, &["d4"]), named(&[("Nf6", 1)]));
         assert_eq!(after(&book, &["f3", "e5", "g4"]), named(&[("Qh4#", 2)]));
     }
 
     #[test]
-    fn limits_of_plies_and_games_hold() {
+    fn entries_respect_limits_of_plies_and_games() {
         let short = book(BuildOptions {
             max_ply: 1,
             min_games: 1,
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn points_beyond_the_format_are_scaled() {
+    fn points_beyond_the_format_are_scaled_down() {
         assert_eq!(scaled(65_535, 65_535), 65_535);
         assert_eq!(scaled(131_072, 131_072), 43_690);
         assert_eq!(scaled(1, 1 << 40), 1);

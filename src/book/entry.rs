@@ -1,10 +1,10 @@
 //! An entry of a Polyglot book: 16 bytes, all numbers big-endian.
 //!
 //! ```text
-//! key     8 bytes   of the position: the engine's own keys are those of the format
+//! key     8 bytes   of the position, by the format's own Zobrist keys, which the engine uses as well
 //! move    2 bytes   to | from << 6 | promotion << 12 (knight 1 to queen 4); castling is king takes rook
-//! weight  2 bytes   how often the move is to be played, compared with the position's others
-//! learn   4 bytes   for the use of programs that learn; not ours
+//! weight  2 bytes   relative frequency of the move among the position's moves
+//! learn   4 bytes   for learning programs; not used here
 //! ```
 // CITE: Michel Van den Bergh, "Polyglot book format" (hgm.nubati.net/book_format.html).
 
@@ -13,19 +13,19 @@ use crate::board::{Color, Move, Position, Square};
 /// Bytes of an entry.
 pub const ENTRY_BYTES: usize = 16;
 
-/// A move that a book has for a position.
+/// A book move of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// [`Position::key`] of the position.
+    /// [`Position::polyglot_key`] of the position.
     pub key: u64,
     /// The move in the format's code.
     pub code: u16,
-    /// How often it is to be played, compared with the position's other moves.
+    /// Relative frequency of the move among the position's moves.
     pub weight: u16,
 }
 
 impl Entry {
-    /// The entry in 16 bytes.
+    /// Reads an entry from 16 bytes.
     pub fn from_bytes(bytes: &[u8; ENTRY_BYTES]) -> Self {
         let number = u128::from_be_bytes(*bytes);
         Self {
@@ -43,8 +43,8 @@ impl Entry {
         parts.to_be_bytes()
     }
 
-    /// The legal move of `position` that the entry means, or `None`: keys of two positions may be the same, and files
-    /// may hold anything.
+    /// The legal move of `position` that the entry encodes, or `None`. Two positions may have the same key, and files
+    /// may contain invalid codes.
     pub fn legal_move(&self, position: &Position) -> Option<Move> {
         let (to, from) = (self.code & 63, self.code >> 6 & 63);
         let m = Move::from_bits(from | to << 6 | self.code & 0xF000)?;
@@ -60,7 +60,7 @@ pub fn code_of(m: Move) -> u16 {
     m.to() as u16 | (m.from() as u16) << 6 | m.bits() & 0xF000
 }
 
-/// Castling that was written, against the format, as the king's step of two squares.
+/// Castling that is written, against the format, as the king's step of two squares.
 fn castling_by_goal(position: &Position, m: Move) -> Option<Move> {
     let king = position.turn().fold_wb(Square::E1, Square::E8);
     let is_king = m.from() == king && position.king(position.turn()) == king;
@@ -88,7 +88,7 @@ mod tests {
         Position::from_fen(fen, CastlingMode::Standard).expect(fen)
     }
 
-    /// The move that a code means, in coordinates.
+    /// The move of a code, in coordinates.
     fn meaning(fen: &str, code: u16) -> Option<String> {
         let position = position(fen);
         let entry = Entry {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_there_and_back() {
+    fn entry_round_trips_through_bytes() {
         let mut rng = SplitMix64::new(3);
         for _ in 0..1000 {
             let entry = Entry {
@@ -122,9 +122,9 @@ mod tests {
         assert_eq!(first.to_bytes(), bytes);
     }
 
-    /// The positions whose keys the format's description gives.
+    /// The example positions of the format's description, with their keys.
     #[test]
-    fn the_keys_are_those_of_the_format() {
+    fn polyglot_keys_match_the_description_of_the_format() {
         for (fen, key) in [
             (
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_mean_legal_moves_only() {
+    fn legal_move_accepts_only_legal_moves() {
         const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         const CASTLING: &str = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
         const PROMOTION: &str = "8/P6k/8/8/8/8/7K/8 w - - 0 1";

@@ -1,8 +1,8 @@
-//! Opening books in the Polyglot format: asked for a move, shown, and made of games.
+//! Opening books in the Polyglot format: probing, printing, and building from games.
 //!
-//! * `entry`: 16 bytes of a file, and its code for moves
-//! * `polyglot`: a book that was read, and the choice of a move by weight
-//! * `build`: a book of the games of a PGN
+//! * `entry`: an entry of 16 bytes, and its code for moves
+//! * `polyglot`: a book in memory, and the choice of a move by weight
+//! * `build`: building of a book from the games of a PGN
 //! * `run`: the commands `book build` and `book show`
 
 mod build;

@@ -1,4 +1,4 @@
-//! A book that was read, and the choice of a move.
+//! A book in memory, and the choice of a move.
 
 use std::fs;
 use std::path::Path;
@@ -10,27 +10,27 @@ use crate::board::{Move, Position};
 use crate::util::kind::Kind;
 use crate::util::rng::SplitMix64;
 
-/// A larger file is refused rather than read: the largest books have some hundred MB.
-const LARGEST_FILE: u64 = 4 << 30;
+/// Maximum size of a file in bytes. The largest books have some hundred MB.
+const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// A Polyglot book in memory.
 #[derive(Debug)]
 pub struct Book {
-    /// Entries by rising key, as bytes of the file.
+    /// The entries in the order of their keys, as in the file.
     bytes: Vec<u8>,
 }
 
-/// A legal move that a book has for a position.
+/// A legal book move of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BookMove {
     /// The move.
     pub m: Move,
-    /// How often it is to be played, compared with the position's other moves; a move of weight 0 is known, but not
+    /// Relative frequency of the move among the position's moves. A move of weight 0 is in the book, but is not
     /// played.
     pub weight: u16,
 }
 
-/// What a book may replace: whole entries in the order of their keys, which are hardly ever text.
+/// The kind of file that a book may overwrite: whole entries in the order of their keys, which text hardly ever is.
 pub const KIND: Kind = Kind {
     name: "a Polyglot book",
     is: |head| {
@@ -44,41 +44,45 @@ impl Book {
     /// Reads a book.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no book: not of whole entries, or not in the order of the keys.
+    /// Fails if the file cannot be read or is not a book: not a whole number of entries, or not in the order of the
+    /// keys.
     pub fn open(path: &Path) -> Result<Self> {
         let read = || -> Result<Self> {
             let found = fs::metadata(path)?;
             if !found.is_file() {
                 bail!("it is not a regular file");
             }
-            if found.len() > LARGEST_FILE {
-                bail!("it is larger than {} GiB", LARGEST_FILE >> 30);
+            if found.len() > MAX_FILE_BYTES {
+                bail!(
+                    "the file is larger than the maximum of {} GiB",
+                    MAX_FILE_BYTES >> 30
+                );
             }
             Self::from_bytes(fs::read(path)?)
         };
         read().with_context(|| format!("book '{}'", path.display()))
     }
 
-    /// The book in the bytes of a file.
+    /// A book from the bytes of a file.
     ///
     /// # Errors
-    /// When they are no book.
+    /// Fails if the bytes are not a valid book.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         if bytes.is_empty() || !bytes.len().is_multiple_of(ENTRY_BYTES) {
             bail!(
-                "it is no Polyglot book: {} bytes are not a number of entries of {ENTRY_BYTES}",
+                "not a Polyglot book: {} bytes are not a whole number of entries of {ENTRY_BYTES} bytes",
                 bytes.len()
             );
         }
         let book = Self { bytes };
         if let Some(at) = (1..book.len()).find(|&at| book.key(at - 1) > book.key(at)) {
-            bail!("it is no Polyglot book: entry {} is out of order", at + 1);
+            bail!("not a Polyglot book: entry {} is out of order", at + 1);
         }
         Ok(book)
     }
 
     /// Number of entries.
-    #[allow(clippy::len_without_is_empty)] // An empty file is no book.
+    #[allow(clippy::len_without_is_empty)] // An empty file is not a book.
     pub fn len(&self) -> usize {
         self.bytes.len() / ENTRY_BYTES
     }
@@ -106,7 +110,7 @@ impl Book {
         low
     }
 
-    /// The legal moves that the book has for a position, the heaviest first.
+    /// The legal book moves of a position, by falling weight.
     pub fn moves(&self, position: &Position) -> Vec<BookMove> {
         let key = position.polyglot_key();
         let mut moves: Vec<BookMove> = Vec::new();
@@ -126,7 +130,7 @@ impl Book {
         moves
     }
 
-    /// A move by chance, each as often as its weight says; `None` where the book has none to play.
+    /// A random move with probabilities by weight; `None` if the book has no move of positive weight.
     pub fn choose(&self, position: &Position, rng: &mut SplitMix64) -> Option<BookMove> {
         let moves = self.moves(position);
         let total: usize = moves.iter().map(|found| usize::from(found.weight)).sum();
@@ -136,9 +140,9 @@ impl Book {
         let mut drawn = rng.below(total);
         moves.into_iter().find(|found| {
             let weight = usize::from(found.weight);
-            let is_it = drawn < weight;
+            let is_chosen = drawn < weight;
             drawn = drawn.saturating_sub(weight);
-            is_it
+            is_chosen
         })
     }
 }
@@ -167,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_come_by_weight_and_what_is_illegal_does_not() {
+    fn moves_are_legal_and_sorted_by_weight() {
         let start = Position::startpos();
         let book = book(&[("e2e4", 3), ("d2d4", 7), ("a2a3", 0), ("e2e4", 3)]);
         let found: Vec<_> = book
@@ -175,10 +179,10 @@ mod tests {
             .iter()
             .map(|found| (start.uci(found.m, false), found.weight))
             .collect();
-        let wanted = [("d2d4", 7), ("e2e4", 3), ("a2a3", 0)];
+        let expected = [("d2d4", 7), ("e2e4", 3), ("a2a3", 0)];
         assert_eq!(
             found,
-            wanted.map(|(text, weight)| (text.to_owned(), weight))
+            expected.map(|(text, weight)| (text.to_owned(), weight))
         );
         let mut next = start.clone();
         next.do_move(start.parse_uci("e2e4").expect("legal"));
@@ -187,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_follows_the_weights_and_the_seed() {
+    fn choose_follows_the_weights_and_the_seed() {
         let start = Position::startpos();
         let some = book(&[("e2e4", 30), ("d2d4", 10), ("a2a3", 0)]);
         let draw = |seed| {
@@ -207,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_book_is_refused_and_random_books_never_harm() {
+    fn from_bytes_rejects_invalid_books_and_random_books_give_legal_moves() {
         let refusal = |bytes: Vec<u8>| Book::from_bytes(bytes).expect_err("no book").to_string();
         assert!(refusal(Vec::new()).contains("0 bytes"));
         assert!(refusal(vec![0; 17]).contains("17 bytes"));

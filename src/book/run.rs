@@ -14,12 +14,12 @@ use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::reason;
 
-/// Makes the book `out` of the games in `files` (`-` is standard input). Games with a mistake are skipped and named on
-/// `err`.
+/// Builds the book `out` from the games in `files` (`-` is standard input). Games with a mistake are skipped and
+/// reported on `err`.
 ///
 /// # Errors
-/// When a file cannot be read, no move is left, or the book cannot be written; `out` is as it was then. After the book
-/// was written, when games were skipped or cut.
+/// Fails if a file cannot be read, no move is left, or the book cannot be written; `out` is then unchanged. Also fails
+/// after writing the book if games were skipped or cut.
 pub fn make(
     files: &[PathBuf],
     out: &Path,
@@ -29,7 +29,7 @@ pub fn make(
 ) -> Result<()> {
     let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     check_distinct(&[out], &inputs)?;
-    // Whether the book can be written is asked before the games are read, which takes longer.
+    // Reading the games takes long, so the output file is checked first.
     drop(AtomicFile::create_over(out, &KIND)?);
     let mut builder = BookBuilder::default();
     let (mut used, mut broken) = (0, 0);
@@ -57,7 +57,7 @@ pub fn make(
     let entries = builder.entries(options.min_games);
     if entries.is_empty() {
         bail!(
-            "no move was played in {} of the {used} games; try a smaller --min-games",
+            "no move was played in at least {} of the {used} games; use a smaller --min-games",
             options.min_games
         );
     }
@@ -82,14 +82,14 @@ pub fn make(
     Ok(())
 }
 
-/// Prints the moves that a book has for a position: weight, share, move.
+/// Prints the book moves of a position: weight, share, move.
 ///
 /// # Errors
-/// When `out` fails.
+/// Fails on an error of `out`.
 pub fn show(book: &Book, position: &Position, out: &mut dyn Write) -> Result<()> {
     let moves = book.moves(position);
     if moves.is_empty() {
-        writeln!(out, "The book has no move for {}", position.fen())?;
+        writeln!(out, "the book has no move for {}", position.fen())?;
         return Ok(());
     }
     let total: u32 = moves.iter().map(|found| u32::from(found.weight)).sum();

@@ -1,9 +1,9 @@
-//! The syntax of EPD: four FEN fields, then operations that semicolons end.
+//! The syntax of EPD: four FEN fields, then operations terminated by semicolons.
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 16.2.
 
 use anyhow::{Result, bail};
 
-/// One line of an EPD file, taken apart but not understood.
+/// One line of an EPD file, split into its parts but not interpreted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpdRecord {
     /// The position as a FEN of six fields; the counters come from the fields or from `hmvc` and `fmvn`.
@@ -13,16 +13,16 @@ pub struct EpdRecord {
 }
 
 impl EpdRecord {
-    /// Takes a line apart.
+    /// Splits a line into its parts.
     ///
     /// # Errors
-    /// When there are not four fields.
+    /// Fails if there are fewer than four fields.
     pub fn parse(line: &str) -> Result<Self> {
         let (fields, rest) = take_words(line.trim_start_matches('\u{feff}'), 4);
         let Ok(fields) = <[&str; 4]>::try_from(fields) else {
-            bail!("fewer than the four fields of a position");
+            bail!("expected the four fields of a position, found fewer");
         };
-        // Some files have a dash too many.
+        // Some files have an additional dash.
         let (counters, rest) = take_counters(without_dashes(rest));
         let rest = without_dashes(rest);
         let operations = parse_operations(rest);
@@ -50,13 +50,13 @@ impl EpdRecord {
     }
 }
 
-/// Whether a line of a file holds no record: empty, or a comment.
+/// Whether a line of a file has no record: it is empty or a comment.
 pub fn is_blank(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#')
 }
 
-/// The first `count` words and what follows them. A semicolon ends a word and is left.
+/// The first `count` words, and the rest. A semicolon ends a word and is not consumed.
 fn take_words(text: &str, count: usize) -> (Vec<&str>, &str) {
     let mut words = Vec::with_capacity(count);
     let mut rest = text.trim_start();
@@ -73,12 +73,12 @@ fn take_words(text: &str, count: usize) -> (Vec<&str>, &str) {
     (words, rest)
 }
 
-/// The text after dashes and empty operations.
+/// The text without leading dashes and empty operations.
 fn without_dashes(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let after = rest.strip_prefix(['-', ';']).unwrap_or(rest);
-        // A dash in front of something else is part of it.
+        // A dash directly before other characters is part of the word.
         if after.len() == rest.len()
             || !(after.is_empty() || after.starts_with([' ', '\t', ';', '-']))
         {
@@ -88,7 +88,7 @@ fn without_dashes(text: &str) -> &str {
     }
 }
 
-/// The two counters of a full FEN, if both are there.
+/// The two counters of a full FEN, if both are present.
 fn take_counters(text: &str) -> (Option<[u32; 2]>, &str) {
     let (words, rest) = take_words(text, 2);
     let number = |i: usize| words.get(i).and_then(|word: &&str| word.parse().ok());
@@ -98,7 +98,7 @@ fn take_counters(text: &str) -> (Option<[u32; 2]>, &str) {
     }
 }
 
-/// Splits at the semicolons outside quotation marks, and each part at its white space.
+/// Splits the text at semicolons outside quotation marks, and each part at white space.
 fn parse_operations(text: &str) -> Vec<(String, Vec<String>)> {
     let mut operations = Vec::new();
     let mut words: Vec<String> = Vec::new();
@@ -130,7 +130,7 @@ mod tests {
     const POSITION: &str = "8/8/4k3/8/8/8/8/4K3 w - -";
 
     #[test]
-    fn operations_respect_quotation_marks() {
+    fn parser_respects_quotation_marks() {
         let line = format!("{POSITION} bm Ke2 Kd2; id \"a; b\";c0 \"f5=10, Be5+=2\"");
         let record = EpdRecord::parse(&line).expect("a record");
         assert_eq!(record.fen, format!("{POSITION} 0 1"));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_come_from_fields_or_operations() {
+    fn parser_reads_counters_from_fields_or_operations() {
         let fen = |tail: &str| {
             EpdRecord::parse(&format!("{POSITION}{tail}"))
                 .map(|r| r.fen)
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn suites_with_dashes_and_semicolons_after_the_fields_are_read() {
+    fn parser_skips_dashes_and_semicolons_after_the_fields() {
         for tail in [
             " bm Ke2;",
             " - bm Ke2;",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn junk_is_refused_or_harmless() {
+    fn parser_rejects_missing_fields_and_accepts_open_quotation() {
         assert!(EpdRecord::parse("8/8/8 w -").is_err());
         assert!(EpdRecord::parse("").is_err());
         let odd = EpdRecord::parse(&format!("{POSITION} ;; id \"never closed")).expect("a record");

@@ -1,4 +1,4 @@
-//! A position as a text: a FEN or the initial position, and the moves after it.
+//! A position as text: a FEN or the initial position, followed by moves.
 
 use anyhow::{Result, bail};
 
@@ -8,19 +8,19 @@ use crate::util::text::excerpt;
 
 /// The position of a FEN of four to six fields; an empty text is the initial position.
 ///
-/// Tools have no `UCI_Chess960` option: file letters (Shredder-FEN) in the castling field mean Chess960 where they name
-/// a king or rook away from its standard square. K, Q, k and q mean standard castling.
+/// Tools have no `UCI_Chess960` option. File letters (Shredder-FEN) in the castling field mean Chess960 if they name a
+/// king or rook away from its standard square. K, Q, k and q mean standard castling.
 ///
 /// # Errors
-/// When the text is no FEN; the message names what is wrong with it.
+/// Fails if the text is not a FEN; the message says what is wrong.
 pub fn position_from_fen(fen: &str) -> Result<Position> {
     position_in_mode(fen, CastlingMode::Standard)
 }
 
-/// [`position_from_fen`] where something else than the FEN tells the variant.
+/// Same as [`position_from_fen`], but with the castling mode from another source than the FEN.
 ///
 /// # Errors
-/// When the text is no FEN.
+/// Fails if the text is not a FEN.
 pub fn position_in_mode(fen: &str, mode: CastlingMode) -> Result<Position> {
     if fen.trim().is_empty() || fen.trim() == "startpos" {
         return Ok(Position::startpos());
@@ -28,7 +28,8 @@ pub fn position_in_mode(fen: &str, mode: CastlingMode) -> Result<Position> {
     Position::from_fen(fen, mode)
 }
 
-/// Whether a text begins a position: `startpos`, a board (which has slashes), or the first move of a game (`1. e4`).
+/// Whether a text begins with a position: `startpos`, a board (which has slashes), or the first move of a game (`1.
+/// e4`).
 pub fn begins_position(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or("");
     first.eq_ignore_ascii_case("startpos") || first.contains('/') || begins_game(first)
@@ -39,11 +40,11 @@ fn begins_game(word: &str) -> bool {
         .is_some_and(|move_text| !move_text.starts_with('.'))
 }
 
-/// The position after `startpos` or a FEN and the moves behind the word `moves`, or after the moves of a game from
+/// The position after `startpos` or a FEN, followed by the word `moves` and moves; or after the moves of a game from
 /// the initial position (`1. e4 e5 2. Nf3`). The moves may have numbers.
 ///
 /// # Errors
-/// When the FEN or a move is wrong; the message names it.
+/// Fails if the FEN or a move is invalid; the message names it.
 pub fn position_with_moves(text: &str) -> Result<Position> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let first = *words.first().unwrap_or(&"");
@@ -55,7 +56,7 @@ pub fn position_with_moves(text: &str) -> Result<Position> {
     let start = if first.eq_ignore_ascii_case("startpos") {
         if end > 1 {
             bail!(
-                "'{}' after startpos: the word 'moves' is missing",
+                "unexpected '{}' after 'startpos'; expected the word 'moves'",
                 excerpt(words[1])
             );
         }
@@ -66,7 +67,7 @@ pub fn position_with_moves(text: &str) -> Result<Position> {
     after_moves(start, words.get(end + 1..).unwrap_or_default())
 }
 
-/// The position after moves, between which numbers may stand.
+/// The position after moves, which may have numbers.
 fn after_moves(mut position: Position, words: &[&str]) -> Result<Position> {
     for word in words {
         if !word.is_empty() && without_number(word).is_empty() {
@@ -83,9 +84,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_castling_field_tells_the_variant() {
+    fn castling_field_determines_the_variant() {
         let mode = |fen| position_from_fen(fen).expect(fen).castling_mode();
-        for (fen, wanted) in [
+        for (fen, expected) in [
             (
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
                 CastlingMode::Standard,
@@ -100,12 +101,12 @@ mod tests {
                 CastlingMode::Standard,
             ),
         ] {
-            assert_eq!(mode(fen), wanted, "{fen}");
+            assert_eq!(mode(fen), expected, "{fen}");
         }
     }
 
     #[test]
-    fn no_fen_is_the_initial_position() {
+    fn empty_fen_is_the_initial_position() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         assert_eq!(
             position_from_fen("").map(|p| p.fen()).ok().as_deref(),
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_read_in_every_spelling_with_and_without_numbers() {
+    fn moves_are_accepted_in_every_spelling_with_and_without_numbers() {
         let expected = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
         for text in [
             "startpos moves e2e4 e7e5 g1f3 b8c6",
@@ -137,11 +138,9 @@ mod tests {
     }
 
     #[test]
-    fn wrong_words_are_named() {
+    fn errors_name_the_wrong_word() {
         let error = |text| format!("{:#}", position_with_moves(text).expect_err(text));
-        assert!(
-            error("startpos e2e4").contains("'e2e4' after startpos: the word 'moves' is missing")
-        );
+        assert!(error("startpos e2e4").contains("unexpected 'e2e4' after 'startpos'"));
         assert!(error("startpos moves e2e5").contains("'e2e5' is not a legal move"));
         assert!(error("startpos moves e4 Sf6").contains("'Sf6' is not a move"));
         assert!(error("1. e4 e5 2. Ke3").contains("'Ke3' is not a legal move"));

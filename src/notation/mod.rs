@@ -1,7 +1,7 @@
-//! Chess as text: moves as people write them, positions with moves, EPD, and games in PGN.
+//! Chess as text: moves in the notations that people use, positions with moves, EPD, and games in PGN.
 //!
 //! * [`spelling`]: the syntax of a written move
-//! * [`moves`]: the legal move that a text means, for every reader of moves but UCI
+//! * [`moves`]: conversion of a text into a legal move, for every reader of moves except UCI
 //! * [`line`](mod@line): a position, and the moves after it
 //! * [`named_lines`]: the lines of named openings
 //! * [`epd`]: the syntax of EPD

@@ -1,5 +1,5 @@
-//! The legal move that a text means: one reader for PGN, EPD, books, the command line and games at the terminal. UCI
-//! has its own, which is strict.
+//! Conversion of a text into a legal move: one parser for PGN, EPD, books, the command line and games at the terminal.
+//! UCI has its own strict parser.
 
 use anyhow::{Result, anyhow};
 use shakmaty::san::SanPlus;
@@ -10,39 +10,39 @@ use super::spelling::{PieceMove, Spelling};
 use crate::board::{Move, Position, from_shakmaty};
 use crate::util::text::excerpt;
 
-/// Why a text is no legal move of a position.
+/// Reason why a text is not a legal move of a position.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum MoveError {
-    /// No spelling of a move.
+    /// The text is not a spelling of a move.
     #[error(
         "'{0}' is not a move (expected one such as Nf3, exd5, e8=Q, O-O or g1f3; the pieces are K, Q, R, B and N)"
     )]
     Unreadable(String),
-    /// The side to move passes.
+    /// The text is a null move.
     #[error("'{0}' is a null move")]
     Null(String),
-    /// A move that the position does not have; why.
+    /// The position has no such move; with the reason.
     #[error("'{0}' is not a legal move in this position: {1}")]
     Illegal(String, String),
-    /// More than one legal move; which.
+    /// More than one legal move matches; with their names.
     #[error("'{0}' is ambiguous: {1}")]
     Ambiguous(String, String),
 }
 
 impl Position {
-    /// The legal move that a person means: SAN, coordinates, and the usual variants of both, with or without move
-    /// number and blanks.
+    /// The legal move of a text: SAN, coordinates, and the usual variants of both, with or without move number and
+    /// blanks.
     ///
     /// # Errors
-    /// When the text is no move, or not exactly one legal move; the message names it.
+    /// Fails if the text is not a move, or does not match exactly one legal move; the message names it.
     pub fn parse_move(&self, text: &str) -> Result<Move> {
         let written: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let m = find(&self.to_chess(), without_number(&written))?;
-        from_shakmaty(m).ok_or_else(|| anyhow!("'{}' is no chess move", excerpt(text)))
+        from_shakmaty(m).ok_or_else(|| anyhow!("'{}' is not a chess move", excerpt(text)))
     }
 }
 
-/// A move without the number before it: `1.e4`, `1...e5`, `12Nf3`.
+/// A move without the move number before it: `1.e4`, `1...e5`, `12Nf3`.
 pub fn without_number(word: &str) -> &str {
     if Spelling::parse(word).is_some() {
         return word;
@@ -51,10 +51,10 @@ pub fn without_number(word: &str) -> &str {
     rest.trim_start_matches(['.', '…'])
 }
 
-/// The legal move that a word means.
+/// The legal move of a word.
 ///
 /// # Errors
-/// When it is no move, or not exactly one legal move.
+/// Fails if the word is not a move, or does not match exactly one legal move.
 pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
     let proper = Spelling::parse(word);
     match proper {
@@ -121,8 +121,8 @@ fn matches(chess: &Chess, spelling: Spelling) -> Vec<shakmaty::Move> {
 
 fn fits(m: &shakmaty::Move, role: Role, piece: &PieceMove) -> bool {
     let Some(from) = m.from() else { return false };
-    // A pawn without a file goes straight on, and a capture that is written must be one. One that is not written may
-    // be one.
+    // A pawn without a file moves straight ahead. If a capture is written, the move must be one; otherwise it may be
+    // one.
     let file = piece
         .file
         .or((role == Role::Pawn).then_some(piece.to.file()));
@@ -132,7 +132,7 @@ fn fits(m: &shakmaty::Move, role: Role, piece: &PieceMove) -> bool {
         && (m.is_capture() || !piece.capture)
 }
 
-/// Castling as the king's own move (`e1g1`), or as king takes rook (`e1h1`).
+/// Castling written as the king's move (`e1g1`), or as king takes rook (`e1h1`).
 fn castling_by_squares(chess: &Chess, from: Square, to: Square) -> Option<shakmaty::Move> {
     let sides = [CastlingSide::KingSide, CastlingSide::QueenSide];
     let moves = sides
@@ -145,7 +145,7 @@ fn castling_by_squares(chess: &Chess, from: Square, to: Square) -> Option<shakma
     moves.into_iter().find(goes)
 }
 
-/// Why no legal move has this spelling.
+/// Reason why no legal move has this spelling.
 fn why_illegal(chess: &Chess, spelling: Spelling) -> String {
     let color = chess.turn();
     let name = color.fold_wb("White", "Black");
@@ -170,7 +170,7 @@ fn why_no_piece(chess: &Chess, name: &str, piece: &PieceMove) -> String {
     };
     if piece.promotion.is_none() && !matches(chess, Spelling::Piece(queening)).is_empty() {
         return format!(
-            "the new piece is missing, as in {}=Q",
+            "missing promotion piece, as in {}=Q",
             Spelling::Piece(*piece)
         );
     }
@@ -198,8 +198,8 @@ mod tests {
         position_from_fen(fen).expect(fen)
     }
 
-    /// What a text means, in SAN, or the reason why it means nothing.
-    fn meaning(fen: &str, text: &str) -> String {
+    /// The move of a text in SAN, or the error message.
+    fn result_of(fen: &str, text: &str) -> String {
         let position = position(fen);
         match position.parse_move(text) {
             Ok(m) => position.san(m),
@@ -210,12 +210,12 @@ mod tests {
     const CASTLING: &str = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
     const PROMOTION: &str = "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1";
     const EN_PASSANT: &str = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1";
-    /// A pawn and a bishop that can capture on c3, and only the bishop can reach a5 and d2.
+    /// A pawn and a bishop that can capture on c3; only the bishop can reach a5 and d2.
     const PAWN_AND_BISHOP: &str = "4k3/8/8/8/1b6/1pp5/1P1P4/4K3 w - - 0 1";
     const BOTH_CAPTURE: &str = "4k3/8/8/8/8/2p5/1P1B4/4K3 w - - 0 1";
 
     #[test]
-    fn harmless_spellings_are_read() {
+    fn parser_accepts_common_variants_of_spelling() {
         for (fen, text, san) in [
             ("", "Nf3", "Nf3"),
             ("", "g1f3", "Nf3"),
@@ -252,30 +252,30 @@ mod tests {
             (BOTH_CAPTURE, "bf4", "Bf4"),
             (BOTH_CAPTURE, "b3", "b3"),
         ] {
-            assert_eq!(meaning(fen, text), san, "{text}");
+            assert_eq!(result_of(fen, text), san, "{text}");
         }
     }
 
     #[test]
-    fn small_letters_need_a_single_legal_reading() {
+    fn lower_case_pieces_must_be_unambiguous() {
         let both = "4k3/8/8/8/1P6/8/4B3/4K3 w - - 0 1";
         assert!(
-            meaning(both, "bb5").contains("could be b5 or Bb5+"),
+            result_of(both, "bb5").contains("could be b5 or Bb5+"),
             "{}",
-            meaning(both, "bb5")
+            result_of(both, "bb5")
         );
-        assert_eq!(meaning("4k3/8/8/8/8/8/4B3/4K3 w - - 0 1", "bb5"), "Bb5+");
+        assert_eq!(result_of("4k3/8/8/8/8/8/4B3/4K3 w - - 0 1", "bb5"), "Bb5+");
         let knights = "4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1";
         assert_eq!(
-            meaning(knights, "nd2"),
+            result_of(knights, "nd2"),
             "'nd2' is ambiguous: it could be Nbd2 or Nfd2"
         );
-        assert_eq!(meaning(knights, "nbd2"), "Nbd2");
-        assert_eq!(meaning(PAWN_AND_BISHOP, "dxc3"), "dxc3");
+        assert_eq!(result_of(knights, "nbd2"), "Nbd2");
+        assert_eq!(result_of(PAWN_AND_BISHOP, "dxc3"), "dxc3");
     }
 
     #[test]
-    fn errors_name_the_word_and_what_was_expected() {
+    fn errors_name_the_word_and_the_reason() {
         for (fen, text, part) in [
             ("", "Sf3", "'Sf3' is not a move (expected one such as Nf3"),
             ("", "ed", "'ed' is not a move"),
@@ -300,25 +300,25 @@ mod tests {
             ("", "exd5", "White has no pawn that can capture on d5"),
             ("", "O-O", "White cannot castle there"),
             ("", "--", "'--' is a null move"),
-            (PROMOTION, "e8", "the new piece is missing, as in e8=Q"),
+            (PROMOTION, "e8", "missing promotion piece, as in e8=Q"),
             (EN_PASSANT, "xd6", "'xd6' is not a legal move"),
             (BOTH_CAPTURE, "xc3", "'xc3' is not a legal move"),
         ] {
-            let error = meaning(fen, text);
+            let error = result_of(fen, text);
             assert!(error.contains(part), "{text}: {error}");
         }
     }
 
     #[test]
-    fn castling_of_chess960_is_read_in_every_form() {
+    fn parser_reads_chess960_castling_in_every_form() {
         let fen = "bqnbrkr1/pppppppp/5n2/8/8/5N2/PPPPPPPP/BQ1BRKR1 b GEge - 0 2";
         for text in ["O-O", "0-0", "f8g8", "Kf8-g8"] {
-            assert_eq!(meaning(fen, text), "O-O", "{text}");
+            assert_eq!(result_of(fen, text), "O-O", "{text}");
         }
     }
 
     #[test]
-    fn every_legal_move_is_read_from_san_and_coordinates() {
+    fn parser_reads_every_legal_move_in_san_and_coordinates() {
         for fen in [
             "",
             CASTLING,

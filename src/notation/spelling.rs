@@ -6,12 +6,12 @@ use std::fmt;
 use shakmaty::san::San;
 use shakmaty::{CastlingSide, File, Rank, Role, Square};
 
-/// A move as it is written, before a position gives it a meaning.
+/// A move as written, independent of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
     /// `O-O` or `O-O-O`.
     Castle(CastlingSide),
-    /// `--`: the side to move passes.
+    /// A null move (`--`).
     Null,
     /// The move of a piece.
     Piece(PieceMove),
@@ -20,28 +20,28 @@ pub enum Spelling {
 /// The written parts of a piece's move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceMove {
-    /// The kind of piece; `None` in coordinates, which name the square instead.
+    /// The kind of piece; `None` in coordinates, which have the origin square instead.
     pub role: Option<Role>,
     /// The file of the origin.
     pub file: Option<File>,
     /// The rank of the origin.
     pub rank: Option<Rank>,
-    /// Whether a capture is written.
+    /// Whether the text marks a capture.
     pub capture: bool,
     /// The destination.
     pub to: Square,
-    /// The new piece of a pawn.
+    /// The promotion piece.
     pub promotion: Option<Role>,
 }
 
-/// Ends of a move that say nothing about which one it is: checks, mates, remarks and en passant. Longer ones first.
+/// Suffixes that do not affect the move: check, mate, annotations and en passant. Longer ones come first.
 const SUFFIXES: [&str; 18] = [
     "(e.p.)", "(ep)", "e.p.", "e.p", "ep", "mate", "ch", "+", "#", "!", "?", ",", "†", "‡", "‼",
     "⁇", "⁈", "⁉",
 ];
 
 impl Spelling {
-    /// Reads a move that is spelled properly: piece letters are capitals, files are small letters.
+    /// Parses a properly spelled move: upper-case pieces, lower-case files.
     pub fn parse(word: &str) -> Option<Self> {
         let word = plain(word);
         Self::parse_null(&word).or_else(|| {
@@ -52,8 +52,8 @@ impl Spelling {
         })
     }
 
-    /// The readings of a move that is spelled carelessly: small letters for pieces, capitals for files, the file of a
-    /// pawn that goes straight on. Each is right only if no other one is legal.
+    /// All readings of a carelessly spelled move: lower-case pieces, upper-case files, or a pawn push with the pawn's
+    /// file. A reading counts only if no other one is legal.
     pub fn parse_careless(word: &str) -> impl Iterator<Item = Self> {
         let word = plain(word);
         let (body, trailing_capture) = without_suffix(&word);
@@ -76,12 +76,12 @@ impl Spelling {
         is_null.then_some(Self::Null)
     }
 
-    /// Whether the origin is a square or missing.
+    /// Whether the origin is a full square or missing.
     fn names_squares_only(&self) -> bool {
         matches!(self, Self::Piece(piece) if piece.file.is_some() == piece.rank.is_some())
     }
 
-    /// Whether this is no pawn that names its own file although it captures nothing.
+    /// Whether this is not a pawn push with the pawn's own file.
     fn is_proper(&self) -> bool {
         !matches!(self, Self::Piece(PieceMove { role: Some(Role::Pawn), file: Some(file), rank: None, to, .. })
             if to.file() == *file)
@@ -89,7 +89,7 @@ impl Spelling {
 }
 
 impl fmt::Display for Spelling {
-    /// Writes SAN; coordinates that name no piece are written as such.
+    /// Writes SAN; coordinates without a piece stay coordinates.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let piece = match self {
             Self::Null => return f.write_str("--"),
@@ -108,7 +108,7 @@ impl fmt::Display for Spelling {
     }
 }
 
-/// The word with ASCII in place of typographic characters: figurines, dashes, the sign of multiplication, letters of
+/// The word with ASCII instead of typographic characters: figurines, dashes, the multiplication sign, and letters of
 /// other alphabets that look like the O of castling. Invisible characters are removed.
 fn plain(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
@@ -137,9 +137,9 @@ fn plain(word: &str) -> Cow<'_, str> {
     Cow::Owned(word.chars().filter_map(replaced).collect())
 }
 
-/// The word without its end that names no square, and whether that end is the sign of a capture (`ed5:`).
+/// The word without its suffix, and whether the suffix is a capture sign (`ed5:`).
 fn without_suffix(word: &str) -> (&str, bool) {
-    // No suffix ends with a digit: almost all moves end here.
+    // No suffix ends with a digit, so almost all moves return here.
     if word.ends_with(|c: char| c.is_ascii_digit()) {
         return (word, false);
     }
@@ -156,7 +156,7 @@ fn without_suffix(word: &str) -> (&str, bool) {
     }
 }
 
-/// `O-O` and `O-O-O` in letters of either case or zeros, with or without dashes.
+/// Parses `O-O` and `O-O-O` in letters of either case or zeros, with or without dashes.
 fn parse_castle(body: &[u8]) -> Option<Spelling> {
     let wing = |index: usize| matches!(body.get(index), Some(b'O' | b'o' | b'0'));
     let dash = |index: usize| body.get(index) == Some(&b'-');
@@ -170,7 +170,7 @@ fn parse_castle(body: &[u8]) -> Option<Spelling> {
     }
 }
 
-/// `Nf3`, `Ng1-f3`, `exd5`, `e2e4`, `e7-e8=Q`, with capital piece letters and small files.
+/// Parses `Nf3`, `Ng1-f3`, `exd5`, `e2e4`, `e7-e8=Q`, with upper-case pieces and lower-case files.
 fn parse_piece_move(body: &[u8], trailing_capture: bool) -> Option<Spelling> {
     let (role, rest) = match body {
         [
@@ -208,7 +208,7 @@ fn parse_piece_move(body: &[u8], trailing_capture: bool) -> Option<Spelling> {
         }
         _ => return None,
     };
-    // A rank alone names no pawn: "2e4" is move number 2.
+    // A rank alone is not the origin of a pawn: "2e4" is move number 2.
     if role.unwrap_or(Role::Pawn) == Role::Pawn && origin.0.is_none() && origin.1.is_some() {
         return None;
     }
@@ -231,7 +231,7 @@ fn is_square(file: u8, rank: u8) -> bool {
     matches!((file, rank), (b'a'..=b'h', b'1'..=b'8'))
 }
 
-/// The value of the first byte, if it has one, and what follows.
+/// The value of the first byte, if `value` returns one, and the rest.
 fn take<T>(text: &[u8], value: impl Fn(char) -> Option<T>) -> (Option<T>, &[u8]) {
     match text {
         [first, rest @ ..] => match value(char::from(*first)) {
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_become_san() {
+    fn spellings_are_written_as_san() {
         for (word, san) in [
             ("Nf3", "Nf3"),
             ("Ng1-f3", "Ng1f3"),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_no_moves() {
+    fn parse_rejects_other_words() {
         for word in [
             "", "Sf3", "Lc4", "Dxf7", "ed", "e", "e9", "i4", "Nf", "N", "nf3", "E4", "e8=K", "e8=",
             "e4e", "O-", "O-O-", "0", "1-0", "e2e4e5", "+", "hello", "♘", "é4", "exd", "e-",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn careless_words_have_every_reading() {
+    fn parse_careless_returns_every_reading() {
         let readings = |word| -> Vec<String> {
             Spelling::parse_careless(word)
                 .map(|s| s.to_string())

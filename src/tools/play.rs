@@ -17,31 +17,31 @@ use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::reason;
 
-/// Nodes of a move at full strength, and of a hint.
+/// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;
 /// Size of the transposition table in MiB.
 const HASH_MB: usize = 16;
-/// The engine agrees to a draw where it does not stand better than this, in hundredths of a pawn.
-const DRAWN: i32 = 20;
-/// What can be typed.
+/// Maximum score, in hundredths of a pawn, at which the engine accepts a draw.
+const MAX_DRAW_SCORE: i32 = 20;
+/// The commands of a game.
 const HELP: &str =
-    "A move (Nf3, g1f3), or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
+    "Type a move (Nf3, g1f3) or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
 
-/// How a game is to be played.
+/// Options of a game.
 pub struct PlayOptions {
     /// The engine's level in Elo; `None` for full strength.
     pub elo: Option<i32>,
-    /// Decides what the level misjudges and overlooks.
+    /// Seed of the level's errors.
     pub seed: u64,
     /// The person's colour.
     pub colour: Color,
-    /// Where the game begins.
+    /// The initial position.
     pub start: Position,
-    /// The file that the game is added to when it ends, however it ends.
+    /// File to which the game is appended when it ends for any reason.
     pub pgn: Option<PathBuf>,
 }
 
-/// What was typed.
+/// A parsed input line.
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
     Move(Move),
@@ -57,10 +57,11 @@ enum Request {
     Quit,
 }
 
-/// Plays a game with whoever types at `input`; the end of the input is as `quit`.
+/// Plays a game against the person at `input`. The end of the input counts as `quit`.
 ///
 /// # Errors
-/// Fails if `out` does, if the file of games cannot be written before the game, and if the game is saved elsewhere.
+/// Fails on an error of `out`, if the PGN file cannot be written (checked before the game), or if the moves are
+/// already being saved after an interrupt.
 pub fn run(
     options: PlayOptions,
     network: Arc<Network>,
@@ -79,23 +80,23 @@ pub fn run(
         score: 0,
     };
     if let Some(path) = &options.pgn {
-        // What cannot be written is told before the game rather than after it.
+        // An unwritable file is reported before the game, not after it.
         drop(AtomicFile::create_over(path, &GAMES)?);
     }
     let options = Arc::new(options);
-    save_at_request_to_end(&options, &game.moves, began);
+    save_on_interrupt(&options, &game.moves, began);
     let played = game.play(input, out);
-    // Whoever has taken the moves saves them.
+    // The moves are absent if the interrupt handler is saving them.
     let Some(moves) = game.moves.lock().take() else {
         return played.map(drop);
     };
     let ending = *played.as_ref().unwrap_or(&Ending::Unfinished);
     let record = record(&options, &moves, began, ending);
-    let told = writeln!(out, "{}", record.summary());
+    let printed = writeln!(out, "{}", record.summary());
     if let Some(path) = &options.pgn {
         record.save(path)?;
-        told?;
-        writeln!(out, "Saved to {}", path.display())?;
+        printed?;
+        writeln!(out, "saved to {}", path.display())?;
     }
     played.map(drop)
 }
@@ -103,14 +104,14 @@ pub fn run(
 /// The moves of a game in progress; `None` once they are being saved.
 type SharedMoves = Arc<Mutex<Option<Vec<Move>>>>;
 
-/// Saves the unfinished game when the process is asked to end, and ends it.
-fn save_at_request_to_end(options: &Arc<PlayOptions>, moves: &SharedMoves, began: DateTime<Utc>) {
+/// On an interrupt, saves the unfinished game and exits.
+fn save_on_interrupt(options: &Arc<PlayOptions>, moves: &SharedMoves, began: DateTime<Utc>) {
     let (options, moves) = (options.clone(), moves.clone());
     let Some(path) = options.pgn.clone() else {
         return;
     };
     Interrupt::listen(move || {
-        // Held to the end of the process, which does not come before the game is saved.
+        // Locked until the process exits, so that the game is saved first.
         let mut held = moves.lock();
         let Some(moves) = held.take() else {
             return;
@@ -155,7 +156,7 @@ struct TerminalGame {
     flipped: bool,
     level: Option<Level>,
     colour: Color,
-    /// What the engine last thought of its own position, in hundredths of a pawn.
+    /// The engine's last evaluation of its own position, in hundredths of a pawn.
     score: i32,
 }
 
@@ -165,11 +166,11 @@ impl TerminalGame {
         self.show(out)?;
         let mut lines = input.lines();
         loop {
-            if let Some(ending) = self.over() {
+            if let Some(ending) = self.ending_by_rule() {
                 return Ok(ending);
             }
             if self.position.turn() != self.colour {
-                self.answer(out)?;
+                self.engine_move(out)?;
                 continue;
             }
             write!(out, "{}> ", self.number())?;
@@ -178,23 +179,23 @@ impl TerminalGame {
                 writeln!(out)?;
                 return Ok(Ending::Unfinished);
             };
-            match understand(&self.position, line?.trim()) {
+            match parse(&self.position, line?.trim()) {
                 Ok(input) => {
-                    if let Some(ending) = self.obey(&input, out)? {
+                    if let Some(ending) = self.execute(&input, out)? {
                         return Ok(ending);
                     }
                 }
                 Err(error) => writeln!(
                     out,
-                    "{}. Type help to see what can be typed.",
+                    "{}. Type 'help' for the list of commands.",
                     reason::chain(&error)
                 )?,
             }
         }
     }
 
-    /// Does what was typed; the ending, if that ends the game.
-    fn obey(&mut self, input: &Request, out: &mut impl Write) -> Result<Option<Ending>> {
+    /// Executes a request. Returns the ending if it ends the game.
+    fn execute(&mut self, input: &Request, out: &mut impl Write) -> Result<Option<Ending>> {
         match input {
             Request::Move(m) => self.make(*m),
             Request::Back => self.take_back(out)?,
@@ -203,10 +204,10 @@ impl TerminalGame {
                 let san = best.map(|m| self.position.san(m)).unwrap_or_default();
                 writeln!(out, "Try {san}")?;
             }
-            Request::Draw if self.score <= DRAWN && !self.moves().is_empty() => {
+            Request::Draw if self.score <= MAX_DRAW_SCORE && !self.moves().is_empty() => {
                 return Ok(Some(Ending::Agreed));
             }
-            Request::Draw => writeln!(out, "No draw: I want to play on")?,
+            Request::Draw => writeln!(out, "The engine declines the draw")?,
             Request::Resign => return Ok(Some(Ending::Resigned(self.colour))),
             Request::Board => self.show(out)?,
             Request::Flip => {
@@ -221,8 +222,8 @@ impl TerminalGame {
         Ok(None)
     }
 
-    /// How the rules have ended the game, if they have.
-    fn over(&self) -> Option<Ending> {
+    /// The ending by the rules, if the game is over.
+    fn ending_by_rule(&self) -> Option<Ending> {
         if self.position.legal_moves().is_empty() {
             return Some(if self.position.in_check() {
                 Ending::Mate(!self.position.turn())
@@ -244,12 +245,15 @@ impl TerminalGame {
         self.moves.lock().clone().unwrap_or_default()
     }
 
-    /// The engine's move.
-    fn answer(&mut self, out: &mut impl Write) -> Result<()> {
+    /// Plays the engine's move.
+    fn engine_move(&mut self, out: &mut impl Write) -> Result<()> {
         let number = self.number();
         let (best, score) = self.search(self.level);
         let Some(best) = best else {
-            bail!("the engine found no move in {}", self.position.fen());
+            bail!(
+                "internal error: the engine found no move in {}",
+                self.position.fen()
+            );
         };
         self.score = score.unwrap_or(self.score);
         writeln!(out, "{number} {}", self.position.san(best))?;
@@ -274,10 +278,10 @@ impl TerminalGame {
         (outcome.best, score)
     }
 
-    /// Takes the person's last move back, and the answer to it.
+    /// Takes back the person's last move and the reply to it.
     fn take_back(&mut self, out: &mut impl Write) -> Result<()> {
         if self.moves().len() < 2 {
-            writeln!(out, "There is no move of yours to take back")?;
+            writeln!(out, "There is no move to take back")?;
             return Ok(());
         }
         for _ in 0..2 {
@@ -298,7 +302,7 @@ impl TerminalGame {
     }
 }
 
-/// A score in hundredths of a pawn; a mate is beyond all of them.
+/// A score in hundredths of a pawn; a mate is larger than any other score.
 fn hundredths(score: Score) -> i32 {
     match score {
         Score::Centipawns(value) => value,
@@ -306,8 +310,8 @@ fn hundredths(score: Score) -> i32 {
     }
 }
 
-/// What a line means in `position`.
-fn understand(position: &Position, line: &str) -> Result<Request> {
+/// Parses a line in `position`.
+fn parse(position: &Position, line: &str) -> Result<Request> {
     Ok(match line.to_ascii_lowercase().as_str() {
         "back" | "undo" => Request::Back,
         "hint" => Request::Hint,

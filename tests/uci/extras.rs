@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::uci_driver::Driver;
 
 #[test]
-fn commands_beyond_uci_answer() {
+fn commands_beyond_uci_print_their_results() {
     let mut engine = Driver::start();
     for (command, expected) in [
         ("d", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq"),
@@ -20,7 +20,7 @@ fn commands_beyond_uci_answer() {
             "{command}: {lines:?}"
         );
     }
-    // `isready` is answered while paths are counted.
+    // `isready` is answered during a perft.
     for (command, count) in [("go perft 3", 8902), ("perft 2", 400)] {
         engine.send(command);
         let lines = engine.until("Nodes");
@@ -36,7 +36,7 @@ fn commands_beyond_uci_answer() {
         "export_net {name}\nsetoption name EvalFile value {name}"
     ));
     let answer = engine.ready();
-    assert!(answer.iter().any(|line| line.contains("Network saved to")));
+    assert!(answer.iter().any(|line| line.contains("network saved to")));
     assert!(answer.iter().any(|line| {
         line.starts_with("info string EvalFile: export net.nnue, Half")
             && line

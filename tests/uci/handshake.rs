@@ -6,7 +6,7 @@ use super::SHORT;
 use crate::uci_driver::Driver;
 
 #[test]
-fn silent_until_uci_and_then_well_formed() {
+fn engine_is_silent_until_uci_and_lists_its_options() {
     let mut engine = Driver::silent();
     assert_eq!(engine.listen(SHORT), [""; 0]);
     engine.send("joho\n\n42\nuciok");

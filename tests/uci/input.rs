@@ -1,4 +1,4 @@
-//! Lines of any kind, the end of the input, and of the output.
+//! Arbitrary input lines, the end of the input, and a closed output.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::bestmoves;
 use crate::uci_driver::{Driver, engine, errors, field};
 
 #[test]
-fn quit_ends_the_process_at_once_in_any_state() {
+fn quit_ends_the_process_in_any_state() {
     for command in [
         "",
         "isready",
@@ -28,7 +28,7 @@ fn quit_ends_the_process_at_once_in_any_state() {
     }
 }
 
-/// What the engine says to a whole input.
+/// Output of the engine for a whole input.
 fn piped(input: &str) -> Vec<String> {
     let mut engine = Driver::silent();
     engine.send_bytes(input.as_bytes());
@@ -39,12 +39,12 @@ fn piped(input: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_end_of_the_input_lets_what_was_read_be_carried_out() {
-    let has = |input: &str, wanted: &str| {
+fn engine_executes_queued_commands_after_end_of_input() {
+    let has = |input: &str, expected: &str| {
         let lines = piped(input);
         assert!(
-            lines.iter().any(|line| line.contains(wanted)),
-            "{input:?} without {wanted}: {lines:?}"
+            lines.iter().any(|line| line.contains(expected)),
+            "{input:?} without {expected}: {lines:?}"
         );
     };
     has("bench 2", " nps");
@@ -57,7 +57,7 @@ fn the_end_of_the_input_lets_what_was_read_be_carried_out() {
         "setoption name Threads value 2\nisready\ngo depth 4",
         "bestmove ",
     );
-    // Each of them, although a GUI's second `go` would stop the first search.
+    // Both searches run to their end, although a GUI's second `go` would stop the first search.
     let lines = piped("go depth 9\nposition startpos moves e2e4\ngo depth 8\n");
     let last = |before: &[String]| {
         let line = before.iter().rfind(|line| line.contains(" score "));
@@ -72,7 +72,7 @@ fn the_end_of_the_input_lets_what_was_read_be_carried_out() {
 }
 
 #[test]
-fn the_end_of_the_input_stops_what_has_no_end() {
+fn end_of_input_stops_search_without_limit() {
     for go in [
         "go",
         "go infinite",
@@ -96,19 +96,19 @@ fn the_end_of_the_input_stops_what_has_no_end() {
 }
 
 #[test]
-fn complaints_keep_their_place() {
+fn errors_are_printed_in_order() {
     let mut engine = Driver::start();
     engine.send_bytes(b"bench 2\nnonsense\nd\nposition\ndebug maybe\nisready\n");
     let lines = engine.until("Fen:");
     let place = |word: &str| lines.iter().position(|line| line.contains(word));
-    let (bench, complaint) = (place(" nps"), place("nonsense"));
-    assert!(bench.is_some() && bench < complaint, "{lines:?}");
+    let (bench, error) = (place(" nps"), place("nonsense"));
+    assert!(bench.is_some() && bench < error, "{lines:?}");
     let later = engine.listen(Duration::from_millis(500));
     assert_eq!(errors(&later).len(), 2, "{later:?}");
 }
 
 #[test]
-fn quick_commands_before_quit_are_answered() {
+fn quick_commands_before_quit_are_executed() {
     let mut engine = Driver::silent();
     engine.send_bytes(b"uci\nisready\nposition startpos\nd\nquit\n");
     let lines = engine.listen(Duration::from_secs(3));
@@ -117,7 +117,7 @@ fn quick_commands_before_quit_are_answered() {
 }
 
 #[test]
-fn malformed_commands_are_named_and_survived() {
+fn malformed_commands_get_one_error_each() {
     let mut engine = Driver::start();
     for line in [
         "position",
@@ -151,7 +151,7 @@ fn malformed_commands_are_named_and_survived() {
 }
 
 #[test]
-fn odd_bytes_and_endless_lines() {
+fn reader_accepts_any_bytes_and_skips_too_long_lines() {
     let mut engine = Driver::start();
     engine.send_bytes(b"\xff\xfe\x00 go \x00 depth 1\n");
     engine.until("bestmove");
@@ -161,9 +161,9 @@ fn odd_bytes_and_endless_lines() {
 }
 
 #[test]
-fn an_unread_output_blocks_nothing() {
+fn unread_output_does_not_block_the_engine() {
     let mut engine = Driver::start();
-    // Far more than a pipe holds, before a single line is read.
+    // Far more than the capacity of a pipe, before a single line is read.
     for _ in 0..3000 {
         engine.send("d");
     }
@@ -172,7 +172,7 @@ fn an_unread_output_blocks_nothing() {
 }
 
 #[test]
-fn a_closed_output_ends_the_process() {
+fn closed_output_ends_the_process() {
     use std::io::Write;
     use std::process::Stdio;
     for command in ["isready\n", "go infinite\n", "uci\n"] {
@@ -187,7 +187,7 @@ fn a_closed_output_ends_the_process() {
         input
             .write_all(command.as_bytes())
             .expect("the engine reads");
-        // The input stays open: only the closed output can be the reason.
+        // The input stays open, so only the closed output can end the process.
         let ended = run.wait_with_output().expect("the engine ends");
         drop(input);
         assert!(

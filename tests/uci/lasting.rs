@@ -1,13 +1,13 @@
-//! What outlasts a search and what comes before one: the transposition table as a file, and opening books.
+//! Files around a search: the saved transposition table, opening books, the debug log.
 
 use crate::uci_driver::{Driver, errors, field};
 
-/// A folder of this test's own.
+/// A temporary folder for one test.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// The nodes of the last line of a search.
+/// Node count in the last line of a search.
 fn nodes(lines: &[String]) -> u64 {
     let last = lines.iter().rev().find(|line| line.contains(" nodes "));
     last.and_then(|line| field(line, "nodes"))
@@ -18,8 +18,8 @@ fn nodes(lines: &[String]) -> u64 {
 const GAME: &str =
     "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-/// What is searched: of one position alone, a table may spare much or little.
-const PLACES: [&str; 5] = [
+/// Positions to search. A table may save few or many nodes in a single position, so there are several.
+const POSITIONS: [&str; 5] = [
     GAME,
     "position startpos moves e2e4 e7e5",
     "position startpos moves d2d4 d7d5 c2c4 e7e6",
@@ -27,17 +27,17 @@ const PLACES: [&str; 5] = [
     "position fen 2r3k1/p2q1pp1/Pbrp3p/6n1/1BP1PpP1/R4P2/2QN2KP/1R6 b - - 0 1",
 ];
 
-/// The nodes that searches of all places to `depth` take.
-fn work(engine: &mut Driver, depth: u32) -> u64 {
+/// Nodes of the searches of all positions to `depth`.
+fn total_nodes(engine: &mut Driver, depth: u32) -> u64 {
     let place = |place| {
         engine.send(place);
         nodes(&engine.go(&format!("go depth {depth}")))
     };
-    PLACES.into_iter().map(place).sum()
+    POSITIONS.into_iter().map(place).sum()
 }
 
 #[test]
-fn a_saved_table_spares_a_later_engine_the_work() {
+fn loaded_table_saves_nodes() {
     let folder = folder();
     let path = folder.path().join("a table.hash");
     let with_file = |engine: &mut Driver| {
@@ -48,15 +48,15 @@ fn a_saved_table_spares_a_later_engine_the_work() {
     };
     let mut first = Driver::start();
     with_file(&mut first);
-    let before = work(&mut first, 10);
-    // What is known deeper answers for less: the same depth again may see something new.
-    work(&mut first, 14);
+    let before = total_nodes(&mut first, 10);
+    // The table needs deeper results: a search to the same depth again may find something new.
+    total_nodes(&mut first, 14);
     first.send("setoption name Save Hash");
     let lines = first.ready();
     assert!(
         lines
             .iter()
-            .any(|line| line.contains("Save Hash: a table of 16 MiB was written to")),
+            .any(|line| line.contains("Save Hash: 16 MiB written to")),
         "{lines:?}"
     );
     for hash in [16, 7, 40] {
@@ -69,9 +69,9 @@ fn a_saved_table_spares_a_later_engine_the_work() {
         assert!(
             lines
                 .iter()
-                .any(|line| line.contains("Load Hash: a table of 16 MiB was read"))
+                .any(|line| line.contains("Load Hash: 16 MiB read"))
         );
-        let after = work(&mut second, 10);
+        let after = total_nodes(&mut second, 10);
         assert!(
             after * 2 < before,
             "{hash} MiB: {after} nodes after {before}"
@@ -80,7 +80,7 @@ fn a_saved_table_spares_a_later_engine_the_work() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_costs_nothing() {
+fn invalid_hash_file_keeps_the_table() {
     let folder = folder();
     let mut engine = Driver::start();
     for button in ["Save Hash", "Load Hash"] {
@@ -91,8 +91,8 @@ fn a_file_that_cannot_be_used_costs_nothing() {
             "{lines:?}"
         );
     }
-    let whole = work(&mut engine, 10);
-    work(&mut engine, 14);
+    let whole = total_nodes(&mut engine, 10);
+    total_nodes(&mut engine, 14);
     let rubbish = folder.path().join("rubbish");
     std::fs::write(&rubbish, "rubbish").expect("room");
     let missing = folder.path().join("missing");
@@ -108,14 +108,17 @@ fn a_file_that_cannot_be_used_costs_nothing() {
         engine.send("setoption name Load Hash");
         let lines = engine.ready();
         let [line] = errors(&lines)[..] else {
-            panic!("one error was expected: {lines:?}");
+            panic!("expected one error: {lines:?}");
         };
         assert!(
-            line.contains(reason) && line.contains("the table in use stays"),
+            line.contains(reason) && line.contains("the table in use is unchanged"),
             "{line}"
         );
     }
-    assert!(work(&mut engine, 10) * 2 < whole, "the table stayed");
+    assert!(
+        total_nodes(&mut engine, 10) * 2 < whole,
+        "the table was lost"
+    );
     engine.send(&format!(
         "setoption name Hash File value {}",
         folder.path().display()
@@ -125,7 +128,7 @@ fn a_file_that_cannot_be_used_costs_nothing() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_is_refused_in_plain_words() {
+fn load_of_truncated_hash_file_names_the_damage() {
     let folder = folder();
     let path = folder.path().join("cut.hash");
     let mut engine = Driver::start();
@@ -142,16 +145,16 @@ fn a_file_that_was_cut_off_is_refused_in_plain_words() {
     engine.send("setoption name Load Hash");
     let lines = engine.ready();
     let [line] = errors(&lines)[..] else {
-        panic!("one error was expected: {lines:?}");
+        panic!("expected one error: {lines:?}");
     };
     assert!(
-        line.contains("it is damaged: it ends too early; the table in use stays"),
+        line.contains("damaged: it ends too early; the table in use is unchanged"),
         "{line}"
     );
 }
 
 #[test]
-fn a_table_is_saved_after_the_search_that_runs() {
+fn table_is_saved_after_the_running_search() {
     let folder = folder();
     let path = folder.path().join("later.hash");
     let mut engine = Driver::start();
@@ -166,7 +169,7 @@ fn a_table_is_saved_after_the_search_that_runs() {
     assert!(
         lines
             .iter()
-            .any(|line| line.contains("Save Hash: applied after this search"))
+            .any(|line| line.contains("Save Hash: will be applied after this search"))
     );
     assert!(!path.exists());
     engine.send("stop");
@@ -176,7 +179,7 @@ fn a_table_is_saved_after_the_search_that_runs() {
 }
 
 #[test]
-fn announced_table_is_saved_although_quit_follows() {
+fn quit_waits_for_a_pending_save() {
     let folder = folder();
     for (round, search) in ["go infinite", "go nodes 3000", "go infinite"]
         .into_iter()
@@ -195,7 +198,7 @@ fn announced_table_is_saved_although_quit_follows() {
 }
 
 #[test]
-fn quit_does_not_wait_for_a_table_that_cannot_be_saved() {
+fn quit_does_not_wait_for_a_rejected_save() {
     let mut engine = Driver::start();
     engine.send_bytes(
         b"go infinite\nsetoption name Save Hash\nsetoption name Save Hash value x\nquit\n",
@@ -203,7 +206,7 @@ fn quit_does_not_wait_for_a_table_that_cannot_be_saved() {
     engine.rest();
 }
 
-/// Bytes of a Polyglot entry of the initial position: e2e4 with this weight, then d2d4.
+/// Bytes of two Polyglot entries of the initial position: e2e4 and d2d4 with these weights.
 fn book(e4: u16, d4: u16) -> Vec<u8> {
     let entry = |code: u16, weight: u16| {
         let key = 0x463b_9618_1691_fc9c_u64.to_be_bytes();
@@ -219,7 +222,7 @@ fn book(e4: u16, d4: u16) -> Vec<u8> {
 }
 
 #[test]
-fn the_book_is_asked_when_it_should_be() {
+fn book_is_probed_in_games_only() {
     let folder = folder();
     let path = folder.path().join("a book.bin");
     std::fs::write(&path, book(1, 0)).expect("room");
@@ -249,7 +252,7 @@ fn the_book_is_asked_when_it_should_be() {
     engine.send("position startpos moves e2e4");
     assert!(
         !from_book(&engine.go("go nodes 100")),
-        "it has no such position"
+        "the book does not contain the position"
     );
     engine.send("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 21");
     assert!(!from_book(&engine.go("go nodes 100")), "beyond Book Depth");
@@ -258,12 +261,12 @@ fn the_book_is_asked_when_it_should_be() {
     engine.send("setoption name UCI_AnalyseMode value true");
     assert!(
         !from_book(&engine.go("go nodes 100")),
-        "analysis has no book"
+        "no book in analysis mode"
     );
 }
 
 #[test]
-fn a_seed_decides_and_a_bad_book_leaves_the_good_one() {
+fn book_seed_selects_the_move_and_a_bad_book_keeps_the_old_one() {
     let folder = folder();
     let path = folder.path().join("two.bin");
     std::fs::write(&path, book(1, 1)).expect("room");
@@ -283,18 +286,18 @@ fn a_seed_decides_and_a_bad_book_leaves_the_good_one() {
     assert!(moves.iter().any(|m| *m != moves[0]), "{moves:?}");
     assert_eq!((1..=12).map(&mut first_move).collect::<Vec<_>>(), moves);
     for (bytes, reason) in [
-        (&b"no book"[..], "no Polyglot book"),
-        (&[], "no Polyglot book"),
+        (&b"no book"[..], "not a Polyglot book"),
+        (&[], "not a Polyglot book"),
     ] {
         let bad = folder.path().join("bad.bin");
         std::fs::write(&bad, bytes).expect("room");
         engine.send(&format!("setoption name Book File value {}", bad.display()));
         let lines = engine.ready();
         let [line] = errors(&lines)[..] else {
-            panic!("one error was expected: {lines:?}");
+            panic!("expected one error: {lines:?}");
         };
         assert!(
-            line.contains(reason) && line.contains("the book in use stays"),
+            line.contains(reason) && line.contains("the book in use is unchanged"),
             "{line}"
         );
     }
@@ -307,7 +310,7 @@ fn a_seed_decides_and_a_bad_book_leaves_the_good_one() {
 }
 
 #[test]
-fn files_of_another_kind_are_not_replaced() {
+fn engine_does_not_overwrite_files_of_another_kind() {
     let folder = folder();
     let path = folder.path().join("games.pgn");
     let games = "[Event \"?\"]\n\n1. e4 *\n";
@@ -332,7 +335,7 @@ fn files_of_another_kind_are_not_replaced() {
 
 #[cfg(unix)]
 #[test]
-fn debug_log_on_a_pipe_is_refused_at_once() {
+fn debug_log_rejects_pipe_without_blocking() {
     let folder = folder();
     let path = folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
@@ -350,7 +353,7 @@ fn debug_log_on_a_pipe_is_refused_at_once() {
 
 #[cfg(unix)]
 #[test]
-fn sigterm_ends_a_search_and_the_engine() {
+fn sigterm_during_a_search_ends_the_engine() {
     let mut engine = Driver::start();
     engine.send("go infinite");
     engine.until("info");

@@ -1,4 +1,4 @@
-//! Levels as a GUI asks for them.
+//! Levels, as set by a GUI.
 
 use crate::uci_driver::{Driver, best_move};
 
@@ -11,7 +11,7 @@ fn at(options: &[&str]) -> Driver {
     engine
 }
 
-/// The moves of a level after 1. e4, 1. d4 and so on.
+/// A level's moves after 1. e4, 1. d4 and so on.
 fn moves(engine: &mut Driver) -> Vec<String> {
     ["e2e4", "d2d4", "g1f3", "c2c4", "a2a3"]
         .map(|first| {
@@ -22,7 +22,7 @@ fn moves(engine: &mut Driver) -> Vec<String> {
 }
 
 #[test]
-fn a_seed_decides_whatever_threads_and_lines() {
+fn level_seed_determines_moves_regardless_of_threads_and_multipv() {
     let weak = ["UCI_LimitStrength value true", "UCI_Elo value 900"];
     let with = |more: &[&str]| moves(&mut at(&[&weak[..], more].concat()));
     let first = with(&["Level Seed value 7"]);
@@ -37,31 +37,31 @@ fn a_seed_decides_whatever_threads_and_lines() {
 }
 
 #[test]
-fn the_seed_of_a_game_is_told_and_repeats_it() {
+fn reported_level_seed_repeats_the_game() {
     let mut engine = at(&["Skill Level value 2"]);
-    let told = |lines: &[String]| {
+    let seed_in = |lines: &[String]| {
         let seed = lines.iter().find_map(|line| line.split_once("Level Seed "));
         seed.map(|(_, seed)| seed.to_owned())
     };
     let lines = engine.go("go");
-    let seed = told(&lines).expect("a seed");
-    assert_eq!(told(&engine.go("go")), None);
+    let seed = seed_in(&lines).expect("a seed");
+    assert_eq!(seed_in(&engine.go("go")), None);
     engine.send("ucinewgame");
-    let other = told(&engine.go("go")).expect("another seed");
+    let other = seed_in(&engine.go("go")).expect("another seed");
     assert_ne!(seed, other);
     engine.send(&format!("setoption name Level Seed value {seed}"));
     assert_eq!(best_move(&engine.go("go")), best_move(&lines));
 }
 
 #[test]
-fn analysis_is_not_limited() {
+fn analysis_mode_ignores_the_level() {
     let mut limited = at(&["Skill Level value 0", "UCI_AnalyseMode value true"]);
     let mut full = at(&["UCI_AnalyseMode value true"]);
     assert_eq!(limited.best("go nodes 3000"), full.best("go nodes 3000"));
 }
 
 #[test]
-fn a_level_takes_its_time_but_obeys_stop_and_clock() {
+fn level_delays_its_move_and_obeys_stop_and_clock() {
     let mut engine = at(&["Skill Level value 5"]);
     engine.ready();
     engine.best("go wtime 3000 btime 3000");

@@ -1,5 +1,5 @@
-//! The protocol from outside: the built engine, driven as a GUI drives it. Every case that was seen to break some
-//! engine is here.
+//! The protocol from outside: the built engine, driven like a GUI would. Every case that is known to have broken an
+//! engine is tested here.
 
 mod extras;
 mod handshake;

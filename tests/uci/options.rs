@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::uci_driver::{Driver, best_move, errors};
 
 #[test]
-fn options_during_a_search() {
+fn options_can_be_set_during_a_search() {
     let mut engine = Driver::start();
     engine.send("go infinite");
     engine.send("setoption name MultiPV value 2");
@@ -27,11 +27,11 @@ fn options_during_a_search() {
     }
     engine.send("setoption name Hash value 0");
     engine.send("stop");
-    // `stop` overtakes the option before it: the error may come on either side of the move.
-    let mut said = engine.until("bestmove");
-    said.extend(engine.ready());
-    assert_eq!(errors(&said).len(), 1);
-    assert!(said.iter().any(|line| line.contains("EvalFile")));
+    // `stop` overtakes the option before it, so the error may come before or after the move.
+    let mut lines_read = engine.until("bestmove");
+    lines_read.extend(engine.ready());
+    assert_eq!(errors(&lines_read).len(), 1);
+    assert!(lines_read.iter().any(|line| line.contains("EvalFile")));
     let lines = engine.go("go depth 4");
     assert!(
         lines
@@ -41,7 +41,7 @@ fn options_during_a_search() {
 }
 
 #[test]
-fn option_names_in_any_spelling() {
+fn option_names_are_accepted_in_any_spelling() {
     let mut engine = Driver::start();
     for line in [
         "setoption name HASH value 33",
@@ -59,7 +59,7 @@ fn option_names_in_any_spelling() {
 }
 
 #[test]
-fn every_option_takes_its_default_and_its_minimum() {
+fn every_option_accepts_its_default_and_minimum() {
     let mut engine = Driver::silent();
     engine.send("uci");
     for line in engine.until("uciok") {
@@ -72,15 +72,15 @@ fn every_option_takes_its_default_and_its_minimum() {
         let default = rest
             .split_once(" default ")
             .map(|(_, rest)| rest.split(" min ").next().unwrap_or_default());
-        let least = rest
+        let minimum = rest
             .split_once(" min ")
             .and_then(|(_, rest)| rest.split(' ').next());
-        for value in [least, default].into_iter().flatten() {
+        for value in [minimum, default].into_iter().flatten() {
             engine.send(&format!("setoption name {name} value {value}"));
         }
-        // These two want the name of a file first (`lasting.rs`).
-        let wants_file = ["Save Hash", "Load Hash"].contains(&name);
-        if default.is_none() && !wants_file {
+        // These two options require a file name first (`lasting.rs`).
+        let needs_file = ["Save Hash", "Load Hash"].contains(&name);
+        if default.is_none() && !needs_file {
             engine.send(&format!("setoption name {name}"));
         }
         assert!(errors(&engine.ready()).is_empty(), "{line}");
@@ -88,7 +88,7 @@ fn every_option_takes_its_default_and_its_minimum() {
 }
 
 #[test]
-fn a_net_that_cannot_be_used_leaves_the_old_one() {
+fn invalid_net_keeps_the_old_one() {
     let path = std::env::temp_dir().join(format!("zoothera garbage {}.nnue", std::process::id()));
     std::fs::write(&path, b"this is not a net").expect("a temporary file");
     let mut engine = Driver::start();
@@ -102,15 +102,15 @@ fn a_net_that_cannot_be_used_leaves_the_old_one() {
         engine.send(&format!("setoption name EvalFile value {value}"));
         let lines = engine.ready();
         assert!(
-            matches!(errors(&lines)[..], [line] if line.ends_with("refused: the net inside the binary plays on")),
+            matches!(errors(&lines)[..], [line] if line.ends_with("not loaded; using the embedded net")),
             "{lines:?}"
         );
     }
-    // Once more at the next search, and then no more.
+    // The next search repeats the error once.
     let reminders = |lines: &[String]| {
         lines
             .iter()
-            .filter(|line| line.contains("was refused: the net inside the binary plays"))
+            .filter(|line| line.contains("was not loaded; using the embedded net"))
             .count()
     };
     assert_eq!(reminders(&engine.go("go depth 1")), 1);
@@ -129,7 +129,7 @@ fn a_net_that_cannot_be_used_leaves_the_old_one() {
 }
 
 #[test]
-fn the_debug_log_has_both_directions() {
+fn debug_log_contains_input_and_output() {
     let path = std::env::temp_dir().join(format!("zoothera debug {}.tmp", std::process::id()));
     let mut engine = Driver::start();
     engine.send(&format!(
@@ -148,7 +148,7 @@ fn the_debug_log_has_both_directions() {
     );
 }
 
-/// The engine under a limit of address space, in KiB; `None` where another engine is tested.
+/// The engine with a limit of its address space, in KiB; `None` if another engine is tested.
 #[cfg(target_os = "linux")]
 fn limited(kib: u32) -> Option<Driver> {
     use crate::uci_driver::engine::{engine, native};
@@ -160,7 +160,7 @@ fn limited(kib: u32) -> Option<Driver> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn short_memory_makes_table_and_threads_smaller() {
+fn low_memory_reduces_table_and_threads() {
     for (kib, options) in [
         (500_000, ["Hash value 512", "Threads value 8"]),
         (500_000, ["Threads value 8", "Hash value 512"]),
@@ -174,14 +174,18 @@ fn short_memory_makes_table_and_threads_smaller() {
         for option in options {
             engine.send(&format!("setoption name {option}"));
         }
-        let said = engine.ready();
-        let told = |name: &str| {
-            said.iter()
+        let lines_read = engine.ready();
+        let reported = |name: &str| {
+            lines_read
+                .iter()
                 .any(|line| line.starts_with(&format!("info string {name}: ")))
         };
-        assert!(told("Threads") || told("Hash"), "{kib} {said:?}");
+        assert!(
+            reported("Threads") || reported("Hash"),
+            "{kib} {lines_read:?}"
+        );
         assert_eq!(engine.best("go nodes 20000").len(), 4);
-        // Changes of a pool that runs: in this order the table takes most of the memory.
+        // Changes of a running pool; in this order the table takes most of the memory.
         for option in ["Hash value 1000000", "Threads value 64", "Threads value 1"] {
             engine.send(&format!("setoption name {option}"));
             assert_eq!(engine.best("go nodes 20000").len(), 4, "{kib} {option}");

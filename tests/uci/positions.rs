@@ -1,10 +1,10 @@
-//! Positions and moves, legal and not.
+//! Positions and moves, legal and illegal.
 
 use super::CASTLING;
 use crate::uci_driver::{Driver, best_move, errors, field};
 
 #[test]
-fn impossible_positions_change_nothing() {
+fn invalid_fen_keeps_the_position() {
     let mut engine = Driver::start();
     engine.send("position startpos moves e2e4");
     for fen in [
@@ -22,25 +22,25 @@ fn impossible_positions_change_nothing() {
         assert_eq!(errors(&engine.ready()).len(), 1, "{fen}");
     }
     engine.send("d");
-    let kept = engine.ready();
-    let kept = kept
+    let is_kept = engine.ready();
+    let is_kept = is_kept
         .iter()
         .any(|line| line.contains("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq"));
-    assert!(kept, "the position was not kept");
+    assert!(is_kept, "the position changed");
     assert!(
         engine.best("go depth 2").contains(['5', '6']),
-        "no move of Black's"
+        "not a move of Black"
     );
 }
 
 #[test]
-fn stray_castling_rights_are_survived() {
+fn castling_rights_without_rook_are_dropped() {
     let mut engine = Driver::start();
     engine.send("position fen 2k5/8/3K4/1p6/p7/P7/1B6/8 b KQkq - 0 1");
     assert_eq!(engine.best("go depth 3").len(), 4);
 }
 
-/// A king on g1 and a rook on c1 do not castle because a careless FEN says so.
+/// A king on g1 and a rook on c1 cannot castle, even if a careless FEN has castling rights.
 #[test]
 fn standard_chess_castles_from_the_usual_squares_only() {
     let mut engine = Driver::start();
@@ -60,7 +60,7 @@ fn standard_chess_castles_from_the_usual_squares_only() {
     );
 }
 
-/// The pawn on d4 is pinned and cannot capture on e3, so that the position after Rb8 has been there before.
+/// The pawn on d4 is pinned and cannot capture on e3, so the position after Rb8 is a repetition.
 #[test]
 fn en_passant_right_without_legal_capture_does_not_hide_a_repetition() {
     let mut engine = Driver::start();
@@ -77,7 +77,7 @@ fn en_passant_right_without_legal_capture_does_not_hide_a_repetition() {
 }
 
 #[test]
-fn an_illegal_move_changes_nothing_and_is_named() {
+fn error_names_illegal_move_and_position_is_unchanged() {
     let mut engine = Driver::start();
     engine.send(CASTLING);
     for moves in ["e2e4 e2e4", "e2e4 e7e5 e1e8", "z9z9", "e2e4 0000"] {
@@ -99,7 +99,7 @@ fn an_illegal_move_changes_nothing_and_is_named() {
 }
 
 #[test]
-fn castling_in_both_notations_and_both_modes() {
+fn castling_is_accepted_in_both_notations_and_modes() {
     let mut engine = Driver::start();
     for (chess960, printed) in [("false", "e1g1"), ("true", "e1h1")] {
         engine.send(&format!("setoption name UCI_Chess960 value {chess960}"));
@@ -126,13 +126,13 @@ fn castling_in_both_notations_and_both_modes() {
 }
 
 #[test]
-fn long_games_and_dos_line_ends() {
+fn engine_accepts_long_games_and_dos_line_ends() {
     let mut engine = Driver::start();
     let shuffle = "g1f3 g8f6 f3g1 f6g8 ".repeat(600);
     engine.send_bytes(format!("position startpos moves {shuffle}\r\ngo depth 2\r\n").as_bytes());
     let lines = engine.until("bestmove");
     assert!(errors(&lines).is_empty() && best_move(&lines).len() == 4);
-    // 2401 plies against 2400: the last one is the black side's.
+    // 2401 plies instead of 2400, so that Black is to move.
     engine.send(&format!("position startpos moves {shuffle} g1f3"));
     assert!(engine.best("go depth 2").contains(['5', '6']));
 }

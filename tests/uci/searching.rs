@@ -7,7 +7,7 @@ use super::{MATED, SHORT, STALEMATED, bestmoves};
 use crate::uci_driver::{Driver, best_move, errors, field};
 
 #[test]
-fn isready_is_answered_during_a_search_which_goes_on() {
+fn isready_during_a_search_is_answered_and_the_search_continues() {
     let mut engine = Driver::start();
     engine.send("go infinite");
     for _ in 0..20 {
@@ -20,7 +20,7 @@ fn isready_is_answered_during_a_search_which_goes_on() {
 }
 
 #[test]
-fn go_during_a_search_stops_the_old_one_first() {
+fn go_during_a_search_stops_the_old_search() {
     let mut engine = Driver::start();
     for _ in 0..3 {
         engine.send("go infinite");
@@ -33,18 +33,21 @@ fn go_during_a_search_stops_the_old_one_first() {
 }
 
 #[test]
-fn stop_and_ponderhit_mean_nothing_while_idle() {
+fn stop_and_ponderhit_are_ignored_while_idle() {
     let mut engine = Driver::start();
     engine.send("stop\nponderhit\nstop");
     assert_eq!(engine.ready(), ["readyok"]);
     engine.send("stop\ngo nodes 20000");
     let lines = engine.until("bestmove");
     let searched = nodes(&lines).expect("a line with nodes");
-    assert!(searched >= 20_000, "the stop hit a later go: {lines:?}");
+    assert!(
+        searched >= 20_000,
+        "the stop affected a later go: {lines:?}"
+    );
 }
 
 #[test]
-fn no_stop_is_lost_and_none_hits_twice() {
+fn each_stop_ends_exactly_one_search() {
     let mut engine = Driver::start();
     for _ in 0..200 {
         engine.send_bytes(b"go infinite\nstop\n");
@@ -61,7 +64,7 @@ fn no_stop_is_lost_and_none_hits_twice() {
 }
 
 #[test]
-fn infinite_and_ponder_hold_the_move() {
+fn infinite_and_ponder_delay_the_move() {
     let mut engine = Driver::start();
     engine.send("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
     for go in [
@@ -92,13 +95,13 @@ fn infinite_and_ponder_hold_the_move() {
     assert_eq!(engine.ready(), ["readyok"]);
 }
 
-/// Positions with many moves, in which the first iteration takes long: a wall of pawns and pieces, and 30 queens.
+/// Positions with many moves and a long first iteration: a wall of pawns and pieces, and 30 queens.
 const CROWDED: [&str; 2] = [
     "position fen 8/PPPPPPPP/nr4RN/qb4BQ/kb4BK/nr4RN/pppppppp/8 w - - 0 1",
     "position fen kqqqqqqq/qqqqqqqq/8/8/8/8/QQQQQQQQ/QQQQQQQK w - - 0 1",
 ];
 
-/// The nodes of the last line of a search.
+/// Node count in the last line of a search.
 fn nodes(lines: &[String]) -> Option<u64> {
     let last = lines.iter().rfind(|line| line.contains(" nodes "))?;
     field(last, "nodes")?.parse().ok()
@@ -142,17 +145,17 @@ fn stop_and_clock_end_the_first_iteration() {
     }
 }
 
-/// The lines that stand at the end of a search, by rank.
-fn standing(lines: &[String]) -> Vec<&String> {
+/// The last line of each rank.
+fn last_lines(lines: &[String]) -> Vec<&String> {
     let rank = |line: &String| field(line, "multipv")?.parse::<usize>().ok();
-    let mut standing = Vec::new();
+    let mut last_lines = Vec::new();
     for line in lines {
         if let Some(rank) = rank(line) {
-            standing.resize(standing.len().max(rank), line);
-            standing[rank - 1] = line;
+            last_lines.resize(last_lines.len().max(rank), line);
+            last_lines[rank - 1] = line;
         }
     }
-    standing
+    last_lines
 }
 
 /// The score of a line as one number: mates beyond all centipawns.
@@ -165,62 +168,62 @@ fn score(line: &str) -> i64 {
     }
 }
 
-/// Checks that the last lines of all ranks belong together.
-fn check_standing(lines: &[String], expected: usize, what: &str) {
-    let standing = standing(lines);
-    assert_eq!(standing.len(), expected, "{what}: {standing:?}");
-    let moves: Vec<_> = standing
+/// Checks that the last lines of all ranks are consistent.
+fn check_last_lines(lines: &[String], expected: usize, what: &str) {
+    let last_lines = last_lines(lines);
+    assert_eq!(last_lines.len(), expected, "{what}: {last_lines:?}");
+    let moves: Vec<_> = last_lines
         .iter()
         .filter_map(|line| field(line, "pv"))
         .collect();
     let distinct: BTreeSet<_> = moves.iter().collect();
-    assert_eq!(distinct.len(), expected, "{what}: {standing:?}");
-    assert_eq!(moves[0], best_move(lines), "{what}: {standing:?}");
+    assert_eq!(distinct.len(), expected, "{what}: {last_lines:?}");
+    assert_eq!(moves[0], best_move(lines), "{what}: {last_lines:?}");
     assert!(
-        standing.is_sorted_by_key(|line| -score(line)),
-        "{what}: {standing:?}"
+        last_lines.is_sorted_by_key(|line| -score(line)),
+        "{what}: {last_lines:?}"
     );
 }
 
 #[test]
-fn last_lines_of_all_ranks_belong_together() {
+fn last_lines_of_all_ranks_are_consistent() {
     let mut engine = Driver::start();
     let few = "position fen 7k/8/8/8/8/8/8/K7 w - - 0 1";
     let game = "position startpos moves e2e4 e7e5 g1f3 b8c6";
     for threads in [1, 3] {
         engine.send(&format!("setoption name Threads value {threads}"));
-        for (position, asked, expected) in [
+        for (position, multipv, expected) in [
             (game, 3, 3),
             (game, 1, 1),
             (CROWDED[0], 5, 5),
             (CROWDED[1], 3, 3),
             (few, 5, 3),
         ] {
-            engine.send(&format!("setoption name MultiPV value {asked}"));
+            engine.send(&format!("setoption name MultiPV value {multipv}"));
             engine.send("ucinewgame");
             engine.send(position);
             for step in 0..14 {
                 let go = format!("go nodes {}", 1 + 70 * step * step);
-                let what = format!("{go}, {threads} threads, {asked} lines, {position}");
-                check_standing(&engine.go(&go), expected, &what);
+                let what = format!("{go}, {threads} threads, {multipv} lines, {position}");
+                check_last_lines(&engine.go(&go), expected, &what);
             }
             engine.send("go infinite");
             let mut lines = engine.listen(Duration::from_millis(30));
             engine.send("stop");
             lines.extend(engine.until("bestmove"));
-            check_standing(&lines, expected, position);
-            check_standing(&engine.go("go movetime 20"), expected, position);
+            check_last_lines(&lines, expected, position);
+            check_last_lines(&engine.go("go movetime 20"), expected, position);
             if !CROWDED.contains(&position) {
-                check_standing(&engine.go("go depth 4"), expected, position);
+                check_last_lines(&engine.go("go depth 4"), expected, position);
             }
         }
     }
 }
 
 #[test]
-fn odd_limits_give_one_legal_move_soon() {
+fn unusual_limits_give_one_legal_move() {
     let mut engine = Driver::start();
-    for (go, complaints) in [
+    for (go, expected_errors) in [
         ("go wtime -50 btime 1000", 0),
         ("go wtime 0 btime 0", 0),
         ("go wtime 100", 0),
@@ -257,7 +260,7 @@ fn odd_limits_give_one_legal_move_soon() {
         ("go nodes -4", 0),
     ] {
         let lines = engine.go(go);
-        assert_eq!(errors(&lines).len(), complaints, "{go}: {lines:?}");
+        assert_eq!(errors(&lines).len(), expected_errors, "{go}: {lines:?}");
         assert_eq!(best_move(&lines).len(), 4, "{go}: {lines:?}");
         let before = lines
             .iter()
@@ -266,8 +269,8 @@ fn odd_limits_give_one_legal_move_soon() {
             .find(|line| !line.starts_with("info string"));
         let before = before.expect("an info line");
         assert!(before.contains(" score "), "{go}: {before}");
-        // A clock may end the search while a new best move has no more than a bound yet; a depth may not.
-        let by_depth = go.to_lowercase().contains("depth") && complaints == 0;
+        // If the clock ends a search, a new best move may have only a bound; if the depth ends it, it may not.
+        let by_depth = go.to_lowercase().contains("depth") && expected_errors == 0;
         assert!(!(by_depth && before.contains("bound")), "{go}: {before}");
         assert!(
             before.contains(&format!(" pv {}", best_move(&lines))),
@@ -277,7 +280,7 @@ fn odd_limits_give_one_legal_move_soon() {
 }
 
 #[test]
-fn root_moves_can_be_chosen() {
+fn searchmoves_and_excludemoves_select_root_moves() {
     let mut engine = Driver::start();
     assert_eq!(engine.best("go searchmoves a2a3 depth 5"), "a2a3");
     assert_eq!(engine.best("go depth 5 searchmoves h2h3"), "h2h3");
@@ -311,7 +314,7 @@ fn root_moves_can_be_chosen() {
 }
 
 #[test]
-fn depths_never_fall_and_variations_begin_with_the_move() {
+fn depths_never_decrease_and_node_limit_is_printed() {
     let mut engine = Driver::start();
     let lines = engine.go("go depth 8");
     let depths: Vec<i32> = lines
@@ -333,7 +336,7 @@ fn depths_never_fall_and_variations_begin_with_the_move() {
 }
 
 #[test]
-fn a_mate_is_found_and_ends_the_search() {
+fn go_mate_finds_mate_and_ends() {
     let mut engine = Driver::start();
     engine.send("position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1");
     let lines = engine.go("go mate 1");
@@ -342,7 +345,7 @@ fn a_mate_is_found_and_ends_the_search() {
 }
 
 #[test]
-fn mate_and_stalemate_at_the_root() {
+fn mate_and_stalemate_at_the_root_give_bestmove_none() {
     let mut engine = Driver::start();
     for (position, score) in [
         (MATED, "info depth 0 score mate 0"),
@@ -366,7 +369,7 @@ fn mate_and_stalemate_at_the_root() {
 }
 
 #[test]
-fn a_position_during_a_search_is_for_the_next_one() {
+fn position_during_a_search_applies_to_the_next_one() {
     let mut engine = Driver::start();
     engine.send("go infinite");
     engine.send("position fen 8/8/8/8/8/4k3/4p3/4K3 b - - 0 1");

@@ -1,4 +1,4 @@
-//! Tablebases over UCI: which are in use, and what they make of a search.
+//! Tablebases over UCI: loading, errors, and their effect on a search.
 
 use std::path::{Path, PathBuf};
 
@@ -6,16 +6,16 @@ use crate::uci_driver::engine::list_separator;
 use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
 
-/// A pawn that wins by the tables of three men, and by no search this shallow.
+/// A win of a pawn according to the tables of three men, which a shallow search does not find.
 const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
-/// A man more than the tables of three men have: the search reaches them by a capture.
+/// One man more than the tables of three men have; the search reaches the tables by a capture.
 const PAWN_AND_KNIGHT: &str = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
-/// Queen against rook: won, and hard to see.
+/// Queen against rook: a win that a shallow search does not find.
 const QUEEN_AGAINST_ROOK: &str = "8/8/8/4k3/8/8/1r6/3QK3 w - - 0 1";
-/// A man more than the tables of four men have.
+/// One man more than the tables of four men have.
 const BEYOND_FOUR_MEN: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
 
-/// The tables of three men.
+/// Folder of the tables of three men.
 fn three_men() -> PathBuf {
     crate::shared::data("syzygy")
 }
@@ -43,7 +43,7 @@ fn with_tables(tables: &Path) -> Driver {
 }
 
 #[test]
-fn one_bad_directory_costs_only_itself() {
+fn bad_directory_does_not_affect_the_others() {
     let tables = three_men();
     let mut engine = Driver::start();
     engine.send(&format!(
@@ -53,7 +53,7 @@ fn one_bad_directory_costs_only_itself() {
     ));
     let lines = engine.ready();
     let [line] = errors(&lines)[..] else {
-        panic!("one error was expected: {lines:?}");
+        panic!("expected one error: {lines:?}");
     };
     for part in [
         "'/no/such/directory'",
@@ -67,7 +67,7 @@ fn one_bad_directory_costs_only_itself() {
     assert!(is_tablebase_win(&lines), "{lines:?}");
 
     engine.send("setoption name SyzygyPath value /no/such/directory");
-    assert!(errors(&engine.ready())[0].contains("the tables in use stay"));
+    assert!(errors(&engine.ready())[0].contains("the tables in use are unchanged"));
     assert!(is_tablebase_win(&engine.go("go depth 6")));
 }
 
@@ -82,31 +82,28 @@ fn copy_of_three_men() -> tempfile::TempDir {
     folder
 }
 
-/// Loads tables and returns what is said of them.
+/// Loads tables and returns the messages.
 fn load(engine: &mut Driver, path: &str) -> Vec<String> {
     engine.send(&format!("setoption name SyzygyPath value {path}"));
     engine.ready()
 }
 
 #[test]
-fn one_bad_file_costs_only_itself() {
+fn bad_table_file_does_not_affect_the_others() {
     let folder = copy_of_three_men();
     let bad = folder.path().join("KQvK.rtbw");
     let good = std::fs::read(&bad).expect("a table");
     let page = b"<html>".repeat(good.len());
     for (bytes, reason) in [
-        (&b""[..], "empty or cut off"),
-        (
-            &good[..good.len() / 2 + 5],
-            "wrong size for a table",
-        ),
+        (&b""[..], "empty or truncated"),
+        (&good[..good.len() / 2 + 5], "wrong size for a table"),
         (&page[..good.len()], "wrong first bytes"),
     ] {
         std::fs::write(&bad, bytes).expect("room");
         let mut engine = Driver::start();
         let lines = load(&mut engine, &folder.path().display().to_string());
         let [line] = errors(&lines)[..] else {
-            panic!("one error was expected: {lines:?}");
+            panic!("expected one error: {lines:?}");
         };
         assert!(
             line.contains("KQvK.rtbw' is not used") && line.contains(reason),
@@ -120,7 +117,7 @@ fn one_bad_file_costs_only_itself() {
     let path = format!("{}{}/nowhere", folder.path().display(), list_separator());
     let lines = load(&mut Driver::start(), &path);
     let [line] = errors(&lines)[..] else {
-        panic!("one error was expected: {lines:?}");
+        panic!("expected one error: {lines:?}");
     };
     assert!(
         line.contains("it is a directory") && line.contains("'/nowhere'"),
@@ -129,7 +126,7 @@ fn one_bad_file_costs_only_itself() {
 }
 
 #[test]
-fn table_damaged_inside_is_named_when_it_is_probed() {
+fn probe_reports_damaged_table_once() {
     let folder = copy_of_three_men();
     let bad = folder.path().join("KQvK.rtbw");
     let mut bytes = std::fs::read(&bad).expect("a table");
@@ -142,12 +139,12 @@ fn table_damaged_inside_is_named_when_it_is_probed() {
         lines.iter().filter(is_named).count()
     };
     assert_eq!(named(&engine.go("go depth 6")), 1);
-    assert_eq!(named(&engine.go("go depth 6")), 0, "named twice");
+    assert_eq!(named(&engine.go("go depth 6")), 0, "reported twice");
     engine.send(&format!("position fen {PAWN}"));
     assert!(is_tablebase_win(&engine.go("go depth 6")));
 }
 
-/// Searches three lines to a depth, in fewer nodes than would show a stall.
+/// Searches three lines to a depth, with a node limit that a stalled search would exceed.
 fn check_several_lines(engine: &mut Driver, fen: &str, depth: &str) {
     engine.send("setoption name MultiPV value 3");
     engine.send(&format!("ucinewgame\nposition fen {fen}"));
@@ -156,12 +153,12 @@ fn check_several_lines(engine: &mut Driver, fen: &str, depth: &str) {
     assert_eq!(reached.as_deref(), Some(depth), "{fen}: {lines:?}");
 }
 
-/// Checks that a tablebase win is shown to its mate, where the search shows one.
+/// Checks that the line of a tablebase win ends in mate. Returns if the search finds a mate or no win.
 fn check_line_to_mate(engine: &mut Driver, fen: &str) {
     engine.send(&format!("ucinewgame\nposition fen {fen}"));
     let lines = engine.go("go depth 9");
     if !is_tablebase_win(&lines) {
-        return; // A mate, or no win.
+        return; // A mate, or not a win.
     }
     let last = last_score(&lines);
     let mut game = Position::from_fen(fen, CastlingMode::Standard).expect("a position");
@@ -176,7 +173,7 @@ fn check_line_to_mate(engine: &mut Driver, fen: &str) {
 }
 
 #[test]
-fn several_lines_of_a_tablebase_win_do_not_stall() {
+fn multipv_search_of_a_tablebase_win_does_not_stall() {
     let mut engine = with_tables(&three_men());
     for (fen, depth) in [(PAWN, "11"), (PAWN_AND_KNIGHT, "14")] {
         check_several_lines(&mut engine, fen, depth);
@@ -190,7 +187,7 @@ fn several_lines_of_a_tablebase_win_do_not_stall() {
 }
 
 #[test]
-fn tablebase_win_is_shown_to_its_mate() {
+fn line_of_a_tablebase_win_ends_in_mate() {
     let mut engine = with_tables(&three_men());
     for fen in [PAWN, "8/8/8/8/4k3/8/4p3/4K3 b - - 0 1"] {
         check_line_to_mate(&mut engine, fen);
@@ -198,7 +195,7 @@ fn tablebase_win_is_shown_to_its_mate() {
 }
 
 #[test]
-fn tables_of_four_men_give_wins_to_their_mate() {
+fn line_of_a_four_men_tablebase_win_ends_in_mate() {
     let Some(tables) = crate::shared::shared("syzygy") else {
         return;
     };

@@ -1,11 +1,11 @@
-//! What the engine says of a search is true: score, bound, depth and moves of a line belong together.
+//! Consistency of the reports of a search: score, bound, depth and moves of a line come from the same result.
 
 use std::collections::HashMap;
 use std::fs;
 
 use crate::uci_driver::{Driver, best_move, engine, field};
 
-/// A position where the last line was once wrong: the search ran out of time while its best move failed low.
+/// A position whose last line was once wrong: the search ran out of time while its best move failed low.
 const RUY_LOPEZ: &str = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
 
 /// The FENs of the Bratko-Kopec test, and one more.
@@ -22,7 +22,7 @@ fn positions() -> Vec<String> {
     positions
 }
 
-/// The lines of the search, without those that name no score.
+/// The lines of the search that have a score.
 fn scored(lines: &[String]) -> Vec<&String> {
     lines
         .iter()
@@ -30,8 +30,8 @@ fn scored(lines: &[String]) -> Vec<&String> {
         .collect()
 }
 
-/// No two exact lines of one depth may differ for a move, nor may a later one promise more than the line that the
-/// depth ended with; and the last line begins with the best move.
+/// Checks that two exact lines of the same depth do not differ for the same move, that no later line of a depth has a
+/// higher score than the last one, and that the last line starts with the best move.
 fn check(lines: &[String], context: &str) {
     let after = |line: &str, word: &str| line.split(word).nth(1).unwrap_or_default().to_owned();
     let mut exact: HashMap<String, Vec<(String, String)>> = HashMap::new();
@@ -69,7 +69,7 @@ fn check(lines: &[String], context: &str) {
 }
 
 #[test]
-fn the_last_line_before_the_move_is_true() {
+fn last_line_before_bestmove_is_consistent() {
     let mut engine = Driver::start();
     for fen in positions() {
         for nodes in [9_000, 20_000, 47_000] {
@@ -82,9 +82,9 @@ fn the_last_line_before_the_move_is_true() {
 }
 
 #[test]
-fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
+fn current_moves_and_bounds_have_the_depth_of_the_iteration() {
     let mut engine = Driver::start();
-    // A clock of one node to the millisecond: current moves and bounds are shown at once, not after seconds.
+    // With a clock of one node per millisecond, current moves and bounds are printed at once, not after seconds.
     engine.send("setoption name nodestime value 1");
     let mut current = 0;
     for fen in positions().iter().take(5) {
@@ -105,7 +105,7 @@ fn current_moves_and_bounds_are_of_the_iteration_that_runs() {
 }
 
 #[test]
-fn an_analysis_says_the_same_at_its_end_as_before() {
+fn analysis_ends_with_the_result_of_its_last_line() {
     for nodes in ["30000", "47000", "80000"] {
         let run = engine::engine()
             .args(["analyse", RUY_LOPEZ, "--json", "--nodes", nodes])
@@ -121,9 +121,7 @@ fn an_analysis_says_the_same_at_its_end_as_before() {
             .iter()
             .filter(|line| line["depth"] == best["depth"] && line["bound"] == best["bound"])
             .collect();
-        let last = same
-            .last()
-            .expect("the line that the verdict is taken from");
+        let last = same.last().expect("the line with the final result");
         assert_eq!(last["score"], best["score"], "{text}");
         assert_eq!(last["pv"][0], best["best"], "{text}");
     }

@@ -110,7 +110,7 @@ impl Plies {
             let nothing = ThreatDelta {
                 attacks: DirtyThreats::new(self.kinds),
                 is_listed: false,
-                boards: MoveBoards::nothing(),
+                boards: MoveBoards::empty(),
                 is_recorded: false,
             };
             self.deltas.resize(self.stack.len().max(ply + 1), nothing);

@@ -1,11 +1,12 @@
-//! Games in PGN: tags, start and main line of each, checked against the rules, and what is written beside the moves.
+//! Games in PGN: tags, initial position and main line of each, checked against the rules, with the comments on the
+//! moves.
 //!
-//! A game never becomes another one in silence: what is neither a move, a number, a comment, a glyph, a variation nor
-//! a result makes it a broken game, and its number, move and word are named.
+//! The reader never silently changes a game. A word that is not a move, number, comment, glyph, variation or result
+//! makes the game a broken one. The error names the game, the move and the word.
 //!
 //! * [`tags`]: tags, variants and results
 //! * [`movetext`]: the parts of a movetext
-//! * `reading`: a game that is being read
+//! * `reading`: the state of a game while it is read
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide".
 
 pub mod movetext;
@@ -23,21 +24,21 @@ use crate::util::encoding::Lines;
 use reading::{Reading, Taken};
 use tags::{Tags, begins_tag, is_tag, take_tag};
 
-/// Bytes of a game. A longer one is taken for a file without end.
-const LONGEST_GAME: usize = 64 << 20;
+/// Maximum number of bytes of a game. A longer one counts as a file without end.
+const MAX_GAME_BYTES: usize = 64 << 20;
 
-/// What a file says beside a move.
+/// Annotations of a move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// Numbers of glyphs: 1 is `!`, 2 is `?`.
     pub nags: Vec<u8>,
-    /// Comments in their order, without braces.
+    /// Comments in order, without braces.
     pub comments: Vec<String>,
-    /// Lines that begin in place of the move, unchecked.
+    /// Alternatives to the move, unchecked.
     pub variations: Vec<Vec<Token>>,
 }
 
-/// A part of a variation, as it is written.
+/// A part of a variation as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
     /// A move, legal or not.
@@ -46,26 +47,26 @@ pub enum Token {
     Nag(u8),
     /// A comment without braces.
     Comment(String),
-    /// A line in place of the move before.
+    /// An alternative to the preceding move.
     Variation(Vec<Token>),
 }
 
-/// A game: what its file says of it, and its main line.
+/// A game: its tags, main line and annotations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Game {
     /// Number in the file, from 1.
     pub number: usize,
-    /// The tags in their order.
+    /// The tags in order.
     pub tags: Tags,
-    /// Where the game begins: the `FEN` tag, or the initial position.
+    /// The initial position: that of the `FEN` tag, or the standard one.
     pub start: Position,
     /// The moves of the main line, all legal.
     pub moves: Vec<Move>,
-    /// What stands before the first move, then what stands after each move: one more than moves.
+    /// Annotations before the first move, then those after each move: one entry more than moves.
     pub remarks: Vec<Remarks>,
-    /// `1-0`, `0-1`, `1/2-1/2`, or `*` where it is unknown.
+    /// `1-0`, `0-1`, `1/2-1/2`, or `*` if unknown.
     pub result: &'static str,
-    /// Why the moves end before the game does, if they do.
+    /// Reason why the moves stop before the end of the game, if they do.
     pub cut: Option<String>,
 }
 
@@ -88,7 +89,7 @@ impl Game {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The position after the last move, with the game behind it.
+    /// The position after the last move, with the history of the game.
     pub fn end(&self) -> Position {
         let mut position = self.start.clone();
         for &m in &self.moves {
@@ -117,9 +118,9 @@ impl Game {
 /// A game with a mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Broken {
-    /// The number of the game, and what is wrong where.
+    /// The number of the game, and the mistake with its place.
     pub message: String,
-    /// The game before the mistake; `None` if it has no beginning.
+    /// The game before the mistake; `None` if its tags are invalid.
     pub part: Option<Box<Game>>,
 }
 
@@ -132,7 +133,7 @@ impl fmt::Display for Broken {
 /// Opens a file of games; `-` is standard input.
 ///
 /// # Errors
-/// When the file cannot be opened.
+/// Fails if the file cannot be opened.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
@@ -143,7 +144,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 /// All games of a file.
 ///
 /// # Errors
-/// As [`Games::next_game`].
+/// Same as [`Games::next_game`].
 pub fn read(input: impl Read) -> io::Result<Vec<Result<Game, Broken>>> {
     let mut games = Games::new(input);
     let mut all = Vec::new();
@@ -153,12 +154,12 @@ pub fn read(input: impl Read) -> io::Result<Vec<Result<Game, Broken>>> {
     Ok(all)
 }
 
-/// Reads the games of a file one after the other.
+/// Iterator over the games of a file.
 pub struct Games<'a> {
     lines: Lines<'a>,
-    /// The line that showed that the last game had ended, and its number.
+    /// The first line of the next game, which was read to find the end of the last one, with its number.
     held: Option<(String, usize)>,
-    /// Whether a blank line precedes the next one.
+    /// Whether a blank line precedes the next line.
     blank: bool,
     number: usize,
     initial: Position,
@@ -176,10 +177,10 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// The next game; a broken one is named and does not hide the others. `None` at the end.
+    /// The next game; `None` at the end. A broken game is returned as such and does not affect the others.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no PGN because a line or a game has no end.
+    /// Fails if the file cannot be read, or is not a PGN file because a line or a game has no end.
     pub fn next_game(&mut self) -> io::Result<Option<Result<Game, Broken>>> {
         let mut draft = Draft::default();
         loop {
@@ -192,7 +193,7 @@ impl<'a> Games<'a> {
                 },
             };
             draft.bytes += line.len();
-            if draft.bytes > LONGEST_GAME {
+            if draft.bytes > MAX_GAME_BYTES {
                 let number = self.number + 1;
                 let why =
                     format!("game {number} is longer than 64 MiB or has no end: not a PGN file");
@@ -214,7 +215,7 @@ impl<'a> Games<'a> {
 #[derive(Default)]
 struct Draft {
     tags: Tags,
-    /// A blank line follows the tags.
+    /// Whether a blank line follows the tags.
     apart: bool,
     /// Comments before and between the tags.
     before: Vec<String>,
@@ -223,11 +224,11 @@ struct Draft {
 }
 
 impl Draft {
-    /// Reads a line. Returns how many bytes at its end belong to the next game.
+    /// Reads a line. Returns the number of bytes at its end that belong to the next game.
     fn line(&mut self, line: &str, number: usize, after_blank: bool, initial: &Position) -> usize {
         let mut text = line;
         if self.reading.as_ref().is_some_and(Reading::in_comment) {
-            // A comment that is never closed must not swallow the games after it.
+            // A comment that is never closed must not hide the games after it.
             if after_blank && is_tag(line) {
                 return line.len();
             }
@@ -235,7 +236,7 @@ impl Draft {
             self.blank_line();
             return 0;
         } else if line.starts_with('%') {
-            // A line for other programs.
+            // PGN reserves such a line for other programs.
             return 0;
         } else if line.trim_start().starts_with('[') {
             if !self.takes_tags(line) {
@@ -265,8 +266,8 @@ impl Draft {
         }
     }
 
-    /// Whether a line that begins with a bracket belongs to this game. Tags end a movetext, and a second section of
-    /// tags begins a game unless it adds to the first one.
+    /// Whether a line that starts with a bracket belongs to this game. Tags end a movetext. A second section of tags
+    /// begins a new game unless it adds to the first one.
     fn takes_tags(&mut self, line: &str) -> bool {
         if !begins_tag(line) {
             return true;
@@ -288,12 +289,12 @@ impl Draft {
             return false;
         }
         if let Some(reading) = self.reading.take() {
-            (self.tags, self.before) = reading.give_back();
+            (self.tags, self.before) = reading.into_tags();
         }
         true
     }
 
-    /// Takes the tags at the front of a line; what follows them is movetext.
+    /// Parses the tags at the start of a line. The rest of the line is movetext.
     fn take_tags<'t>(&mut self, line: &'t str) -> &'t str {
         let mut rest = line;
         while self.reading.is_none()

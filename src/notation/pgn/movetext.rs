@@ -1,4 +1,4 @@
-//! The parts of a movetext: every character of it belongs to one.
+//! Lexer of a movetext: every character belongs to one part.
 
 use super::tags::parse_result;
 use crate::notation::spelling::Spelling;
@@ -6,29 +6,29 @@ use crate::notation::spelling::Spelling;
 /// A part of a movetext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// A move, or a word that is nothing else.
+    /// A move, or an unknown word.
     Word(&'a str),
     /// A move number, and whether dots follow it.
     Number(u32, bool),
-    /// Dots without a number before them, a sign of check or "e.p." without a move before it.
-    Nothing,
+    /// Ignored text: dots without a number before them, a check sign or "e.p." without a move before it.
+    Ignored,
     /// A comment that ends on this line, without braces.
     Comment(&'a str),
-    /// The first line of a comment that goes on.
+    /// The first line of a comment that continues on the next line.
     CommentBegins(&'a str),
-    /// The number of a glyph, as it is written after the dollar sign.
+    /// The digits of a glyph after the dollar sign.
     Nag(&'a str),
-    /// A glyph that is written as a sign.
+    /// A glyph written as a symbol.
     Glyph(u8),
     /// `(`
     Open,
     /// `)`
     Close,
-    /// The end of a game.
+    /// The result of a game.
     Result(&'static str),
 }
 
-/// Signs that stand for glyphs, apart from a move or after it.
+/// Symbols of glyphs, which stand alone or directly after a move.
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 10, and the additions of
 // ChessBase (146 for "N").
 const GLYPHS: [(&str, u8); 32] = [
@@ -66,10 +66,10 @@ const GLYPHS: [(&str, u8); 32] = [
     ("⌓", 142),
 ];
 
-/// Words that say nothing beside the move before them.
-const NOTHING: [&str; 10] = ["+", "++", "#", "†", "‡", "ch", "mate", "e.p.", "e.p", "ep"];
+/// Words without a meaning of their own after a move.
+const IGNORED: [&str; 10] = ["+", "++", "#", "†", "‡", "ch", "mate", "e.p.", "e.p", "ep"];
 
-/// Takes the next part off the front of `text`; `None` at its end.
+/// Takes the next part from the front of `text`; `None` at its end.
 pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
     *text = text.trim_start_matches(is_space);
     let first = text.chars().next()?;
@@ -101,7 +101,7 @@ pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
         }
         '.' | '…' => {
             *text = text.trim_start_matches(['.', '…']);
-            Some(Part::Nothing)
+            Some(Part::Ignored)
         }
         '}' => {
             *text = after;
@@ -111,7 +111,7 @@ pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
     }
 }
 
-/// A comment, after its opening brace.
+/// A comment; `after` is the text after its opening brace.
 fn take_comment<'a>(text: &mut &'a str, after: &'a str) -> Part<'a> {
     match after.split_once('}') {
         Some((comment, rest)) => {
@@ -138,14 +138,14 @@ pub fn judgement(signs: &str) -> u8 {
 }
 
 fn is_space(c: char) -> bool {
-    // The zero-width space and the byte order mark are no white space to Unicode.
+    // Unicode does not count the zero-width space and the byte order mark as white space.
     c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
 }
 
-/// A word, which may turn out to be a number, a result or a sign.
+/// A word, which may be a number, a result or a symbol.
 fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     let (word, rest) = text.split_at(word_length(text));
-    // Almost all words are moves that begin with a letter and end with a rank, as nothing else does.
+    // Fast path: almost all words are moves that start with a letter and end with a rank, and no other part does.
     if word.starts_with(|c: char| c.is_ascii_alphabetic())
         && word.ends_with(|c: char| c.is_ascii_digit())
     {
@@ -164,14 +164,14 @@ fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     if let Some(result) = parse_result(word) {
         return Part::Result(result);
     }
-    if NOTHING.contains(&word) {
-        return Part::Nothing;
+    if IGNORED.contains(&word) {
+        return Part::Ignored;
     }
     let glyph = GLYPHS.iter().find(|(sign, _)| *sign == word);
     glyph.map_or(Part::Word(word), |(_, number)| Part::Glyph(*number))
 }
 
-/// The bytes of the move in a word that ends with the sign of a glyph: `Bc4+-`.
+/// Number of bytes of the move in a word that ends with the symbol of a glyph: `Bc4+-`.
 fn move_before_sign(word: &str) -> Option<usize> {
     let last = word.chars().next_back()?;
     if last.is_alphanumeric()
@@ -189,19 +189,19 @@ fn move_before_sign(word: &str) -> Option<usize> {
         .min()
 }
 
-/// The bytes of the word at the front of a text that is not empty.
+/// Number of bytes of the word at the front of a non-empty text.
 fn word_length(text: &str) -> usize {
     let ends = |c: char| is_space(c) || matches!(c, '{' | '}' | '(' | ')' | ';' | '$');
     let mut length = text.find(ends).unwrap_or(text.len()).max(1);
     if text.starts_with('*') {
         return 1;
     }
-    // The result may follow the last move without a blank.
+    // The result may directly follow the last move.
     if let Some(star) = text[..length].find('*') {
         let is_capture = Spelling::parse(&text[..length]).is_some();
         length = if is_capture { length } else { star };
     }
-    // A new piece in parentheses is part of the move: e8(Q)+.
+    // A promotion piece in parentheses is part of the move: e8(Q)+.
     let after = &text[length..];
     let is_promotion = text[..length].ends_with(['1', '8', '='])
         && after
@@ -236,7 +236,7 @@ fn word_length(text: &str) -> usize {
     length
 }
 
-/// A word that begins with a digit: a result, or a number with what follows it left in the text.
+/// A word that begins with a digit: a result, or a number, after which the rest stays in the text.
 fn take_number<'a>(text: &mut &'a str, word: &'a str, rest: &'a str) -> Part<'a> {
     if let Some(result) = parse_result(word) {
         *text = rest;
@@ -264,8 +264,8 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_part_is_told_from_the_others() {
-        use Part::{Close, Comment, Glyph, Nag, Nothing, Number, Open, Result, Word};
+    fn lexer_distinguishes_all_kinds_of_parts() {
+        use Part::{Close, Comment, Glyph, Ignored, Nag, Number, Open, Result, Word};
         let text = "1. e4!? $14$1 {good} (1.d4 d5) 1...e5 ... 2 Nf3 +- e8(Q)+ exd6 e.p. 1-0 ; end";
         let expected = [
             Number(1, true),
@@ -280,13 +280,13 @@ mod tests {
             Close,
             Number(1, true),
             Word("e5"),
-            Nothing,
+            Ignored,
             Number(2, false),
             Word("Nf3"),
             Glyph(18),
             Word("e8(Q)+"),
             Word("exd6"),
-            Nothing,
+            Ignored,
             Result("1-0"),
             Comment(" end"),
         ];
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn castling_with_zeros_is_no_result_and_no_number() {
+    fn castling_with_zeros_is_neither_result_nor_number() {
         use Part::{Number, Result, Word};
         assert_eq!(
             parts("4.0-0 0-0-0+ 0–0 00"),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_stay_whole() {
+    fn lexer_keeps_unknown_words_whole() {
         use Part::{Glyph, Open, Word};
         assert_eq!(
             parts("hello 2nd [x] <y> } (=)"),

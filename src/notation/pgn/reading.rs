@@ -1,4 +1,4 @@
-//! A game that is being read: the position that it has reached, and what is open.
+//! State of a game while it is read: the current position, and open comments and variations.
 
 use shakmaty::{Chess, Position as _};
 
@@ -10,54 +10,54 @@ use crate::notation::moves::{self, MoveError};
 use crate::notation::spelling::Spelling;
 use crate::util::text::{excerpt, printable};
 
-/// Variations within variations beyond this depth are left out.
-const DEEPEST_VARIATION: usize = 32;
+/// Maximum nesting of variations; deeper ones are dropped.
+const MAX_VARIATION_DEPTH: usize = 32;
 
-/// Why the main line is not read to its end.
+/// Reason why the main line is not read to its end.
 enum Stop {
-    /// A null move: the moves before it count.
+    /// A null move; the moves before it are valid.
     Null(String),
-    /// A mistake: the game is broken.
+    /// A mistake, which makes the game a broken one.
     Mistake(String),
 }
 
-/// A comment that goes on.
+/// A comment that continues on the next line.
 struct OpenComment {
     text: String,
-    /// Number of the line where it begins.
+    /// Number of its first line.
     line: usize,
 }
 
-/// What became of a line.
+/// Result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// All of it belongs to the game.
+    /// The whole line belongs to the game.
     All,
-    /// A new game begins so many bytes before the end.
+    /// A new game begins this number of bytes before the end of the line.
     NextGame(usize),
 }
 
-/// A game in the making.
+/// A game while it is read.
 pub(super) struct Reading {
-    /// `None` where no game can begin: the tags are wrong.
+    /// `None` if the tags are invalid.
     game: Option<Game>,
     chess: Chess,
     stop: Option<Stop>,
-    /// Variations that are open, outermost first; those too deep to be kept are not among them.
+    /// Open variations, outermost first, without those that are nested too deeply.
     open: Vec<Vec<Token>>,
     depth: usize,
-    /// Where the outermost open variation begins.
+    /// Place of the outermost open variation, for error messages.
     opened: String,
     comment: Option<OpenComment>,
     ended: bool,
-    /// A blank line follows the result.
+    /// Whether a blank line follows the result.
     apart: bool,
-    /// Whether something else than a comment has been read.
+    /// Whether anything but a comment has been read.
     any: bool,
 }
 
 impl Reading {
-    /// A game with these tags, and the comments that stand before or between them.
+    /// A game with these tags, and the comments before or between them.
     pub(super) fn new(tags: Tags, comments: Vec<String>, initial: &Position) -> Self {
         let (mut game, stop) = match tags::start(&tags, initial) {
             Ok(start) => (Some(Game::new(tags, start)), None),
@@ -82,7 +82,7 @@ impl Reading {
         }
     }
 
-    /// The tags, if nothing but comments follows them.
+    /// The tags, if only comments follow them.
     pub(super) fn tags_before_moves(&self) -> Option<&Tags> {
         let game = self
             .game
@@ -91,8 +91,8 @@ impl Reading {
         game.map(|game| &game.tags)
     }
 
-    /// The tags and the comments after them.
-    pub(super) fn give_back(self) -> (Tags, Vec<String>) {
+    /// Returns the tags and the comments after them.
+    pub(super) fn into_tags(self) -> (Tags, Vec<String>) {
         let game = self.game.map(|game| (game.tags, game.remarks));
         let (tags, mut remarks) = game.unwrap_or_default();
         (
@@ -104,7 +104,7 @@ impl Reading {
         )
     }
 
-    /// Whether nothing has been read but comments.
+    /// Whether only comments have been read.
     pub(super) fn is_empty(&self) -> bool {
         self.tags_before_moves().is_some_and(Tags::is_empty)
     }
@@ -113,12 +113,12 @@ impl Reading {
         self.comment.is_some()
     }
 
-    /// Notes a blank line.
+    /// Records a blank line.
     pub(super) fn blank_line(&mut self) {
         self.apart |= self.ended;
     }
 
-    /// Reads a line of the movetext; `after_blank` if a blank line precedes it.
+    /// Reads a line of the movetext. `after_blank` is true if a blank line precedes it.
     pub(super) fn line(&mut self, line: &str, number: usize, after_blank: bool) -> Taken {
         let mut rest = line;
         if let Some(comment) = &mut self.comment {
@@ -151,15 +151,15 @@ impl Reading {
         }
     }
 
-    /// Whether a part belongs to the next game: it follows the result of this one, or is move number 1 after a blank
-    /// line although the game is further on.
+    /// Whether a part belongs to the next game: it follows the result of this one, or it is move number 1 after a
+    /// blank line, while this game is at a later move.
     fn begins_next(&self, part: &Part<'_>, after_blank: bool) -> bool {
         match part {
             Part::Comment(_)
             | Part::CommentBegins(_)
             | Part::Nag(_)
             | Part::Glyph(_)
-            | Part::Nothing => false,
+            | Part::Ignored => false,
             Part::Number(1, _) if self.ended => true,
             _ if self.ended => self.apart,
             Part::Number(1, true) => {
@@ -179,7 +179,7 @@ impl Reading {
         match *part {
             Part::Word(word) => self.word(word, line),
             Part::Number(number, dots) => self.number(number, dots, line),
-            Part::Nothing => {}
+            Part::Ignored => {}
             Part::Comment(text) => self.remark(text),
             Part::CommentBegins(text) => {
                 let text = text.to_owned();
@@ -188,7 +188,7 @@ impl Reading {
             Part::Nag(digits) => match digits.parse() {
                 Ok(number) => self.glyph(number),
                 Err(_) if digits.is_empty() => self.word("$", line),
-                // A number that no glyph has: kept as a comment.
+                // Not the number of a glyph; kept as a comment.
                 Err(_) => self.remark(&format!("${digits}")),
             },
             Part::Glyph(number) => self.glyph(number),
@@ -198,7 +198,7 @@ impl Reading {
         }
     }
 
-    /// A word of the main line must be a move; one of a variation is kept as it is.
+    /// Reads a word. In the main line it must be a move; in a variation it is stored unchecked.
     fn word(&mut self, word: &str, line: usize) {
         if self.stop.is_some() {
             return;
@@ -206,7 +206,7 @@ impl Reading {
         if self.depth > 0 {
             match Spelling::parse(word) {
                 Some(spelling) => {
-                    self.keep(Token::Move(spelling.to_string()));
+                    self.attach(Token::Move(spelling.to_string()));
                     self.signs(word);
                 }
                 None => self.remark(word),
@@ -215,7 +215,7 @@ impl Reading {
         }
         if self.ended {
             let place = self.place(word);
-            return self.stop_at(format!("{place} comes after the result (line {line})"));
+            return self.stop_at(format!("{place} follows the result (line {line})"));
         }
         match moves::find(&self.chess, word) {
             Ok(m) => {
@@ -230,7 +230,9 @@ impl Reading {
             }
             Err(error @ MoveError::Null(_)) => {
                 let why = self.message(word, &error, line);
-                self.stop = Some(Stop::Null(format!("{why}: read as far as that")));
+                self.stop = Some(Stop::Null(format!(
+                    "{why}: the moves after it were ignored"
+                )));
             }
             Err(error) => self.stop_at(self.message(word, &error, line)),
         }
@@ -241,7 +243,7 @@ impl Reading {
         value == Some(result)
     }
 
-    /// The glyphs at the end of a move, as in `Nf3!?`.
+    /// Stores the glyphs at the end of a move, as in `Nf3!?`.
     fn signs(&mut self, word: &str) {
         let signs = &word[word.trim_end_matches(['!', '?']).len()..];
         if !signs.is_empty() {
@@ -267,7 +269,7 @@ impl Reading {
         self.chess.play_unchecked(m);
     }
 
-    /// `move 10... (ply 3) 'Qd5'`
+    /// Place of a word for messages: `move 10... (ply 3) 'Qd5'`
     fn place(&self, word: &str) -> String {
         let dots = self.chess.turn().fold_wb(".", "...");
         let (number, ply) = (self.chess.fullmoves(), self.plies() + 1);
@@ -293,7 +295,7 @@ impl Reading {
         self.stop.get_or_insert(Stop::Mistake(why));
     }
 
-    /// A number without dots is that of the move: any other one may be a move in another notation.
+    /// A number without dots must be the move number, because any other number may be a move in another notation.
     fn number(&mut self, number: u32, dots: bool, line: usize) {
         if dots || self.depth > 0 || self.stop.is_some() || self.ended {
             return;
@@ -303,7 +305,7 @@ impl Reading {
             let word = number.to_string();
             let place = self.place(&word);
             self.stop_at(format!(
-                "{place} is neither a move nor the number of the move (line {line})"
+                "{place} is neither a move nor the move number (line {line})"
             ));
         }
     }
@@ -313,16 +315,16 @@ impl Reading {
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
         if !text.is_empty() {
-            self.keep(Token::Comment(text));
+            self.attach(Token::Comment(text));
         }
     }
 
     fn glyph(&mut self, number: u8) {
-        self.keep(Token::Nag(number));
+        self.attach(Token::Nag(number));
     }
 
-    /// Keeps something that is no move of the main line, where it belongs to what has been read.
-    fn keep(&mut self, token: Token) {
+    /// Attaches a token that is not a move of the main line to the current move or variation.
+    fn attach(&mut self, token: Token) {
         let (None, Some(game)) = (&self.stop, &mut self.game) else {
             return;
         };
@@ -347,7 +349,8 @@ impl Reading {
         if self.depth == 0 {
             self.opened = format!("{} (line {line})", self.place("("));
         }
-        if self.depth < DEEPEST_VARIATION && self.open.len() == self.depth && self.stop.is_none() {
+        if self.depth < MAX_VARIATION_DEPTH && self.open.len() == self.depth && self.stop.is_none()
+        {
             self.open.push(Vec::new());
         }
         self.depth += 1;
@@ -356,13 +359,15 @@ impl Reading {
     fn close_variation(&mut self, line: usize) {
         if self.depth == 0 {
             let place = self.place(")");
-            return self.stop_at(format!("{place} closes no variation (line {line})"));
+            return self.stop_at(format!(
+                "{place} closes a variation that was not opened (line {line})"
+            ));
         }
         if self.open.len() == self.depth
             && let Some(inner) = self.open.pop()
         {
             self.depth -= 1;
-            return self.keep(Token::Variation(inner));
+            return self.attach(Token::Variation(inner));
         }
         self.depth -= 1;
     }
@@ -381,13 +386,13 @@ impl Reading {
         }
     }
 
-    /// The game, at its end or at the beginning of the next one. A result that is missing or unknown is that of the
-    /// tags.
+    /// Finishes the game, at its end or at the start of the next one. A missing or unknown result is replaced by the
+    /// one in the tags.
     pub(super) fn finish(mut self, number: usize) -> Result<Game, Broken> {
         if let Some(comment) = self.comment.take() {
             let began = excerpt(&comment.text);
             self.stop_at(format!(
-                "the comment '{{{began}' of line {} is never closed",
+                "the comment '{{{began}' in line {} is never closed",
                 comment.line
             ));
         }
@@ -412,7 +417,7 @@ impl Reading {
                 part: part.map(Box::new),
             }),
             (None, None) => Err(Broken {
-                message: format!("game {number}: it has no beginning"),
+                message: format!("game {number}: no initial position"),
                 part: None,
             }),
         }

@@ -1,4 +1,4 @@
-//! Tags of a game: their syntax, and what those mean that the reader needs.
+//! Tags of a game: their syntax, and the values that the reader uses.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use crate::board::{CastlingMode, Position};
 use crate::notation::position_from_fen;
 use crate::util::text::{excerpt, printable};
 
-/// Tags in their order, as `("White", "Carlsen")`.
+/// Tags in order, such as `("White", "Carlsen")`.
 pub type Tags = Vec<(String, String)>;
 
-/// Names of variants with the rules of chess, in small letters without blanks, hyphens and underscores.
+/// Names of variants with the rules of chess, in lower case without blanks, hyphens and underscores.
 // CITE: the names of lichess, chess.com, python-chess, FICS (wild/0 to wild/8a), ICC (wild/fr), XBoard and ChessBase.
 const CHESS: [&str; 25] = [
     "",
@@ -59,7 +59,7 @@ const CHESS_960: [&str; 14] = [
     "shufflechess",
 ];
 
-/// Whether a line is a tag and nothing else: `[Name "value"]`.
+/// Whether a line consists of one tag: `[Name "value"]`.
 pub fn is_tag(line: &str) -> bool {
     let line = line.trim();
     begins_tag(line) && line.ends_with("\"]")
@@ -79,8 +79,8 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Takes the first tag of a text, as far as it can be read: quotation marks may stand within the value, or be missing.
-/// `None` if there is no name.
+/// Parses the first tag of a text leniently: quotation marks may be missing or occur in the value. `None` if there is
+/// no name.
 pub fn take_tag(text: &str) -> Option<((String, String), &str)> {
     let inner = text.trim_start().strip_prefix('[')?.trim_start();
     let end = inner.len() - inner.trim_start_matches(is_name).len();
@@ -90,7 +90,7 @@ pub fn take_tag(text: &str) -> Option<((String, String), &str)> {
     }
     let (value, rest) = match after.trim_start().strip_prefix('"') {
         Some(quoted) => take_quoted(quoted),
-        // Without quotation marks, the value needs a blank before it and the bracket after it.
+        // Without quotation marks, the value requires a blank before it and a bracket after it.
         None => {
             let value = after
                 .strip_prefix(char::is_whitespace)?
@@ -108,7 +108,7 @@ pub fn take_tag(text: &str) -> Option<((String, String), &str)> {
     ))
 }
 
-/// A value up to the quotation mark that ends the tag, and what follows the tag.
+/// The value up to the quotation mark that ends the tag, and the text after the tag.
 fn take_quoted(text: &str) -> (&str, &str) {
     let mut escaped = false;
     for (i, c) in text.char_indices() {
@@ -125,14 +125,14 @@ fn take_quoted(text: &str) -> (&str, &str) {
             _ => {}
         }
     }
-    // No end: a bracket or a quotation mark is missing, or something follows the bracket.
+    // No proper end: a bracket or a quotation mark is missing, or other text follows the bracket.
     match text.rsplit_once("\"]") {
         Some((value, rest)) => (value, rest),
         None => (text.trim_end_matches([']', '"']), ""),
     }
 }
 
-/// The text with `\"` as `"` and `\\` as `\`.
+/// The text with `\"` replaced by `"` and `\\` by `\`.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
@@ -148,16 +148,16 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The value of a tag whose name may be written in letters of any case.
+/// The value of a tag; letter case of the name is ignored.
 fn value<'a>(tags: &'a Tags, name: &str) -> &'a str {
     let tag = tags.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(name));
     tag.map_or("", |(_, value)| value.trim())
 }
 
-/// Where a game with these tags begins; `initial` if no tag says otherwise.
+/// The initial position of a game with these tags; `initial` if no tag defines one.
 ///
 /// # Errors
-/// When the variant has other rules, or the FEN is wrong.
+/// Fails if the variant has other rules, or the FEN is invalid.
 pub fn start(tags: &Tags, initial: &Position) -> Result<Position> {
     let variant = value(tags, "Variant");
     let name: String = variant
@@ -179,13 +179,13 @@ pub fn start(tags: &Tags, initial: &Position) -> Result<Position> {
     }
 }
 
-/// The result that the tags name, in PGN's form; `*` if they name none.
+/// The result in the tags, in PGN's form; `*` if there is none.
 pub fn result(tags: &Tags) -> &'static str {
     parse_result(value(tags, "Result")).unwrap_or("*")
 }
 
-/// A result in PGN's form: `1-0`, `0-1`, `1/2-1/2`, `*`; with colons, other dashes, `1/2` or `½` too. Results that
-/// give both sides less than a point in all (`0-0`, `1/2-0`) are `*`, as far as games are concerned.
+/// Converts a result to PGN's form: `1-0`, `0-1`, `1/2-1/2`, `*`. Colons, other dashes, `1/2` and `½` are accepted.
+/// Results with less than one point in total (`0-0`, `1/2-0`) become `*`.
 pub fn parse_result(text: &str) -> Option<&'static str> {
     if text == "*" {
         return Some("*");
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_read_as_far_as_they_can_be() {
+    fn take_tag_reads_malformed_tags_leniently() {
         for (text, name, value) in [
             ("[Event \"x\"]", "Event", "x"),
             ("  [ Event  \"x y\" ] ", "Event", "x y"),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_told_from_other_brackets() {
+    fn is_tag_rejects_other_brackets() {
         assert!(is_tag("[Event \"x\"]") && is_tag(" [FEN \"8/8\"] "));
         for text in [
             "[%clk 0:01:00]",
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_of_chess_are_accepted_in_every_spelling() {
+    fn start_accepts_chess_variants_in_every_spelling_and_rejects_others() {
         let initial = Position::startpos();
         let start =
             |variant: &str| start(&vec![("Variant".to_owned(), variant.to_owned())], &initial);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_read_in_every_spelling() {
+    fn parse_result_accepts_every_spelling() {
         for (text, result) in [
             ("1-0", "1-0"),
             ("0:1", "0-1"),

@@ -22,8 +22,8 @@ fn moves(game: &Game) -> String {
     game.moves.iter().map(san).collect::<Vec<_>>().join(" ")
 }
 
-/// What became of each game: its moves and result, or the message.
-fn told(text: &str) -> Vec<String> {
+/// Outcome of each game: its moves and result, or the error message.
+fn outcomes(text: &str) -> Vec<String> {
     let one = |game: &Result<Game, Broken>| match game {
         Ok(game) => format!("{} {}", moves(game), game.result).trim().to_owned(),
         Err(broken) => broken.message.clone(),
@@ -36,7 +36,7 @@ const GAMES: &str = "[White \"A\"]\n[Black \"B\"]\n[Date \"2018.??.??\"]\n\n\
     [FEN \"4k3/8/8/8/8/8/4P3/4K3 b - - 0 9\"]\n\n9... Kd7 10. e4 Qd5 *\n\n1. d4 *\n";
 
 #[test]
-fn games_have_their_main_line_and_mistakes_their_place() {
+fn reader_returns_main_lines_and_places_of_mistakes() {
     let games = all(GAMES);
     assert_eq!(games.len(), 3);
     let first = games[0].as_ref().expect("a game");
@@ -60,7 +60,7 @@ fn games_have_their_main_line_and_mistakes_their_place() {
 }
 
 #[test]
-fn comments_glyphs_and_variations_are_kept() {
+fn reader_keeps_comments_glyphs_and_variations() {
     let game = one(GAMES.split("[FEN").next().unwrap_or_default());
     assert_eq!(game.remarks.len(), game.moves.len() + 1);
     assert_eq!(game.remarks[1].comments, ["best"]);
@@ -93,7 +93,7 @@ fn comments_glyphs_and_variations_are_kept() {
 }
 
 #[test]
-fn harmless_spellings_are_the_same_game() {
+fn reader_accepts_variants_of_spelling() {
     let expected = "e4 e5 Nf3 Nc6 Bc4 Bc5 O-O Nf6 *";
     for text in [
         "1. e4 e5 2. nf3 nc6 3. Bc4 bc5 4. o-o nf6 *",
@@ -105,7 +105,7 @@ fn harmless_spellings_are_the_same_game() {
         "1. ... 1. e4 .. e5 2.Nf3 … Nc6 3.Bc4 Bc5 4.0-0 ...Nf6 *",
         "1. Pe4 pe5 2. Ng1f3 Nbc6 3. B-c4 B-c5 4. 0-0+ Nf6++ *",
     ] {
-        assert_eq!(told(text), [expected.replace("Bc4+-", "Bc4")], "{text}");
+        assert_eq!(outcomes(text), [expected.replace("Bc4+-", "Bc4")], "{text}");
     }
     for (text, expected) in [
         (
@@ -132,12 +132,12 @@ fn harmless_spellings_are_the_same_game() {
         ("1. f3 e5 2. g4 Qh4++ 0-1", "f3 e5 g4 Qh4# 0-1"),
         ("1. f3 e5 2. g4 Qh4 mate 0-1", "f3 e5 g4 Qh4# 0-1"),
     ] {
-        assert_eq!(told(text), [expected], "{text}");
+        assert_eq!(outcomes(text), [expected], "{text}");
     }
 }
 
 #[test]
-fn unknown_words_are_named_and_their_game_is_broken() {
+fn unknown_word_breaks_its_game_and_is_named() {
     for (word, rest) in [
         ("Sf3", "Sc6 3. Lc4 *"),
         ("hello", "Nf3 Nc6 *"),
@@ -151,23 +151,23 @@ fn unknown_words_are_named_and_their_game_is_broken() {
         ("<Nf3>", "Nf3 *"),
     ] {
         let text = format!("1. e4 e5 2. {word} {rest}\n\n1. d4 *\n");
-        let games = told(&text);
+        let games = outcomes(&text);
         let expected = format!("game 1: move 2. (ply 3) '{word}'");
         assert!(games[0].starts_with(&expected), "{games:?}");
         assert!(games[0].ends_with("(line 1)"), "{games:?}");
         assert_eq!(games[1..], ["d4 *"]);
     }
-    assert!(told("hello world\n")[0].contains("'hello' is not a move"));
+    assert!(outcomes("hello world\n")[0].contains("'hello' is not a move"));
 }
 
 #[test]
-fn an_open_comment_does_not_hide_the_next_games() {
+fn unclosed_comment_does_not_hide_the_next_games() {
     let text = "[Event \"1\"]\n\n1. e4 {oops e5 2. Nf3 1-0\n\n[Event \"2\"]\n[White \"W\"]\n\n1. d4 d5 1-0\n\n\
         [Event \"3\"]\n\n1. c4 0-1\n";
-    let games = told(text);
+    let games = outcomes(text);
     assert_eq!(
         games[0],
-        "game 1: the comment '{oops e5 2. Nf3 1-0' of line 3 is never closed"
+        "game 1: the comment '{oops e5 2. Nf3 1-0' in line 3 is never closed"
     );
     assert_eq!(games[1..], ["d4 d5 1-0", "c4 0-1"]);
     let closed = one("1. e4 {a\n\n[%clk 0:01:00]\n\n[x \"y\" z]\n} e5 *");
@@ -175,8 +175,9 @@ fn an_open_comment_does_not_hide_the_next_games() {
 }
 
 #[test]
-fn an_open_variation_breaks_its_game() {
-    let games = told("[Event \"1\"]\n\n1. e4 (1. d4 d5 2. c4 1-0\n\n[Event \"2\"]\n\n1. d4 *\n");
+fn unclosed_variation_breaks_its_game_only() {
+    let games =
+        outcomes("[Event \"1\"]\n\n1. e4 (1. d4 d5 2. c4 1-0\n\n[Event \"2\"]\n\n1. d4 *\n");
     assert_eq!(
         games[0],
         "game 1: move 1... (ply 2) '(' (line 3): the variation is never closed"
@@ -195,7 +196,7 @@ fn blank_lines_and_comments_do_not_end_a_game() {
         "[Event \"x\"]\n{between}\n[White \"y\"]\n; more\n\n1. e4 e5 2. Nf3 Nc6",
         "1. e4 e5 2. Nf3\n\n2... Nc6\n\n*\n\n",
     ] {
-        assert_eq!(told(text), ["e4 e5 Nf3 Nc6 *"], "{text}");
+        assert_eq!(outcomes(text), ["e4 e5 Nf3 Nc6 *"], "{text}");
     }
     let game = one("{a}\n\n[Event \"x\"]\n{b}\n[White \"y\"]\n\n{c} 1. e4 *");
     assert_eq!(
@@ -205,48 +206,48 @@ fn blank_lines_and_comments_do_not_end_a_game() {
 }
 
 #[test]
-fn a_result_or_tags_end_a_game() {
+fn result_or_tags_end_a_game() {
     assert_eq!(
-        told("1. e4 1-0\n1. d4 0-1 1. c4 *"),
+        outcomes("1. e4 1-0\n1. d4 0-1 1. c4 *"),
         ["e4 1-0", "d4 0-1", "c4 *"]
     );
     assert_eq!(
-        told("1. e4 1-0 {good game}\n\n{really}\n\n[Event \"x\"]\n\n1. d4 *"),
+        outcomes("1. e4 1-0 {good game}\n\n{really}\n\n[Event \"x\"]\n\n1. d4 *"),
         ["e4 1-0", "d4 *"]
     );
     assert_eq!(
-        told("[White \"x\"]\n\n1. e4\n[White \"y\"]\n1. d4"),
+        outcomes("[White \"x\"]\n\n1. e4\n[White \"y\"]\n1. d4"),
         ["e4 *", "d4 *"]
     );
-    assert_eq!(told("1. e4 e5\n\n1. d4 d5\n\n"), ["e4 e5 *", "d4 d5 *"]);
+    assert_eq!(outcomes("1. e4 e5\n\n1. d4 d5\n\n"), ["e4 e5 *", "d4 d5 *"]);
     assert_eq!(
-        told("[Event \"x\"]\n\n[Event \"y\"]\n\n1. d4 *"),
+        outcomes("[Event \"x\"]\n\n[Event \"y\"]\n\n1. d4 *"),
         ["*", "d4 *"]
     );
-    assert_eq!(told(""), [""; 0]);
-    assert_eq!(told("\n; nothing\n{here}\n\n"), [""; 0]);
+    assert_eq!(outcomes(""), [""; 0]);
+    assert_eq!(outcomes("\n; nothing\n{here}\n\n"), [""; 0]);
 }
 
 #[test]
-fn the_results_tag_counts_where_the_marker_is_missing() {
+fn result_tag_replaces_missing_result() {
     assert_eq!(
-        told("[Result \"0-1\"]\n\n1. e4 e5\n\n[Result \"½-½\"]\n\n1. d4"),
+        outcomes("[Result \"0-1\"]\n\n1. e4 e5\n\n[Result \"½-½\"]\n\n1. d4"),
         ["e4 e5 0-1", "d4 1/2-1/2"]
     );
-    assert_eq!(told("[Result \"0-1\"]\n\n1. e4 *"), ["e4 0-1"]);
-    assert_eq!(told("[Result \"*\"]\n\n1. e4 1:0"), ["e4 1-0"]);
+    assert_eq!(outcomes("[Result \"0-1\"]\n\n1. e4 *"), ["e4 0-1"]);
+    assert_eq!(outcomes("[Result \"*\"]\n\n1. e4 1:0"), ["e4 1-0"]);
     assert_eq!(
-        told("1. e4 0:1\n\n1. e4 1/2\n\n1. e4 ½-½\n\n1. e4 1–0"),
+        outcomes("1. e4 0:1\n\n1. e4 1/2\n\n1. e4 ½-½\n\n1. e4 1–0"),
         ["e4 0-1", "e4 1/2-1/2", "e4 1/2-1/2", "e4 1-0",]
     );
     assert_eq!(
-        told("[Result \"0-0\"]\n\n1. e4 e5 0-0\n\n1. d4 *"),
+        outcomes("[Result \"0-0\"]\n\n1. e4 e5 0-0\n\n1. d4 *"),
         ["e4 e5 *", "d4 *"]
     );
 }
 
 #[test]
-fn old_encodings_are_read() {
+fn reader_accepts_latin_1_and_utf_16() {
     let text = "[White \"Müller\"]\n\n1. e4 {größer} 1-0\n";
     let latin: Vec<u8> = text.chars().map(|c| u32::from(c) as u8).collect();
     let marked = format!("\u{feff}{text}");
@@ -263,7 +264,7 @@ fn old_encodings_are_read() {
 }
 
 #[test]
-fn odd_tags_are_one_game() {
+fn malformed_tags_do_not_split_a_game() {
     let game = one("[Event \"5th \"Somebody\" Memorial\"]\n[White \"x\"]\n\n1. e4 *");
     assert_eq!(game.tag("Event"), Some("5th \"Somebody\" Memorial"));
     for text in [
@@ -285,7 +286,7 @@ fn odd_tags_are_one_game() {
 }
 
 #[test]
-fn null_moves_cut_a_game_and_are_named() {
+fn null_move_cuts_the_game_and_is_named() {
     for null in ["--", "Z0", "null", "@@@@", "0000"] {
         let game = one(&format!(
             "[Result \"1-0\"]\n\n1. e4 e5 2. {null} d5 {{x}} (2... c5) 3. Nf3 1-0\n"
@@ -303,7 +304,7 @@ fn null_moves_cut_a_game_and_are_named() {
 }
 
 #[test]
-fn chess960_games_start_in_chess960() {
+fn variant_tag_selects_chess960() {
     let fen = "bqnbrkr1/pppppppp/5n2/8/8/5N2/PPPPPPPP/BQNBRKR1 w KQkq - 0 2";
     let game = one(&format!(
         "[Variant \"Freestyle Chess\"]\n[FEN \"{fen}\"]\n\n2. O-O 0-0 *"
@@ -312,7 +313,7 @@ fn chess960_games_start_in_chess960() {
 }
 
 #[test]
-fn escapes_and_marks_of_direction_are_removed() {
+fn reader_removes_escapes_and_direction_marks() {
     let game = one("[White \"\u{1b}]52;c;x\u{7}\"]\n\n1. e4 {\u{1b}[2J a\u{202e}b} *");
     assert_eq!(game.tag("White"), Some("]52;c;x"));
     assert_eq!(game.remarks[1].comments, ["[2J ab"]);
@@ -324,23 +325,23 @@ fn escapes_and_marks_of_direction_are_removed() {
 }
 
 #[test]
-fn broken_games_have_reasons_and_hide_no_other() {
+fn broken_games_have_reasons_and_do_not_hide_others() {
     let long = "x".repeat(2000);
     let nested = "(e5 ".repeat(100) + &")".repeat(100);
     let text = format!(
         "[Variant \"Atomic\"]\n\n1. e4 *\n\n[FEN \"8/8 w\"]\n\n1. e4 *\n\n1. e4 * e5\n\n\
          [Event \"E\"]\n\n1. e4 {{{long}}} {nested} c5 *\n\n[Event \"F\"]\n\n1. d4 (1. c4 {{ never closed"
     );
-    let games = told(&text);
+    let games = outcomes(&text);
     assert!(games[0].contains("'Atomic' has other rules"), "{games:?}");
     assert!(games[1].contains("game 2: bad FEN"), "{games:?}");
     assert!(
-        games[2].contains("(ply 2) 'e5' comes after the result"),
+        games[2].contains("(ply 2) 'e5' follows the result"),
         "{games:?}"
     );
     assert_eq!(games[3], "e4 c5 *");
     assert!(
-        games[4].contains("game 5: the comment '{never closed' of line"),
+        games[4].contains("game 5: the comment '{never closed' in line"),
         "{games:?}"
     );
     assert_eq!(games.len(), 5);
@@ -349,7 +350,7 @@ fn broken_games_have_reasons_and_hide_no_other() {
 }
 
 #[test]
-fn endless_files_are_errors() {
+fn endless_file_is_an_error() {
     let zeros = read(io::repeat(0)).expect_err("no end").to_string();
     assert!(zeros.contains("line 1 is longer than 64 MiB"), "{zeros}");
     let words = read(io::repeat(b'\n').chain(io::empty()).take(100)).expect("blank lines");
