@@ -38,19 +38,19 @@ impl AttackKinds {
 
     /// Whether the set contains attacks of `by` on `on`.
     #[inline]
-    pub fn wants(&self, by: Role, on: Role) -> bool {
+    pub fn contains(&self, by: Role, on: Role) -> bool {
         self.attacked[by as usize - 1] >> (on as u8 - 1) & 1 != 0
     }
 
     /// Whether the set contains any attack by a piece of this role.
     #[inline]
-    pub fn wants_by(&self, by: Role) -> bool {
+    pub fn contains_attacker(&self, by: Role) -> bool {
         self.attacked[by as usize - 1] != 0
     }
 
     /// Whether the set contains any attack on a piece of this role.
     #[inline]
-    pub fn wants_on(&self, on: Role) -> bool {
+    pub fn contains_attacked(&self, on: Role) -> bool {
         self.attackers[on as usize - 1] != 0
     }
 }
@@ -72,13 +72,13 @@ pub struct AttackChange(u32);
 impl AttackChange {
     /// The attack of `attacker` on `from` on `attacked` on `to`.
     #[inline]
-    pub fn new(attacker: Piece, from: Square, attacked: Piece, to: Square, came: bool) -> Self {
+    pub fn new(attacker: Piece, from: Square, attacked: Piece, to: Square, added: bool) -> Self {
         Self(
             from as u32
                 | (to as u32) << 6
                 | code(attacker) << 12
                 | code(attacked) << 16
-                | u32::from(came) << 20,
+                | u32::from(added) << 20,
         )
     }
 
@@ -102,7 +102,7 @@ impl AttackChange {
 
     /// Whether the attack was added; otherwise it was removed.
     #[inline]
-    pub fn came(self) -> bool {
+    pub fn added(self) -> bool {
         self.0 >> 20 & 1 != 0
     }
 }
@@ -121,7 +121,7 @@ impl fmt::Debug for AttackChange {
             let role = Role::try_from(code / 2 + 1).unwrap_or(Role::King);
             role.of(Color::from_white(code & 1 == 0)).char()
         };
-        let sign = if self.came() { '+' } else { '-' };
+        let sign = if self.added() { '+' } else { '-' };
         let (from, to) = (square(0), square(6));
         write!(f, "{sign}{}{from}x{}{to}", piece(12), piece(16))
     }
@@ -163,11 +163,11 @@ impl DirtyThreats {
         &mut self,
         (attacker, from): (Piece, Square),
         (attacked, to): (Piece, Square),
-        came: bool,
+        added: bool,
     ) {
         // Written unconditionally, which avoids an unpredictable branch.
-        self.changes[self.len] = AttackChange::new(attacker, from, attacked, to, came);
-        self.len += usize::from(self.kinds.wants(attacker.role, attacked.role));
+        self.changes[self.len] = AttackChange::new(attacker, from, attacked, to, added);
+        self.len += usize::from(self.kinds.contains(attacker.role, attacked.role));
     }
 }
 

@@ -99,16 +99,16 @@ impl Position {
 impl Placement {
     /// The attacks of this board that depend on the `changed` squares, occupied or empty.
     #[inline]
-    fn push_attacks_around(&self, changed: Bitboard, came: bool, attacks: &mut DirtyThreats) {
+    fn push_attacks_around(&self, changed: Bitboard, added: bool, attacks: &mut DirtyThreats) {
         for square in changed {
             let straight = attacks::rook_attacks(square, self.occupied());
             let diagonal = attacks::bishop_attacks(square, self.occupied());
             let lines = [straight, diagonal];
             match self.piece_at(square) {
                 Some(piece) => {
-                    self.push_attacks_of_piece((piece, square), lines, changed, came, attacks)
+                    self.push_attacks_of_piece((piece, square), lines, changed, added, attacks)
                 }
-                None => self.push_attacks_through_gap(square, lines, changed, came, attacks),
+                None => self.push_attacks_through_gap(square, lines, changed, added, attacks),
             }
         }
     }
@@ -120,11 +120,11 @@ impl Placement {
         (piece, square): (Piece, Square),
         [straight, diagonal]: [Bitboard; 2],
         changed: Bitboard,
-        came: bool,
+        added: bool,
         deltas: &mut DirtyThreats,
     ) {
         let kinds = deltas.kinds();
-        if kinds.wants_by(piece.role) {
+        if kinds.contains_attacker(piece.role) {
             let reached = match piece.role {
                 Role::Pawn => attacks::pawn_attacks(piece.color, square),
                 Role::Knight => attacks::knight_attacks(square),
@@ -134,10 +134,10 @@ impl Placement {
                 Role::King => attacks::king_attacks(square),
             };
             for to in reached & self.occupied() {
-                deltas.push((piece, square), (self.piece_on(to), to), came);
+                deltas.push((piece, square), (self.piece_on(to), to), added);
             }
         }
-        if kinds.wants_on(piece.role) {
+        if kinds.contains_attacked(piece.role) {
             let (rooks, bishops) = self.sliders();
             let pawns = attacks::pawn_attacks(shakmaty::Color::White, square) & self.by_color.black
                 | attacks::pawn_attacks(shakmaty::Color::Black, square) & self.by_color.white;
@@ -147,7 +147,7 @@ impl Placement {
                 | attacks::king_attacks(square) & self.by_role.king
                 | pawns & self.by_role.pawn;
             for from in attackers & !changed {
-                deltas.push((self.piece_on(from), from), (piece, square), came);
+                deltas.push((self.piece_on(from), from), (piece, square), added);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Placement {
         square: Square,
         [straight, diagonal]: [Bitboard; 2],
         changed: Bitboard,
-        came: bool,
+        added: bool,
         deltas: &mut DirtyThreats,
     ) {
         let (rooks, bishops) = self.sliders();
@@ -170,7 +170,7 @@ impl Placement {
             // A slider that attacks through two gaps is listed at the first one only.
             let earlier_gaps = attacks::between(from, square) & changed;
             if let (Some(to), true) = (attacked.first(), earlier_gaps.is_empty()) {
-                deltas.push((self.piece_on(from), from), (self.piece_on(to), to), came);
+                deltas.push((self.piece_on(from), from), (self.piece_on(to), to), added);
             }
         }
     }
@@ -226,7 +226,7 @@ mod tests {
         for (from, attacker) in board.iter() {
             for to in board.attacks_from(from) & board.occupied() {
                 let attacked = board.piece_at(to).expect("an occupied square");
-                if kinds.wants(attacker.role, attacked.role) {
+                if kinds.contains(attacker.role, attacked.role) {
                     *attacks
                         .entry(AttackChange::new(attacker, from, attacked, to, true))
                         .or_default() += 1;
@@ -247,8 +247,8 @@ mod tests {
         around.list(&mut deltas);
         for change in deltas.iter() {
             // The key is the attack with the mark of an added one.
-            let came = AttackChange::from_bits(change.bits() | 1 << 20);
-            *attacks.entry(came).or_default() += if change.came() { 1 } else { -1 };
+            let added = AttackChange::from_bits(change.bits() | 1 << 20);
+            *attacks.entry(added).or_default() += if change.added() { 1 } else { -1 };
         }
         attacks.retain(|_, count| *count != 0);
         assert_eq!(attacks, all_attacks(position, kinds), "{m:?} in {fen}");

@@ -1,7 +1,7 @@
 //! An entry of a Polyglot book: 16 bytes, all numbers big-endian.
 //!
 //! ```text
-//! key     8 bytes   of the position, by the format's own Zobrist keys, which the engine uses as well
+//! key     8 bytes   of the position; the engine uses the same Zobrist keys as the format
 //! move    2 bytes   to | from << 6 | promotion << 12 (knight 1 to queen 4); castling is king takes rook
 //! weight  2 bytes   relative frequency of the move among the position's moves
 //! learn   4 bytes   for learning programs; not used here

@@ -100,7 +100,7 @@ impl Corrections {
         }
     }
 
-    /// Prefetches what [`Self::value`] reads.
+    /// Prefetches the entries that [`Self::value`] reads.
     #[inline]
     pub fn prefetch(&self, keys: &Keys) {
         let entry = |table: &[i16], slot: u32| prefetch(&table[slot as usize]);
@@ -131,8 +131,8 @@ impl Corrections {
     /// Moves the corrections of a position by `bonus`, positive where the evaluation was too low.
     // CITE: rates and clamps: SF-2026-08.
     pub fn learn(&mut self, keys: &Keys, bonus: i32) {
-        let most = params::corr_step_max();
-        let bonus = bonus.clamp(-most, most) * params::corr_rate() / 1024;
+        let max_step = params::corr_step_max();
+        let bonus = bonus.clamp(-max_step, max_step) * params::corr_rate() / 1024;
         update(&mut self.pawn[keys.pawn as usize], bonus);
         update(
             &mut self.minor[keys.minor as usize],

@@ -36,12 +36,12 @@ pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>)
 fn restrict_root(job: &mut Job, level: Level, mind: &Mind) {
     let position = &job.position;
     let known = mating::best_move(position).or_else(|| theory::move_of(level, position));
-    let is_wanted = |m| match known {
+    let is_allowed = |m| match known {
         Some(best) => m == best,
         None => !mind.overlooks(position, m) && theory::considers(level, position, m),
     };
-    if job.root_moves.iter().any(|root| is_wanted(root.m)) {
-        job.root_moves.retain(|root| is_wanted(root.m));
+    if job.root_moves.iter().any(|root| is_allowed(root.m)) {
+        job.root_moves.retain(|root| is_allowed(root.m));
     }
 }
 

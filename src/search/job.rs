@@ -58,8 +58,8 @@ impl Job {
 
     /// Reports tables that were found to be damaged.
     pub fn report_damaged_tables(&self) {
-        let news = self.syzygy.as_ref().map(|tables| tables.take_news());
-        for text in news.into_iter().flatten() {
+        let messages = self.syzygy.as_ref().map(|tables| tables.take_messages());
+        for text in messages.into_iter().flatten() {
             self.reporter.message(&text);
         }
     }

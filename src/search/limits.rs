@@ -47,7 +47,7 @@ const UNSTOPPABLE: Duration = Duration::from_secs(10);
 
 impl Limits {
     /// These limits on a system without threads, where `stop` is read only after the search. Nothing delays the move,
-    /// and a search without a limit gets one of 10 seconds.
+    /// and a search without a limit ends after 10 seconds.
     pub fn without_stop(mut self) -> Self {
         (self.infinite, self.ponder) = (false, false);
         let clocked = self.white.time.is_some() || self.black.time.is_some();

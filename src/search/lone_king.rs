@@ -1,7 +1,7 @@
 //! Evaluation of pawnless endings against a lone king: elementary mates, which are rare in the training data of
 //! networks.
 //!
-//! Each of these mates needs a plan that is longer than a search of some thousand nodes can see. The evaluation
+//! Each of these mates needs a plan that is longer than a search of some thousand nodes can reach. The evaluation
 //! encodes the plan. It rises when the lone king is driven to the edge, or with bishop and knight into a corner of the
 //! bishop's colour. It also rises when the other king comes closer.
 // CITE: the two gradients (edge or corner, and the kings' distance) are those of classical evaluations, Stockfish's KXK

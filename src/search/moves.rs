@@ -458,7 +458,7 @@ impl Worker {
             Some(m) => self.update_histories(node, m, searched),
             None => self.learn_from_fail_low(node),
         }
-        node.best = node.best.min(node.most);
+        node.best = node.best.min(node.max_value);
         if node.best <= node.alpha && best_move.is_none() {
             // The opponent's move was good, so the node inherits the parent's PV flag.
             let parent_pv = self.frame(1).tt_pv && self.ply > 0;

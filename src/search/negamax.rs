@@ -258,7 +258,7 @@ impl Worker {
                 node.best = value;
                 node.alpha = node.alpha.max(value);
             } else {
-                node.most = value;
+                node.max_value = value;
             }
         }
         debug_assert!(score::is_decisive(value));

@@ -41,7 +41,7 @@ pub(super) struct Node {
     pub worsening: bool,
     /// Best value so far, and the upper bound from tablebases.
     pub best: Value,
-    pub most: Value,
+    pub max_value: Value,
 }
 
 impl Node {
@@ -67,7 +67,7 @@ impl Node {
             improving: false,
             worsening: false,
             best: -INFINITE,
-            most: INFINITE,
+            max_value: INFINITE,
         }
     }
 
@@ -94,9 +94,12 @@ impl Node {
             self.best = score;
             self.alpha = self.alpha.max(score);
         } else if score::is_loss(score) && self.tt_bound().is_upper() {
-            self.most = score;
+            self.max_value = score;
         }
-        cut_if(self.alpha >= self.beta || self.most <= self.alpha, score)
+        cut_if(
+            self.alpha >= self.beta || self.max_value <= self.alpha,
+            score,
+        )
     }
 
     /// Whether the node is expected to fail low.
@@ -136,7 +139,7 @@ mod tests {
                 Err(Exit::Cut(value)) => Some(value),
                 _ => None,
             };
-            (cut, node.best, node.alpha, node.most)
+            (cut, node.best, node.alpha, node.max_value)
         };
         let win = TB_WIN - 7;
         assert_eq!(kept(win, Bound::Lower), (None, win, win, INFINITE));

@@ -97,8 +97,8 @@ impl Worker {
     }
 
     /// Whether steps 6 to 10 apply. They do not apply in check, where a static evaluation is meaningless. They do not
-    /// apply in a search for a mate either: it must find quiet key moves and zugzwang, which the evaluation does not
-    /// see.
+    /// apply in a search for a mate either: it must find quiet key moves and zugzwang, which the evaluation
+    /// misses.
     #[inline(always)]
     pub(super) fn may_prune_node(&self) -> bool {
         !self.frame(0).in_check && self.job.limits.mate.is_none()

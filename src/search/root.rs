@@ -52,7 +52,7 @@ impl Worker {
             .clamp(1, MAX_PLY as i32 - 1);
         for depth in 1..=deepest {
             self.root_depth = depth;
-            self.look_for_limit();
+            self.update_limit_in_reach();
             trend.changes /= 2.0;
             for root in &mut self.root_moves {
                 root.previous = root.value;

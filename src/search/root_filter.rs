@@ -10,7 +10,7 @@ use crate::board::{Move, Position, Role};
 
 /// The legal moves that the limits allow.
 pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
-    let wanted = |m: &Move| {
+    let is_allowed = |m: &Move| {
         limits
             .search_moves
             .as_ref()
@@ -21,7 +21,7 @@ pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> 
         .legal_moves()
         .iter()
         .copied()
-        .filter(wanted)
+        .filter(is_allowed)
         .map(RootMove::new)
         .collect()
 }
@@ -87,13 +87,13 @@ fn distance_counts(position: &Position) -> bool {
     let us = position.by_color(position.turn());
     let pawns = position.by_role(Role::Pawn).any();
     let majors = us & (position.by_role(Role::Queen) | position.by_role(Role::Rook));
-    let nothing_to_spare = match majors.count() {
+    let no_extra_piece = match majors.count() {
         0 => pawns || us.count() == 3,
         _ => us.count() == 2,
     };
     match position.by_color(!position.turn()).count() {
-        1 => nothing_to_spare,
-        2 => nothing_to_spare && !pawns,
+        1 => no_extra_piece,
+        2 => no_extra_piece && !pawns,
         _ => false,
     }
 }

@@ -36,7 +36,7 @@ struct Damage {
     /// Problems that have not been reported yet.
     unreported: Mutex<Vec<String>>,
     /// Whether `unreported` is not empty, so that the search does not need to lock it.
-    has_news: AtomicBool,
+    has_unreported: AtomicBool,
 }
 
 /// Summary of opening a list of directories.
@@ -171,13 +171,13 @@ impl Syzygy {
         let file = self.files.get(&name).map_or(Path::new(&name), |path| path);
         let text = format!("Syzygy: '{}' {why}", file.display());
         self.damage.unreported.lock().push(text.clone());
-        self.damage.has_news.store(true, Relaxed);
+        self.damage.has_unreported.store(true, Relaxed);
         found.insert(name, text);
     }
 
     /// Messages about tables that were found to be damaged since the last call.
-    pub(super) fn take_news(&self) -> Vec<String> {
-        if !self.damage.has_news.swap(false, Relaxed) {
+    pub(super) fn take_messages(&self) -> Vec<String> {
+        if !self.damage.has_unreported.swap(false, Relaxed) {
             return Vec::new();
         }
         std::mem::take(&mut *self.damage.unreported.lock())

@@ -286,7 +286,7 @@ impl TranspositionTable {
             if !is_plausible(data) {
                 continue;
             }
-            let (slot, least) = least_worth(cluster, generation);
+            let (slot, least) = least_valuable(cluster, generation);
             if worth(data, generation) > least {
                 let sealed = words[ENTRIES] >> (16 * from) & 0xFFFF;
                 let (shift, keys) = (16 * slot, cluster.keys.load(Relaxed));
@@ -406,7 +406,7 @@ fn worth(data: u64, generation: u64) -> i64 {
 }
 
 /// The least valuable entry of a cluster, and its worth. An empty entry is worth less than any other.
-fn least_worth(cluster: &Cluster, generation: u64) -> (usize, i64) {
+fn least_valuable(cluster: &Cluster, generation: u64) -> (usize, i64) {
     let worths = cluster.entries.iter().map(|entry| {
         let data = entry.load(Relaxed);
         if data == 0 {

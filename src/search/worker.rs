@@ -344,8 +344,8 @@ impl Worker {
         self.poll_at = self.nodes + POLL_INTERVAL;
         let pondering = self.signals.pondering.load(Relaxed);
         // Like the clock, the node limit does not end a search whose move must be delayed.
-        let held = pondering || self.job.limits.infinite;
-        if let Some(limit) = self.job.limits.nodes.filter(|_| !held) {
+        let delayed = pondering || self.job.limits.infinite;
+        if let Some(limit) = self.job.limits.nodes.filter(|_| !delayed) {
             let left = limit.saturating_sub(self.signals.nodes());
             // Each thread gets its share of the remaining nodes, so that together they stop at the limit.
             let share = left / self.signals.counters.len() as u64;

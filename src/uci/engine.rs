@@ -231,7 +231,7 @@ impl Engine {
             let reminder = format!("EvalFile was not loaded; using {}", self.net);
             self.output.info(&reminder);
         }
-        if let Some(message) = self.settings.level.news() {
+        if let Some(message) = self.settings.level.change_message() {
             self.output.info(&message);
         }
         if self.debug {
@@ -510,19 +510,19 @@ impl Engine {
 }
 
 /// Reports a number of threads below the requested one.
-fn report_threads(output: &Output, wanted: usize, obtained: usize) {
-    if obtained < wanted && threads::EXIST {
+fn report_threads(output: &Output, requested: usize, obtained: usize) {
+    if obtained < requested && threads::EXIST {
         output.info(&format!(
-            "Threads: not enough memory for {wanted}; using {obtained}"
+            "Threads: cannot start {requested} threads; using {obtained}"
         ));
     }
 }
 
 /// Reports a table below the requested size.
-fn report_hash(output: &Output, wanted: usize, obtained: Result<usize, NoMemory>) {
+fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemory>) {
     match obtained {
-        Ok(obtained) if obtained < wanted => output.info(&format!(
-            "Hash: not enough memory for {wanted} MiB; using {obtained} MiB"
+        Ok(obtained) if obtained < requested => output.info(&format!(
+            "Hash: not enough memory for {requested} MiB; using {obtained} MiB"
         )),
         Ok(_) => {}
         Err(error) => output.error(&format!("Hash: {error}")),

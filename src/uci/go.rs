@@ -49,7 +49,7 @@ pub struct GoCommand {
     /// Moves after `excludemoves`.
     pub exclude_moves: Vec<String>,
     /// Whether the line contains a limit, well formed or not.
-    pub wants_limit: bool,
+    pub mentions_limit: bool,
     /// Error messages for the line.
     pub problems: Vec<String>,
 }
@@ -134,7 +134,7 @@ impl GoCommand {
 
     /// Reads the number after the word `name`.
     fn number(&mut self, name: &str, quantity: Quantity, words: &mut Words) {
-        self.wants_limit = true;
+        self.mentions_limit = true;
         let name = name.to_ascii_lowercase();
         let text = words.peek().filter(|word| keyword(word).is_none());
         let Some(text) = text else {
@@ -188,7 +188,7 @@ impl GoCommand {
             limits.depth = Some(1);
         }
         // The mistake in the line may have been meant as a limit.
-        if (self.wants_limit || !problems.is_empty()) && !has_end(&limits) {
+        if (self.mentions_limit || !problems.is_empty()) && !has_end(&limits) {
             if !self.infinite {
                 limits.move_time = Some(FALLBACK_TIME);
             } else if self.search_moves.is_some() && limits.search_moves.is_none() {

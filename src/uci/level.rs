@@ -66,7 +66,7 @@ impl LevelChoice {
 
     /// Message about the level, if it changed since the last report. It contains the seed, with which the game can be
     /// repeated.
-    pub fn news(&mut self) -> Option<String> {
+    pub fn change_message(&mut self) -> Option<String> {
         let (elo, level) = (self.elo_in_force()?, self.level()?);
         let reported = self.reported.replace(level);
         (reported != Some(level)).then(|| format!("Level: Elo {elo}, Level Seed {}", self.seed))
@@ -108,7 +108,11 @@ mod tests {
         choice.set_seed(7);
         choice.new_game();
         assert_eq!(choice.level().map(|level| level.seed), Some(7));
-        assert!(choice.news().is_some_and(|text| text.ends_with("Seed 7")));
-        assert_eq!(choice.news(), None);
+        assert!(
+            choice
+                .change_message()
+                .is_some_and(|text| text.ends_with("Seed 7"))
+        );
+        assert_eq!(choice.change_message(), None);
     }
 }

@@ -188,7 +188,7 @@ impl ThreatInputSet {
                 for (changes, (_, orientation)) in changes.iter_mut().zip(views) {
                     let index = threats.index(attack, orientation);
                     changes
-                        .list(attack.came())
+                        .list(attack.added())
                         .push_if(index < threats::NONE, index);
                 }
             }

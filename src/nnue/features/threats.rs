@@ -254,11 +254,11 @@ pub fn attacks_of(board: &impl BoardView, kinds: AttackKinds, mut each: impl FnM
             occupied |= Bitboard::from_square(square);
         }
     }
-    for attacker in pieces().filter(|piece| kinds.wants_by(piece.role)) {
+    for attacker in pieces().filter(|piece| kinds.contains_attacker(piece.role)) {
         for from in board.pieces(attacker.color, attacker.role) {
             for to in attacks::attacks(from, attacker, occupied) & occupied {
                 let attacked = on[to as usize];
-                if kinds.wants(attacker.role, attacked.role) {
+                if kinds.contains(attacker.role, attacked.role) {
                     each(AttackChange::new(attacker, from, attacked, to, true));
                 }
             }
@@ -382,7 +382,7 @@ mod tests {
                         let index =
                             threats.index(AttackChange::new(by, from, on, to, true), orientation);
                         if index < NONE {
-                            assert!(threats.kinds().wants(by.role, on.role));
+                            assert!(threats.kinds().contains(by.role, on.role));
                             assert!(
                                 !std::mem::replace(&mut seen[index as usize], true),
                                 "{index}"

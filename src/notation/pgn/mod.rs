@@ -239,7 +239,7 @@ impl Draft {
             // PGN reserves such a line for other programs.
             return 0;
         } else if line.trim_start().starts_with('[') {
-            if !self.takes_tags(line) {
+            if !self.owns_tags(line) {
                 return line.len();
             }
             text = self.take_tags(line);
@@ -268,7 +268,7 @@ impl Draft {
 
     /// Whether a line that starts with a bracket belongs to this game. Tags end a movetext. A second section of tags
     /// begins a new game unless it adds to the first one.
-    fn takes_tags(&mut self, line: &str) -> bool {
+    fn owns_tags(&mut self, line: &str) -> bool {
         if !begins_tag(line) {
             return true;
         }
