@@ -15,8 +15,7 @@
 //!   replacement in the transposition table
 //! * Berserk: the form of the time factor for a stable best move
 //! * Caissa: correction histories, as an idea
-//! * Reckless, Viridithas, Ethereal: no formula or figure comes from them, as far as we know. They share many ideas
-//!   with Stockfish.
+//! * Reckless, Viridithas, Ethereal: no formula or figure was traced to them. They share many ideas with Stockfish.
 //! * ours: the structure of the code, the layout of the transposition table, the win model's constants (`wdl`),
 //!   the figures of endings against a lone king (`lone_king`), the choice of root moves by tablebases (`root_filter`),
 //!   `asp_delta`, `red_factor`, `qs_futility`, `time_share`
