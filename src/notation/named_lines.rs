@@ -12,17 +12,17 @@ const TABLE: &[u8] = include_bytes!("openings.tsv.gz");
 /// The decompressed table.
 pub(crate) fn table() -> String {
     let mut table = String::new();
-    // A test reads the whole table.
+    // This cannot fail: a test decompresses the whole table.
     let _ = GzDecoder::new(TABLE).read_to_string(&mut table);
     table
 }
 
-/// The moves of a line of the table, as `1. e4 e5 2. Nf3`.
+/// The moves of a line of the table, in the form `1. e4 e5 2. Nf3`.
 pub(crate) fn moves_of(line: &str) -> &str {
     line.trim_end().rsplit('\t').next().unwrap_or_default()
 }
 
-/// Plays one line after the other. Neighbours of the table begin alike, so it undoes only the moves that differ.
+/// Plays the lines in sequence. Neighbouring lines share their first moves, so only the moves that differ are undone.
 pub(crate) struct Walker {
     position: Position,
     words: Vec<String>,

@@ -60,8 +60,8 @@ enum Request {
 /// Plays a game against the person at `input`. The end of the input counts as `quit`.
 ///
 /// # Errors
-/// Fails on an error of `out`, if the PGN file cannot be written (checked before the game), or if the moves are
-/// already being saved after an interrupt.
+/// Fails on an error of `out`, or if the PGN file cannot be written. This is checked before the game. If writing fails
+/// after the game, the error names the file to which the game was saved instead.
 pub fn run(
     options: PlayOptions,
     network: Arc<Network>,
