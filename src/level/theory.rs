@@ -1,8 +1,8 @@
 //! Opening knowledge of levels: moves of named lines, and simple developing moves after them.
 //!
 //! People open with moves that they have seen. A weak search with evaluation noise does not: it answers 1. e4 with
-//! 1... a6. So a level first chooses among the moves of named openings; a move is as likely as the number of named lines
-//! through it. The lower the level, the earlier its knowledge ends.
+//! 1... a6. So a level first chooses among the moves of named openings, each with a probability proportional to the
+//! number of named lines through it. The lower the level, the earlier its knowledge ends.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -101,7 +101,7 @@ pub fn considers(level: Level, position: &Position, m: Move) -> bool {
         return true;
     }
     let key = position.key() ^ u64::from(m.bits());
-    develops(position, m) || mix(level.seed.wrapping_add(OTHERS), key) % ONE_OTHER_IN == 0
+    develops(position, m) || mix(level.seed.wrapping_add(OTHERS), key).is_multiple_of(ONE_OTHER_IN)
 }
 
 /// Whether a move takes a piece without loss, castles, brings out a knight or a bishop, or moves one of the four middle

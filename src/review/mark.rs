@@ -10,8 +10,8 @@
 //! A mate counts like +10.00 or -10.00. So a missed mate has no mark if +7.00 is left, nor has a move that allows mate
 //! at -7.00: the game was decided. A move that the engine would have played itself has no mark either, even where a
 //! deeper search finds it worse.
-// CITE: the thresholds are lichess' (lila, modules/tree Advice), as facts; lichess' rules for mates are stricter, and `!`
-// is our own.
+// CITE: the thresholds are those of lichess (lila, modules/tree Advice), as facts. Its rules for mates are stricter.
+// The mark `!` is our own.
 
 use serde::Serialize;
 
@@ -77,8 +77,8 @@ impl Mark {
     }
 }
 
-/// The bad mark of a move, by the score before it and after it, both from the view of the side that moved. A mate counts
-/// like +10.00: a won game that stays won gets no mark.
+/// The bad mark of a move, by the score before it and after it, both from the view of the side that moved. A mate
+/// counts like +10.00: a won game that stays won gets no mark.
 pub(crate) fn bad_mark(before: Score, after: Score) -> Option<Mark> {
     by_loss(winning(before) - winning(after))
 }

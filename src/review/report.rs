@@ -111,7 +111,7 @@ pub(crate) struct PlayedMove {
     pub mark: Option<Mark>,
     /// The lines that the search preferred, best first; none where it would have played the move itself.
     pub better: Vec<Better>,
-    /// What punishes the move, from the position after it on: only for moves with a bad mark, and none where the game is
+    /// The refutation, from the position after the move: only for moves with a bad mark, and none where the game is
     /// over.
     pub refutation: Option<Better>,
     /// Why the move deserves its mark.

@@ -1,5 +1,5 @@
-//! Pin, in two forms. A move pins a piece to its king or to a dearer piece, and the pinned piece is captured. Or a piece
-//! is captured that only a piece pinned to its king protects, which therefore cannot recapture.
+//! Pin, in two forms. A move pins a piece to its king or to a more valuable piece, and the pinned piece is captured. Or
+//! the only protector of a captured piece is pinned to its king and cannot recapture.
 
 use super::walk::{Walk, behind, can_capture, is_slider, man, reach, value};
 use super::{Kind, Man, Motif};
