@@ -7,11 +7,11 @@
 //! | `??` | blunder | 15 points or more |
 //! | `!` | only move | it was found, and every other one would have been a mistake or worse |
 //!
-//! A mate counts like +10.00 or -10.00. So a missed mate has no mark if +7.00 is left, nor has a move that allows mate
-//! at -7.00: the game was decided. A move that the engine would have played itself has no mark either, even where a
+//! A move that allows or misses a mate is a blunder, whatever the points, unless the game was decided: from 7.00 on it
+//! has no mark. A slower mate has none either, nor has a move that the engine would have played itself, even where a
 //! deeper search finds it worse.
-// CITE: the thresholds are those of lichess (lila, modules/tree Advice), as facts. Its rules for mates are stricter.
-// The mark `!` is our own.
+// CITE: the thresholds and the blunder at a mate are those of lichess (lila, modules/tree Advice), as facts. Lichess
+// marks mates in decided games too. The mark `!` is our own.
 
 use serde::Serialize;
 
@@ -21,9 +21,12 @@ use crate::search::report::Score;
 /// Points of winning chance that a mistake loses; what makes an only move.
 pub(crate) const MISTAKE: f64 = 10.0;
 /// Points that an inaccuracy loses.
-pub(crate) const INACCURACY: f64 = 5.0;
+const INACCURACY: f64 = 5.0;
 /// Points that a blunder loses.
 const BLUNDER: f64 = 15.0;
+
+/// Centipawns from which on a game counts as decided: a mate more or less has no mark.
+const DECIDED: i32 = 700;
 
 /// What a move deserves, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,10 +80,22 @@ impl Mark {
     }
 }
 
-/// The bad mark of a move, by the score before it and after it, both from the view of the side that moved. A mate
-/// counts like +10.00: a won game that stays won gets no mark.
+/// The bad mark of a move, by the score before it and after it, both from the view of the side that moved.
 pub(crate) fn bad_mark(before: Score, after: Score) -> Option<Mark> {
-    by_loss(winning(before) - winning(after))
+    let mates = |score| matches!(score, Score::Mate(moves) if moves > 0);
+    let mated = |score| matches!(score, Score::Mate(moves) if moves <= 0);
+    match (before, after) {
+        (Score::Centipawns(cp), after) if mated(after) => by_decision(-cp),
+        (before, Score::Centipawns(cp)) if mates(before) => by_decision(cp),
+        (before, after) if mates(before) && mated(after) => Some(Mark::Blunder),
+        (Score::Mate(_), Score::Mate(_)) => None,
+        _ => by_loss(winning(before) - winning(after)),
+    }
+}
+
+/// The mark for a mate that appears or disappears, where one side is ahead by this many centipawns without it.
+fn by_decision(ahead: i32) -> Option<Mark> {
+    (ahead < DECIDED).then_some(Mark::Blunder)
 }
 
 fn by_loss(points: f64) -> Option<Mark> {
@@ -113,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn mate_counts_like_ten_pawns() {
+    fn mate_that_comes_or_goes_is_a_blunder_unless_the_game_is_decided() {
         for (before, after, mark) in [
             (Cp(0), Mate(-3), Some(Mark::Blunder)),
-            (Cp(-600), Mate(-3), Some(Mark::Inaccuracy)),
+            (Cp(-699), Mate(-3), Some(Mark::Blunder)),
             (Cp(-700), Mate(-3), None),
             (Cp(-1200), Mate(-3), None),
             (Mate(2), Cp(300), Some(Mark::Blunder)),
-            (Mate(2), Cp(500), Some(Mark::Mistake)),
+            (Mate(2), Cp(699), Some(Mark::Blunder)),
             (Mate(2), Cp(700), None),
             (Mate(2), Cp(1500), None),
             (Mate(2), Mate(-1), Some(Mark::Blunder)),

@@ -34,7 +34,7 @@ use super::analyst::Look;
 use super::chance::{opposite, winning};
 use super::eval::Eval;
 use super::facts::Passed;
-use super::mark::INACCURACY;
+use super::mark::bad_mark;
 use super::material::{Swing, first_gain, swing};
 use super::motifs::{Walk, motifs};
 use crate::board::{Color, Move, Position};
@@ -84,7 +84,7 @@ pub(crate) fn explanation(facts: &Facts) -> Vec<Reason> {
         told.extend(teller.best_by_search());
     }
     told.extend(reasons(facts));
-    if facts.is_best() || teller.loss() < INACCURACY {
+    if facts.is_best() || !teller.is_bad() {
         told.extend(teller.intentions());
     }
     told
@@ -125,9 +125,9 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Points of winning chance lost.
-    fn loss(&self) -> f64 {
-        winning(self.before) - winning(self.after)
+    /// Whether the scores give the move a bad mark.
+    fn is_bad(&self) -> bool {
+        bad_mark(self.before, self.after).is_some()
     }
 
     fn mover(&self) -> Color {

@@ -83,7 +83,6 @@ pub(crate) fn role_name(role: Role) -> &'static str {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn role_word<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(role_name(*role))
 }

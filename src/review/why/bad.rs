@@ -6,7 +6,6 @@ use super::{Gain, Reason, SHOWN, Teller, is_complete, mate_for, motifs, rank, st
 use crate::board::Move;
 use crate::review::chance::opposite;
 use crate::review::features::harms;
-use crate::review::mark::INACCURACY;
 use crate::review::material::{Swing, list, settled, swing};
 use crate::review::motifs::{Kind, Motif, Walk, role_name};
 use crate::search::report::Score;
@@ -17,7 +16,7 @@ const HARMS: usize = 2;
 impl Teller<'_> {
     /// The result that the move gives away, by name.
     pub(super) fn result(&self) -> Option<Reason> {
-        if self.loss() < INACCURACY {
+        if !self.is_bad() {
             return None;
         }
         let (had, has) = (standing(rank(self.before)), standing(rank(self.after)));
@@ -105,7 +104,7 @@ impl Teller<'_> {
     fn stalemate(&self) -> Option<Reason> {
         let reached = self.facts.reached();
         let stalemate = reached.legal_moves().is_empty() && !reached.in_check();
-        (stalemate && self.loss() >= INACCURACY).then_some(())?;
+        (stalemate && self.is_bad()).then_some(())?;
         let text = format!("It is stalemate: {} has no legal move.", self.opponent());
         let claim = Claim::new(&self.facts.position, &[self.facts.m], self.mover());
         Some(Reason {
@@ -119,7 +118,7 @@ impl Teller<'_> {
     pub(super) fn lost_by_force(&self) -> Option<Swing> {
         let kept = self.kept.map_or(0, |swing| swing.points);
         self.lost
-            .filter(|lost| lost.points < 0 && kept > lost.points && self.loss() >= INACCURACY)
+            .filter(|lost| lost.points < 0 && kept > lost.points && self.is_bad())
             .filter(|lost| lost.plies > 1)
     }
 
@@ -196,7 +195,7 @@ impl Teller<'_> {
     /// The opponent's line where nothing is lost by force: how the game stands after it, and what it changes.
     fn refutation(&self) -> Option<Reason> {
         let plies = self.facts.after.pv().len().min(SHOWN);
-        if self.loss() < INACCURACY || plies == 0 || matches!(self.after, Score::Mate(_)) {
+        if !self.is_bad() || plies == 0 || matches!(self.after, Score::Mate(_)) {
             return None;
         }
         let moves = &self.played[..=plies];

@@ -6,7 +6,7 @@ use super::words::{Form, deed, line};
 use super::{Gain, Look, Reason, Teller, mate_for, motifs, rank, standing};
 use crate::review::chance::winning;
 use crate::review::features::{Feature, queen_trade};
-use crate::review::mark::{INACCURACY, MISTAKE};
+use crate::review::mark::MISTAKE;
 use crate::review::material::{Swing, settled, worth};
 use crate::review::motifs::{Kind, Walk, role_name};
 use crate::search::report::Score;
@@ -27,7 +27,7 @@ impl Teller<'_> {
 
     /// Material that the best line wins and the move played does not.
     fn best_wins(&self) -> Option<Reason> {
-        if self.loss() < INACCURACY {
+        if !self.is_bad() {
             return None;
         }
         let whole = self.kept.filter(|kept| {
@@ -98,7 +98,7 @@ impl Teller<'_> {
     /// What the best move threatens and the move played does not.
     fn best_threatens(&self) -> Option<Reason> {
         let passed = self.facts.idea.as_ref()?;
-        let gain = Gain::of(passed).filter(|_| self.loss() >= INACCURACY)?;
+        let gain = Gain::of(passed).filter(|_| self.is_bad())?;
         let own = self.facts.own_idea.as_ref().and_then(Gain::of);
         if own.is_some_and(|own| own.covers(&gain)) {
             return None;
@@ -224,7 +224,7 @@ impl Teller<'_> {
         }
         // Where a deeper search has shown the move played to be good, there are two.
         let played = !self.facts.is_best();
-        if played && self.loss() < INACCURACY {
+        if played && !self.is_bad() {
             return None;
         }
         let text = if played && second.best() == Some(self.facts.m) {
