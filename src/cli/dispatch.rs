@@ -28,7 +28,7 @@ use crate::tools::net::Compression;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects};
 #[cfg(feature = "tune")]
 use crate::tune;
-use crate::util::console::{Printable, wants_colour};
+use crate::util::console::{Printable, use_colour};
 use crate::util::identity::check_distinct;
 use crate::util::interrupt::{self, Interrupted};
 use crate::util::quantity::counted;
@@ -120,9 +120,9 @@ fn print_and_exit(error: &clap::Error) -> ! {
     };
     // A write error on a closed stream cannot be reported anywhere.
     let _ = if error.use_stderr() {
-        write!(io::stderr(), "{}", coloured(wants_colour(&io::stderr())))
+        write!(io::stderr(), "{}", coloured(use_colour(&io::stderr())))
     } else {
-        write!(io::stdout(), "{}", coloured(wants_colour(&io::stdout())))
+        write!(io::stdout(), "{}", coloured(use_colour(&io::stdout())))
     };
     std::process::exit(error.exit_code())
 }

@@ -122,8 +122,8 @@ fn obscurity(position: &Position, m: Move, role: Role) -> u32 {
         Role::Knight => 6,
         _ => [1, 1, 3, 5, 7, 8, 8, 8][from.distance(to) as usize % 8],
     };
-    let climbs = to.rank() as i32 - from.rank() as i32;
-    let is_retreat = position.turn().fold_wb(climbs, -climbs) < 0;
+    let ranks_up = to.rank() as i32 - from.rank() as i32;
+    let is_retreat = position.turn().fold_wb(ranks_up, -ranks_up) < 0;
     by_distance + 2 * u32::from(is_retreat)
 }
 

@@ -8,7 +8,7 @@
 //! * [`strength`]: the handicap for each Elo, from a table calibrated by games
 //! * [`mind`]: the handicap in one position: evaluation noise and missed moves
 //! * [`technique`], [`mating`]: evaluation and search of elementary endings, which every level wins
-//! * [`theory`]: moves of known openings
+//! * [`theory`]: moves of named openings, and developing moves
 //! * [`pace`]: simulated thinking time
 
 pub mod mating;

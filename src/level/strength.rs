@@ -18,7 +18,7 @@ pub struct Handicap {
     pub noise: i32,
     /// Attention: probability in 1024ths of missing a long-range move.
     pub oversight: u32,
-    /// Number of plies after which it knows no opening theory.
+    /// Opening theory: number of plies from the start of the game in which it is used.
     pub theory: u32,
 }
 

@@ -1,8 +1,8 @@
 //! Opening knowledge of levels: moves of named lines, and simple developing moves after them.
 //!
-//! People open with moves that they have seen. A weak search with evaluation noise does not: it answers 1. e4 with
-//! 1... a6. So a level first chooses among the moves of named openings, each with a probability proportional to the
-//! number of named lines through it. The lower the level, the earlier its knowledge ends.
+//! People open with moves that they have learnt. A weak search with evaluation noise would answer 1. e4 with 1... a6.
+//! A level therefore first chooses among the moves of named openings. The probability of a move is proportional to the
+//! number of named lines that contain it. The lower the level, the earlier it stops using theory.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,30 +13,31 @@ use crate::notation::named_lines::{self, Walker};
 
 /// Number of full moves from the start of a game that count as the opening.
 const OPENING_MOVES: u32 = 8;
-/// Elo at and above which a level opens by its search alone.
-const ELO_WITHOUT_THEORY: i32 = 2200;
-/// Elo below which a level prefers simple developing moves to those of its search.
-const ELO_OF_DEVELOPERS: i32 = 1300;
-/// One in this many of the other moves is considered besides developing moves.
+/// Minimum Elo of levels that use no theory.
+const MIN_ELO_WITHOUT_THEORY: i32 = 2200;
+/// Elo below which a level considers mainly developing moves in the opening.
+const DEVELOPING_ELO: i32 = 1300;
+/// One in this many of the other moves is considered in addition to developing moves.
 const ONE_OTHER_IN: u64 = 4;
 
 /// Salts for independent random numbers.
-const KNOWLEDGE: u64 = 3;
+const USE_THEORY: u64 = 3;
 const CHOICE: u64 = 4;
 const OTHERS: u64 = 5;
 
-/// Number of plies after which a level of `elo` knows no theory; 0 for a level that does not use it.
+/// Number of plies from the start of a game in which a level of `elo` uses theory; 0 if it uses none.
 pub(super) const fn plies(elo: i32) -> u32 {
-    if elo >= ELO_WITHOUT_THEORY {
+    if elo >= MIN_ELO_WITHOUT_THEORY {
         return 0;
     }
     let plies = 2 + (elo - super::ELO_MIN) / 100;
     if plies < 16 { plies as u32 } else { 16 }
 }
 
-/// The moves of named lines by the key of the position, each with its number of lines.
+/// The moves of named lines by position key, each with the number of lines that contain it.
 type Theory = HashMap<u64, Vec<(Move, u32)>>;
 
+/// The moves of all named lines, computed once per process.
 fn theory() -> &'static Theory {
     static THEORY: OnceLock<Theory> = OnceLock::new();
     THEORY.get_or_init(|| {
@@ -52,7 +53,7 @@ fn theory() -> &'static Theory {
     })
 }
 
-/// Counts a line for each of its moves.
+/// Adds each move of a line to `theory`.
 fn count_moves(line: &[Move], theory: &mut Theory) {
     let mut position = Position::startpos();
     for &m in line {
@@ -65,36 +66,37 @@ fn count_moves(line: &[Move], theory: &mut Theory) {
     }
 }
 
-/// The move of theory that `level` plays; `None` where it knows none. The same position in the same game gives the same
-/// move.
+/// The theory move that `level` plays; `None` if it uses no theory in this position. Depends only on the position and
+/// the seed of the game.
 pub fn move_of(level: Level, position: &Position) -> Option<Move> {
-    let known_plies = level.handicap.theory;
+    let theory_plies = level.handicap.theory;
     let ply = plies_played(position);
-    if known_plies == 0 || ply >= 2 * OPENING_MOVES {
+    if theory_plies == 0 || ply >= 2 * OPENING_MOVES {
         return None;
     }
     let moves = theory().get(&position.key())?;
     let random = |salt| mix(level.seed.wrapping_add(salt), position.key());
-    // The chance falls from 1 at the first ply to 0.
-    if random(KNOWLEDGE) % u64::from(known_plies + 1) < u64::from(ply) {
+    // The probability of using theory decreases linearly from 1 at the first ply to 0.
+    if random(USE_THEORY) % u64::from(theory_plies + 1) < u64::from(ply) {
         return None;
     }
     let lines: u32 = moves.iter().map(|(_, lines)| lines).sum();
     let mut rest = (random(CHOICE) % u64::from(lines)) as u32;
     let chosen = moves.iter().find(|(_, lines)| {
-        let is_here = rest < *lines;
+        let is_chosen = rest < *lines;
         rest = rest.saturating_sub(*lines);
-        is_here
+        is_chosen
     });
     chosen.map(|&(m, _)| m)
 }
 
-/// Whether `level` considers `m`, a legal move, in the opening. Below [`ELO_OF_DEVELOPERS`] these are sound captures,
-/// replies to a check, moves of attacked pieces, developing moves, and a few others.
+/// Whether `level` considers `m`, a legal move. Below [`DEVELOPING_ELO`], a level in the opening considers only
+/// captures without loss, developing moves, and one in four other moves. After the opening, and in check, it considers
+/// all moves.
 pub fn considers(level: Level, position: &Position, m: Move) -> bool {
-    let known_plies = level.handicap.theory;
-    if known_plies == 0
-        || known_plies >= plies(ELO_OF_DEVELOPERS)
+    let theory_plies = level.handicap.theory;
+    if theory_plies == 0
+        || theory_plies >= plies(DEVELOPING_ELO)
         || position.fullmoves() > OPENING_MOVES
         || position.in_check()
     {
@@ -104,8 +106,7 @@ pub fn considers(level: Level, position: &Position, m: Move) -> bool {
     develops(position, m) || mix(level.seed.wrapping_add(OTHERS), key).is_multiple_of(ONE_OTHER_IN)
 }
 
-/// Whether a move takes a piece without loss, castles, brings out a knight or a bishop, or moves one of the four middle
-/// pawns.
+/// Whether a move captures without loss, castles, develops a knight or a bishop, or moves a pawn on the files c to f.
 fn develops(position: &Position, m: Move) -> bool {
     if position.is_capture(m) {
         return position.see_ge(m, 0);
@@ -122,7 +123,7 @@ fn develops(position: &Position, m: Move) -> bool {
     }
 }
 
-/// Number of plies that the game has, by the move number.
+/// Number of plies played in the game, from the move number.
 fn plies_played(position: &Position) -> u32 {
     let moves = position.fullmoves().saturating_sub(1);
     2 * moves + u32::from(position.turn().is_black())
@@ -142,7 +143,7 @@ mod tests {
         position
     }
 
-    /// How many of 200 games of a level answer with one of `common`, and how many with no move of theory.
+    /// In 200 games of a level after `first`: the number of theory replies in `common`, and of positions without one.
     fn replies(elo: i32, first: &str, common: &[&str]) -> (usize, usize) {
         let position = after(&[first]);
         let common: Vec<Move> = common
@@ -157,37 +158,34 @@ mod tests {
     }
 
     #[test]
-    fn levels_answer_as_people_do() {
+    fn levels_answer_first_moves_with_common_replies() {
         let to_e4 = ["e5", "c5", "e6", "c6", "d5", "d6", "g6", "Nf6"];
         let to_d4 = ["d5", "Nf6", "e6", "f5", "d6", "g6", "c6", "c5"];
         for (first, common) in [("e4", to_e4), ("d4", to_d4)] {
-            let (common_1500, unknown_1500) = replies(1500, first, &common);
-            assert!(
-                common_1500 + unknown_1500 / 2 >= 180,
-                "{first}: {common_1500}"
-            );
-            assert!(unknown_1500 <= 30, "{first}: {unknown_1500}");
+            let (common_1500, none_1500) = replies(1500, first, &common);
+            assert!(common_1500 + none_1500 / 2 >= 180, "{first}: {common_1500}");
+            assert!(none_1500 <= 30, "{first}: {none_1500}");
             let (common_800, _) = replies(800, first, &common);
             assert!(common_800 >= 150, "{first}: {common_800}");
         }
     }
 
     #[test]
-    fn lower_levels_know_less() {
-        let known = |elo: i32, moves: &[&str]| {
+    fn lower_levels_use_theory_less_often() {
+        let uses = |elo: i32, moves: &[&str]| {
             let position = after(moves);
-            let knows = |seed: &u64| move_of(Level::of(elo, *seed), &position).is_some();
-            (0..400).filter(knows).count()
+            let has_move = |seed: &u64| move_of(Level::of(elo, *seed), &position).is_some();
+            (0..400).filter(has_move).count()
         };
         let ruy_lopez = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6"];
-        let counts = [600, 1000, 1500, 2100].map(|elo| known(elo, &ruy_lopez));
+        let counts = [600, 1000, 1500, 2100].map(|elo| uses(elo, &ruy_lopez));
         assert!(counts.is_sorted(), "{counts:?}");
         assert!(counts[0] == 0 && counts[3] > 200, "{counts:?}");
-        assert_eq!(known(2200, &ruy_lopez), 0);
+        assert_eq!(uses(2200, &ruy_lopez), 0);
     }
 
     #[test]
-    fn same_game_has_the_same_move() {
+    fn theory_move_is_the_same_for_the_same_seed() {
         let position = after(&["d4"]);
         for seed in 0..20 {
             let level = Level::of(1500, seed);
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn beginners_develop() {
+    fn low_levels_consider_all_developing_moves_and_few_others() {
         let position = after(&["e4", "e5"]);
         let level = Level::of(900, 1);
         let considered =

@@ -29,7 +29,7 @@ const SAVE_PERIOD: Duration = Duration::from_millis(250);
 /// # Errors
 /// When arguments or files are unusable, or [`Interrupted`] after Ctrl-C.
 pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Result<()> {
-    let interrupt = Interrupt::noticed();
+    let interrupt = Interrupt::shared();
     let plan = Plan::new(args)?;
     for remark in remarks(&plan, args) {
         writeln!(err, "note: {remark}")?;
@@ -39,7 +39,7 @@ pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Resu
         writeln!(err, "continuing after {} games", records.state.games)?;
     }
     play(&plan, args, &mut records, &interrupt)?;
-    let interrupted = interrupt.is_heard() && !is_over(&plan, &records.state);
+    let interrupted = interrupt.is_set() && !is_over(&plan, &records.state);
     let report = Report::new(&plan, &records.state, interrupted);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
@@ -187,7 +187,7 @@ fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interr
                 progress.tick(|seconds| line(plan, &records.state, before, seconds));
             }
         }
-        Ok(if interrupt.is_heard() {
+        Ok(if interrupt.is_set() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -73,7 +73,7 @@ impl Analyst {
 
     /// Whether Ctrl-C was heard: nothing more will be seen.
     pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupt.is_heard()
+        self.interrupt.is_set()
     }
 
     /// Forgets the games before.
@@ -169,7 +169,7 @@ struct Listener {
 
 impl Reporter for Listener {
     fn line(&self, _line: &Line, _progress: &Progress) {
-        if self.interrupt.is_heard() {
+        if self.interrupt.is_set() {
             // It may have come just before the search began, which stops only those that run.
             self.controller.stop();
         }

@@ -90,7 +90,7 @@ pub fn run(
         if let Some(error) = sink.lock().failure.take() {
             return Err(error.into());
         }
-        if interrupt.is_heard() {
+        if interrupt.is_set() {
             break;
         }
     }
@@ -275,7 +275,7 @@ impl AnalysisPrinter {
 
 impl Reporter for AnalysisPrinter {
     fn line(&self, line: &Line, progress: &Progress) {
-        if self.interrupt.is_heard() {
+        if self.interrupt.is_set() {
             // The interrupt may precede the start of this search; `stop` had no effect then.
             self.controller.stop();
         }

@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 
 use crate::search::report::{Line, Progress, Score, ScoreBound};
-use crate::util::console::wants_colour;
+use crate::util::console::use_colour;
 use crate::util::quantity::{nodes_per_second, short_number};
 
 /// Reader of the output.
@@ -23,7 +23,7 @@ pub enum Audience {
 pub fn audience() -> Audience {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         Audience::Person {
-            colour: wants_colour(&std::io::stdout()),
+            colour: use_colour(&std::io::stdout()),
         }
     } else {
         Audience::Gui

@@ -1,4 +1,4 @@
-//! Files that are appended to, and continued where an earlier process left them.
+//! Append-only files that a later process can continue.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -9,27 +9,28 @@ use crc32fast::Hasher;
 
 use super::claim;
 
-/// Bytes that are checked at once.
+/// Size in bytes of the blocks in which the checksum is computed.
 const BUFFER: usize = 1 << 20;
 
-/// A file that only grows, locked against other processes, with a checksum of all its bytes.
+/// An append-only file with a checksum of all its bytes, locked against other processes.
 pub struct AppendFile {
     path: PathBuf,
     file: File,
+    /// Size of the file in bytes.
     bytes: u64,
     crc: Hasher,
 }
 
 impl AppendFile {
-    /// Opens or creates the file, which keeps all of its bytes.
+    /// Opens or creates the file without changing its content.
     ///
     /// # Errors
-    /// Fails on an I/O error, if the file is read-only or no regular file, or if another process writes to it. The
-    /// error does not name the file.
+    /// Fails on an I/O error, if the file is read-only or not a regular file, and if another process is writing to it.
+    /// The error does not name the file.
     pub fn open(path: &Path) -> Result<Self> {
         let file = open_data(path)?;
         if claim::is_locked_elsewhere(&file) {
-            bail!("another process writes to the file");
+            bail!("another process is writing to it");
         }
         let bytes = file.metadata()?.len();
         Ok(Self {
@@ -50,22 +51,23 @@ impl AppendFile {
         self.crc.clone().finalize()
     }
 
-    /// Cuts the file back to its first `bytes` bytes, whose checksum must be `crc`, and continues behind them.
+    /// Truncates the file to its first `bytes` bytes, whose checksum must be `crc` if one is given. Later data is
+    /// appended after them.
     ///
     /// # Errors
-    /// Fails on an I/O error, and if the file is shorter or has other bytes. The error does not name the file.
+    /// Fails on an I/O error, and if the file is shorter or the checksum differs. The error does not name the file.
     pub fn continue_at(&mut self, bytes: u64, crc: Option<u32>) -> Result<()> {
         ensure!(
             self.bytes >= bytes,
-            "it has {} bytes, fewer than the {bytes} that were written; it can be read, but not continued",
+            "it has {} bytes, fewer than the {bytes} that were written: it can be read but not continued",
             self.bytes
         );
         self.crc = crc_of(&mut self.file, bytes)?;
         let found = self.crc();
         ensure!(
             crc.is_none_or(|stored| stored == found),
-            "it was changed or damaged since it was written: the checksum of its {bytes} bytes is {found:08x}, not \
-             {:08x}. It is not continued; put the original back, or begin a new file",
+            "it was changed or damaged after it was written: the checksum of its first {bytes} bytes is {found:08x}, \
+             not {:08x}; restore the original file or start a new one",
             crc.unwrap_or_default()
         );
         self.file.set_len(bytes)?;
@@ -77,7 +79,7 @@ impl AppendFile {
     /// Appends bytes.
     ///
     /// # Errors
-    /// Fails on an I/O error; the file can be continued all the same.
+    /// Fails on an I/O error. The file can be continued later nevertheless.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.file.write_all(bytes);
         written.with_context(|| format!("cannot write {}", self.path.display()))?;
@@ -86,7 +88,7 @@ impl AppendFile {
         Ok(())
     }
 
-    /// Waits until everything has reached the disk.
+    /// Syncs the file to the disk.
     ///
     /// # Errors
     /// Fails on an I/O error.
@@ -102,7 +104,7 @@ fn open_data(path: &Path) -> Result<File> {
     options.read(true).write(true);
     match fs::metadata(path) {
         Ok(found) => {
-            // To open a pipe would wait for its other end.
+            // Checked first, because opening a pipe would wait for its other end.
             ensure!(found.is_file(), "it is not a regular file");
             let readonly = found.permissions().readonly();
             ensure!(

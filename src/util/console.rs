@@ -21,15 +21,15 @@ impl<W: Write> Write for Printable<W> {
 
 /// Whether a stream is a terminal that supports ANSI escape sequences for clearing lines, cursor movement and colours.
 /// Enables the sequences on older Windows consoles.
-pub fn obeys_escapes(stream: &impl IsTerminal) -> bool {
+pub fn supports_escapes(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && anstyle_query::windows::enable_ansi_colors().unwrap_or(true)
 }
 
 /// Whether to write colours to a stream: it supports escape sequences, and neither `NO_COLOR` nor `TERM=dumb` is set.
-pub fn wants_colour(stream: &impl IsTerminal) -> bool {
+pub fn use_colour(stream: &impl IsTerminal) -> bool {
     // CITE: no-color.org: any value except the empty one disables colours.
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    !dumb && !anstyle_query::no_color() && obeys_escapes(stream)
+    !dumb && !anstyle_query::no_color() && supports_escapes(stream)
 }
 
 #[cfg(test)]

@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 /// sends SIGHUP more than once, and service managers send SIGTERM and SIGHUP together.
 const GRACE_PERIOD: Duration = Duration::from_millis(500);
 
-/// The error of work that Ctrl-C or a request to terminate ended early: the exit code is [`EXIT_CODE`].
+/// Error of a job that an interrupt ended early. The process then exits with [`EXIT_CODE`].
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Interrupted(String);
 
 impl Interrupted {
-    /// An error with this message.
+    /// The error with this message.
     pub fn error(message: impl Into<String>) -> anyhow::Error {
         Self(message.into()).into()
     }
 }
 
-/// Exit code of a process that an interrupt ended, as a shell reports it.
+/// Exit code of a process that was ended by an interrupt, equal to the code that shells use for Ctrl-C.
 pub const EXIT_CODE: u8 = 130;
 
 /// Flag that is set by the first interrupt.
@@ -47,13 +47,13 @@ impl Interrupt {
     }
 
     /// The process's interrupt flag, without a callback. The first call installs the signal handler.
-    pub fn noticed() -> Self {
+    pub fn shared() -> Self {
         static SHARED: OnceLock<Interrupt> = OnceLock::new();
         SHARED.get_or_init(|| Self::listen(|| ())).clone()
     }
 
     /// Whether an interrupt has been received.
-    pub fn is_heard(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.0.load(SeqCst)
     }
 }

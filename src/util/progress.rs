@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use super::console::obeys_escapes;
+use super::console::supports_escapes;
 
 /// Minimum time between updates on a terminal.
 const TERMINAL_PERIOD: Duration = Duration::from_millis(500);
@@ -23,7 +23,7 @@ impl ProgressLine {
     /// A progress line that has not been printed; starts the clock.
     pub fn new() -> Self {
         Self {
-            terminal: obeys_escapes(&io::stderr()),
+            terminal: supports_escapes(&io::stderr()),
             started: Instant::now(),
             shown: None,
         }

@@ -91,7 +91,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
     let before = store.state().positions;
     let wanted = args.positions;
     let mut progress = ProgressLine::new();
-    let interrupt = Interrupt::noticed();
+    let interrupt = Interrupt::shared();
     let is_over = |store: &Store| store.state().positions >= wanted;
     if !is_over(&store) {
         let threads = args.threads.map_or_else(cores, usize::from);
@@ -101,7 +101,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
                 store.append(&played.bytes, played.positions)?;
                 progress.tick(|seconds| line(&store, (before, wanted), seconds));
             }
-            Ok(if is_over(&store) || interrupt.is_heard() {
+            Ok(if is_over(&store) || interrupt.is_set() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())

@@ -63,7 +63,7 @@ fn for_each(
     what: &str,
     mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
 ) -> Result<u64> {
-    let interrupt = Interrupt::noticed();
+    let interrupt = Interrupt::shared();
     let sizes = inputs.iter().filter_map(|path| path.metadata().ok());
     let total: u64 = sizes.map(|metadata| metadata.len()).sum();
     let mut progress = ProgressLine::new();
@@ -84,7 +84,7 @@ fn for_each(
         reader::for_each_placed(path, &bytes, |entry, mut place| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
-                ensure!(!interrupt.is_heard(), STOPPED);
+                ensure!(!interrupt.is_set(), STOPPED);
                 progress.tick(|seconds| line(count, seconds));
             }
             if let Some(place) = &mut place {

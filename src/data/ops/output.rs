@@ -31,7 +31,7 @@ impl OutputFile {
             path: path.to_path_buf(),
             writer: EntryWriter::new(format, file)?,
             count: 0,
-            interrupt: Interrupt::noticed(),
+            interrupt: Interrupt::shared(),
         })
     }
 
@@ -50,7 +50,7 @@ impl OutputFile {
     pub fn write_placed(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
         self.count += 1;
         if self.count.is_multiple_of(STRIDE) {
-            ensure!(!self.interrupt.is_heard(), STOPPED);
+            ensure!(!self.interrupt.is_set(), STOPPED);
         }
         let written = self.writer.write_placed(entry, place);
         written.with_context(|| format!("cannot write {}", self.path.display()))

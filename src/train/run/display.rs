@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::train::run::checkpoint::Validation;
 use crate::train::run::plot::sparkline;
-use crate::util::console::obeys_escapes;
+use crate::util::console::supports_escapes;
 use crate::util::quantity::short_time;
 
 /// Interval at which the moving line is drawn.
@@ -43,7 +43,7 @@ impl RunDisplay {
     /// Creates a display for this process's standard error.
     pub fn new() -> Self {
         Self {
-            terminal: obeys_escapes(&stderr()),
+            terminal: supports_escapes(&stderr()),
             drawn: Instant::now(),
             open: false,
         }

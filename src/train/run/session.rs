@@ -86,9 +86,9 @@ impl<const L1: usize> Session<L1> {
     /// # Errors
     /// Fails if the run did not reach its end, with the reason.
     pub fn train(&mut self) -> Result<()> {
-        let interrupt = Interrupt::noticed();
+        let interrupt = Interrupt::shared();
         while self.elapsed().done < 1.0 {
-            if interrupt.is_heard() {
+            if interrupt.is_set() {
                 return self.stop();
             }
             let before = self.state.shown;
