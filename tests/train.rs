@@ -742,26 +742,30 @@ fn difference(export: &Run) -> f64 {
 }
 
 #[test]
-fn diverged_run_fails_and_keeps_the_last_good_checkpoint() {
+fn diverged_run_fails_and_keeps_last_good_checkpoint() {
     let folder = Folder::new("train-diverged");
     let settings = "some.bin --batch 1000 --threads 2 --every 0.02 --checkpoint-every 0.01";
     folder
         .run(&format!("{settings} --millions 0.02 --out mine.nnue"))
         .ok();
-    let sound = folder.bytes("mine.nnue");
-    // It has weights at their limit after its first batch, and says so before anything is replaced.
-    let wild = folder.run(&format!(
+    let good = folder.bytes("mine.nnue");
+    // Weights are at their limit after the first batch; the run must fail before it replaces a file.
+    let diverged = folder.run(&format!(
         "{settings} --millions 0.2 --rate 50 --out mine.nnue"
     ));
-    assert!(wild.err.contains("Nothing of it was kept"), "{}", wild.err);
-    wild.fails_with("weights are at their limit");
-    assert!(folder.bytes("mine.nnue") == sound, "the net was replaced");
-    // It diverges later: the rate rises over the whole run.
+    assert!(
+        diverged.err.contains("No checkpoint was written"),
+        "{}",
+        diverged.err
+    );
+    diverged.fails_with("weights are at their limit");
+    assert!(folder.bytes("mine.nnue") == good, "the net was replaced");
+    // A run that diverges later, because the rate rises over the whole run.
     let later = folder.run(&format!(
         "{settings} --millions 0.2 --rate 50 --warm-up 0.2 --out other.nnue"
     ));
     assert!(
-        later.err.contains("other.checkpoint is that of"),
+        later.err.contains("other.checkpoint is from"),
         "{}",
         later.err
     );
@@ -770,7 +774,7 @@ fn diverged_run_fails_and_keeps_the_last_good_checkpoint() {
 }
 
 #[test]
-fn overfitting_is_warned_of_once() {
+fn overfitting_warning_appears_once() {
     let folder = Folder::new("train-overfitting");
     let run = folder.run(
         "some.bin --batch 500 --threads 2 --millions 0.4 --every 0.05 --holdout 0.2 --out mine.nnue",

@@ -172,7 +172,7 @@ impl GameRecord<'_> {
     }
 }
 
-/// A result as PGN writes it: 1 is a win of White, -1 of Black.
+/// Returns a result in PGN notation: 1 is a win for White, 0 a draw, -1 a win for Black.
 pub fn result_of(white: i8) -> &'static str {
     match white {
         1 => "1-0",
@@ -181,8 +181,8 @@ pub fn result_of(white: i8) -> &'static str {
     }
 }
 
-/// A game in PGN. A start other than the initial position gets its tags. `note` is the comment behind a move, by its
-/// ply from 0.
+/// Returns a game in PGN, with the tags `SetUp` and `FEN` if it does not start from the initial position. `note` returns
+/// the comment after a move, by its ply from 0.
 pub fn pgn(
     tags: &[(&str, &str)],
     start: &Position,
@@ -202,7 +202,7 @@ pub fn pgn(
     format!("{tags}\n{}\n", wrapped(text.trim()))
 }
 
-/// A tag's value with what PGN escapes in it.
+/// Escapes quotation marks and backslashes in a tag's value.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -212,7 +212,7 @@ pub fn movetext(start: &Position, moves: &[Move]) -> String {
     annotated(start, moves, |_| None)
 }
 
-/// The moves with their numbers, in SAN, each with its comment.
+/// Returns the moves in SAN with move numbers, each followed by its comment.
 fn annotated(start: &Position, moves: &[Move], note: impl Fn(usize) -> Option<String>) -> String {
     let mut position = start.clone();
     let mut words = Vec::new();

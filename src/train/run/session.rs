@@ -187,7 +187,7 @@ impl<const L1: usize> Session<L1> {
             lambda: schedule::lambda(&state.config, elapsed),
             seconds: state.seconds,
         };
-        self.check_soundness(validation.held_out.into())?;
+        self.check_divergence(validation.held_out.into())?;
         self.state.history.push(validation);
         let loss = validation.train as f32;
         let status = status(&self.state, elapsed, (self.started, self.shown_here), loss);
@@ -207,28 +207,28 @@ impl<const L1: usize> Session<L1> {
         Ok(net)
     }
 
-    /// Refuses to go on with a run that has diverged.
-    fn check_soundness(&self, loss: f64) -> Result<()> {
+    /// Fails if the run has diverged.
+    fn check_divergence(&self, loss: f64) -> Result<()> {
         let model = &self.trainer.model;
         let scale = self.state.config.output_scale;
         let limited = model.dense.limited(model.architecture, scale);
         divergence(loss, limited).map_or(Ok(()), |reason| Err(self.diverged(&reason)))
     }
 
-    /// The error of a run that has diverged.
+    /// Returns the error of a diverged run.
     fn diverged(&self, reason: &str) -> anyhow::Error {
         let (at, rate) = (millions(self.state.shown), self.state.config.rate);
         let checkpoint = self.checkpoint();
         let checkpoint = checkpoint.display();
         match self.kept_at {
             Some(shown) if self.kept => anyhow!(
-                "the run diverged after {at:.3} M positions: {reason}. {checkpoint} is that of {:.3} M positions; \
-                 begin a new run with a --rate below {rate}, or with --init {checkpoint} if that net is sound",
+                "the run diverged after {at:.3} M positions: {reason}. {checkpoint} is from {:.3} M positions; \
+                 start a new run with a --rate below {rate}, or with --init {checkpoint} if that net is good",
                 millions(shown)
             ),
             _ => anyhow!(
-                "the run diverged after {at:.3} M positions: {reason}. Nothing of it was kept; begin a new run with \
-                 a --rate below {rate}"
+                "the run diverged after {at:.3} M positions: {reason}. No checkpoint was written; start a new \
+                 run with a --rate below {rate}"
             ),
         }
     }
@@ -236,9 +236,9 @@ impl<const L1: usize> Session<L1> {
     /// Writes the checkpoint.
     ///
     /// # Errors
-    /// When the run has diverged, so that the last checkpoint stays; when the disk fails.
+    /// Fails on an I/O error, or if the run has diverged; the last checkpoint is then unchanged.
     fn keep(&mut self) -> Result<()> {
-        self.check_soundness(0.0)?;
+        self.check_divergence(0.0)?;
         self.kept_at = Some(self.state.shown);
         // If the checkpoint is a link, its target is renamed, not the link.
         let path = resolve(&self.checkpoint())?;
