@@ -250,7 +250,7 @@ mod tests {
         for (option, reason) in [
             ("Hash", "NAME=VALUE"),
             ("Contempt=3", "no option 'Contempt'"),
-            ("Hash=0", "--option Hash: '0' is not an integer from 1"),
+            ("Hash=0", "--option Hash: expected an integer from 1"),
             ("OwnBook=true", "does nothing in a match"),
             ("EvalFile=x", "--net"),
         ] {

@@ -31,12 +31,12 @@ pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>)
     job.mind = Some(mind);
 }
 
-/// Restricts the root moves: to the move of the mating technique or of opening theory, or else to those that the level
+/// Restricts the root moves to the move of the mating technique or of opening theory, or else to those that the level
 /// considers and does not miss. At least one move remains.
 fn restrict_root(job: &mut Job, level: Level, mind: &Mind) {
     let position = &job.position;
-    let known = mating::best_move(position).or_else(|| theory::move_of(level, position));
-    let is_allowed = |m| match known {
+    let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));
+    let is_allowed = |m| match fixed_move {
         Some(best) => m == best,
         None => !mind.overlooks(position, m) && theory::considers(level, position, m),
     };

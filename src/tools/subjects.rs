@@ -198,7 +198,7 @@ mod tests {
                 .unwrap_or_default()
         };
         assert!(error(&["1.", "e4", "e5", "2.", "Ke3"]).contains("'Ke3' is not a legal move"));
-        assert!(error(&["startpos", "e2e4"]).contains("'moves' is missing"));
+        assert!(error(&["startpos", "e2e4"]).contains("expected the word 'moves'"));
         assert!(error(&["startpos", "moves", "e2e5"]).contains("e2e5"));
         assert!(error(&["rubbish"]).contains("'rubbish' is neither a position nor a file"));
         assert!(error(&["no-such.pgn"]).contains("no-such.pgn"));
