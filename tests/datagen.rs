@@ -398,7 +398,7 @@ fn interrupted_generation_can_be_resumed() {
         engine::signal(&child, name);
         let output = child.wait_with_output().expect("the generator exits");
         let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert_eq!(output.status.code(), Some(130), "{err}");
         assert!(
             err.contains("interrupted after ") && err.contains("--resume"),
             "{err}"

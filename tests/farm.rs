@@ -204,10 +204,9 @@ fn build_with_invalid_network_fails_with_the_error_of_the_loader() {
             .output()
             .expect("the build script runs");
         assert!(!built.status.success() && !verified.status.success());
-        assert_eq!(
-            String::from_utf8_lossy(&built.stderr),
-            String::from_utf8_lossy(&verified.stderr)
-        );
+        let [built, verified] =
+            [built, verified].map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        assert_eq!(built.replacen("cannot embed ", "", 1), verified);
     }
 }
 

@@ -211,7 +211,7 @@ fn resume_rejects_other_training_files() {
     let checkpoint = folder.bytes("net.checkpoint");
     let other = run("some.bin some.bin", "--resume");
     assert!(other.err.contains("net.checkpoint"), "{}", other.err);
-    other.fails_with("the files or the settings are not those");
+    other.fails_with("the files or the settings differ from those");
     assert!(folder.bytes("net.checkpoint") == checkpoint);
     fs::write(folder.path("moved.bin"), folder.bytes("some.bin")).expect("a file");
     run("moved.bin", "--resume").ok();
