@@ -181,8 +181,8 @@ pub fn result_of(white: i8) -> &'static str {
     }
 }
 
-/// Returns a game in PGN, with the tags `SetUp` and `FEN` if it does not start from the initial position. `note` returns
-/// the comment after a move, by its ply from 0.
+/// Returns a game in PGN, with the tags `SetUp` and `FEN` if it does not start from the initial position. `note`
+/// returns the comment after a move, by its ply from 0.
 pub fn pgn(
     tags: &[(&str, &str)],
     start: &Position,
