@@ -289,7 +289,7 @@ fn build_without_tune_feature_reports_it() {
     );
     let printed = output(&["setoption name asp_delta value 9"]);
     assert!(
-        printed.contains("ERROR") && printed.contains("feature tune"),
+        printed.contains("ERROR") && printed.contains("--features tune"),
         "{printed}"
     );
 }

@@ -199,7 +199,7 @@ fn bad_arguments_are_refused_before_a_game_is_played() {
         ("--tc 8 --movetime 5", "cannot be used with"),
         ("--sprt 5,0", "the smaller one first"),
         ("--option Nothing=3", "no option 'Nothing'"),
-        ("--option Hash=none", "--option Hash: 'none'"),
+        ("--option Hash=none", "--option Hash: expected an integer"),
         ("--pgn old.pgn", "old.pgn exists already"),
         ("--pgn book.epd --book book.epd", "is also an input"),
         (

@@ -21,16 +21,21 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("a plain name")
 }
 
-/// The page of [`GAMES`].
+/// The page of [`GAMES`]. The material net judges, so the marks do not depend on the default net.
 fn page(folder: &Folder, options: &[&str]) -> String {
     let games = folder.file("games.pgn", GAMES.as_bytes());
-    let html = folder.path("out.html");
-    let output = Command::new(env!("CARGO_BIN_EXE_zoothera"))
+    let (html, net) = (folder.path("out.html"), folder.path("material.nnue"));
+    let engine = || Command::new(env!("CARGO_BIN_EXE_zoothera"));
+    let made = engine().args(["net-material", name(&net)]).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let output = engine()
         .args([
             "review",
             name(&games),
             "--nodes",
             "4000",
+            "--net",
+            name(&net),
             "--html",
             name(&html),
         ])

@@ -492,9 +492,12 @@ mod unix {
         for name in ["INT", "TERM", "HUP"] {
             let folder = Folder::new();
             let pgn = folder.file("games.pgn", GAMES);
-            let (child, _lines) = game(&pgn);
+            let (mut child, _lines) = game(&pgn);
+            // The end of the input would end the game too, so it must not come first.
+            let input = child.stdin.take();
             signal(&child, name);
             let run = end(child);
+            drop(input);
             assert_eq!(run.code, Some(130), "{}", run.err);
             assert!(run.err.contains("the game was saved to"), "{}", run.err);
             let text = fs::read_to_string(&pgn).expect("the games");
