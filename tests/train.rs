@@ -277,7 +277,7 @@ fn unwritable_output_fails_before_work_starts() {
     early("none/net.nnue", "cannot write none/net.nnue");
     early("inner", "inner: it is not a regular file");
     early("a.nnue", "a.svg: it is not a regular file");
-    early("net.tsv", "another file of the run");
+    early("net.tsv", "for another file");
     early(
         "net.nnue --init some.nnue",
         "some.nnue is neither a checkpoint nor a net",
