@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use crate::util::disk::is_read_only;
 use crate::util::kind::Kind;
 
 /// Marks of input and output lines, after the time.
@@ -25,7 +26,7 @@ pub fn open(path: &Path) -> Result<File> {
     match path.metadata() {
         // Opening a pipe would block until its other end is open.
         Ok(found) if !found.is_file() => bail!("it is not a regular file"),
-        Ok(found) if found.permissions().readonly() => bail!("it is read-only"),
+        Ok(found) if is_read_only(&found) => bail!("it is read-only"),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crc32fast::Hasher;
 
 use super::claim;
+use super::disk::is_read_only;
 
 /// Size in bytes of the blocks in which the checksum is computed.
 const BUFFER: usize = 1 << 20;
@@ -106,7 +107,7 @@ fn open_data(path: &Path) -> Result<File> {
         Ok(found) => {
             // Checked first, because opening a pipe would wait for its other end.
             ensure!(found.is_file(), "it is not a regular file");
-            let readonly = found.permissions().readonly();
+            let readonly = is_read_only(&found);
             ensure!(
                 !readonly,
                 "it is read-only; make it writable or use another name"

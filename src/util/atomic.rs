@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::claim::{self, claim};
+use super::disk::is_read_only;
 use super::identity;
 use super::kind::Kind;
 
@@ -171,7 +172,7 @@ fn replaceable(target: &Path, path: &Path) -> Result<Option<Metadata>> {
     if !found.is_file() {
         bail!("cannot write {shown}: it is not a regular file");
     }
-    if found.permissions().readonly() {
+    if is_read_only(&found) {
         bail!("cannot write {shown}: it is read-only; make it writable or use another name");
     }
     let opened = claim::open_existing(target);

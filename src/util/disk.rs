@@ -1,6 +1,12 @@
-//! Free disk space.
+//! Free disk space, and whether files may be written.
 
+use std::fs::Metadata;
 use std::path::Path;
+
+/// Whether a file may not be written. Always `false` under WASI, which has no permissions of files.
+pub fn is_read_only(file: &Metadata) -> bool {
+    !cfg!(target_family = "wasm") && file.permissions().readonly()
+}
 
 /// Free space for files in `folder`, in bytes; `None` if it cannot be determined.
 #[cfg(not(target_family = "wasm"))]
