@@ -163,7 +163,10 @@ mod tests {
         let to_d4 = ["d5", "Nf6", "e6", "f5", "d6", "g6", "c6", "c5"];
         for (first, common) in [("e4", to_e4), ("d4", to_d4)] {
             let (common_1500, none_1500) = replies(1500, first, &common);
-            assert!(common_1500 + none_1500 / 2 >= 180, "{first}: {common_1500}");
+            assert!(
+                10 * common_1500 >= 9 * (200 - none_1500),
+                "{first}: {common_1500}"
+            );
             assert!(none_1500 <= 30, "{first}: {none_1500}");
             let (common_800, _) = replies(800, first, &common);
             assert!(common_800 >= 150, "{first}: {common_800}");
