@@ -61,9 +61,7 @@ fn revision(root: &Path) -> String {
     if std::env::var("PROFILE").is_ok_and(|profile| profile != "release") {
         return "unknown".to_owned();
     }
-    packaged(root)
-        .or_else(|| committed(root))
-        .unwrap_or_else(|| "unknown".to_owned())
+    packaged(root).or_else(|| committed(root)).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// The commit recorded by `cargo package`.
@@ -80,10 +78,7 @@ fn committed(root: &Path) -> Option<String> {
         return None;
     }
     let git = |arguments: &[&str]| {
-        let run = Command::new("git")
-            .args(arguments)
-            .current_dir(root)
-            .output();
+        let run = Command::new("git").args(arguments).current_dir(root).output();
         let run = run.ok().filter(|run| run.status.success())?;
         Some(String::from_utf8(run.stdout).ok()?.trim().to_owned())
     };

@@ -22,11 +22,7 @@ fn boards() -> Vec<(Position, Vec<Move>)> {
         (position, moves)
     };
     let standard = |position: &Position| position.castling_mode() == CastlingMode::Standard;
-    bench_positions()
-        .into_iter()
-        .filter(standard)
-        .map(of)
-        .collect()
+    bench_positions().into_iter().filter(standard).map(of).collect()
 }
 
 /// Measures `run` on every position, per move.
@@ -36,11 +32,7 @@ fn measure(c: &mut Criterion, name: &str, mut run: impl FnMut(&mut Position, &[M
     let mut group = c.benchmark_group("board");
     group.throughput(Throughput::Elements(moves));
     group.bench_function(name, |b| {
-        b.iter(|| {
-            boards
-                .iter_mut()
-                .for_each(|(position, moves)| run(position, moves))
-        });
+        b.iter(|| boards.iter_mut().for_each(|(position, moves)| run(position, moves)));
     });
 }
 

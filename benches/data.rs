@@ -29,11 +29,7 @@ fn entries() -> Vec<Entry> {
                 break;
             }
             let m = moves[rng.below(moves.len())];
-            entries.push(Entry {
-                m: Some(m),
-                score: rng.below(6000) as i16 - 3000,
-                ..Entry::of(&position)
-            });
+            entries.push(Entry { m: Some(m), score: rng.below(6000) as i16 - 3000, ..Entry::of(&position) });
             position.do_move(m);
         }
     }
@@ -45,16 +41,8 @@ fn reading(c: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut group = c.benchmark_group("read");
     group.throughput(Throughput::Elements(entries.len() as u64));
-    let strict = Filter {
-        quiet: true,
-        max_score: 1000,
-        ..Filter::default()
-    };
-    for (name, format) in [
-        ("a.bin", Format::Bin),
-        ("a.binpack", Format::Binpack),
-        ("a.plain", Format::Plain),
-    ] {
+    let strict = Filter { quiet: true, max_score: 1000, ..Filter::default() };
+    for (name, format) in [("a.bin", Format::Bin), ("a.binpack", Format::Binpack), ("a.plain", Format::Plain)] {
         let mut writer = EntryWriter::new(format, Vec::new()).expect("a writer");
         for entry in &entries {
             writer.write(entry).expect("a valid entry");

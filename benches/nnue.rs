@@ -43,20 +43,13 @@ fn networks() -> Vec<(&'static str, Arc<Network>)> {
     let shared = std::env::var_os("ZOOTHERA_SHARED").map_or_else(default, PathBuf::from);
     let nets = std::env::var_os("ZOOTHERA_NETS").map_or_else(|| shared.join("nets"), PathBuf::from);
     let file = |name: &'static str| {
-        let network = Network::from_file(nets.join(name))
-            .or_else(|_| Network::from_file(shared.join("nets").join(name)));
+        let network =
+            Network::from_file(nets.join(name)).or_else(|_| Network::from_file(shared.join("nets").join(name)));
         Some((name, Arc::new(network.ok()?)))
     };
-    let published = [
-        "nn-26abeed38351.nnue",
-        "nn-ad9b42354671.nnue",
-        "nn-c288c895ea92.nnue",
-        "nn-1a298aa575a0.nnue",
-    ];
+    let published = ["nn-26abeed38351.nnue", "nn-ad9b42354671.nnue", "nn-c288c895ea92.nnue", "nn-1a298aa575a0.nnue"];
     let embedded = ("embedded", Network::embedded());
-    std::iter::once(embedded)
-        .chain(published.into_iter().filter_map(file))
-        .collect()
+    std::iter::once(embedded).chain(published.into_iter().filter_map(file)).collect()
 }
 
 /// Measures `run` on every game, with every network and kernel.

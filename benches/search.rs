@@ -26,14 +26,7 @@ fn table(c: &mut Criterion) {
     let table = TranspositionTable::new(256).expect("256 MiB");
     let mut group = c.benchmark_group("table");
     group.throughput(Throughput::Elements(ENTRIES));
-    let entry = TableEntry {
-        best: None,
-        score: 17,
-        eval: 5,
-        depth: 7,
-        bound: Bound::Lower,
-        pv: false,
-    };
+    let entry = TableEntry { best: None, score: 17, eval: 5, depth: 7, bound: Bound::Lower, pv: false };
     group.bench_function("store", |b| {
         let mut rng = SplitMix64::new(1);
         b.iter(|| (0..ENTRIES).for_each(|_| table.store(rng.next_u64(), black_box(entry))));
@@ -62,10 +55,7 @@ fn table(c: &mut Criterion) {
 /// Short searches of every sixth position in `bench.epd` with the embedded net, in nodes per second.
 fn search(c: &mut Criterion) {
     let positions: Vec<_> = bench_positions().into_iter().step_by(6).collect();
-    let limits = Limits {
-        nodes: Some(NODES),
-        ..Limits::default()
-    };
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut group = c.benchmark_group("search");
     group.throughput(Throughput::Elements(NODES * positions.len() as u64));
     group.sample_size(10);

@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::Network;
-use zoothera::search::{
-    Limits, Line, Outcome, Progress, Reporter, Score, SearchOptions, ThreadPool,
-};
+use zoothera::search::{Limits, Line, Outcome, Progress, Reporter, Score, SearchOptions, ThreadPool};
 
 /// Prints what the search reports about the position.
 struct Printer(Position);
@@ -48,10 +46,7 @@ fn main() -> anyhow::Result<()> {
         None => Position::startpos(),
     };
     let depth = arguments.next().map_or(Ok(12), |text| text.parse())?;
-    let limits = Limits {
-        depth: Some(depth),
-        ..Limits::default()
-    };
+    let limits = Limits { depth: Some(depth), ..Limits::default() };
     // One thread and a transposition table of 64 MiB.
     let mut pool = ThreadPool::new(Network::embedded(), 1, 64);
     let printer = Arc::new(Printer(position.clone()));

@@ -47,10 +47,7 @@ fn main() -> anyhow::Result<()> {
 /// Plays a game and returns the winner's colour; `None` for a draw. The first engine plays `first_is`.
 fn play(engines: &mut [ThreadPool; 2], first_is: Color, mut position: Position) -> Option<Color> {
     engines.iter_mut().for_each(ThreadPool::clear);
-    let limits = Limits {
-        nodes: Some(NODES),
-        ..Limits::default()
-    };
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     for _ in 0..MAX_PLIES {
         if position.is_draw(0) {
             return None;

@@ -51,12 +51,7 @@ fn run() -> anyhow::Result<()> {
         let handicaps = [parse_handicap(&pair[1])?, parse_handicap(&pair[0])?];
         let score = play_match(handicaps, games, &openings)?;
         let Score { won, drawn, lost } = score;
-        println!(
-            "{} - {}: +{won} ={drawn} -{lost}, {:.1} %",
-            pair[1],
-            pair[0],
-            score.percent()
-        );
+        println!("{} - {}: +{won} ={drawn} -{lost}, {:.1} %", pair[1], pair[0], score.percent());
     }
     Ok(())
 }
@@ -66,22 +61,15 @@ fn parse_handicap(text: &str) -> anyhow::Result<Handicap> {
     let numbers: Vec<u64> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
     match numbers[..] {
         [elo] => Ok(Handicap::of(elo as i32)),
-        [nodes, noise, oversight] => Ok(Handicap {
-            nodes,
-            noise: noise as i32,
-            oversight: oversight as u32,
-            theory: 0,
-        }),
+        [nodes, noise, oversight] => {
+            Ok(Handicap { nodes, noise: noise as i32, oversight: oversight as u32, theory: 0 })
+        }
         _ => anyhow::bail!("'{text}' is neither an Elo nor NODES,NOISE,OVERSIGHT"),
     }
 }
 
 /// Plays `games` games (rounded up to an even number) between two handicaps.
-fn play_match(
-    handicaps: [Handicap; 2],
-    games: usize,
-    openings: &Openings,
-) -> anyhow::Result<Score> {
+fn play_match(handicaps: [Handicap; 2], games: usize, openings: &Openings) -> anyhow::Result<Score> {
     let mut sides = [(); 2].map(|()| Solo::new(Network::embedded(), 1));
     let mut rng = SplitMix64::new(1);
     let mut score = Score::default();

@@ -294,12 +294,7 @@ pub struct PlayArgs {
     )]
     pub elo: Option<i32>,
     /// Your colour
-    #[arg(
-        long,
-        visible_alias = "color",
-        value_name = "COLOUR",
-        default_value = "white"
-    )]
+    #[arg(long, visible_alias = "color", value_name = "COLOUR", default_value = "white")]
     pub colour: ColourChoice,
     /// Starting position; the initial position if absent
     #[arg(long, value_name = "FEN")]
@@ -393,10 +388,7 @@ impl LimitArgs {
         Limits {
             depth: self.depth,
             nodes: self.nodes,
-            move_time: self
-                .movetime
-                .map(Duration::from_millis)
-                .or(unlimited.then_some(default)),
+            move_time: self.movetime.map(Duration::from_millis).or(unlimited.then_some(default)),
             ..Limits::default()
         }
     }
@@ -460,12 +452,7 @@ pub enum NetCommand {
 #[derive(Args, Debug)]
 pub struct GenfensArgs {
     /// N seed S book FILE|None; one quoted argument with the whole command also works
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "WORD"
-    )]
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
     pub words: Vec<String>,
 }
 
@@ -482,10 +469,7 @@ mod tests {
     #[test]
     fn fen_parses_without_quotation_marks() {
         let parsed = Cli::try_parse_from("zoothera eval 8/8/4k3/8/8/8/8/4K3 w - - 0 1".split(' '));
-        let Ok(Cli {
-            command: Some(Command::Eval(args)),
-        }) = parsed
-        else {
+        let Ok(Cli { command: Some(Command::Eval(args)) }) = parsed else {
             panic!("{parsed:?}");
         };
         assert_eq!(args.fen.join(" "), "8/8/4k3/8/8/8/8/4K3 w - - 0 1");
@@ -494,30 +478,15 @@ mod tests {
     #[test]
     fn default_time_applies_only_without_limits() {
         let second = Duration::from_secs(1);
-        let none = LimitArgs {
-            depth: None,
-            nodes: None,
-            movetime: None,
-        };
+        let none = LimitArgs { depth: None, nodes: None, movetime: None };
         assert_eq!(none.limits(second).move_time, Some(second));
-        let depth = LimitArgs {
-            depth: Some(5),
-            ..none
-        };
+        let depth = LimitArgs { depth: Some(5), ..none };
         assert_eq!(depth.limits(second).move_time, None);
     }
 
     #[test]
     fn invalid_argument_combinations_are_rejected() {
-        for line in [
-            "perft",
-            "perft 3 --suite x",
-            "eval --raw",
-            "eval --file x",
-            "net",
-            "epd",
-            "analyse --depth 0",
-        ] {
+        for line in ["perft", "perft 3 --suite x", "eval --raw", "eval --file x", "net", "epd", "analyse --depth 0"] {
             let words = ["zoothera"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_err(), "{line}");
         }

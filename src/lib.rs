@@ -30,11 +30,7 @@
 #![deny(unsafe_code)]
 // The map of a module links to its files, most of them private: `cargo doc --document-private-items` shows them.
 #![allow(rustdoc::private_intra_doc_links)]
-#![deny(
-    missing_docs,
-    clippy::undocumented_unsafe_blocks,
-    unsafe_op_in_unsafe_fn
-)]
+#![deny(missing_docs, clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
 
 pub mod board;
 pub(crate) mod book;

@@ -17,37 +17,18 @@ const MODULES: &[(&str, &[&str])] = &[
     ("game", &["util", "board", "nnue", "search"]),
     ("data", &["util", "board", "nnue", "search", "game"]),
     ("train", &["util", "board", "nnue", "data"]),
-    (
-        "tools",
-        &["util", "board", "notation", "nnue", "level", "search"],
-    ),
+    ("tools", &["util", "board", "notation", "nnue", "level", "search"]),
     ("book", &["util", "board", "notation"]),
     // Only its tests use `train`, for the material net, which does not change with the default net.
-    (
-        "review",
-        &[
-            "util", "board", "notation", "nnue", "search", "tools", "train",
-        ],
-    ),
-    (
-        "tune",
-        &["util", "board", "nnue", "search", "game", "tools"],
-    ),
-    (
-        "uci",
-        &[
-            "util", "board", "nnue", "level", "search", "data", "tools", "book",
-        ],
-    ),
-    (
-        "matches",
-        &["util", "board", "nnue", "search", "game", "tools", "uci"],
-    ),
+    ("review", &["util", "board", "notation", "nnue", "search", "tools", "train"]),
+    ("tune", &["util", "board", "nnue", "search", "game", "tools"]),
+    ("uci", &["util", "board", "nnue", "level", "search", "data", "tools", "book"]),
+    ("matches", &["util", "board", "nnue", "search", "game", "tools", "uci"]),
     (
         "cli",
         &[
-            "util", "board", "notation", "nnue", "level", "search", "data", "tools", "book",
-            "review", "train", "tune", "uci", "matches",
+            "util", "board", "notation", "nnue", "level", "search", "data", "tools", "book", "review", "train", "tune",
+            "uci", "matches",
         ],
     ),
 ];
@@ -73,10 +54,7 @@ fn rust_files(path: &Path) -> Vec<PathBuf> {
 /// The modules that a line of code names: the word after each `crate::`, also inside braces.
 fn modules_named(line: &str) -> Vec<&str> {
     let code = line.split("//").next().unwrap_or_default();
-    let word = |text: &'_ str| {
-        text.find(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .unwrap_or(text.len())
-    };
+    let word = |text: &'_ str| text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
     let mut names = Vec::new();
     for rest in code.split("crate::").skip(1) {
         match rest.strip_prefix('{') {
@@ -97,36 +75,21 @@ fn modules_use_only_modules_of_lower_layers() {
     let mut offenders = Vec::new();
     let mut files_read = 0;
     for (module, allowed) in MODULES {
-        let files = [
-            rust_files(&src.join(module)),
-            rust_files(&src.join(format!("{module}.rs"))),
-        ];
+        let files = [rust_files(&src.join(module)), rust_files(&src.join(format!("{module}.rs")))];
         for file in files.concat() {
             files_read += 1;
             let text = fs::read_to_string(&file).expect("source files are readable");
             for (number, line) in text.lines().enumerate() {
                 for used in modules_named(line) {
                     if known(used) && used != *module && !allowed.contains(&used) {
-                        offenders.push(format!(
-                            "{}:{}: `{module}` may not use `{used}`",
-                            file.display(),
-                            number + 1
-                        ));
+                        offenders.push(format!("{}:{}: `{module}` may not use `{used}`", file.display(), number + 1));
                     }
                 }
             }
         }
     }
-    assert!(
-        files_read > 10,
-        "only {files_read} files found under {}",
-        src.display()
-    );
-    assert!(
-        offenders.is_empty(),
-        "dependencies on a higher layer:\n{}",
-        offenders.join("\n")
-    );
+    assert!(files_read > 10, "only {files_read} files found under {}", src.display());
+    assert!(offenders.is_empty(), "dependencies on a higher layer:\n{}", offenders.join("\n"));
 }
 
 /// The path of a file or folder in the repository.
@@ -140,16 +103,13 @@ fn text(path: &Path) -> String {
 
 /// The quoted parts of a text: those in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.lines()
-        .flat_map(|line| line.split('`').skip(1).step_by(2))
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
 /// The module map: the section "Modules" of docs/architecture.md.
 fn module_map() -> String {
     let chapter = text(&repository("docs/architecture.md"));
-    let (_, from) = chapter
-        .split_once("## Modules\n")
-        .expect("a section \"Modules\"");
+    let (_, from) = chapter.split_once("## Modules\n").expect("a section \"Modules\"");
     from.split("\n## ").next().unwrap_or_default().to_owned()
 }
 
@@ -166,15 +126,11 @@ fn module_map_lists_every_module_in_order() {
             format!("{module}{}", if is_file { ".rs" } else { "" })
         })
         .collect();
-    assert_eq!(
-        rows, modules,
-        "docs/architecture.md and tests/architecture.rs disagree"
-    );
+    assert_eq!(rows, modules, "docs/architecture.md and tests/architecture.rs disagree");
     for entry in fs::read_dir(repository("src")).expect("src is readable") {
         let path = entry.expect("an entry").path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let known =
-            MODULES.iter().any(|(module, _)| *module == name) || ["lib", "main"].contains(&&*name);
+        let known = MODULES.iter().any(|(module, _)| *module == name) || ["lib", "main"].contains(&&*name);
         assert!(known, "src/{name} is missing in the module map");
     }
 }
@@ -184,20 +140,11 @@ fn module_map_names_existing_files_and_every_folder() {
     let map = module_map();
     let named: Vec<&str> = quoted(&map).collect();
     for name in &named {
-        assert!(
-            repository(name).exists(),
-            "the module map names {name}, which does not exist"
-        );
+        assert!(repository(name).exists(), "the module map names {name}, which does not exist");
     }
     for folder in ["benches", "docs", "examples", "nets", "tests"] {
-        let named = named
-            .iter()
-            .any(|name| name.trim_end_matches('/') == folder);
-        assert_eq!(
-            repository(folder).is_dir(),
-            named,
-            "{folder}/ must exist if and only if the module map names it"
-        );
+        let named = named.iter().any(|name| name.trim_end_matches('/') == folder);
+        assert_eq!(repository(folder).is_dir(), named, "{folder}/ must exist if and only if the module map names it");
     }
 }
 
@@ -216,22 +163,14 @@ fn map_in_mod_rs_names_every_submodule() {
     let mut maps = 0;
     for path in files.iter().filter(|path| path.ends_with("mod.rs")) {
         let text = text(path);
-        let map: String = text
-            .lines()
-            .filter(|line| line.starts_with("//!"))
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let map: String = text.lines().filter(|line| line.starts_with("//!")).map(|line| format!("{line}\n")).collect();
         if !map.contains("//! * ") {
             continue;
         }
         maps += 1;
-        let named: Vec<&str> = quoted(&map)
-            .map(|name| name.trim_matches(['[', ']']))
-            .collect();
+        let named: Vec<&str> = quoted(&map).map(|name| name.trim_matches(['[', ']'])).collect();
         for module in submodules(&text) {
-            let is_named = named
-                .iter()
-                .any(|name| name.split("::").next() == Some(module));
+            let is_named = named.iter().any(|name| name.split("::").next() == Some(module));
             assert!(is_named, "the map in {} lacks `{module}`", path.display());
         }
     }
@@ -247,8 +186,7 @@ fn files_cited(comment: &str) -> Vec<&str> {
         .split(|c: char| !is_part(c))
         .map(|word| word.trim_end_matches(['.', '/']))
         .filter(|word| {
-            let is_source =
-                *word != "mod.rs" && [".rs", ".md"].iter().any(|end| word.ends_with(end));
+            let is_source = *word != "mod.rs" && [".rs", ".md"].iter().any(|end| word.ends_with(end));
             is_source || FOLDERS.iter().any(|folder| word.starts_with(folder))
         })
         .collect()
@@ -261,18 +199,9 @@ fn comments_cite_files_that_exist() {
         for file in rust_files(&repository(folder)) {
             let folder_of_file = file.parent().expect("a folder").to_path_buf();
             let text = text(&file);
-            let comments = text
-                .lines()
-                .filter_map(|line| line.trim_start().strip_prefix("//"));
-            for cited in comments
-                .filter(|comment| !comment.contains("CITE:"))
-                .flat_map(files_cited)
-            {
-                let places = [
-                    repository(cited),
-                    repository("src").join(cited),
-                    folder_of_file.join(cited),
-                ];
+            let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
+            for cited in comments.filter(|comment| !comment.contains("CITE:")).flat_map(files_cited) {
+                let places = [repository(cited), repository("src").join(cited), folder_of_file.join(cited)];
                 if !places.iter().any(|place| place.exists()) {
                     missing.push(format!("{}: {cited}", file.display()));
                 }
@@ -294,26 +223,16 @@ fn source_lines_have_at_most_120_characters() {
             long.push(format!("{}:{number}", file.display()));
         }
     }
-    assert!(
-        long.is_empty(),
-        "longer than 120 characters:\n{}",
-        long.join("\n")
-    );
+    assert!(long.is_empty(), "longer than 120 characters:\n{}", long.join("\n"));
 }
 
 #[test]
 fn documents_cite_files_that_exist() {
-    let mut documents = ["README.md", "CONTRIBUTING.md", "nets/PROVENANCE.md"]
-        .map(repository)
-        .to_vec();
+    let mut documents = ["README.md", "CONTRIBUTING.md", "nets/PROVENANCE.md"].map(repository).to_vec();
     let chapters = fs::read_dir(repository("docs")).expect("docs/ is readable");
     documents.extend(chapters.map(|entry| entry.expect("an entry").path()));
     documents.retain(|path| path.extension().is_some_and(|e| e == "md"));
-    assert!(
-        documents.len() > 12,
-        "only {} documents found",
-        documents.len()
-    );
+    assert!(documents.len() > 12, "only {} documents found", documents.len());
     // Tables may name the folder once and list only file names.
     let mut sources = rust_files(&repository("src"));
     sources.extend(documents.iter().cloned());
@@ -321,13 +240,8 @@ fn documents_cite_files_that_exist() {
         let text = text(&document);
         let cited = text.lines().flat_map(quoted).flat_map(files_cited);
         for cited in cited {
-            let is_source =
-                !cited.contains('/') && sources.iter().any(|file| file.ends_with(cited));
-            assert!(
-                is_source || repository(cited).exists(),
-                "{} cites {cited}",
-                document.display()
-            );
+            let is_source = !cited.contains('/') && sources.iter().any(|file| file.ends_with(cited));
+            assert!(is_source || repository(cited).exists(), "{} cites {cited}", document.display());
         }
     }
 }
@@ -335,21 +249,9 @@ fn documents_cite_files_that_exist() {
 #[test]
 fn text_scanners_find_modules_and_cited_files() {
     assert_eq!(modules_named("use crate::board::Position;"), ["board"]);
-    assert_eq!(
-        modules_named("    crate::uci::run(); // crate::cli"),
-        ["uci"]
-    );
-    assert_eq!(
-        modules_named("use crate::{board::Move, nnue::Network};"),
-        ["board", "nnue"]
-    );
+    assert_eq!(modules_named("    crate::uci::run(); // crate::cli"), ["uci"]);
+    assert_eq!(modules_named("use crate::{board::Move, nnue::Network};"), ["board", "nnue"]);
     assert!(modules_named("// crate::uci is above").is_empty());
-    assert_eq!(
-        submodules("pub(crate) mod a;\nmod b;\nmod tests;"),
-        ["a", "b"]
-    );
-    assert_eq!(
-        files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."),
-        ["src/a.rs", "b.md", "nets/c"]
-    );
+    assert_eq!(submodules("pub(crate) mod a;\nmod b;\nmod tests;"), ["a", "b"]);
+    assert_eq!(files_cited(" see `src/a.rs`, b.md, and nets/c; not a.bin or 1/2."), ["src/a.rs", "b.md", "nets/c"]);
 }

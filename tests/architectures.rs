@@ -7,8 +7,8 @@ use shakmaty::{Color, Role, Square};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
 use zoothera::nnue::{
-    AccumulatorStack, Activation, Architecture, Fault, Features, Kernel, NetError, NetOutput,
-    Network, Shape, ThreatInputs, Topology, VERSION_OWN,
+    AccumulatorStack, Activation, Architecture, Fault, Features, Kernel, NetError, NetOutput, Network, Shape,
+    ThreatInputs, Topology, VERSION_OWN,
 };
 use zoothera::util::rng::SplitMix64;
 
@@ -51,11 +51,7 @@ struct Layer {
 impl Layer {
     fn sums(&self, input: &[i64]) -> Vec<i64> {
         let dot = |row: &Vec<i64>| row.iter().zip(input).map(|(w, x)| w * x).sum::<i64>();
-        self.biases
-            .iter()
-            .zip(&self.rows)
-            .map(|(b, row)| b + dot(row))
-            .collect()
+        self.biases.iter().zip(&self.rows).map(|(b, row)| b + dot(row)).collect()
     }
 }
 
@@ -72,11 +68,7 @@ struct Reference<'a> {
 impl<'a> Reference<'a> {
     fn new(file: &'a [u8], shape: Shape) -> Self {
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
-        let words = if shape.version == VERSION_OWN {
-            WORDS
-        } else {
-            0
-        };
+        let words = if shape.version == VERSION_OWN { WORDS } else { 0 };
         let mut rest = Numbers(&file[12 + word(8) + words + 4..]);
         let biases = rest.numbers(shape.l1, 2);
         let features = shape.features.set().count();
@@ -86,30 +78,17 @@ impl<'a> Reference<'a> {
             rest.number(4);
             let layers = shape.layers().map(|layer| Layer {
                 biases: rest.numbers(layer.outputs, 4),
-                rows: (0..layer.outputs)
-                    .map(|_| rest.numbers(layer.row(), 1))
-                    .collect(),
+                rows: (0..layer.outputs).map(|_| rest.numbers(layer.row(), 1)).collect(),
             });
             layers.into_iter().collect()
         };
         let stacks = (0..shape.buckets).map(|_| stack()).collect();
         assert!(rest.0.is_empty());
-        Self {
-            shape,
-            biases,
-            weights,
-            psqt,
-            stacks,
-        }
+        Self { shape, biases, weights, psqt, stacks }
     }
 
     /// The index of a piece, by the formulas of the format description and with their names.
-    fn index(
-        &self,
-        black: bool,
-        king: Square,
-        (square, role, own): (Square, Role, bool),
-    ) -> Option<usize> {
+    fn index(&self, black: bool, king: Square, (square, role, own): (Square, Role, bool)) -> Option<usize> {
         let (sq, king) = (square as usize, king as usize);
         let kind = 2 * (role as usize - 1) + usize::from(!own);
         let plane = if role == Role::King { 640 } else { 64 * kind };
@@ -130,10 +109,7 @@ impl<'a> Reference<'a> {
                 let kb = 28 - 4 * (k / 8) + (k % 8).min(7 - k % 8);
                 Some((sq ^ m) + plane + 704 * kb)
             }
-            Features::HalfKav2Hm16
-            | Features::HalfKav2Hm8
-            | Features::HalfKav2Hm4
-            | Features::HalfKav2Hm1 => {
+            Features::HalfKav2Hm16 | Features::HalfKav2Hm8 | Features::HalfKav2Hm4 | Features::HalfKav2Hm1 => {
                 let flip = if black { 56 } else { 0 };
                 let m = if king % 8 < 4 { 7 } else { 0 } ^ flip;
                 let k = king ^ flip;
@@ -159,9 +135,7 @@ impl<'a> Reference<'a> {
             let mut row = Numbers(&self.psqt[4 * self.shape.psqt * index..]);
             psqt.iter_mut().for_each(|sum| *sum += row.number(4));
         }
-        neurons
-            .iter_mut()
-            .for_each(|sum| *sum = i64::from(*sum as i16));
+        neurons.iter_mut().for_each(|sum| *sum = i64::from(*sum as i16));
         (neurons, psqt)
     }
 
@@ -173,14 +147,8 @@ impl<'a> Reference<'a> {
             1 => 0,
             _ => (position.occupied().count() - 1) / 4,
         };
-        let psqt = own_psqt
-            .get(bucket)
-            .map_or(0, |own| (own - other_psqt[bucket]) / 2);
-        NetOutput {
-            psqt: psqt as i32,
-            positional: self.positional(&own, &other, &self.stacks[bucket]) as i32,
-            bucket,
-        }
+        let psqt = own_psqt.get(bucket).map_or(0, |own| (own - other_psqt[bucket]) / 2);
+        NetOutput { psqt: psqt as i32, positional: self.positional(&own, &other, &self.stacks[bucket]) as i32, bucket }
     }
 
     fn positional(&self, own: &[i64], other: &[i64], stack: &[Layer]) -> i64 {
@@ -189,11 +157,7 @@ impl<'a> Reference<'a> {
         let relu = |sums: &[i64]| sums.iter().map(|sum| clip(sum >> 6)).collect::<Vec<_>>();
         let input: Vec<i64> = match self.shape.activation {
             Activation::Crelu => own.iter().chain(other).map(|&sum| clip(sum)).collect(),
-            Activation::Screlu => own
-                .iter()
-                .chain(other)
-                .map(|&sum| (clip(sum) * clip(sum)) >> 7)
-                .collect(),
+            Activation::Screlu => own.iter().chain(other).map(|&sum| (clip(sum) * clip(sum)) >> 7).collect(),
             Activation::Pairwise => [own, other]
                 .into_iter()
                 .flat_map(|acc| (0..half).map(|i| (clip(acc[i]) * clip(acc[i + half])) >> 7))
@@ -205,11 +169,7 @@ impl<'a> Reference<'a> {
             Topology::Plain => (relu(&y), 0),
             Topology::Skip { squares } => {
                 let squared = y[..15].iter().map(|y| ((y * y) >> 19).min(127));
-                let z = if squares {
-                    squared.chain(relu(&y[..15])).collect()
-                } else {
-                    relu(&y)
-                };
+                let z = if squares { squared.chain(relu(&y[..15])).collect() } else { relu(&y) };
                 (z, y[15] * 9600 / 8128)
             }
             Topology::Sfnnv16 => unreachable!("only nets with threat inputs have it"),
@@ -222,36 +182,15 @@ impl<'a> Reference<'a> {
 /// The king bucket for a rank and a file, both from 0. The rows of the tables start with the first rank.
 fn king_bucket(features: Features, rank: usize, file: usize) -> usize {
     let table: [&[u8; 8]; 8] = match features {
-        Features::HalfKav2Hm16 => [
-            b"01233210",
-            b"45677654",
-            b"88999988",
-            b"aabbbbaa",
-            b"ccddddcc",
-            b"eeffffee",
-            b"eeffffee",
-            b"eeffffee",
-        ],
-        Features::HalfKav2Hm8 => [
-            b"01233210",
-            b"44555544",
-            b"66666666",
-            b"66666666",
-            b"77777777",
-            b"77777777",
-            b"77777777",
-            b"77777777",
-        ],
-        Features::HalfKav2Hm4 => [
-            b"00111100",
-            b"22222222",
-            b"33333333",
-            b"33333333",
-            b"33333333",
-            b"33333333",
-            b"33333333",
-            b"33333333",
-        ],
+        Features::HalfKav2Hm16 => {
+            [b"01233210", b"45677654", b"88999988", b"aabbbbaa", b"ccddddcc", b"eeffffee", b"eeffffee", b"eeffffee"]
+        }
+        Features::HalfKav2Hm8 => {
+            [b"01233210", b"44555544", b"66666666", b"66666666", b"77777777", b"77777777", b"77777777", b"77777777"]
+        }
+        Features::HalfKav2Hm4 => {
+            [b"00111100", b"22222222", b"33333333", b"33333333", b"33333333", b"33333333", b"33333333", b"33333333"]
+        }
         _ => [b"00000000"; 8],
     };
     let digit = char::from(table[rank][file]).to_digit(16);
@@ -337,10 +276,7 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
     let file = synthetic::network(architecture, recipe, false);
     let network = Arc::new(Network::from_bytes(&file).expect("a valid network"));
     assert_eq!(*network.architecture(), architecture);
-    assert!(
-        network.to_bytes() == file,
-        "{architecture}: the file did not round-trip"
-    );
+    assert!(network.to_bytes() == file, "{architecture}: the file did not round-trip");
     let reference = Reference::new(&file, *architecture);
     let mut rng = SplitMix64::new(17);
     for (game, kernel) in Kernel::available().into_iter().cycle().take(10).enumerate() {
@@ -361,12 +297,7 @@ fn check_games(architecture: Architecture, recipe: &Recipe) {
             if rng.below(8) == 0 {
                 let output = stack.evaluate(&position);
                 let expected = reference.evaluate(&position);
-                assert_eq!(
-                    output,
-                    expected,
-                    "{architecture}, {kernel}: {}",
-                    position.fen()
-                );
+                assert_eq!(output, expected, "{architecture}, {kernel}: {}", position.fen());
             }
         }
     }
@@ -435,39 +366,15 @@ fn reader_reports_each_fault_of_a_compressed_file() {
             f[length_at(block)..length_at(block) + 4].copy_from_slice(&length.to_le_bytes());
         }
     };
-    assert_eq!(
-        fault_of(&|f| f[weights] = b'X'),
-        ("weights", Fault::NoMagic)
-    );
-    assert_eq!(
-        fault_of(&|f| f[psqt + 16] = b'7'),
-        ("piece-square values", Fault::NoMagic)
-    );
-    assert_eq!(
-        fault_of(&set_length(biases, 7)),
-        ("biases", Fault::TooShort)
-    );
+    assert_eq!(fault_of(&|f| f[weights] = b'X'), ("weights", Fault::NoMagic));
+    assert_eq!(fault_of(&|f| f[psqt + 16] = b'7'), ("piece-square values", Fault::NoMagic));
+    assert_eq!(fault_of(&set_length(biases, 7)), ("biases", Fault::TooShort));
     // The length of the last block is one byte too short, then one byte too long.
-    assert_eq!(
-        fault_of(&set_length(psqt, length(psqt) - 1)),
-        ("piece-square values", Fault::EndsEarly)
-    );
-    assert_eq!(
-        fault_of(&set_length(psqt, length(psqt) + 1)),
-        ("piece-square values", Fault::LeftOver)
-    );
-    assert_eq!(
-        fault_of(&|f| f[weights + 21..weights + 31].fill(0xFF)),
-        ("weights", Fault::OutOfRange)
-    );
-    let message = NetError::BadCompression {
-        block: "weights",
-        fault: Fault::OutOfRange,
-    };
-    assert_eq!(
-        message.to_string(),
-        "the compressed block of the weights contains a number that is out of range"
-    );
+    assert_eq!(fault_of(&set_length(psqt, length(psqt) - 1)), ("piece-square values", Fault::EndsEarly));
+    assert_eq!(fault_of(&set_length(psqt, length(psqt) + 1)), ("piece-square values", Fault::LeftOver));
+    assert_eq!(fault_of(&|f| f[weights + 21..weights + 31].fill(0xFF)), ("weights", Fault::OutOfRange));
+    let message = NetError::BadCompression { block: "weights", fault: Fault::OutOfRange };
+    assert_eq!(message.to_string(), "the compressed block of the weights contains a number that is out of range");
     let truncated = Network::from_bytes(&file[..weights + 1000]);
     assert!(matches!(truncated, Err(NetError::Truncated { .. })));
 }
@@ -476,8 +383,7 @@ fn reader_reports_each_fault_of_a_compressed_file() {
 fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
     let position = Position::from_fen(STARTS[1], CastlingMode::Standard).expect("a legal FEN");
     let mut rng = SplitMix64::new(5);
-    for (architecture, compressed) in [(small(), false), (small(), true), (own_format()[0], false)]
-    {
+    for (architecture, compressed) in [(small(), false), (small(), true), (own_format()[0], false)] {
         let file = synthetic::network(architecture, &synthetic::A, compressed);
         let (mut accepted, mut rejected) = (0, 0);
         for round in 0..300 {
@@ -499,19 +405,13 @@ fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
             };
             accepted += 1;
             let network = Arc::new(network);
-            let mut outputs = Kernel::available().into_iter().map(|kernel| {
-                AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&position)
-            });
+            let mut outputs = Kernel::available()
+                .into_iter()
+                .map(|kernel| AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&position));
             let first = outputs.next();
-            assert!(
-                outputs.all(|output| Some(output) == first),
-                "kernels differ"
-            );
+            assert!(outputs.all(|output| Some(output) == first), "kernels differ");
         }
-        assert!(
-            accepted > 50 && rejected > 20,
-            "{accepted} accepted, {rejected} rejected"
-        );
+        assert!(accepted > 50 && rejected > 20, "{accepted} accepted, {rejected} rejected");
     }
 }
 
@@ -520,9 +420,7 @@ fn error_for_unknown_architecture_lists_the_supported_ones() {
     let mut file = synthetic::network(small(), &synthetic::A, false);
     file[4] ^= 0x10;
     match Network::from_bytes(&file) {
-        Err(NetError::UnknownArchitecture {
-            description, known, ..
-        }) => {
+        Err(NetError::UnknownArchitecture { description, known, .. }) => {
             assert_eq!(description, "synthetic");
             for supported in Architecture::published() {
                 assert!(known.contains(&supported.to_string()), "{known}");

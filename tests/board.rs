@@ -27,11 +27,7 @@ fn check(suite: &[SuiteLine], max_depth: u32) {
     std::thread::scope(|scope| {
         for start in 0..threads {
             scope.spawn(move || {
-                suite
-                    .iter()
-                    .skip(start)
-                    .step_by(threads)
-                    .for_each(|line| check_line(line, max_depth));
+                suite.iter().skip(start).step_by(threads).for_each(|line| check_line(line, max_depth));
             });
         }
     });
@@ -39,21 +35,12 @@ fn check(suite: &[SuiteLine], max_depth: u32) {
 
 /// Checks the deepest count within the limit, which includes the shallower ones.
 fn check_line(line: &SuiteLine, max_depth: u32) {
-    let deepest = line
-        .counts
-        .iter()
-        .filter(|(depth, _)| *depth <= max_depth)
-        .max();
+    let deepest = line.counts.iter().filter(|(depth, _)| *depth <= max_depth).max();
     let Some(&(depth, count)) = deepest else {
         return;
     };
     let mut position = Position::from_fen(&line.fen, CastlingMode::Chess960).expect(&line.fen);
-    assert_eq!(
-        perft(&mut position, depth),
-        count,
-        "perft {depth} of {}",
-        line.fen
-    );
+    assert_eq!(perft(&mut position, depth), count, "perft {depth} of {}", line.fen);
 }
 
 fn read_suite(file: &str) -> String {
@@ -157,10 +144,7 @@ fn check_exchanges(suite: &str) -> usize {
         let m = position.parse_uci(fields[1]).expect(line);
         let value: i32 = fields[2].parse().expect(line);
         assert!(position.see_ge(m, value), "SEE below the value of {line}");
-        assert!(
-            !position.see_ge(m, value + 1),
-            "SEE above the value of {line}"
-        );
+        assert!(!position.see_ge(m, value + 1), "SEE above the value of {line}");
     });
     checked.count()
 }

@@ -34,10 +34,7 @@ fn published_binpack_keeps_its_entries_and_bytes() {
 #[test]
 #[ignore = "reads 30 MB of games"]
 fn large_files_have_the_published_counts() {
-    for (name, wanted) in [
-        ("data/games-d4-a.binpack", 5_425_668),
-        ("data/games-d4-b.binpack", 1_142_240),
-    ] {
+    for (name, wanted) in [("data/games-d4-a.binpack", 5_425_668), ("data/games-d4-b.binpack", 1_142_240)] {
         let Some(path) = shared(name) else { return };
         assert_eq!(entries(&path).len(), wanted, "{name}");
     }
@@ -57,10 +54,7 @@ fn check_against_decoder(sample: &[Entry]) {
 }
 
 /// Compares entries with those that the crate `sfbinpack` decodes from their file.
-fn check_decoded(
-    sample: &[Entry],
-    mut decoder: sfbinpack::CompressedTrainingDataEntryReader<fs::File>,
-) {
+fn check_decoded(sample: &[Entry], mut decoder: sfbinpack::CompressedTrainingDataEntryReader<fs::File>) {
     for entry in sample {
         let theirs = decoder.next();
         let ours = binpack::to_entry(&theirs);
@@ -74,10 +68,7 @@ fn check_decoded(
         assert_eq!(ours.board.in_check(ours.black_to_move), check);
         let record = ours.record();
         assert_eq!(record.pieces().count(), record.piece_count() as usize);
-        assert_eq!(
-            record.can_castle(),
-            plain::fen(&ours).split(' ').nth(2) != Some("-")
-        );
+        assert_eq!(record.can_castle(), plain::fen(&ours).split(' ').nth(2) != Some("-"));
     }
 }
 
@@ -129,11 +120,7 @@ fn reader_returns_the_whole_entries_of_truncated_file() {
     let text = encode(Format::Plain, first);
     let left = folder.file("a.plain", &text[..text.len() - 20]);
     assert_eq!(entries(&left).len(), 999);
-    let blocks = [
-        encode(Format::Binpack, &first[..500]),
-        encode(Format::Binpack, first),
-    ]
-    .concat();
+    let blocks = [encode(Format::Binpack, &first[..500]), encode(Format::Binpack, first)].concat();
     let left = folder.file("a.binpack", &blocks[..blocks.len() - 1]);
     assert_eq!(entries(&left), first[..500]);
 }

@@ -22,13 +22,7 @@ use zoothera::util::rng::SplitMix64;
 /// Runs a `data` command; `paths` follow the first argument.
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
     let mut words = arguments.iter();
-    engine()
-        .arg("data")
-        .args(words.next())
-        .args(paths)
-        .args(words)
-        .output()
-        .expect("the engine starts")
+    engine().arg("data").args(words.next()).args(paths).args(words).output().expect("the engine starts")
 }
 
 /// Runs a `data` command, which must succeed, and returns its standard output.
@@ -41,10 +35,7 @@ fn succeed(arguments: &[&str], paths: &[&Path]) -> String {
 
 /// The sorted records of the entries, for comparisons that ignore the order.
 fn sorted(entries: &[Entry]) -> Vec<[u8; bin::RECORD_BYTES]> {
-    let mut records: Vec<_> = entries
-        .iter()
-        .map(|entry| bin::encode(entry).expect("a position"))
-        .collect();
+    let mut records: Vec<_> = entries.iter().map(|entry| bin::encode(entry).expect("a position")).collect();
     records.sort_unstable();
     records
 }
@@ -80,10 +71,7 @@ fn shuffle_permutes_all_entries_and_depends_on_the_seed() {
     // One MiB is too little for all entries, so that there are several buckets.
     succeed(&["shuffle", "--memory", "1"], &[&from, &one]);
     succeed(&["shuffle", "--memory", "1"], &[&from, &again]);
-    succeed(
-        &["shuffle", "--memory", "1", "--seed", "2"],
-        &[&from, &other],
-    );
+    succeed(&["shuffle", "--memory", "1", "--seed", "2"], &[&from, &other]);
     succeed(&["shuffle"], &[&from, &large]);
     assert!(entries(&one) == entries(&again));
     assert!(entries(&one) != entries(&other));
@@ -101,10 +89,7 @@ fn shuffle_permutes_all_entries_and_depends_on_the_seed() {
         let share = stayed as f64 / (games.len() / 2) as f64;
         assert!((0.45..0.55).contains(&share), "{share}");
     }
-    assert_eq!(
-        folder.names(),
-        ["1.bin", "2.bin", "3.bin", "4.bin", "a.bin"]
-    );
+    assert_eq!(folder.names(), ["1.bin", "2.bin", "3.bin", "4.bin", "a.bin"]);
 }
 
 #[test]
@@ -137,11 +122,7 @@ fn split_keeps_games_whole() {
     assert!(small.len() > games.len() / 20 && small.len() < games.len() / 5);
     let starts = |entries: &[Entry]| entries.iter().filter(|entry| entry.ply == 1).count();
     assert_eq!(starts(&small) + starts(&large), 400);
-    assert!(
-        small
-            .windows(2)
-            .all(|p| p[1].ply == 1 || p[1].ply == p[0].ply + 1)
-    );
+    assert!(small.windows(2).all(|p| p[1].ply == 1 || p[1].ply == p[0].ply + 1));
 }
 
 #[test]
@@ -160,10 +141,7 @@ fn filter_drops_positions_or_in_binpack_their_scores() {
     assert_eq!(scored.len(), games.len());
     scored.retain(|entry| entry.score != NO_SCORE);
     assert!(scored == wanted);
-    succeed(
-        &["filter", "--thin-beyond", "1000", "--thin", "4"],
-        &[&from, &thin],
-    );
+    succeed(&["filter", "--thin-beyond", "1000", "--thin", "4"], &[&from, &thin]);
     let within = |e: &&Entry| e.score.abs() <= 1000;
     let thinned = entries(&thin);
     let inside = games.iter().filter(within).count();
@@ -185,10 +163,7 @@ fn info_counts_positions_games_and_results() {
         };
         assert_eq!(line("positions"), Some(games.len()), "{text}");
         assert_eq!(line("runs of plies"), Some(50));
-        assert_eq!(
-            line("won"),
-            Some(games.iter().filter(|e| e.result == 1).count())
-        );
+        assert_eq!(line("won"), Some(games.iter().filter(|e| e.result == 1).count()));
         assert!(text.contains("<= 32"), "{text}");
     }
 }
@@ -209,19 +184,12 @@ fn trees(seed: u64, count: usize) -> (Vec<u8>, Vec<Entry>) {
             let moves = position.moves_since(start.history_len());
             let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
             let score = rng.below(6000) as i16 - 3000;
-            encoder
-                .sample(&path, score)
-                .expect("a path of possible moves");
-            let mut entry = Entry {
-                score,
-                ..Entry::of(&position)
-            };
+            encoder.sample(&path, score).expect("a path of possible moves");
+            let mut entry = Entry { score, ..Entry::of(&position) };
             entry.set_result(white);
             all.push(entry);
         }
-        encoder
-            .finish(white, &mut bytes)
-            .expect("writing to a vector");
+        encoder.finish(white, &mut bytes).expect("writing to a vector");
     }
     (bytes, all)
 }
@@ -286,11 +254,7 @@ fn relabel_writes_the_mean_value_of_the_networks() {
         let labelled = entries(&to_tree);
         assert!(labelled.len() == wanted.len());
         let differ = labelled.iter().zip(&wanted).filter(|(a, b)| a != b);
-        assert_eq!(
-            differ.count(),
-            1,
-            "only the entry without a score may differ"
-        );
+        assert_eq!(differ.count(), 1, "only the entry without a score may differ");
     }
     let missing = data(&["relabel", "--label", "none.nnue"], &[&bin, &tree]);
     let message = String::from_utf8_lossy(&missing.stderr).into_owned();
@@ -313,11 +277,7 @@ fn split_keeps_games_of_trees_whole() {
     let mut rest = samples.as_slice();
     let mut runs = 0;
     while let Some(sample) = rest.first() {
-        let part = if small.contains(sample) {
-            &small
-        } else {
-            &large
-        };
+        let part = if small.contains(sample) { &small } else { &large };
         let here = rest.iter().take_while(|e| part.contains(e)).count();
         rest = &rest[here..];
         runs += 1;
@@ -353,18 +313,12 @@ fn failed_command_keeps_the_old_output_and_no_temporary_file() {
         let output = data(&[command], &[&damaged, &old]);
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{command}");
-        assert!(
-            err.contains("damaged.bin") && err.contains("record 5"),
-            "{command}: {err}"
-        );
+        assert!(err.contains("damaged.bin") && err.contains("record 5"), "{command}: {err}");
         assert!(!err.contains("panicked"), "{command}: {err}");
         assert_eq!(folder.names(), ["damaged.bin", "old.bin"], "{command}");
         assert_eq!(fs::metadata(&old).expect("the old file").len(), 0);
     }
-    let no_move = Entry {
-        m: None,
-        ..games[0]
-    };
+    let no_move = Entry { m: None, ..games[0] };
     let positions = folder.file("positions.bin", &encode(Format::Bin, &[no_move]));
     let output = data(&["convert"], &[&positions, &folder.path("a.binpack")]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("without a move"));

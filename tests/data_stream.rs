@@ -72,17 +72,13 @@ fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
         let mut root = Root::of(&Position::startpos());
         root.ply = (number / 32_000 * 100) as u16;
         let mut encoder = Encoder::new(root);
-        let end = (number + 160)
-            .min(first + count)
-            .min((number / 32_000 + 1) * 32_000);
+        let end = (number + 160).min(first + count).min((number / 32_000 + 1) * 32_000);
         while number < end {
             let walk = random_walk(&Position::startpos(), rng.below(12), &mut rng);
             let Some(position) = walk else { continue };
             let path: Vec<PackedMove> = position.moves_since(0).map(Move::bits_of).collect();
             let score = (number % 32_000) as i16;
-            encoder
-                .sample(&path, score)
-                .expect("a path of possible moves");
+            encoder.sample(&path, score).expect("a path of possible moves");
             number += 1;
         }
         encoder.finish(0, &mut bytes).expect("writing to a vector");
@@ -91,17 +87,10 @@ fn write_tree(folder: &Folder, name: &str, first: u32, count: u32) -> PathBuf {
 }
 
 fn options(paths: &[PathBuf]) -> Options {
-    let source = |path: &PathBuf| Source {
-        path: path.clone(),
-        sampled: false,
-    };
+    let source = |path: &PathBuf| Source { path: path.clone(), sampled: false };
     Options {
         sources: paths.iter().map(source).collect(),
-        filter: Filter {
-            max_score: i16::MAX,
-            quiet: false,
-            ..Filter::default()
-        },
+        filter: Filter { max_score: i16::MAX, quiet: false, ..Filter::default() },
         thin_beyond: u16::MAX,
         holdout: 0.0,
         holdout_limit: 0,
@@ -148,10 +137,7 @@ fn stream_presents_every_record_once_per_epoch_in_bounded_memory() {
     }
     assert!(times.iter().all(|&n| (2..=4).contains(&n)));
     let late = times.iter().map(|&n| u64::from(n.abs_diff(3))).sum::<u64>();
-    assert!(
-        late <= 2 * WINDOW,
-        "{late} presentations too many or too few"
-    );
+    assert!(late <= 2 * WINDOW, "{late} presentations too many or too few");
 }
 
 #[test]
@@ -160,11 +146,7 @@ fn batches_mix_games_and_files() {
     let mut stream = Stream::open(&options(&files(&folder))).expect("valid files");
     // Neighbours in a file are a third of the window apart on average, as random places are.
     let shown = next(&mut stream, WINDOW);
-    let place: HashMap<u32, usize> = shown
-        .iter()
-        .enumerate()
-        .map(|(at, r)| (number(r), at))
-        .collect();
+    let place: HashMap<u32, usize> = shown.iter().enumerate().map(|(at, r)| (number(r), at)).collect();
     let mut distances = Vec::new();
     for (&number, &at) in &place {
         if let Some(&other) = place.get(&(number + 1)) {
@@ -193,18 +175,12 @@ fn stream_resumes_at_bookmark_with_any_number_of_threads() {
     };
     let mut rng = SplitMix64::new(1);
     for threads in [1, 4] {
-        let options = Options {
-            threads,
-            ..options(&paths)
-        };
+        let options = Options { threads, ..options(&paths) };
         let mut at = 0;
         let mut stream = Stream::open(&options).expect("valid files");
         while at < whole.len() {
             let count = (1 + rng.below(60_000)).min(whole.len() - at);
-            assert!(
-                next(&mut stream, count as u64) == whole[at..at + count],
-                "at {at}"
-            );
+            assert!(next(&mut stream, count as u64) == whole[at..at + count], "at {at}");
             at += count;
             let bookmark = serde_json::to_string(&stream.bookmark()).expect("numbers");
             let bookmark = serde_json::from_str(&bookmark).expect("the same");
@@ -213,10 +189,7 @@ fn stream_resumes_at_bookmark_with_any_number_of_threads() {
             assert_eq!(stream.bookmark(), bookmark);
         }
     }
-    let other = Options {
-        seed: 6,
-        ..options(&paths)
-    };
+    let other = Options { seed: 6, ..options(&paths) };
     let mut stream = Stream::open(&other).expect("valid files");
     assert!(next(&mut stream, 1000) != whole[..1000]);
     let bookmark = stream.bookmark();
@@ -229,10 +202,7 @@ fn small_files_are_resident_and_shuffled_every_epoch() {
     let paths = [write(&folder, "a.binpack", &games(0, 30_000))];
     let mut stream = Stream::open(&options(&paths)).expect("a valid file");
     assert!(stream.is_resident());
-    assert_eq!(
-        (stream.window_len(), stream.estimated_len()),
-        (30_000, 30_000)
-    );
+    assert_eq!((stream.window_len(), stream.estimated_len()), (30_000, 30_000));
     let mut epochs = Vec::new();
     for _ in 0..3 {
         let epoch = next(&mut stream, 30_000);
@@ -250,11 +220,7 @@ fn small_files_are_resident_and_shuffled_every_epoch() {
 #[test]
 fn stream_never_presents_held_out_records() {
     let folder = Folder::new("stream-holdout");
-    let options = Options {
-        holdout: 0.1,
-        holdout_limit: 1 << 20,
-        ..options(&files(&folder))
-    };
+    let options = Options { holdout: 0.1, holdout_limit: 1 << 20, ..options(&files(&folder)) };
     let mut stream = Stream::open(&options).expect("valid files");
     let held_out = stream.held_out().expect("valid files");
     let share = held_out.len() as f64 / ALL as f64;
@@ -262,17 +228,10 @@ fn stream_never_presents_held_out_records() {
     let mut out = vec![false; ALL as usize];
     held_out.iter().for_each(|r| out[number(r) as usize] = true);
     // The last records of the files are held out.
-    assert!(
-        [127_999, 223_999, 255_999, 287_999]
-            .iter()
-            .all(|&n: &usize| out[n])
-    );
+    assert!([127_999, 223_999, 255_999, 287_999].iter().all(|&n: &usize| out[n]));
     let shown = next(&mut stream, 3 * ALL);
     assert!(shown.iter().all(|r| !out[number(r) as usize]));
-    let limited = Options {
-        holdout_limit: 10_000,
-        ..options
-    };
+    let limited = Options { holdout_limit: 10_000, ..options };
     let stream = Stream::open(&limited).expect("valid files");
     let count = stream.held_out().expect("valid files").len();
     assert!((8_000..12_000).contains(&count), "{count}");
@@ -290,11 +249,7 @@ fn stream_applies_filter_thinning_and_sample_flag() {
     let len = stream.window_len();
     assert!((14_500..15_500).contains(&len), "{len}");
     let shown = next(&mut stream, len);
-    assert!(
-        shown
-            .iter()
-            .all(|r| r.has_score_alone() && r.score <= 20_000)
-    );
+    assert!(shown.iter().all(|r| r.has_score_alone() && r.score <= 20_000));
 }
 
 #[test]
@@ -305,10 +260,7 @@ fn errors_name_the_file() {
     assert!(error(&absent).contains("absent.bin"));
     let empty = options(&[folder.file("empty.bin", b"")]);
     assert!(error(&empty).contains("no position"));
-    let small = Options {
-        memory: 1 << 20,
-        ..options(&[folder.file("a.bin", &[])])
-    };
+    let small = Options { memory: 1 << 20, ..options(&[folder.file("a.bin", &[])]) };
     assert!(error(&small).contains("memory"));
     // Damage to headers and payloads at random places.
     let path = write_tree(&folder, "a.tree", 0, 64_000);
@@ -319,10 +271,7 @@ fn errors_name_the_file() {
         damaged[rng.below(bytes.len())] ^= 1 << rng.below(8);
         let damaged = options(&[folder.file("damaged.tree", &damaged)]);
         let error = error(&damaged);
-        assert!(
-            error.contains("damaged.tree") && error.contains("at byte"),
-            "{error}"
-        );
+        assert!(error.contains("damaged.tree") && error.contains("at byte"), "{error}");
     }
     // Truncation is not damage.
     let cut = options(&[folder.file("cut.tree", &bytes[..bytes.len() - 10])]);

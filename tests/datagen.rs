@@ -16,18 +16,12 @@ use zoothera::nnue::{AccumulatorStack, Network};
 
 fn command(kind: &str, out: &Path, arguments: &str) -> Command {
     let mut command = engine();
-    command
-        .args(["datagen", kind, "--out"])
-        .arg(out)
-        .args(arguments.split(' '))
-        .stderr(Stdio::piped());
+    command.args(["datagen", kind, "--out"]).arg(out).args(arguments.split(' ')).stderr(Stdio::piped());
     command
 }
 
 fn start(kind: &str, out: &Path, arguments: &str) -> Child {
-    command(kind, out, arguments)
-        .spawn()
-        .expect("the engine starts")
+    command(kind, out, arguments).spawn().expect("the engine starts")
 }
 
 /// Runs the generator, which must succeed.
@@ -63,16 +57,10 @@ fn generate_with_kills(kind: &str, (out, whole): (&Path, &Path), arguments: &str
         if out.exists() {
             let left = entries(out);
             assert!(left.len() >= recorded, "{} of {recorded}", left.len());
-            assert!(
-                wanted.starts_with(&left),
-                "the output is not a prefix of the uninterrupted file"
-            );
+            assert!(wanted.starts_with(&left), "the output is not a prefix of the uninterrupted file");
         }
     }
-    eprintln!(
-        "{recorded} of {} positions after {kills} kills",
-        wanted.len()
-    );
+    eprintln!("{recorded} of {} positions after {kills} kills", wanted.len());
     generate(kind, out, &arguments);
     let same = fs::read(out).expect("a file") == fs::read(whole).expect("a file");
     assert!(same, "the output depends on kills");
@@ -97,24 +85,12 @@ fn samples_depend_only_on_the_seed() {
     let [one, two, killed] = ["1.bin", "2.bin", "3.bin"].map(|name| folder.path(name));
     generate("sample", &one, &format!("{SAMPLE} --threads 1"));
     generate("sample", &two, &format!("{SAMPLE} --threads 3"));
-    generate_with_kills(
-        "sample",
-        (&killed, &one),
-        &format!("{SAMPLE} --threads 2"),
-        5,
-    );
+    generate_with_kills("sample", (&killed, &one), &format!("{SAMPLE} --threads 2"), 5);
     let wanted = fs::read(&one).expect("a file");
-    assert!(
-        fs::read(&two).expect("a file") == wanted,
-        "the output depends on the number of threads"
-    );
+    assert!(fs::read(&two).expect("a file") == wanted, "the output depends on the number of threads");
     let samples = entries(&one);
     assert!(samples.len() >= 12_000 && samples.len() < 20_000);
-    assert!(
-        samples
-            .iter()
-            .all(|e| e.is_quiet() && e.score.abs() <= 4000)
-    );
+    assert!(samples.iter().all(|e| e.is_quiet() && e.score.abs() <= 4000));
     for result in [-1, 1] {
         assert!(samples.iter().any(|e| e.result == result));
     }
@@ -125,15 +101,10 @@ fn label_networks_label_the_same_samples() {
     let folder = Folder::new("sample-label");
     let [own, same, half] = ["own.bin", "same.bin", "half.bin"].map(|name| folder.path(name));
     let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
-    let sample =
-        "--positions 2000 --nodes 300 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000";
+    let sample = "--positions 2000 --nodes 300 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000";
     generate("sample", &own, sample);
     generate("sample", &same, &format!("{sample} --label {net}"));
-    generate(
-        "sample",
-        &half,
-        &format!("{sample} --label {net}@0.25 --label {net}@0.75"),
-    );
+    generate("sample", &half, &format!("{sample} --label {net}@0.25 --label {net}@0.75"));
     let [own, same, half] = [own, same, half].map(|path| entries(&path));
     assert!(same == own, "the labels by the playing network differ");
     assert_eq!(half.len(), own.len());
@@ -143,17 +114,9 @@ fn label_networks_label_the_same_samples() {
         assert_eq!(half.ply, own.ply);
     }
 
-    let missing = refused(
-        "sample",
-        &folder.path("none.bin"),
-        &format!("{sample} --label no-such.nnue"),
-    );
+    let missing = refused("sample", &folder.path("none.bin"), &format!("{sample} --label no-such.nnue"));
     assert!(missing.contains("no-such.nnue"), "{missing}");
-    let odd = refused(
-        "sample",
-        &folder.path("none.bin"),
-        &format!("{sample} --label {net}@0"),
-    );
+    let odd = refused("sample", &folder.path("none.bin"), &format!("{sample} --label {net}@0"));
     assert!(odd.contains("between 0.01 and 100"), "{odd}");
 }
 
@@ -162,10 +125,7 @@ fn trees_have_the_same_samples_in_the_same_order_as_bin() {
     let folder = Folder::new("sample-tree");
     for (name, arguments) in [
         ("classical", SAMPLE.to_owned()),
-        (
-            "960",
-            "--positions 5000 --nodes 300 --one-in 3 --hash 1 --chess960".to_owned(),
-        ),
+        ("960", "--positions 5000 --nodes 300 --one-in 3 --hash 1 --chess960".to_owned()),
     ] {
         let path = |form: &str| folder.path(&format!("{name}-{form}"));
         let [bin, one, three, killed] = ["a.bin", "1.tree", "3.tree", "k.tree"].map(path);
@@ -175,10 +135,7 @@ fn trees_have_the_same_samples_in_the_same_order_as_bin() {
         generate_with_kills("sample", (&killed, &one), &arguments, 5);
         assert!(entries(&one) == entries(&bin), "{name}: the samples differ");
         let wanted = fs::read(&one).expect("a file");
-        assert!(
-            fs::read(&three).expect("a file") == wanted,
-            "the output depends on the number of threads"
-        );
+        assert!(fs::read(&three).expect("a file") == wanted, "the output depends on the number of threads");
         let bytes = wanted.len() as f64 / entries(&one).len() as f64;
         assert!(bytes < 10.0, "{bytes} bytes a position");
     }
@@ -194,32 +151,18 @@ fn finished_file_can_be_extended_only_with_the_same_settings() {
     let [short, long] = ["short.bin", "long.bin"].map(|name| folder.path(name));
     let rest = "--nodes 200 --one-in 4 --hash 1 --threads 2";
     generate("sample", &short, &format!("--positions 3000 {rest}"));
-    generate(
-        "sample",
-        &short,
-        &format!("--positions 6000 --resume {rest}"),
-    );
+    generate("sample", &short, &format!("--positions 6000 --resume {rest}"));
     generate("sample", &long, &format!("--positions 6000 {rest}"));
     assert!(fs::read(&short).expect("a file") == fs::read(&long).expect("a file"));
     for (arguments, why) in [
         (format!("--positions 6000 {rest}"), "--resume"),
-        (
-            format!("--positions 9000 --resume --seed 2 {rest}"),
-            "other settings",
-        ),
-        (
-            format!("--positions 9000 --resume --book absent.epd {rest}"),
-            "absent.epd",
-        ),
+        (format!("--positions 9000 --resume --seed 2 {rest}"), "other settings"),
+        (format!("--positions 9000 --resume --book absent.epd {rest}"), "absent.epd"),
     ] {
         let error = refused("sample", &long, &arguments);
         assert!(error.contains(why), "{error}");
     }
-    let error = refused(
-        "sample",
-        &folder.path("a.pgn"),
-        &format!("--positions 9 {rest}"),
-    );
+    let error = refused("sample", &folder.path("a.pgn"), &format!("--positions 9 {rest}"));
     assert!(error.contains("extension"), "{error}");
 }
 
@@ -254,10 +197,7 @@ fn games_depend_only_on_the_seed() {
         generate("selfplay", &two, &format!("{SELFPLAY} --threads 3"));
         generate_with_kills("selfplay", (&killed, &one), SELFPLAY, 5);
         let wanted = fs::read(&one).expect("a file");
-        assert!(
-            fs::read(&two).expect("a file") == wanted,
-            "the output depends on the number of threads"
-        );
+        assert!(fs::read(&two).expect("a file") == wanted, "the output depends on the number of threads");
     }
     let games = entries(&folder.path("1.bin"));
     assert!(games.len() >= 600);
@@ -306,34 +246,13 @@ fn chess960_games_can_be_read_back() {
 fn many_kills_lose_no_game() {
     let folder = Folder::new("many-kills");
     for (kind, name, arguments) in [
-        (
-            "sample",
-            "a.bin",
-            "--positions 300000 --nodes 300 --one-in 4 --hash 1",
-        ),
-        (
-            "sample",
-            "e.tree",
-            "--positions 300000 --nodes 300 --one-in 4 --hash 1",
-        ),
-        (
-            "selfplay",
-            "b.bin",
-            "--positions 15000 --nodes 400 --hash 1",
-        ),
-        (
-            "selfplay",
-            "c.binpack",
-            "--positions 15000 --nodes 400 --hash 1",
-        ),
-        (
-            "selfplay",
-            "d.plain",
-            "--positions 15000 --nodes 400 --hash 1",
-        ),
+        ("sample", "a.bin", "--positions 300000 --nodes 300 --one-in 4 --hash 1"),
+        ("sample", "e.tree", "--positions 300000 --nodes 300 --one-in 4 --hash 1"),
+        ("selfplay", "b.bin", "--positions 15000 --nodes 400 --hash 1"),
+        ("selfplay", "c.binpack", "--positions 15000 --nodes 400 --hash 1"),
+        ("selfplay", "d.plain", "--positions 15000 --nodes 400 --hash 1"),
     ] {
-        let [whole, killed] =
-            ["whole", "killed"].map(|form| folder.path(&format!("{form}-{name}")));
+        let [whole, killed] = ["whole", "killed"].map(|form| folder.path(&format!("{form}-{name}")));
         generate(kind, &whole, arguments);
         generate_with_kills(kind, (&killed, &whole), arguments, 30);
     }
@@ -346,29 +265,20 @@ fn edited_state_and_flipped_bit_are_refused_by_name() {
     let arguments = "--positions 300 --nodes 200 --one-in 4 --hash 1 --threads 1";
     generate("sample", &out, arguments);
     let state = folder.path("a.tree.state");
-    let (data, valid) = (
-        fs::read(&out).expect("a file"),
-        fs::read_to_string(&state).expect("a state"),
-    );
+    let (data, valid) = (fs::read(&out).expect("a file"), fs::read_to_string(&state).expect("a state"));
     let longer = arguments.replace("300", "600") + " --resume";
     let mut edited: serde_json::Value = serde_json::from_str(&valid).expect("JSON");
     edited["games"] = (edited["games"].as_u64().expect("a number") - 1).into();
     fs::write(&state, edited.to_string()).expect("the file is writable");
     let error = refused("sample", &out, &longer);
-    assert!(
-        error.contains("a.tree.state was edited or damaged"),
-        "{error}"
-    );
+    assert!(error.contains("a.tree.state was edited or damaged"), "{error}");
     fs::write(&state, &valid).expect("the file is writable");
     for at in [0, data.len() / 2, data.len() - 1] {
         let mut flipped = data.clone();
         flipped[at] ^= 16;
         fs::write(&out, &flipped).expect("the file is writable");
         let error = refused("sample", &out, &longer);
-        assert!(
-            error.contains("a.tree: ") && error.contains("changed or damaged"),
-            "{error}"
-        );
+        assert!(error.contains("a.tree: ") && error.contains("changed or damaged"), "{error}");
         assert!(fs::read(&out).expect("a file") == flipped);
     }
     fs::write(&out, &data).expect("the file is writable");
@@ -384,25 +294,17 @@ fn interrupted_generation_can_be_resumed() {
     let arguments = "--positions 3000 --nodes 300 --one-in 4 --hash 1 --threads 2 --resume";
     for name in ["INT", "TERM", "HUP"] {
         let mut command = command("sample", &out, &arguments.replace("3000", "100000000"));
-        let mut child = engine::restore_sighup(&mut command)
-            .spawn()
-            .expect("the generator starts");
+        let mut child = engine::restore_sighup(&mut command).spawn().expect("the generator starts");
         let before = recorded_positions(&out);
         while recorded_positions(&out) == before {
             std::thread::sleep(std::time::Duration::from_millis(5));
-            assert!(
-                child.try_wait().expect("a child process").is_none(),
-                "the generator exited early"
-            );
+            assert!(child.try_wait().expect("a child process").is_none(), "the generator exited early");
         }
         engine::signal(&child, name);
         let output = child.wait_with_output().expect("the generator exits");
         let err = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{err}");
-        assert!(
-            err.contains("interrupted after ") && err.contains("--resume"),
-            "{err}"
-        );
+        assert!(err.contains("interrupted after ") && err.contains("--resume"), "{err}");
         assert_eq!(folder.names(), ["a.tree", "a.tree.state"]);
     }
     let longer = arguments.replace("3000", &(recorded_positions(&out) + 500).to_string());

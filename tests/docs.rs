@@ -17,8 +17,7 @@ const SCREEN: usize = 40;
 /// With this variable set the test of the help writes docs/commands.md instead of comparing it.
 const WRITE: &str = "ZOOTHERA_WRITE_DOCS";
 /// The line of docs/commands.md behind which everything is generated.
-const GENERATED: &str =
-    "<!-- The rest is generated: ZOOTHERA_WRITE_DOCS=1 cargo test --test docs help -->\n";
+const GENERATED: &str = "<!-- The rest is generated: ZOOTHERA_WRITE_DOCS=1 cargo test --test docs help -->\n";
 
 fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -32,9 +31,7 @@ fn text(path: &Path) -> String {
 fn chapters() -> Vec<PathBuf> {
     let entries = fs::read_dir(repository("docs")).expect("docs/ is readable");
     let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut paths: Vec<_> = paths
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
     paths.sort();
     assert!(paths.len() > 10, "only {} chapters", paths.len());
     paths
@@ -42,12 +39,7 @@ fn chapters() -> Vec<PathBuf> {
 
 /// Everything that is checked for links.
 fn documents() -> Vec<PathBuf> {
-    let names = [
-        "README.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "nets/PROVENANCE.md",
-    ];
+    let names = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "nets/PROVENANCE.md"];
     let mut paths: Vec<_> = names.map(repository).into();
     paths.extend(chapters());
     paths
@@ -69,31 +61,20 @@ fn prose(text: &str) -> Vec<&str> {
 
 /// The anchor of a heading, as GitHub and mdBook make it.
 fn slug(heading: &str) -> String {
-    let kept = heading
-        .trim()
-        .chars()
-        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-    kept.map(|c| if c == ' ' { '-' } else { c })
-        .flat_map(char::to_lowercase)
-        .collect()
+    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
 /// The anchors of a document's headings; a repeated one gets a number.
 fn anchors(text: &str) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let headings = prose(text)
-        .into_iter()
-        .filter_map(|line| line.strip_prefix('#'));
+    let headings = prose(text).into_iter().filter_map(|line| line.strip_prefix('#'));
     headings
         .map(|line| {
             let slug = slug(line.trim_start_matches('#'));
             let count = seen.entry(slug.clone()).or_default();
             *count += 1;
-            if *count == 1 {
-                slug
-            } else {
-                format!("{slug}-{}", *count - 1)
-            }
+            if *count == 1 { slug } else { format!("{slug}-{}", *count - 1) }
         })
         .collect()
 }
@@ -118,11 +99,7 @@ fn relative_links_and_anchors_exist() {
         let folder = document.parent().expect("a folder");
         for target in targets(&text) {
             let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
-            let file = if path.is_empty() {
-                document.clone()
-            } else {
-                folder.join(path)
-            };
+            let file = if path.is_empty() { document.clone() } else { folder.join(path) };
             let is_there = if anchor.is_empty() {
                 file.exists()
             } else {
@@ -147,25 +124,15 @@ fn link_reader_finds_targets_and_anchors() {
 #[test]
 fn readme_fits_on_a_front_page() {
     let size = text(&repository("README.md")).len();
-    assert!(
-        size <= LARGEST_README,
-        "README.md has {size} bytes, at most {LARGEST_README} are allowed"
-    );
+    assert!(size <= LARGEST_README, "README.md has {size} bytes, at most {LARGEST_README} are allowed");
 }
 
 #[test]
 fn summary_lists_every_chapter() {
     let summary = targets(&text(&repository("docs/SUMMARY.md")));
     for chapter in chapters() {
-        let name = chapter
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        assert!(
-            name == "SUMMARY.md" || summary.contains(&name),
-            "docs/SUMMARY.md lacks {name}"
-        );
+        let name = chapter.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(name == "SUMMARY.md" || summary.contains(&name), "docs/SUMMARY.md lacks {name}");
     }
 }
 
@@ -185,11 +152,7 @@ fn long_chapters_have_a_table_of_contents() {
                 continue;
             };
             let anchor = format!("#{}", slug(heading));
-            assert!(
-                listed.contains(&anchor),
-                "{}: no link to {anchor} at the top",
-                chapter.display()
-            );
+            assert!(listed.contains(&anchor), "{}: no link to {anchor} at the top", chapter.display());
         }
     }
 }
@@ -216,14 +179,8 @@ fn blocks(text: &str) -> Vec<Block> {
             block.commands.push('\n');
         } else if trimmed == "```sh" {
             inside = true;
-            let excuse = before
-                .strip_prefix("<!-- not run: ")
-                .and_then(|rest| rest.strip_suffix(" -->"));
-            found.push(Block {
-                line: number,
-                commands: String::new(),
-                excuse: excuse.map(str::to_owned),
-            });
+            let excuse = before.strip_prefix("<!-- not run: ").and_then(|rest| rest.strip_suffix(" -->"));
+            found.push(Block { line: number, commands: String::new(), excuse: excuse.map(str::to_owned) });
         }
         before = trimmed;
     }
@@ -232,8 +189,7 @@ fn blocks(text: &str) -> Vec<Block> {
 
 #[test]
 fn block_reader_finds_commands_and_excuses() {
-    let text =
-        "```sh\na\nb\n```\n<!-- not run: hours -->\n```sh\nc\n```\n```\nd\n```\n```toml\ne\n```\n";
+    let text = "```sh\na\nb\n```\n<!-- not run: hours -->\n```sh\nc\n```\n```\nd\n```\n```toml\ne\n```\n";
     let found = blocks(text);
     let commands: Vec<_> = found.iter().map(|block| block.commands.as_str()).collect();
     assert_eq!(commands, ["a\nb\n", "c\n"]);
@@ -268,10 +224,7 @@ fn shell_blocks_run() {
         let path = format!("{}:{path}", programs.path().display());
         for block in all.iter().filter(|block| block.excuse.is_none()) {
             let mut shell = std::process::Command::new("sh");
-            shell
-                .args(["-eu", "-c", &block.commands])
-                .current_dir(folder.path())
-                .env("PATH", &path);
+            shell.args(["-eu", "-c", &block.commands]).current_dir(folder.path()).env("PATH", &path);
             let output = shell.stdin(Stdio::null()).output().expect("a shell");
             assert!(
                 output.status.success(),
@@ -306,14 +259,10 @@ fn subcommands(help: &str) -> Vec<String> {
     };
     let lines = list.lines().take_while(|line| !line.is_empty());
     let names = lines.filter_map(|line| {
-        let rest = line
-            .strip_prefix("  ")
-            .filter(|rest| !rest.starts_with(' '))?;
+        let rest = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?;
         rest.split(' ').next().map(str::to_owned)
     });
-    names
-        .filter(|name| name != "help" && name != "tune")
-        .collect()
+    names.filter(|name| name != "help" && name != "tune").collect()
 }
 
 /// A section for each command with its help.
@@ -323,10 +272,7 @@ fn sections() -> String {
         let own = help(&[&name]);
         text += &format!("\n## {name}\n\n```text\n{own}```\n");
         for part in subcommands(&own) {
-            text += &format!(
-                "\n## {name} {part}\n\n```text\n{}```\n",
-                help(&[&name, &part])
-            );
+            text += &format!("\n## {name} {part}\n\n```text\n{}```\n", help(&[&name, &part]));
         }
     }
     text
@@ -336,50 +282,38 @@ fn sections() -> String {
 fn commands_chapter_has_the_help_of_every_command() {
     let path = repository("docs/commands.md");
     let chapter = text(&path);
-    let (by_hand, generated) = chapter
-        .split_once(GENERATED)
-        .expect("the line that begins what is generated");
+    let (by_hand, generated) = chapter.split_once(GENERATED).expect("the line that begins what is generated");
     let sections = sections();
     if std::env::var_os(WRITE).is_some() {
         fs::write(&path, format!("{by_hand}{GENERATED}{sections}")).expect("docs/ is writable");
         return;
     }
     assert!(sections.len() > 10_000, "{sections}");
-    let differs = generated
-        .lines()
-        .zip(sections.lines())
-        .find(|(a, b)| a != b);
+    let differs = generated.lines().zip(sections.lines()).find(|(a, b)| a != b);
     assert!(
         generated == sections,
         "docs/commands.md is not what --help prints: {differs:?}; write it with: {WRITE}=1 cargo test --test docs help"
     );
     // Every command is in the table above, too.
-    for heading in prose(&sections)
-        .iter()
-        .filter_map(|l| l.strip_prefix("## "))
-    {
+    for heading in prose(&sections).iter().filter_map(|l| l.strip_prefix("## ")) {
         let is_parent = subcommands(&help(&heading.split(' ').collect::<Vec<_>>())).len() > 1;
         let anchor = format!("#{}", slug(heading));
-        assert!(
-            is_parent || targets(by_hand).contains(&anchor),
-            "the table of docs/commands.md lacks {heading}"
-        );
+        assert!(is_parent || targets(by_hand).contains(&anchor), "the table of docs/commands.md lacks {heading}");
     }
 }
 
 /// The options of the engine's commands in shell blocks: the command's words, and the options behind them.
 fn engine_calls(commands: &str) -> Vec<(Vec<String>, Vec<String>)> {
     let sfnnv16 = commands.replace("\\\n", " ");
-    let lines = sfnnv16
-        .lines()
-        .map(|line| line.split(" #").next().unwrap_or_default());
+    let lines = sfnnv16.lines().map(|line| line.split(" #").next().unwrap_or_default());
     let calls = lines.filter_map(|line| {
         let line = line.strip_prefix("./").unwrap_or(line);
         let rest = line.strip_prefix("zoothera ")?.split(" | ").next()?;
         let words: Vec<&str> = rest.split_whitespace().collect();
-        let command = words.iter().take(2).take_while(|w| {
-            w.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !w.starts_with('-')
-        });
+        let command = words
+            .iter()
+            .take(2)
+            .take_while(|w| w.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !w.starts_with('-'));
         let options = words.iter().filter(|word| word.starts_with("--"));
         let owned = |words: Vec<&&str>| words.into_iter().map(|w| (*w).to_owned()).collect();
         Some((owned(command.collect()), owned(options.collect())))
@@ -402,9 +336,7 @@ fn blocks_that_are_not_run_use_options_that_exist() {
                 let has = words.len() > 1 && subcommands(&parent).iter().any(|s| s == words[1]);
                 let known = if has { help(&words) } else { parent };
                 for option in options {
-                    let listed = known
-                        .split([' ', ',', '\n', '['])
-                        .any(|word| word == option);
+                    let listed = known.split([' ', ',', '\n', '[']).any(|word| word == option);
                     assert!(
                         listed,
                         "{}:{}: {} has no option {option}",

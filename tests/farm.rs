@@ -23,20 +23,13 @@ fn config() -> Value {
 /// Standard output and standard error of a run, interleaved as written, which is how OpenBench reads them.
 fn output_of(mut command: Command, arguments: &[&str]) -> String {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone().expect("a pipe"))
-        .stderr(writer);
+    command.args(arguments).stdin(Stdio::null()).stdout(writer.try_clone().expect("a pipe")).stderr(writer);
     let mut run = command.spawn().expect("the engine runs");
     // The command still has writing ends of the pipe open.
     drop(command);
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).expect("readable output");
-    assert!(
-        run.wait().expect("the engine exits").success(),
-        "{arguments:?}"
-    );
+    assert!(run.wait().expect("the engine exits").success(), "{arguments:?}");
     String::from_utf8(bytes).expect("a text")
 }
 
@@ -55,13 +48,10 @@ fn configuration_passes_the_checks_of_openbench() {
     for list in ["compilers", "cpuflags", "systems"] {
         assert!(config["build"][list].is_array(), "build.{list}");
     }
-    let general =
-        "book_name upload_pgns priority throughput syzygy_wdl syzygy_adj win_adj draw_adj";
+    let general = "book_name upload_pgns priority throughput syzygy_wdl syzygy_adj win_adj draw_adj";
     let sides = |sides: &[&str]| -> Vec<String> {
         let parts = ["branch", "bench", "network", "options", "time_control"];
-        let names = sides
-            .iter()
-            .flat_map(|side| parts.map(|part| format!("{side}_{part}")));
+        let names = sides.iter().flat_map(|side| parts.map(|part| format!("{side}_{part}")));
         names.collect()
     };
     for (presets, side, more) in [
@@ -86,8 +76,7 @@ fn configuration_passes_the_checks_of_openbench() {
         assert!(presets.contains_key("default"));
         for (name, preset) in presets {
             for key in preset.as_object().expect("a preset").keys() {
-                let known = sides(side).contains(key)
-                    || general.split(' ').chain(more.split(' ')).any(|k| k == key);
+                let known = sides(side).contains(key) || general.split(' ').chain(more.split(' ')).any(|k| k == key);
                 assert!(known, "{name}: OpenBench rejects the key {key}");
             }
         }
@@ -95,11 +84,7 @@ fn configuration_passes_the_checks_of_openbench() {
         for key in ["book_name", "win_adj", "draw_adj"] {
             assert!(presets["STC"][key].is_string(), "STC.{key}");
         }
-        let clock = presets["STC"]
-            .as_object()
-            .expect("a preset")
-            .keys()
-            .any(|key| key.ends_with("time_control"));
+        let clock = presets["STC"].as_object().expect("a preset").keys().any(|key| key.ends_with("time_control"));
         assert!(clock, "STC without a time control");
     }
 }
@@ -112,17 +97,9 @@ fn configuration_and_manifest_require_the_same_compiler() {
         .find_map(|line| line.strip_prefix("rust-version = \""))
         .expect("a rust-version in the manifest")
         .trim_end_matches('"');
-    let required = config()["build"]["compilers"][0]
-        .as_str()
-        .expect("a compiler")
-        .to_owned();
-    let required = required
-        .strip_prefix("cargo>=")
-        .expect("cargo with a version");
-    assert!(
-        required.starts_with(needed),
-        "the configuration requires {required}, the manifest {needed}"
-    );
+    let required = config()["build"]["compilers"][0].as_str().expect("a compiler").to_owned();
+    let required = required.strip_prefix("cargo>=").expect("cargo with a version");
+    assert!(required.starts_with(needed), "the configuration requires {required}, the manifest {needed}");
 }
 
 #[test]
@@ -158,22 +135,15 @@ fn bench_count_is_readable_and_reproducible() {
     let nodes = found(&first, BENCH).expect("a node count");
     assert!(found(&first, NPS).is_some_and(|nps| nps > 0), "{first}");
     // The total must be the sum of the node counts of the positions.
-    let parts = first
-        .lines()
-        .filter(|line| line.contains('/') && line.contains(" nodes "));
-    let count = |line: &str| {
-        line.split_whitespace()
-            .nth(1)
-            .and_then(|n| n.parse::<u64>().ok())
-    };
+    let parts = first.lines().filter(|line| line.contains('/') && line.contains(" nodes "));
+    let count = |line: &str| line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok());
     assert_eq!(parts.filter_map(count).sum::<u64>(), nodes, "{first}");
     assert_eq!(found(&output(&["bench", "4"]), BENCH), Some(nodes));
 }
 
 #[test]
 fn last_match_in_commit_message_is_the_bench() {
-    let message =
-        "Search 3,000 nodes more\n\nIt took nodes: 12.\n\nNo functional change.\nBench: 1583043\n";
+    let message = "Search 3,000 nodes more\n\nIt took nodes: 12.\n\nNo functional change.\nBench: 1583043\n";
     let pattern = Regex::new(MESSAGE).expect("a pattern");
     let last = pattern.captures_iter(message).last().expect("a number");
     assert_eq!(&last[1], "1583043");
@@ -193,19 +163,14 @@ fn build_with_invalid_network_fails_with_the_error_of_the_loader() {
     for (name, content) in [("empty", ""), ("text", "This is not a network.")] {
         let file = folder.path().join(name);
         fs::write(&file, content).expect("a file");
-        let verified = engine()
-            .args(["net", "verify"])
-            .arg(&file)
-            .output()
-            .expect("the engine runs");
+        let verified = engine().args(["net", "verify"]).arg(&file).output().expect("the engine runs");
         let built = Command::new(&script)
             .env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"))
             .env("EVALFILE", &file)
             .output()
             .expect("the build script runs");
         assert!(!built.status.success() && !verified.status.success());
-        let [built, verified] =
-            [built, verified].map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        let [built, verified] = [built, verified].map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
         assert_eq!(built.replacen("cannot embed ", "", 1), verified);
     }
 }
@@ -231,79 +196,38 @@ fn worker_can_build_the_engine_with_a_network_and_play() {
     // The node count depends on the network, not on whether it is embedded or loaded.
     let announced = found(&output(&["bench", "8", "--net", &name]), BENCH);
     assert!(announced.is_some());
-    assert_eq!(
-        found(&output_of(Command::new(&engine), &["bench", "8"]), BENCH),
-        announced
-    );
+    assert_eq!(found(&output_of(Command::new(&engine), &["bench", "8"]), BENCH), announced);
     let printed = output_of(
         Command::new(&engine),
-        &[
-            "setoption name Threads value 2",
-            "setoption name Hash value 8",
-            "go nodes 5000",
-            "quit",
-        ],
+        &["setoption name Threads value 2", "setoption name Hash value 8", "go nodes 5000", "quit"],
     );
-    assert!(
-        printed.contains("bestmove ") && !printed.contains("ERROR"),
-        "{printed}"
-    );
-    let openings = output_of(
-        Command::new(&engine),
-        &["genfens 4 seed 7 book None", "quit"],
-    );
-    assert_eq!(
-        openings
-            .lines()
-            .filter(|line| line.starts_with("info string genfens "))
-            .count(),
-        4
-    );
+    assert!(printed.contains("bestmove ") && !printed.contains("ERROR"), "{printed}");
+    let openings = output_of(Command::new(&engine), &["genfens 4 seed 7 book None", "quit"]);
+    assert_eq!(openings.lines().filter(|line| line.starts_with("info string genfens ")).count(), 4);
 }
 
 #[cfg(feature = "tune")]
 #[test]
 fn spsa_input_has_no_empty_line() {
     let lines = output(&["tune"]);
-    assert!(
-        !lines.ends_with('\n'),
-        "OpenBench would read the empty line as a parameter"
-    );
-    assert!(
-        lines.lines().all(|line| line.split(", ").count() == 7),
-        "{lines}"
-    );
+    assert!(!lines.ends_with('\n'), "OpenBench would read the empty line as a parameter");
+    assert!(lines.lines().all(|line| line.split(", ").count() == 7), "{lines}");
 }
 
 #[cfg(not(feature = "tune"))]
 #[test]
 fn build_without_tune_feature_reports_it() {
-    let run = engine()
-        .args(["tune", "spsa", "--iterations", "5"])
-        .output()
-        .expect("the engine runs");
+    let run = engine().args(["tune", "spsa", "--iterations", "5"]).output().expect("the engine runs");
     let printed = String::from_utf8_lossy(&run.stderr);
-    assert!(
-        !run.status.success() && printed.contains("--features tune"),
-        "{printed}"
-    );
+    assert!(!run.status.success() && printed.contains("--features tune"), "{printed}");
     let printed = output(&["setoption name asp_delta value 9"]);
-    assert!(
-        printed.contains("ERROR") && printed.contains("--features tune"),
-        "{printed}"
-    );
+    assert!(printed.contains("ERROR") && printed.contains("--features tune"), "{printed}");
 }
 
 #[test]
 fn options_that_openbench_sets_exist() {
     let printed = output(&["uci", "quit"]);
-    for option in [
-        "Threads",
-        "Hash",
-        "SyzygyPath",
-        "SyzygyProbeLimit",
-        "UCI_Chess960",
-    ] {
+    for option in ["Threads", "Hash", "SyzygyPath", "SyzygyProbeLimit", "UCI_Chess960"] {
         let line = format!("option name {option} type ");
         assert!(printed.contains(&line), "{line}");
     }

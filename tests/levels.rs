@@ -59,14 +59,8 @@ fn placement(pieces: &[Role], squares: &[Square]) -> String {
         1 => Some('k'),
         n => Some(pieces[n - 2].upper_char()),
     };
-    let ranks: Vec<String> = (0..8)
-        .rev()
-        .map(|rank| {
-            (0..8)
-                .map(|file| on(Square::new(8 * rank + file)).unwrap_or('1'))
-                .collect()
-        })
-        .collect();
+    let ranks: Vec<String> =
+        (0..8).rev().map(|rank| (0..8).map(|file| on(Square::new(8 * rank + file)).unwrap_or('1')).collect()).collect();
     format!("{} w - - 0 1", ranks.join("/"))
 }
 
@@ -77,25 +71,17 @@ fn conversion(level: Level, mut position: Position) -> Result<usize, String> {
     let mut winner = Solo::new(Network::embedded(), 1);
     winner.set_level(Some(level));
     let mut defender = Solo::new(Network::embedded(), 1);
-    let defence = Limits {
-        nodes: Some(3000),
-        ..Limits::default()
-    };
+    let defence = Limits { nodes: Some(3000), ..Limits::default() };
     for moves in 0..MAX_MOVES {
         let found = winner.search(&position, &Limits::default());
         position.do_move(found.expect("a move").m);
         let Some(answer) = defender.search(&position, &defence) else {
             let mated = position.in_check();
-            return mated
-                .then_some(moves + 1)
-                .ok_or_else(|| format!("{start}: stalemate in {}", position.fen()));
+            return mated.then_some(moves + 1).ok_or_else(|| format!("{start}: stalemate in {}", position.fen()));
         };
         position.do_move(answer.m);
     }
-    Err(format!(
-        "{start}: no mate after {MAX_MOVES} moves: {}",
-        position.fen()
-    ))
+    Err(format!("{start}: no mate after {MAX_MOVES} moves: {}", position.fen()))
 }
 
 /// Checks that levels of all `elos` win `positions` random positions of each ending.
@@ -170,10 +156,7 @@ fn level_move_is_independent_of_earlier_searches() {
             other.do_move(other.parse_uci(text).expect("legal"));
             side.search(&other, &Limits::default());
         }
-        assert_eq!(
-            side.search(&Position::startpos(), &Limits::default()),
-            first
-        );
+        assert_eq!(side.search(&Position::startpos(), &Limits::default()), first);
     });
 }
 
@@ -181,10 +164,7 @@ fn level_move_is_independent_of_earlier_searches() {
 fn level_keeps_its_node_budget_and_does_not_affect_full_strength() {
     with_stack(|| {
         let mut side = Solo::new(Network::embedded(), 1);
-        let limits = Limits {
-            nodes: Some(5000),
-            ..Limits::default()
-        };
+        let limits = Limits { nodes: Some(5000), ..Limits::default() };
         let full = side.search(&Position::startpos(), &limits);
         let level = Level::of(1000, 9);
         side.set_level(Some(level));

@@ -17,11 +17,7 @@ const SHORT: &str = "--nodes 200 --hash 1 --option-b Skill\u{a0}Level=0 --games 
 /// `zoothera match` in a folder; a no-break space stands for a blank inside a word.
 fn command(folder: &Folder, arguments: &str) -> Command {
     let mut command = engine();
-    command
-        .current_dir(folder.path(""))
-        .arg("match")
-        .args(arguments.split_whitespace_but_hard())
-        .stdin(Stdio::null());
+    command.current_dir(folder.path("")).arg("match").args(arguments.split_whitespace_but_hard()).stdin(Stdio::null());
     command
 }
 
@@ -38,9 +34,7 @@ impl SplitHard for str {
 }
 
 fn run(folder: &Folder, arguments: &str) -> Output {
-    command(folder, arguments)
-        .output()
-        .expect("the engine runs")
+    command(folder, arguments).output().expect("the engine runs")
 }
 
 /// The JSON of a match that must succeed, without the time that it took.
@@ -71,10 +65,7 @@ fn reread(folder: &Folder, name: &str) -> usize {
         .output()
         .expect("the engine runs");
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && !error.contains("illegal"),
-        "{error}"
-    );
+    assert!(output.status.success() && !error.contains("illegal"), "{error}");
     String::from_utf8_lossy(&output.stdout).lines().count()
 }
 
@@ -85,10 +76,7 @@ fn text(path: &Path) -> String {
 #[test]
 fn stronger_player_wins_and_games_are_legal() {
     let folder = Folder::new("match");
-    let json = result(
-        &folder,
-        &format!("{SHORT} --pgn games.pgn --no-adjudication"),
-    );
+    let json = result(&folder, &format!("{SHORT} --pgn games.pgn --no-adjudication"));
     assert_eq!(json["played"], 12);
     assert!(json["games"]["won"].as_u64() > Some(8), "{json}");
     let pairs = json["pairs"].as_array().expect("five numbers");
@@ -97,23 +85,12 @@ fn stronger_player_wins_and_games_are_legal() {
     assert_eq!(json["players"][1]["options"][0], "Skill Level=0");
     assert_eq!(reread(&folder, "games.pgn"), 12);
     let games = text(&folder.path("games.pgn"));
-    for tag in [
-        "Event",
-        "Date",
-        "Round",
-        "White",
-        "Black",
-        "Result",
-        "Termination",
-    ] {
+    for tag in ["Event", "Date", "Round", "White", "Black", "Result", "Termination"] {
         assert_eq!(games.matches(&format!("[{tag} \"")).count(), 12, "{tag}");
     }
     // Both players get every opening with White.
     assert_eq!(games.matches("[White \"default\"]").count(), 6);
-    assert!(
-        games.contains("[Round \"6.2\"]") && games.contains(" mates}"),
-        "{games}"
-    );
+    assert!(games.contains("[Round \"6.2\"]") && games.contains(" mates}"), "{games}");
 }
 
 #[test]
@@ -126,11 +103,8 @@ fn result_does_not_depend_on_concurrency_or_interruption() {
     assert_eq!(games, text(&folder.path("b.pgn")));
     let kept = format!("{SHORT} --concurrency 2 --pgn c.pgn --state c.json");
     for pause in pauses(4, 700) {
-        let mut child = command(&folder, &kept)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the engine runs");
+        let mut child =
+            command(&folder, &kept).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the engine runs");
         std::thread::sleep(pause);
         let _ = child.kill();
         let _ = child.wait();
@@ -151,28 +125,16 @@ fn state_of_another_match_is_refused_by_name_and_kept() {
     result(&folder, &format!("{base} --json"));
     let before = text(&folder.path("s.json"));
     for (arguments, reason) in [
-        (
-            "--nodes 30 --hash 1 --games 2",
-            "limit of a move is 20 nodes a move there and 30",
-        ),
+        ("--nodes 30 --hash 1 --games 2", "limit of a move is 20 nodes a move there and 30"),
         ("--nodes 20 --hash 2 --games 2", "player A is"),
-        (
-            "--nodes 20 --hash 1 --games 2 --seed 9",
-            "seed is 1 there and 9 here",
-        ),
-        (
-            "--nodes 20 --hash 1 --games 2 --sprt 0,5",
-            "sequential test is none there",
-        ),
+        ("--nodes 20 --hash 1 --games 2 --seed 9", "seed is 1 there and 9 here"),
+        ("--nodes 20 --hash 1 --games 2 --sprt 0,5", "sequential test is none there"),
     ] {
         refused(&folder, &format!("{arguments} --state s.json"), reason);
     }
     assert_eq!(text(&folder.path("s.json")), before);
     // More games of the same match are allowed.
-    let more = result(
-        &folder,
-        "--nodes 20 --hash 1 --games 4 --state s.json --json",
-    );
+    let more = result(&folder, "--nodes 20 --hash 1 --games 4 --state s.json --json");
     assert_eq!(more["played"], 4);
     fs::write(folder.path("s.json"), "nonsense").expect("room");
     refused(&folder, base, "s.json is not the state of a match");
@@ -184,10 +146,7 @@ fn bad_arguments_are_refused_before_a_game_is_played() {
     folder.file("bad.nnue", b"nonsense");
     folder.file("bad.epd", b"rubbish\n");
     folder.file("old.pgn", b"precious");
-    folder.file(
-        "book.epd",
-        b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n",
-    );
+    folder.file("book.epd", b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n");
     for (arguments, reason) in [
         ("--net bad.nnue", "bad.nnue"),
         ("--net absent.nnue", "absent.nnue"),
@@ -202,20 +161,14 @@ fn bad_arguments_are_refused_before_a_game_is_played() {
         ("--option Hash=none", "--option Hash: expected an integer"),
         ("--pgn old.pgn", "old.pgn exists already"),
         ("--pgn book.epd --book book.epd", "is also an input"),
-        (
-            "--pgn new.pgn --state ./new.pgn",
-            "--pgn and --state are both",
-        ),
+        ("--pgn new.pgn --state ./new.pgn", "--pgn and --state are both"),
         ("--pgn no/folder.pgn", "no/folder.pgn"),
         ("--state no/folder.json", "no/folder.json"),
     ] {
         refused(&folder, &format!("--nodes 10 --hash 1 {arguments}"), reason);
     }
     assert_eq!(text(&folder.path("old.pgn")), "precious");
-    assert_eq!(
-        folder.names(),
-        ["bad.epd", "bad.nnue", "book.epd", "old.pgn"]
-    );
+    assert_eq!(folder.names(), ["bad.epd", "bad.nnue", "book.epd", "old.pgn"]);
 }
 
 #[test]
@@ -233,43 +186,28 @@ fn sequential_test_ends_the_match() {
 #[test]
 fn mirror_match_and_repeated_openings_are_remarked() {
     let folder = Folder::new("match-mirror");
-    folder.file(
-        "one.epd",
-        b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nrubbish\n",
-    );
+    folder.file("one.epd", b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\nrubbish\n");
     let output = run(&folder, "--nodes 10 --hash 1 --games 4 --book one.epd");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     assert!(error.contains("same net and options"), "{error}");
-    assert!(
-        error.contains("after 2 games the same games come again"),
-        "{error}"
-    );
+    assert!(error.contains("after 2 games the same games come again"), "{error}");
     assert!(error.contains("1 lines of one.epd were skipped"), "{error}");
     assert!(!error.contains("games/min"), "{error}");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        text.contains("50.0 %") && text.contains("Elo from pairs: +0.0"),
-        "{text}"
-    );
+    assert!(text.contains("50.0 %") && text.contains("Elo from pairs: +0.0"), "{text}");
 }
 
 #[test]
 fn clock_and_time_of_a_move_are_kept() {
     let folder = Folder::new("match-clock");
     for limit in ["--tc 0.4+0.01", "--movetime 20", "--tc 20/0.4 --depth 3"] {
-        let json = result(
-            &folder,
-            &format!("{limit} --time-margin 2000 --hash 1 --games 2 --json"),
-        );
+        let json = result(&folder, &format!("{limit} --time-margin 2000 --hash 1 --games 2 --json"));
         assert_eq!(json["played"], 2, "{limit}");
         assert_eq!(json["lost_on_time"], serde_json::json!([0, 0]), "{limit}");
     }
     // The engine takes a millisecond at least.
-    let games = run(
-        &folder,
-        "--tc 0.001 --hash 1 --games 2 --json --pgn late.pgn",
-    );
+    let games = run(&folder, "--tc 0.001 --hash 1 --games 2 --json --pgn late.pgn");
     let json: Value = serde_json::from_slice(&games.stdout).expect("JSON");
     assert_eq!(json["endings"]["time"], 2, "{json}");
     let pgn = text(&folder.path("late.pgn"));
@@ -286,11 +224,8 @@ fn interrupted_match_prints_its_result_and_continues() {
         let long = "--nodes 1000000000 --hash 1 --games 2 --json --state";
         let name = format!("s{signal}.json");
         let long = format!("{long} {name}");
-        let child = command(&folder, &long)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the engine runs");
+        let child =
+            command(&folder, &long).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the engine runs");
         let state = folder.path(&name);
         while !state.exists() {
             std::thread::sleep(std::time::Duration::from_millis(20));
@@ -302,10 +237,7 @@ fn interrupted_match_prints_its_result_and_continues() {
         let output = child.wait_with_output().expect("it ends");
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{error}");
-        assert!(
-            error.contains("the same command continues from s-"),
-            "{error}"
-        );
+        assert!(error.contains("the same command continues from s-"), "{error}");
         let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(json["interrupted"], true);
         let saved: Value = serde_json::from_str(&text(&state)).expect("a state");

@@ -37,10 +37,7 @@ fn on_a_large_stack(work: impl FnOnce() + Send) {
 /// The score of a search that remembers nothing.
 fn score(position: &Position, nodes: u64, solo: &mut Solo) -> i32 {
     solo.clear();
-    let limits = Limits {
-        nodes: Some(nodes),
-        ..Limits::default()
-    };
+    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     solo.search(position, &limits).expect("a move").value
 }
 

@@ -29,16 +29,7 @@ fn page(folder: &Folder, options: &[&str]) -> String {
     let made = engine().args(["net-material", name(&net)]).status();
     assert!(made.is_ok_and(|status| status.success()));
     let output = engine()
-        .args([
-            "review",
-            name(&games),
-            "--nodes",
-            "4000",
-            "--net",
-            name(&net),
-            "--html",
-            name(&html),
-        ])
+        .args(["review", name(&games), "--nodes", "4000", "--net", name(&net), "--html", name(&html)])
         .args(options)
         .stdin(Stdio::null())
         .output()
@@ -107,9 +98,7 @@ fn seen(page: &str, folder: &Folder, script: &str, fragment: &str, size: &str) -
         "<script>try {{ {script} }} catch (error) {{ failures.push(String(error.stack)); }}\n\
          document.title = encodeURIComponent(JSON.stringify({{ seen, failures }}));</script></body>"
     );
-    let page = page
-        .replacen("<head>", WATCHER, 1)
-        .replacen("</body>", &script, 1);
+    let page = page.replacen("<head>", WATCHER, 1).replacen("</body>", &script, 1);
     let driven = folder.file("driven.html", page.as_bytes());
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
@@ -119,13 +108,8 @@ fn seen(page: &str, folder: &Folder, script: &str, fragment: &str, size: &str) -
         .output()
         .expect("the browser starts");
     let dom = String::from_utf8_lossy(&output.stdout);
-    let title = dom
-        .split("<title>")
-        .nth(1)
-        .and_then(|rest| rest.split("</title>").next())
-        .unwrap_or_default();
-    let told: Value = serde_json::from_str(&decoded(title))
-        .unwrap_or_else(|error| panic!("{error}: {title}\n{dom}"));
+    let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
+    let told: Value = serde_json::from_str(&decoded(title)).unwrap_or_else(|error| panic!("{error}: {title}\n{dom}"));
     assert_eq!(told["failures"], serde_json::json!([]), "{told:#}");
     Some(told["seen"].clone())
 }
@@ -137,8 +121,7 @@ fn decoded(text: &str) -> String {
     while let Some(byte) = rest.next() {
         bytes.push(match byte {
             b'%' => {
-                let digits =
-                    [rest.next(), rest.next()].map(|digit| char::from(digit.unwrap_or(b'0')));
+                let digits = [rest.next(), rest.next()].map(|digit| char::from(digit.unwrap_or(b'0')));
                 u8::from_str_radix(&String::from_iter(digits), 16).expect("two digits")
             }
             byte => byte,
@@ -169,28 +152,16 @@ fn page_works_in_a_browser() {
         assert_eq!(text(what, "move"), "Nf6??", "{what}");
     }
     assert_eq!(text("previous", "arrows"), "1");
-    assert_eq!(
-        (fen("retry"), text("retry", "arrows")),
-        (BEFORE_MISTAKE.into(), "0".into())
-    );
+    assert_eq!((fen("retry"), text("retry", "arrows")), (BEFORE_MISTAKE.into(), "0".into()));
     let better = text("better", "step");
     let better = better.trim_start_matches("3... ");
     for what in ["retry", "letter in the field"] {
-        assert!(
-            !text(what, "note").contains(better),
-            "{what}: {better} is given away"
-        );
+        assert!(!text(what, "note").contains(better), "{what}: {better} is given away");
     }
-    assert_eq!(
-        seen["hidden"],
-        serde_json::json!({ "moments": false, "field": true })
-    );
+    assert_eq!(seen["hidden"], serde_json::json!({ "moments": false, "field": true }));
     assert_eq!(seen["targets"], 2, "g6 and g5");
     assert!(fen("good try").starts_with("r1bqkbnr/pppp1p1p/2n3p1/"));
-    assert!(
-        text("bad try", "note").contains("3... a6 is a blunder."),
-        "{seen:#}"
-    );
+    assert!(text("bad try", "note").contains("3... a6 is a blunder."), "{seen:#}");
     assert!(text("bad try", "note").contains("The best reply is 4. Qxf7#."));
     assert!(text("illegal try", "note").contains("Ke4 is not a legal move here"));
     assert!(text("same try", "note").contains("3... Nf6 is a blunder, as in the game."));
@@ -202,30 +173,17 @@ fn page_works_in_a_browser() {
     assert_eq!(fen("promoted").split('/').next(), Some("Q7"));
     for scheme in ["light", "dark"] {
         let marks = seen[scheme].as_object().expect("marks");
-        let colours: std::collections::BTreeSet<_> =
-            marks.values().map(|v| v[0].to_string()).collect();
-        assert_eq!(
-            colours.len(),
-            5,
-            "{scheme}: each mark has its colour: {marks:?}"
-        );
+        let colours: std::collections::BTreeSet<_> = marks.values().map(|v| v[0].to_string()).collect();
+        assert_eq!(colours.len(), 5, "{scheme}: each mark has its colour: {marks:?}");
         for (mark, value) in marks {
             assert!(value[1].as_f64() >= Some(4.5), "{scheme} {mark}: {value}");
         }
     }
     assert_eq!(seen["marked"], seen["light"]["blunder"][0]);
     assert_ne!(seen["light"]["blunder"][0], seen["dark"]["blunder"][0]);
-    assert_eq!(
-        seen["labels"],
-        serde_json::json!([]),
-        "elements without a name"
-    );
+    assert_eq!(seen["labels"], serde_json::json!([]), "elements without a name");
     assert_eq!(seen["spoken"], "Kg2??: king g2, blunder");
-    assert!(
-        seen["board"]
-            .as_str()
-            .is_some_and(|text| text.starts_with("White: king "))
-    );
+    assert!(seen["board"].as_str().is_some_and(|text| text.starts_with("White: king ")));
 }
 
 /// Steps through the first game and its better line.
@@ -236,10 +194,7 @@ fn steps(seen: &Value, text: &dyn Fn(&str, &str) -> String) {
     }
     let pieces = [text("start", "pieces"), text("end", "pieces")];
     assert_eq!(pieces, ["32", "31"]);
-    assert_eq!(
-        fen("right"),
-        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR"
-    );
+    assert_eq!(fen("right"), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR");
     let moves = ["right", "end", "left", "move", "moment"].map(|what| text(what, "move"));
     assert_eq!(moves, ["e4", "Qxf7#", "Nf6??", "Nf6??", "Nf6??"]);
     assert_eq!(text("left", "arrows"), "1");
@@ -250,23 +205,14 @@ fn steps(seen: &Value, text: &dyn Fn(&str, &str) -> String) {
     let chance = |what: &str| text(what, "bar").parse::<f64>().unwrap_or(0.0);
     assert!(chance("left") > 90.0 && chance("start") < 70.0, "{seen:#}");
     // A better line from its second move back to the game, by its key, by its button, and out of it again.
-    assert_eq!(
-        (fen("line back"), fen("button")),
-        (fen("better"), fen("better"))
-    );
-    assert_eq!(
-        (fen("line left"), fen("escape")),
-        (BEFORE_MISTAKE.into(), fen("move"))
-    );
+    assert_eq!((fen("line back"), fen("button")), (fen("better"), fen("better")));
+    assert_eq!((fen("line left"), fen("escape")), (BEFORE_MISTAKE.into(), fen("move")));
     assert_ne!(fen("line"), fen("line back"));
     assert!(text("line", "note").starts_with("Better ("), "{seen:#}");
     assert!(text("line", "note").contains(&text("line", "step")));
     assert!(text("line", "step").starts_with("4. ") && text("better", "step").starts_with("3... "));
     assert_eq!(text("line back", "step"), text("better", "step"));
-    assert_eq!(
-        (text("escape", "step"), &seen["disabled"]),
-        (String::new(), &true.into())
-    );
+    assert_eq!((text("escape", "step"), &seen["disabled"]), (String::new(), &true.into()));
 }
 
 /// Taps a critical moment, and measures where mark and reason are in the window.
@@ -310,14 +256,7 @@ fn review_is_the_same_with_and_without_a_page() {
     let html = folder.path("out.html");
     let review = |outputs: &[&str]| {
         let status = Command::new(env!("CARGO_BIN_EXE_zoothera"))
-            .args([
-                "review",
-                name(&games),
-                "--nodes",
-                "3000",
-                "--detail",
-                "full",
-            ])
+            .args(["review", name(&games), "--nodes", "3000", "--detail", "full"])
             .args(outputs)
             .stdout(Stdio::null())
             .status();

@@ -29,11 +29,7 @@ fn zoothera(arguments: &[&str]) -> Command {
 fn named_a_mistake(output: Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "stdout:\n{out}\nstderr:\n{err}"
-    );
+    assert_eq!(output.status.code(), Some(1), "stdout:\n{out}\nstderr:\n{err}");
     assert!(err.contains("error: 1 game was cut or skipped"), "{err}");
     (out, err)
 }
@@ -60,22 +56,16 @@ fn name(path: &Path) -> &str {
 
 #[test]
 fn games_from_standard_input_become_annotated_games() {
-    let mut child = zoothera(&["review", "-", "--nodes", "2000"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("the engine starts");
+    let mut child =
+        zoothera(&["review", "-", "--nodes", "2000"]).stdin(Stdio::piped()).spawn().expect("the engine starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(GAMES.as_bytes()).expect("it is read");
     drop(stdin);
     let (out, err) = named_a_mistake(child.wait_with_output().expect("it ends"));
-    assert!(
-        err.contains("game 4: move 2. (ply 3) 'Nf6' is not legal"),
-        "{err}"
-    );
+    assert!(err.contains("game 4: move 2. (ply 3) 'Nf6' is not legal"), "{err}");
     assert_eq!(out.matches("[Result ").count(), 4, "{out}");
     // The broken game is reviewed as far as the mistake, which its last comment names.
-    let comment =
-        "game 4: move 2. (ply 3) 'Nf6' is not legal: White has no knight that can go to f6";
+    let comment = "game 4: move 2. (ply 3) 'Nf6' is not legal: White has no knight that can go to f6";
     assert!(out.contains(comment), "{out}");
     assert!(out.matches("[%eval ").count() >= 13, "{out}");
     assert!(out.contains("[%clk 0:01:00] <i>&"), "{out}");
@@ -90,35 +80,19 @@ fn every_output_at_once_and_no_file_is_left_beside() {
     let folder = Folder::new("review");
     let games = folder.file("games.pgn", GAMES.as_bytes());
     let (pgn, html) = (folder.path("out.pgn"), folder.path("out.html"));
-    let common = [
-        "review",
-        name(&games),
-        "--nodes",
-        "1000",
-        "--lines",
-        "2",
-        "--detail",
-        "full",
-    ];
+    let common = ["review", name(&games), "--nodes", "1000", "--lines", "2", "--detail", "full"];
     let outputs = ["--pgn", name(&pgn), "--html", name(&html), "--json"];
     let (out, _) = run_with_a_mistake(&[&common[..], &outputs[..]].concat());
     assert_eq!(out.lines().count(), 4);
     assert_eq!(folder.names(), ["games.pgn", "out.html", "out.pgn"]);
     let page = fs::read_to_string(&html).expect("the page");
-    assert!(
-        page.contains("A &lt;b&gt;&amp;") && !page.contains("A <b>"),
-        "names are escaped"
-    );
+    assert!(page.contains("A &lt;b&gt;&amp;") && !page.contains("A <b>"), "names are escaped");
     assert_eq!(page.matches("</script>").count(), 4 + 1, "only ours end");
     assert!(
         !page.contains("http://")
-            || page.matches("http://").count()
-                == page.matches("http://www.w3.org/2000/svg").count()
+            || page.matches("http://").count() == page.matches("http://www.w3.org/2000/svg").count()
     );
-    assert!(
-        !page.contains("https://") && !page.contains(" src="),
-        "nothing is loaded"
-    );
+    assert!(!page.contains("https://") && !page.contains(" src="), "nothing is loaded");
     // Reviewed again, an annotated game says the same once.
     let (again, _) = run(&["review", name(&pgn), "--nodes", "1000", "--detail", "brief"]);
     assert_eq!(again.matches("[%clk 0:01:00]").count(), 1);
@@ -155,13 +129,9 @@ fn follow(value: &Value, schema: &Value, root: &Value, place: &str) {
 }
 
 fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let schema = schema["anyOf"]
-        .as_array()
-        .map_or(schema, |choices| &choices[0]);
+    let schema = schema["anyOf"].as_array().map_or(schema, |choices| &choices[0]);
     match schema["$ref"].as_str() {
-        Some(path) => root
-            .pointer(path.trim_start_matches('#'))
-            .expect("a definition"),
+        Some(path) => root.pointer(path.trim_start_matches('#')).expect("a definition"),
         None => schema,
     }
 }
@@ -169,19 +139,10 @@ fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
 #[test]
 fn the_json_is_what_the_schema_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/review/review.schema.json");
-    let schema: Value =
-        serde_json::from_str(&fs::read_to_string(path).expect("the schema")).expect("JSON");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).expect("the schema")).expect("JSON");
     let folder = Folder::new("schema");
     let games = folder.file("games.pgn", GAMES.as_bytes());
-    let (out, _) = run_with_a_mistake(&[
-        "review",
-        name(&games),
-        "--nodes",
-        "1500",
-        "--json",
-        "--detail",
-        "full",
-    ]);
+    let (out, _) = run_with_a_mistake(&["review", name(&games), "--nodes", "1500", "--json", "--detail", "full"]);
     for line in out.lines() {
         let game: Value = serde_json::from_str(line).expect("JSON");
         follow(&game, &schema, &schema, "game");
@@ -207,18 +168,9 @@ fn mistakes_are_told_before_the_first_search() {
     };
     fails(&["review", "no-such.pgn"], "no-such.pgn");
     fails(&["review", name(&broken)], "has no game that can be read");
-    fails(
-        &["review", name(&word)],
-        "game 1: move 1. (ply 1) 'hello' is not a move",
-    );
-    fails(
-        &["review", name(&games), "--html", "no/such/folder/x.html"],
-        "no/such/folder",
-    );
-    fails(
-        &["review", name(&games), "--json", "--pgn", "-"],
-        "standard output",
-    );
+    fails(&["review", name(&word)], "game 1: move 1. (ply 1) 'hello' is not a move");
+    fails(&["review", name(&games), "--html", "no/such/folder/x.html"], "no/such/folder");
+    fails(&["review", name(&games), "--json", "--pgn", "-"], "standard output");
     fails(&["review"], "GAMES");
     fails(&["review", "--svg", "8/8 w"], "bad FEN");
     fails(&["explain", "startpos", "e5"], "e5");
@@ -234,8 +186,5 @@ fn one_move_and_one_picture() {
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["mark"], "??");
     let (svg, _) = run(&["review", "--svg", scholar]);
-    assert!(
-        svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"),
-        "{svg}"
-    );
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
 }

@@ -29,10 +29,7 @@ fn review_and_check(count: usize, nodes: u64) {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{err}");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let reviews: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect();
+    let reviews: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(reviews.len(), count, "{err}");
     let mut all = Checked::default();
     for review in &reviews {
@@ -41,11 +38,7 @@ fn review_and_check(count: usize, nodes: u64) {
     println!("{}", all.summary());
     assert!(all.wrong.is_empty(), "{}", all.wrong.join("\n"));
     // The games have enough to check: levels err in every game.
-    assert!(
-        all.marked >= count && all.claims >= 2 * count,
-        "{}",
-        all.summary()
-    );
+    assert!(all.marked >= count && all.claims >= 2 * count, "{}", all.summary());
     assert!(all.motifs > 0 && all.features > 0, "{}", all.summary());
 }
 
@@ -108,12 +101,7 @@ fn check_accepts_a_true_claim_and_rejects_each_false_one() {
     assert_eq!(faults(&forked()), Vec::<String>::new());
     let reason = "/moves/0/reasons/0";
     for (place, false_value) in [
-        (
-            "/text",
-            Value::from(
-                "2.Nxc7+ forks the king on e8 and the queen on a8, winning a rook and a pawn.",
-            ),
-        ),
+        ("/text", Value::from("2.Nxc7+ forks the king on e8 and the queen on a8, winning a rook and a pawn.")),
         ("/text", Value::from("2.Nxb7+ wins a rook and a pawn.")),
         ("/text", Value::from("2.Nxc7+ wins a pawn.")),
         ("/kind", Value::from("allows_mate")),
@@ -122,10 +110,7 @@ fn check_accepts_a_true_claim_and_rejects_each_false_one() {
         ("/claim/mate", Value::from(1)),
         ("/claim/end", Value::from("stalemate")),
         ("/claim/side", Value::from("black")),
-        (
-            "/claim/fen",
-            Value::from("r3k3/2p5/8/3N4/7p/8/8/4K3 w - - 0 2"),
-        ),
+        ("/claim/fen", Value::from("r3k3/2p5/8/3N4/7p/8/8/4K3 w - - 0 2")),
         ("/claim/uci/0", Value::from("d5b7")),
         ("/claim/motifs/0/kind", Value::from("pin")),
         ("/claim/motifs/0/piece/square", Value::from("b6")),
@@ -133,19 +118,11 @@ fn check_accepts_a_true_claim_and_rejects_each_false_one() {
         ("/claim/motifs/0/ply", Value::from(2)),
     ] {
         let mut review = forked();
-        let value = review
-            .pointer_mut(&format!("{reason}{place}"))
-            .expect(place);
+        let value = review.pointer_mut(&format!("{reason}{place}")).expect(place);
         *value = false_value.clone();
-        assert!(
-            !faults(&review).is_empty(),
-            "{place} {false_value} is accepted"
-        );
+        assert!(!faults(&review).is_empty(), "{place} {false_value} is accepted");
     }
     let mut unexplained = forked();
     unexplained["moves"][0]["reasons"] = serde_json::json!([]);
-    assert!(
-        !faults(&unexplained).is_empty(),
-        "a marked move without a reason is accepted"
-    );
+    assert!(!faults(&unexplained).is_empty(), "a marked move without a reason is accepted");
 }

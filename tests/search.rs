@@ -10,9 +10,7 @@ use parking_lot::Mutex;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
 use zoothera::search::limits::SideClock;
-use zoothera::search::{
-    Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, ThreadPool,
-};
+use zoothera::search::{Limits, Line, Outcome, Progress, Reporter, Score, ScoreBound, SearchOptions, ThreadPool};
 
 /// Reporter that stores every line.
 #[derive(Default)]
@@ -40,31 +38,20 @@ fn position(fen: &str) -> Position {
 
 fn search(pool: &mut ThreadPool, fen: &str, limits: Limits) -> Outcome {
     let recorder = Arc::new(Recorder::default());
-    let outcome = pool.search(
-        position(fen),
-        limits,
-        SearchOptions::default(),
-        recorder.clone(),
-    );
+    let outcome = pool.search(position(fen), limits, SearchOptions::default(), recorder.clone());
     assert_eq!(*recorder.done.lock(), 1, "exactly one outcome");
     outcome
 }
 
 fn depth(depth: i32) -> Limits {
-    Limits {
-        depth: Some(depth),
-        ..Limits::default()
-    }
+    Limits { depth: Some(depth), ..Limits::default() }
 }
 
 /// Plays the line. Returns whether it ends in checkmate.
 fn ends_in_mate(fen: &str, pv: &[Move]) -> bool {
     let mut position = position(fen);
     for &m in pv {
-        assert!(
-            position.legal_moves().contains(&m),
-            "illegal move in {pv:?} of {fen}"
-        );
+        assert!(position.legal_moves().contains(&m), "illegal move in {pv:?} of {fen}");
         position.do_move(m);
     }
     position.in_check() && position.legal_moves().is_empty()
@@ -73,14 +60,8 @@ fn ends_in_mate(fen: &str, pv: &[Move]) -> bool {
 const MATES: &[(&str, i32)] = &[
     ("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1", 1),
     ("7k/8/5K2/6Q1/8/8/8/8 w - - 0 1", 1),
-    (
-        "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
-        1,
-    ),
-    (
-        "2bqkbn1/2pppp2/np2N3/r3P1p1/p2N2B1/5Q2/PPPPKPP1/RNB2r2 w KQkq - 0 1",
-        2,
-    ),
+    ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", 1),
+    ("2bqkbn1/2pppp2/np2N3/r3P1p1/p2N2B1/5Q2/PPPPKPP1/RNB2r2 w KQkq - 0 1", 2),
     ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
 ];
 
@@ -106,16 +87,9 @@ fn search_finds_mates_with_exact_length() {
 fn mate_limit_ends_the_search() {
     let mut pool = pool(1);
     for &(fen, moves) in MATES.iter().chain([&HIDDEN_MATE]) {
-        let limits = Limits {
-            mate: Some(moves),
-            ..Limits::default()
-        };
+        let limits = Limits { mate: Some(moves), ..Limits::default() };
         let outcome = search(&mut pool, fen, limits);
-        assert_eq!(
-            outcome.line.map(|line| line.score),
-            Some(Score::Mate(moves)),
-            "{fen}"
-        );
+        assert_eq!(outcome.line.map(|line| line.score), Some(Score::Mate(moves)), "{fen}");
     }
 }
 
@@ -160,10 +134,7 @@ fn search_without_legal_move_reports_mate_or_stalemate() {
     assert_eq!(mated.line.map(|line| line.score), Some(Score::Mate(0)));
     let stalemated = search(&mut pool, "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", depth(3));
     assert_eq!(stalemated.best, None);
-    assert_eq!(
-        stalemated.line.map(|line| line.score),
-        Some(Score::Centipawns(0))
-    );
+    assert_eq!(stalemated.line.map(|line| line.score), Some(Score::Centipawns(0)));
 }
 
 #[test]
@@ -172,21 +143,12 @@ fn searchmoves_and_excludemoves_restrict_the_root() {
     let start = Position::startpos();
     let a3 = start.parse_uci("a2a3").expect("legal");
     let h4 = start.parse_uci("h2h4").expect("legal");
-    let only = Limits {
-        search_moves: Some(vec![a3, h4]),
-        ..depth(6)
-    };
+    let only = Limits { search_moves: Some(vec![a3, h4]), ..depth(6) };
     let outcome = search(&mut pool, &start.fen(), only.clone());
     assert!(outcome.best == Some(a3) || outcome.best == Some(h4));
-    let not = Limits {
-        exclude_moves: vec![a3],
-        ..only
-    };
+    let not = Limits { exclude_moves: vec![a3], ..only };
     assert_eq!(search(&mut pool, &start.fen(), not).best, Some(h4));
-    let none = Limits {
-        search_moves: Some(Vec::new()),
-        ..depth(6)
-    };
+    let none = Limits { search_moves: Some(Vec::new()), ..depth(6) };
     assert_eq!(search(&mut pool, &start.fen(), none).best, None);
 }
 
@@ -208,17 +170,11 @@ fn node_counts_are_reproducible() {
 fn node_limit_is_exact() {
     let mut pool = pool(1);
     for limit in [1, 100, 5_000, 50_000] {
-        let limits = Limits {
-            nodes: Some(limit),
-            ..Limits::default()
-        };
+        let limits = Limits { nodes: Some(limit), ..Limits::default() };
         let outcome = search(&mut pool, &Position::startpos().fen(), limits);
         assert!(outcome.best.is_some() && outcome.line.is_some());
         let nodes = outcome.progress.nodes;
-        assert!(
-            nodes <= limit.max(1000),
-            "{nodes} nodes for a limit of {limit}"
-        );
+        assert!(nodes <= limit.max(1000), "{nodes} nodes for a limit of {limit}");
     }
 }
 
@@ -226,10 +182,7 @@ fn node_limit_is_exact() {
 fn multipv_ranks_distinct_moves_by_score() {
     let mut pool = pool(1);
     let recorder = Arc::new(Recorder::default());
-    let options = SearchOptions {
-        multi_pv: 4,
-        ..SearchOptions::default()
-    };
+    let options = SearchOptions { multi_pv: 4, ..SearchOptions::default() };
     pool.search(Position::startpos(), depth(8), options, recorder.clone());
     let lines = recorder.lines.lock();
     let last: Vec<_> = lines.iter().rev().take(4).collect();
@@ -248,22 +201,10 @@ fn multipv_ranks_distinct_moves_by_score() {
 #[test]
 fn stop_and_ponderhit_end_a_search_without_limit() {
     let mut pool = pool(2);
-    for fen in [
-        Position::startpos().fen(),
-        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1".to_owned(),
-    ] {
+    for fen in [Position::startpos().fen(), "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1".to_owned()] {
         let recorder = Arc::new(Recorder::default());
-        let limits = Limits {
-            infinite: true,
-            depth: Some(2),
-            ..Limits::default()
-        };
-        pool.go(
-            position(&fen),
-            limits,
-            SearchOptions::default(),
-            recorder.clone(),
-        );
+        let limits = Limits { infinite: true, depth: Some(2), ..Limits::default() };
+        pool.go(position(&fen), limits, SearchOptions::default(), recorder.clone());
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(*recorder.done.lock(), 0, "infinite delays the move: {fen}");
         pool.controller().stop();
@@ -271,21 +212,9 @@ fn stop_and_ponderhit_end_a_search_without_limit() {
         assert_eq!(*recorder.done.lock(), 1);
     }
     let recorder = Arc::new(Recorder::default());
-    let clock = SideClock {
-        time: Some(300),
-        increment: 0,
-    };
-    let limits = Limits {
-        ponder: true,
-        white: clock,
-        ..Limits::default()
-    };
-    pool.go(
-        Position::startpos(),
-        limits,
-        SearchOptions::default(),
-        recorder.clone(),
-    );
+    let clock = SideClock { time: Some(300), increment: 0 };
+    let limits = Limits { ponder: true, white: clock, ..Limits::default() };
+    pool.go(Position::startpos(), limits, SearchOptions::default(), recorder.clone());
     std::thread::sleep(Duration::from_millis(400));
     assert_eq!(*recorder.done.lock(), 0, "pondering delays the move");
     pool.controller().ponderhit();
@@ -304,14 +233,9 @@ fn third_repetition_is_a_draw() {
     let back = game.parse_uci("f6g8").expect("legal");
     let mut pool = pool(1);
     let recorder = Arc::new(Recorder::default());
-    let limits = Limits {
-        search_moves: Some(vec![back]),
-        ..depth(6)
-    };
+    let limits = Limits { search_moves: Some(vec![back]), ..depth(6) };
     let outcome = pool.search(game, limits, SearchOptions::default(), recorder);
-    let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else {
-        panic!("not a mate")
-    };
+    let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else { panic!("not a mate") };
     assert!(cp.abs() <= 2, "a third repetition is a draw, not {cp}");
 }
 
@@ -320,9 +244,7 @@ fn perpetual_check_is_a_draw() {
     // White is lost without the perpetual check of the queen on e8 and h5.
     let fen = "6k1/6p1/8/7Q/8/8/rq4PP/7K w - - 0 1";
     let outcome = search(&mut pool(1), fen, depth(10));
-    let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else {
-        panic!("not a mate")
-    };
+    let Some(Score::Centipawns(cp)) = outcome.line.map(|line| line.score) else { panic!("not a mate") };
     assert!(cp.abs() <= 2, "perpetual check is a draw, not {cp}");
 }
 
@@ -350,21 +272,9 @@ fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
             return positions;
         }
         assert!(!game.is_draw(0), "{fen} was drawn: {}", game.fen());
-        let limits = Limits {
-            nodes: Some(20_000),
-            ..Limits::default()
-        };
-        let player = if ply % 2 == 0 {
-            &mut attacker
-        } else {
-            &mut defender
-        };
-        let outcome = player.search(
-            game.clone(),
-            limits,
-            SearchOptions::default(),
-            Arc::new(Recorder::default()),
-        );
+        let limits = Limits { nodes: Some(20_000), ..Limits::default() };
+        let player = if ply % 2 == 0 { &mut attacker } else { &mut defender };
+        let outcome = player.search(game.clone(), limits, SearchOptions::default(), Arc::new(Recorder::default()));
         game.do_move(outcome.best.expect("a legal move"));
         positions.push(game.fen());
     }
@@ -373,10 +283,7 @@ fn game_to_mate(mut attacker: ThreadPool, fen: &str) -> Vec<String> {
 
 /// Nodes of a search to depth 12, or about `max_nodes` if it does not finish.
 fn nodes_to_depth_12(fen: &str, max_nodes: Option<u64>) -> u64 {
-    let limits = Limits {
-        nodes: max_nodes,
-        ..depth(12)
-    };
+    let limits = Limits { nodes: max_nodes, ..depth(12) };
     search(&mut pool(1), fen, limits).progress.nodes
 }
 
@@ -387,11 +294,7 @@ fn search_near_fifty_move_limit_takes_at_most_three_times_the_nodes() {
         let max_nodes = 3 * nodes_to_depth_12(&fen(0), None);
         for clock in (80..=98).step_by(2) {
             let nodes = nodes_to_depth_12(&fen(clock), Some(max_nodes));
-            assert!(
-                nodes < max_nodes,
-                "more than {max_nodes} nodes: {}",
-                fen(clock)
-            );
+            assert!(nodes < max_nodes, "more than {max_nodes} nodes: {}", fen(clock));
         }
     }
 }
@@ -421,8 +324,7 @@ fn search_wins_elementary_mates_without_tablebases() {
 /// A pool of one thread that uses the tablebases of a folder.
 fn pool_with(tables: &Path) -> ThreadPool {
     let mut pool = pool(1);
-    pool.set_syzygy_path(&tables.display().to_string())
-        .expect("tables open");
+    pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
     pool
 }
 
@@ -463,11 +365,7 @@ fn tablebases_of_four_men_win_in_the_fewest_plies() {
     // The search must not give a queen to the lone king, although its capture is the next zeroing move.
     check_mate(&tables, "1K6/8/5k2/3Q4/2Q5/8/8/8 w - - 0 1", 3);
     // KBN v K is a win that a shallow search does not find.
-    check_root_score(
-        &mut pool_with(&tables),
-        "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
-        true,
-    );
+    check_root_score(&mut pool_with(&tables), "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", true);
     // A lone knight draws.
     let drawn = "8/8/8/3k4/8/8/1r6/K1N5 w - - 0 1";
     check_root_score(&mut pool_with(&tables), drawn, false);
@@ -493,9 +391,7 @@ fn men(fen: &str) -> usize {
 fn tablebases_decide_the_root_score() {
     let mut pool = pool(1);
     let tables = shared::data("syzygy");
-    let loaded = pool
-        .set_syzygy_path(&tables.display().to_string())
-        .expect("tables open");
+    let loaded = pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
     assert_eq!((loaded.files, loaded.men), (10, 3), "{loaded:?}");
     // A king two ranks in front of its pawn wins, one behind the pawn draws.
     let won = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";

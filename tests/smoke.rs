@@ -71,10 +71,7 @@ fn smoke(size: &Size) {
     let folder = Folder::new(&format!("smoke-{}", size.name));
     let run = |arguments: &str| run(&folder.path(""), arguments, size.live);
     run(&format!("datagen sample --out some.bin {}", size.sample));
-    run(&format!(
-        "train --sampled some.bin --scale 600 --real-decay 4 {} --out trained.nnue",
-        size.train
-    ));
+    run(&format!("train --sampled some.bin --scale 600 --real-decay 4 {} --out trained.nnue", size.train));
     assert_loss_falls(&folder.path("trained.tsv"));
     run("train export trained.checkpoint --out net.nnue");
     run("net verify net.nnue");
@@ -82,10 +79,7 @@ fn smoke(size: &Size) {
         run(&format!("net-material material.nnue {opponent}"));
         let nets = ["net.nnue", "material.nnue"].map(|name| network(&folder.path(name)));
         let (won, drawn, lost) = play_match(nets, size.pairs, size.nodes);
-        eprintln!(
-            "against the material net: +{won} ={drawn} -{lost}, {} nodes per move",
-            size.nodes
-        );
+        eprintln!("against the material net: +{won} ={drawn} -{lost}, {} nodes per move", size.nodes);
         let score = 50 * (2 * won + drawn) / (won + drawn + lost);
         assert!(score >= *wanted, "the score is {score} %, below {wanted} %");
     }
@@ -95,10 +89,7 @@ fn smoke(size: &Size) {
 fn run(folder: &Path, arguments: &str, live: bool) {
     eprintln!("$ zoothera {arguments}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
-    command
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .stdin(Stdio::null());
+    command.current_dir(folder).args(arguments.split_whitespace()).stdin(Stdio::null());
     if live {
         command.stderr(Stdio::inherit());
     }
@@ -114,8 +105,7 @@ fn assert_loss_falls(log: &Path) {
     let text = fs::read_to_string(log).expect("a log");
     let column = |number: usize| -> Vec<f64> {
         let rows = text.lines().skip(1);
-        rows.filter_map(|row| row.split('\t').nth(number)?.parse().ok())
-            .collect()
+        rows.filter_map(|row| row.split('\t').nth(number)?.parse().ok()).collect()
     };
     for (losses, factor) in [(column(1), 0.5), (column(2), 0.9)] {
         let (Some(first), Some(last)) = (losses.first(), losses.last()) else {
@@ -159,10 +149,7 @@ fn play_match(nets: [Arc<Network>; 2], pairs: usize, nodes: u64) -> (usize, usiz
 
 /// Plays a game without adjudication by score and returns White's result. A game of 300 plies is a draw.
 fn game(players: &mut [Solo; 2], start: Position, net_is_white: bool, nodes: u64) -> i8 {
-    let limits = Limits {
-        nodes: Some(nodes),
-        ..Limits::default()
-    };
+    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     let rules = RuleArgs {
         win_score: i32::MAX,
         win_plies: u32::MAX,

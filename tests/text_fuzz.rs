@@ -96,17 +96,12 @@ fn corpus(extension: &str) -> Vec<Vec<u8>> {
         .collect();
     paths.sort();
     assert!(!paths.is_empty(), "no seeds for {extension}");
-    paths
-        .iter()
-        .map(|path| fs::read(path).expect("a seed"))
-        .collect()
+    paths.iter().map(|path| fs::read(path).expect("a seed")).collect()
 }
 
 /// The lines of the texts with this extension.
 fn corpus_lines(extension: &str) -> Vec<Vec<u8>> {
-    let lines = |text: Vec<u8>| -> Vec<Vec<u8>> {
-        text.split(|&b| b == b'\n').map(<[u8]>::to_vec).collect()
-    };
+    let lines = |text: Vec<u8>| -> Vec<Vec<u8>> { text.split(|&b| b == b'\n').map(<[u8]>::to_vec).collect() };
     corpus(extension).into_iter().flat_map(lines).collect()
 }
 
@@ -163,11 +158,7 @@ fn write_remarks(remarks: &pgn::Remarks, text: &mut String) {
 }
 
 fn write_comment(comment: &str, text: &mut String) {
-    let _ = if comment.contains('}') {
-        writeln!(text, ";{comment}")
-    } else {
-        write!(text, "{{{comment}}} ")
-    };
+    let _ = if comment.contains('}') { writeln!(text, ";{comment}") } else { write!(text, "{{{comment}}} ") };
 }
 
 fn write_variation(line: &[Token], text: &mut String) {
@@ -198,9 +189,7 @@ fn check_games(bytes: &[u8]) {
         let text = canonical(&game);
         let mut again = pgn::read(text.as_bytes()).expect("a text");
         assert_eq!(again.len(), 1, "{text}");
-        let mut again = again
-            .remove(0)
-            .unwrap_or_else(|broken| panic!("{broken}\n{text}"));
+        let mut again = again.remove(0).unwrap_or_else(|broken| panic!("{broken}\n{text}"));
         again.number = game.number;
         again.cut.clone_from(&game.cut);
         assert_eq!(again, game, "{text}\nof {}", String::from_utf8_lossy(bytes));
@@ -226,17 +215,13 @@ fn random_game(rng: &mut SplitMix64) -> Vec<String> {
 
 /// A word that is neither a move nor other valid movetext.
 fn unknown_word(rng: &mut SplitMix64) -> String {
-    const WORDS: &[&str] = &[
-        "Sf3", "Lc4", "Dxd5", "Tad1", "hello", "ed", "exd", "e9", "i4", "7163", "1x0", "[x]", "<",
-        "_",
-    ];
+    const WORDS: &[&str] =
+        &["Sf3", "Lc4", "Dxd5", "Tad1", "hello", "ed", "exd", "e9", "i4", "7163", "1x0", "[x]", "<", "_"];
     const LETTERS: &[u8] = b"STDLwzjyvu";
     if rng.below(2) == 0 {
         return WORDS[rng.below(WORDS.len())].to_owned();
     }
-    (0..2 + rng.below(6))
-        .map(|_| char::from(LETTERS[rng.below(10)]))
-        .collect()
+    (0..2 + rng.below(6)).map(|_| char::from(LETTERS[rng.below(10)])).collect()
 }
 
 fn check_injection(rng: &mut SplitMix64) {
@@ -247,19 +232,9 @@ fn check_injection(rng: &mut SplitMix64) {
     let text = words.join([" ", "\n", " {x} "][rng.below(3)]) + " *\n";
     let games = pgn::read(text.as_bytes()).expect("a text");
     assert_eq!(games.len(), 1, "{text}");
-    let broken = games[0]
-        .as_ref()
-        .err()
-        .unwrap_or_else(|| panic!("'{word}' was ignored:\n{text}"));
-    assert!(
-        broken.message.contains(&format!("'{word}'")),
-        "{broken}\n{text}"
-    );
-    assert_eq!(
-        broken.part.as_ref().map(|part| part.moves.len()),
-        Some(at),
-        "{text}"
-    );
+    let broken = games[0].as_ref().err().unwrap_or_else(|| panic!("'{word}' was ignored:\n{text}"));
+    assert!(broken.message.contains(&format!("'{word}'")), "{broken}\n{text}");
+    assert_eq!(broken.part.as_ref().map(|part| part.moves.len()), Some(at), "{text}");
 }
 
 fn check_epd(bytes: &[u8]) {
@@ -281,10 +256,7 @@ fn check_epd(bytes: &[u8]) {
 
 fn check_uci(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = position_with_moves(
-        text.trim_start_matches("position fen")
-            .trim_start_matches("position"),
-    );
+    let _ = position_with_moves(text.trim_start_matches("position fen").trim_start_matches("position"));
     let Ok(Command::Position(command)) = Command::from_str(&text) else {
         return;
     };

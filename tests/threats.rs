@@ -12,9 +12,7 @@ use std::sync::Arc;
 use oracle::{Board, table};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::nnue::synthetic::{self, Recipe};
-use zoothera::nnue::{
-    AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, ThreatInputs,
-};
+use zoothera::nnue::{AccumulatorStack, Architecture, Kernel, NetError, NetOutput, Network, ThreatInputs};
 use zoothera::util::rng::SplitMix64;
 
 /// The architecture with these threat inputs.
@@ -73,19 +71,13 @@ const SYNTHETIC: [Synthetic; 4] = [
 /// Parses an output from the columns of a table: piece-square part, positional part, and bucket.
 fn output_of(columns: &[String]) -> NetOutput {
     let number = |i: usize| -> i32 { columns[i].parse().expect("a number in the table") };
-    NetOutput {
-        psqt: number(0),
-        positional: number(1),
-        bucket: number(2) as usize,
-    }
+    NetOutput { psqt: number(0), positional: number(1), bucket: number(2) as usize }
 }
 
 /// The FENs of a table with their outputs.
 fn positions(name: &str) -> Option<Vec<(String, NetOutput)>> {
     let rows = table(name)?;
-    let rows = rows
-        .iter()
-        .map(|row| (row[0].clone(), output_of(&row[1..])));
+    let rows = rows.iter().map(|row| (row[0].clone(), output_of(&row[1..])));
     Some(rows.collect())
 }
 
@@ -204,11 +196,7 @@ fn check_synthetic(net: &Synthetic) {
     let sha256 = network.info().sha256;
     assert!(sha256.starts_with(net.sha256), "{sha256}");
     let known = net.known.map(|(fen, psqt, positional)| {
-        let output = NetOutput {
-            psqt,
-            positional,
-            bucket: 7,
-        };
+        let output = NetOutput { psqt, positional, bucket: 7 };
         (fen.to_owned(), output)
     });
     check_positions(&network, &known);
@@ -231,10 +219,7 @@ fn synthetic_sfnnv16_networks_match_reference_outputs() {
 
 #[test]
 fn reader_rejects_architectures_of_development_versions_and_names_them() {
-    for (version, hash) in [
-        (0x7AF3_2F20_u32, 0xEC10_2EF3_u32),
-        (0x6A44_8AFA, 0xA85B_2204),
-    ] {
+    for (version, hash) in [(0x7AF3_2F20_u32, 0xEC10_2EF3_u32), (0x6A44_8AFA, 0xA85B_2204)] {
         let words = [version, hash, 0, 0];
         let file: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
         let error = Network::from_bytes(&file).expect_err("no such architecture");
@@ -278,14 +263,11 @@ fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
                 let network = Arc::new(network);
                 for fen in [KIWIPETE, CROWDED] {
                     let board = Board::new(fen);
-                    let mut outputs = Kernel::available().into_iter().map(|kernel| {
-                        AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&board)
-                    });
+                    let mut outputs = Kernel::available()
+                        .into_iter()
+                        .map(|kernel| AccumulatorStack::with_kernel(network.clone(), kernel).evaluate(&board));
                     let first = outputs.next();
-                    assert!(
-                        outputs.all(|output| Some(output) == first),
-                        "kernels differ"
-                    );
+                    assert!(outputs.all(|output| Some(output) == first), "kernels differ");
                 }
             }
             file[at] = before;
@@ -296,11 +278,7 @@ fn damaged_file_is_rejected_or_evaluated_alike_by_all_kernels() {
 
 #[test]
 fn decompressed_network_round_trips() {
-    let compressed = synthetic::network(
-        architecture(ThreatInputs::ThreatsAndPawnPairs),
-        &synthetic::B,
-        true,
-    );
+    let compressed = synthetic::network(architecture(ThreatInputs::ThreatsAndPawnPairs), &synthetic::B, true);
     let network = Network::from_bytes(&compressed).expect("a valid network");
     let plain = network.to_bytes_as(false);
     let again = Network::from_bytes(&plain).expect("the same network");
@@ -315,14 +293,9 @@ fn published(name: &str) -> Option<Arc<Network>> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
-    let folders = [
-        std::env::var_os("ZOOTHERA_NETS").map(PathBuf::from),
-        cache.map(|folder| folder.join("zoothera-nets")),
-    ];
-    let paths = folders
-        .into_iter()
-        .flatten()
-        .map(|folder| folder.join(&file));
+    let folders =
+        [std::env::var_os("ZOOTHERA_NETS").map(PathBuf::from), cache.map(|folder| folder.join("zoothera-nets"))];
+    let paths = folders.into_iter().flatten().map(|folder| folder.join(&file));
     let found = paths.into_iter().find(|path| path.exists());
     let path = found.or_else(|| shared::shared(&format!("nets/{file}")))?;
     let network = Network::from_file(path).expect("the published network");

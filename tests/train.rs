@@ -55,11 +55,7 @@ impl Folder {
     /// Returns the command `zoothera train` in this folder.
     fn train(&self, arguments: &str) -> Command {
         let mut command = engine();
-        command
-            .current_dir(&self.0)
-            .arg("train")
-            .args(arguments.split_whitespace())
-            .stdin(Stdio::null());
+        command.current_dir(&self.0).arg("train").args(arguments.split_whitespace()).stdin(Stdio::null());
         command
     }
 
@@ -83,10 +79,7 @@ struct Run {
 
 impl Run {
     fn of(output: &Output) -> Self {
-        Self {
-            ok: output.status.success(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        Self { ok: output.status.success(), err: String::from_utf8_lossy(&output.stderr).into_owned() }
     }
 
     fn ok(self) -> Self {
@@ -124,8 +117,7 @@ fn positions(count: usize, network: &Arc<Network>) -> Vec<u8> {
 }
 
 /// Settings of a short run with several checkpoints.
-const SHORT: &str =
-    "some.bin --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
+const SHORT: &str = "some.bin --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
 
 /// Runs `settings` once without interruption and once with repeated kills; both must give the same net and log.
 fn assert_kills_change_nothing(folder: &Folder, settings: &str, pauses: &[Duration]) {
@@ -133,11 +125,7 @@ fn assert_kills_change_nothing(folder: &Folder, settings: &str, pauses: &[Durati
     let command = format!("{settings} --out killed.nnue --resume");
     let mut kills = 0;
     for &pause in pauses {
-        let mut child = folder
-            .train(&command)
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the program runs");
+        let mut child = folder.train(&command).stderr(Stdio::null()).spawn().expect("the program runs");
         sleep(pause);
         kills += u32::from(matches!(child.try_wait(), Ok(None)));
         // SIGKILL at a random time: loading, training or writing.
@@ -146,10 +134,7 @@ fn assert_kills_change_nothing(folder: &Folder, settings: &str, pauses: &[Durati
     }
     let log = fs::read_to_string(folder.path("killed.tsv")).unwrap_or_default();
     let reports = log.lines().count().saturating_sub(1);
-    eprintln!(
-        "{kills} of {} runs were killed; {reports} validations done",
-        pauses.len()
-    );
+    eprintln!("{kills} of {} runs were killed; {reports} validations done", pauses.len());
     folder.run(&command).ok();
     assert!(folder.bytes("killed.nnue") == folder.bytes("whole.nnue"));
     let log = |name: &str| -> Vec<String> {
@@ -167,9 +152,7 @@ fn killed_run_resumes_byte_identical() {
     assert_kills_change_nothing(&folder, SHORT, &pauses(4, 1500));
 
     // The final checkpoint gives the final net.
-    let export = folder
-        .run("export whole.checkpoint --out again.nnue --plot again.svg")
-        .ok();
+    let export = folder.run("export whole.checkpoint --out again.nnue --plot again.svg").ok();
     assert!(export.err.contains("dead"), "{}", export.err);
     assert!(folder.bytes("again.nnue") == folder.bytes("whole.nnue"));
     for name in ["whole", "again"] {
@@ -190,11 +173,7 @@ fn killed_run_larger_than_memory_resumes_byte_identical() {
     assert!(run.err.contains("in memory at a time"), "{}", run.err);
     assert_kills_change_nothing(&folder, &small, &pauses(3, 2500));
     // The order of the positions depends on the memory, so it must not change within a run.
-    folder
-        .run(&format!(
-            "more.bin {SHORT} --out whole.nnue --resume --memory 1"
-        ))
-        .fails_with("memory is");
+    folder.run(&format!("more.bin {SHORT} --out whole.nnue --resume --memory 1")).fails_with("memory is");
     folder
         .run(&format!("{SHORT} --memory 0.2"))
         .fails_with("memory is 0.2 GB, but training a net of this shape needs at least 0.316");
@@ -221,8 +200,7 @@ fn resume_rejects_other_training_files() {
 #[ignore = "a minute"]
 fn repeatedly_killed_run_resumes_byte_identical() {
     let folder = Folder::new("many-kills");
-    let settings =
-        "some.bin --millions 0.6 --batch 500 --threads 2 --every 0.1 --checkpoint-every 0.02";
+    let settings = "some.bin --millions 0.6 --batch 500 --threads 2 --every 0.1 --checkpoint-every 0.02";
     assert_kills_change_nothing(&folder, settings, &pauses(25, 2500));
 }
 
@@ -232,9 +210,7 @@ fn checkpoint_of_another_run_is_kept_but_not_resumed() {
     let short = "some.bin --millions 0.02 --batch 1000 --threads 1 --out net.nnue";
     folder.run(short).ok();
     let first = folder.bytes("net.checkpoint");
-    folder
-        .run(&format!("{short} --resume --rate 0.001"))
-        .fails_with("rate is");
+    folder.run(&format!("{short} --resume --rate 0.001")).fails_with("rate is");
     assert!(folder.bytes("net.checkpoint") == first);
     // Without --resume a new run starts, and the old checkpoint is renamed.
     let again = folder.run(&format!("{short} --seed 2")).ok();
@@ -242,12 +218,8 @@ fn checkpoint_of_another_run_is_kept_but_not_resumed() {
     assert!(folder.bytes("net.checkpoint.old") == first);
 
     fs::write(folder.path("net.checkpoint"), &first[..first.len() / 2]).expect("a file");
-    folder
-        .run(&format!("{short} --resume"))
-        .fails_with("cannot read checkpoint");
-    folder
-        .run("export some.bin --out x.nnue")
-        .fails_with("cannot read checkpoint");
+    folder.run(&format!("{short} --resume")).fails_with("cannot read checkpoint");
+    folder.run("export some.bin --out x.nnue").fails_with("cannot read checkpoint");
 }
 
 /// Returns the names of all files in a folder.
@@ -278,14 +250,9 @@ fn unwritable_output_fails_before_work_starts() {
     early("inner", "inner: it is not a regular file");
     early("a.nnue", "a.svg: it is not a regular file");
     early("net.tsv", "for another file");
-    early(
-        "net.nnue --init some.nnue",
-        "some.nnue is neither a checkpoint nor a net",
-    );
+    early("net.nnue --init some.nnue", "some.nnue is neither a checkpoint nor a net");
     early("net.nnue --init other.nnue", "cannot read other.nnue");
-    folder
-        .run("some.bin --out some.bin")
-        .fails_with("some.bin is also an input (some.bin)");
+    folder.run("some.bin --out some.bin").fails_with("some.bin is also an input (some.bin)");
     early("net.nnue", "absent.bin");
     assert_eq!(names(&folder), before);
 }
@@ -297,9 +264,7 @@ fn failed_run_renames_nothing() {
     folder.run(short).ok();
     let before = (names(&folder), folder.bytes("net.checkpoint"));
     fs::write(folder.path("bad.tree"), [7; 5000]).expect("a file");
-    folder
-        .run(&format!("{short} bad.tree"))
-        .fails_with("bad.tree");
+    folder.run(&format!("{short} bad.tree")).fails_with("bad.tree");
     fs::remove_file(folder.path("bad.tree")).expect("the file exists");
     assert!((names(&folder), folder.bytes("net.checkpoint")) == before);
 }
@@ -307,17 +272,9 @@ fn failed_run_renames_nothing() {
 #[test]
 fn training_does_not_overwrite_files_of_another_kind() {
     let folder = Folder::new("kinds");
-    for name in [
-        "t.nnue",
-        "t.tsv",
-        "t.svg",
-        "t.checkpoint",
-        "t.checkpoint.old",
-    ] {
+    for name in ["t.nnue", "t.tsv", "t.svg", "t.checkpoint", "t.checkpoint.old"] {
         fs::write(folder.path(name), "the user's own").expect("a file");
-        folder
-            .run("some.bin --millions 0.001 --out t.nnue")
-            .fails_with(&format!("{name} exists and is not "));
+        folder.run("some.bin --millions 0.001 --out t.nnue").fails_with(&format!("{name} exists and is not "));
         assert_eq!(folder.bytes(name), b"the user's own");
         fs::remove_file(folder.path(name)).expect("the file exists");
     }
@@ -329,10 +286,7 @@ fn training_does_not_overwrite_files_of_another_kind() {
 
 /// Starts a run with standard error in a pipe and waits for its first checkpoint.
 fn start(folder: &Folder, mut command: Command) -> std::process::Child {
-    let mut child = command
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the run starts");
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("the run starts");
     while !folder.path("net.checkpoint").exists() {
         sleep(Duration::from_millis(20));
         let ended = child.try_wait().expect("the status is available");
@@ -364,9 +318,7 @@ fn checkpoint_is_written_early_and_on_termination_signals() {
             fs::remove_file(folder.path("net.checkpoint")).expect("the checkpoint exists");
         }
     }
-    folder
-        .run(&run.replace("--out net.nnue --resume", "--out whole.nnue"))
-        .ok();
+    folder.run(&run.replace("--out net.nnue --resume", "--out whole.nnue")).ok();
     assert!(folder.bytes("net.nnue") == folder.bytes("whole.nnue"));
 }
 
@@ -391,29 +343,18 @@ fn run_under_nohup_ignores_hangups() {
 fn output_is_locked_by_running_but_not_by_killed_run() {
     let folder = Folder::new("lock");
     let settings = "some.bin --batch 1000 --threads 1 --out net.nnue --resume";
-    let mut first = start(
-        &folder,
-        folder.train(&format!("{settings} --millions 1000")),
-    );
+    let mut first = start(&folder, folder.train(&format!("{settings} --millions 1000")));
     let before = names(&folder);
     for other in [settings, "some.bin --out ./net.nnue"] {
         folder.run(other).fails_with("another run writes to ");
     }
-    assert!(
-        first.try_wait().expect("the status is available").is_none(),
-        "the first run ended"
-    );
+    assert!(first.try_wait().expect("the status is available").is_none(), "the first run ended");
     first.kill().expect("the run is active");
     first.wait().expect("the run ends");
     assert!(before.contains(&".net.checkpoint.zoothera.lock".to_owned()));
-    folder
-        .run("some.bin --batch 1000 --threads 1 --millions 0.01 --out net.nnue")
-        .ok();
+    folder.run("some.bin --batch 1000 --threads 1 --millions 0.01 --out net.nnue").ok();
     let left = names(&folder);
-    assert!(
-        !left.iter().any(|name| name.contains("zoothera")),
-        "{left:?}"
-    );
+    assert!(!left.iter().any(|name| name.contains("zoothera")), "{left:?}");
 }
 
 #[test]
@@ -435,20 +376,14 @@ fn checkpoint_with_impossible_stream_position_is_rejected() {
     ] {
         let damaged = with_state(&intact, |state| state["bookmark"][name] = value.into());
         fs::write(folder.path("net.checkpoint"), damaged).expect("a file");
-        folder
-            .run(&format!("{run} --resume"))
-            .fails_with("cannot resume from net.checkpoint");
+        folder.run(&format!("{run} --resume")).fails_with("cannot resume from net.checkpoint");
     }
     let damaged = with_state(&intact, |state| state["shown"] = u64::MAX.into());
     fs::write(folder.path("net.checkpoint"), damaged).expect("a file");
-    folder
-        .run(&format!("{run} --resume"))
-        .fails_with("net.checkpoint is damaged");
+    folder.run(&format!("{run} --resume")).fails_with("net.checkpoint is damaged");
     let longer = [&intact[..], &[0; 100_000]].concat();
     fs::write(folder.path("net.checkpoint"), longer).expect("a file");
-    folder
-        .run(&format!("{run} --resume"))
-        .fails_with("data after the end");
+    folder.run(&format!("{run} --resume")).fails_with("data after the end");
     fs::write(folder.path("net.checkpoint"), &intact).expect("a file");
     folder.run(&format!("{run} --resume")).ok();
 }
@@ -489,9 +424,7 @@ fn settings_load_from_file_and_weights_from_net() {
     folder.run("--config none.toml").fails_with("none.toml");
     folder.run("--millions 1").fails_with("no training data");
     folder.run("some.bin --lambda 2").fails_with("lambda is 2");
-    folder
-        .run("some.bin --init run.toml --millions 0.01")
-        .fails_with("run.toml");
+    folder.run("some.bin --init run.toml --millions 0.01").fails_with("run.toml");
 }
 
 #[test]
@@ -499,18 +432,12 @@ fn weight_average_resumes_exports_and_lowers_loss_at_constant_rate() {
     let folder = Folder::new("average");
     // Labels near 0.5 are learnt fast, so the remaining error is the noise of the steps, which averaging removes.
     let settings = format!("{SHORT} --schedule constant --rate 0.01 --scale 3000");
-    assert_kills_change_nothing(
-        &folder,
-        &format!("{settings} --average 0.5"),
-        &pauses(2, 2500),
-    );
+    assert_kills_change_nothing(&folder, &format!("{settings} --average 0.5"), &pauses(2, 2500));
     folder.run("export whole.checkpoint --out mean.nnue").ok();
     assert!(folder.bytes("mean.nnue") == folder.bytes("whole.nnue"));
     // Averaging does not change the steps.
     folder.run(&format!("{settings} --out plain.nnue")).ok();
-    folder
-        .run("export whole.checkpoint --last --out last.nnue")
-        .ok();
+    folder.run("export whole.checkpoint --last --out last.nnue").ok();
     assert!(folder.bytes("last.nnue") == folder.bytes("plain.nnue"));
     let end = |name: &str| held_out(&folder, name).pop().expect("a validation");
     let (mean, last) = (end("whole.tsv"), end("plain.tsv"));
@@ -521,9 +448,7 @@ fn weight_average_resumes_exports_and_lowers_loss_at_constant_rate() {
 fn rounded_training_resumes_exports_and_reduces_quantisation_error() {
     let folder = Folder::new("rounded");
     assert_kills_change_nothing(&folder, &format!("{SHORT} --rounded 0.5"), &pauses(2, 2500));
-    let rounded = folder
-        .run("export whole.checkpoint --out rounded.nnue")
-        .ok();
+    let rounded = folder.run("export whole.checkpoint --out rounded.nnue").ok();
     assert!(folder.bytes("rounded.nnue") == folder.bytes("whole.nnue"));
     folder.run(&format!("{SHORT} --out plain.nnue")).ok();
     let plain = folder.run("export plain.checkpoint --out plain.nnue").ok();
@@ -534,24 +459,14 @@ fn rounded_training_resumes_exports_and_reduces_quantisation_error() {
 #[test]
 fn fine_tuning_starts_at_initial_loss_and_improves_it() {
     let folder = Folder::new("fine-tune");
-    let settings =
-        "some.bin --batch 1000 --threads 2 --every 0.05 --loss power --loss-exponent 2.6";
-    folder
-        .run(&format!(
-            "{settings} --millions 0.2 --schedule constant --rate 0.004 --out base.nnue"
-        ))
-        .ok();
+    let settings = "some.bin --batch 1000 --threads 2 --every 0.05 --loss power --loss-exponent 2.6";
+    folder.run(&format!("{settings} --millions 0.2 --schedule constant --rate 0.004 --out base.nnue")).ok();
     let tune = "--millions 0.2 --rate 0.0008 --warm-up 0.02 --decay 0.01 --sparsity 1e-6";
     let base = held_out(&folder, "base.tsv").pop().expect("a validation");
     for init in ["base.nnue", "base.checkpoint"] {
-        folder
-            .run(&format!("{settings} {tune} --init {init} --out tuned.nnue"))
-            .ok();
+        folder.run(&format!("{settings} {tune} --init {init} --out tuned.nnue")).ok();
         let tuned = held_out(&folder, "tuned.tsv");
-        assert!(
-            tuned[0] < 1.05 * base && tuned[tuned.len() - 1] < 0.95 * base,
-            "{base} {tuned:?}"
-        );
+        assert!(tuned[0] < 1.05 * base && tuned[tuned.len() - 1] < 0.95 * base, "{base} {tuned:?}");
     }
 }
 
@@ -576,9 +491,7 @@ fn results_of_sampled_positions_are_ignored() {
 fn screlu_net_round_trips() {
     let folder = Folder::new("squares");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
-    folder
-        .run(&format!("{short} --activation screlu --out net.nnue"))
-        .ok();
+    folder.run(&format!("{short} --activation screlu --out net.nnue")).ok();
     let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
     let name = network.architecture().to_string();
     assert_eq!(name, "HalfKP 256x2-32-32-1 SCReLU (own)");
@@ -586,9 +499,7 @@ fn screlu_net_round_trips() {
     assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
     // The net can initialise another run, but only with the same activation.
     let on = format!("{short} --init net.nnue --out on.nnue");
-    folder
-        .run(&on)
-        .fails_with("has activation screlu, but the settings have crelu");
+    folder.run(&on).fails_with("has activation screlu, but the settings have crelu");
     folder.run(&format!("{on} --activation screlu")).ok();
 }
 
@@ -597,18 +508,14 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
     let folder = Folder::new("products");
     let short = "some.bin --batch 1000 --threads 2 --output-scale 1.3";
     let form = "--features half-kav2-hm --king-buckets 4 --l1 256 --activation pairwise --buckets 8 --psqt";
-    folder
-        .run(&format!("{short} --millions 0.05 {form} --out net.nnue"))
-        .ok();
+    folder.run(&format!("{short} --millions 0.05 {form} --out net.nnue")).ok();
     let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
     let name = network.architecture().to_string();
     assert_eq!(name, "HalfKAv2_hm/4 256x2-(15+1)-32-1 PSQT x8 (own)");
     folder.run("export net.checkpoint --out again.nnue").ok();
     assert!(folder.bytes("again.nnue") == folder.bytes("net.nnue"));
     let on = format!("{short} --rate 1e-9 --every 0.001 --millions 0.001 --init net.nnue");
-    folder
-        .run(&format!("{on} --out no.nnue"))
-        .fails_with("--activation pairwise");
+    folder.run(&format!("{on} --out no.nnue")).fails_with("--activation pairwise");
     // The first validation of a warm start repeats the last one of the initial run.
     folder.run(&format!("{on} {form} --out on.nnue")).ok();
     let end = held_out(&folder, "net.tsv").pop().expect("a validation");
@@ -620,9 +527,7 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
 fn half_kp_net_with_eight_stacks_round_trips() {
     let folder = Folder::new("stacks");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 2";
-    folder
-        .run(&format!("{short} --buckets 8 --out net.nnue"))
-        .ok();
+    folder.run(&format!("{short} --buckets 8 --out net.nnue")).ok();
     let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
     let name = network.architecture().to_string();
     assert_eq!(name, "HalfKP 256x2-32-32-1 x8 (own)");
@@ -638,14 +543,10 @@ fn warm_start_and_resume_reject_another_shape() {
     let folder = Folder::new("widths");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
     let form = "--features half-kav2-hm --king-buckets 1 --activation pairwise --buckets 8 --psqt";
-    folder
-        .run(&format!("{short} {form} --l1 256 --out net.nnue"))
-        .ok();
+    folder.run(&format!("{short} {form} --l1 256 --out net.nnue")).ok();
     for init in ["net.nnue", "net.checkpoint"] {
         folder
-            .run(&format!(
-                "{short} {form} --l1 1024 --init {init} --out on.nnue"
-            ))
+            .run(&format!("{short} {form} --l1 1024 --init {init} --out on.nnue"))
             .fails_with("has accumulator width 256");
     }
     folder
@@ -659,22 +560,11 @@ fn unsupported_shape_error_lists_choices() {
     let hm = "--features half-kav2-hm";
     for (settings, message) in [
         ("--l1 300".to_owned(), "l1 is 300, but must be 256"),
-        (
-            "--activation pairwise".to_owned(),
-            "activation is pairwise, but must be crelu or screlu with HalfKP",
-        ),
-        (
-            format!("{hm} --king-buckets 8 --l1 768"),
-            "l1 is 768, but must be 256, 1024 or 1536",
-        ),
-        (
-            format!("{hm} --king-buckets 8"),
-            "activation is crelu, but must be pairwise with HalfKAv2_hm",
-        ),
+        ("--activation pairwise".to_owned(), "activation is pairwise, but must be crelu or screlu with HalfKP"),
+        (format!("{hm} --king-buckets 8 --l1 768"), "l1 is 768, but must be 256, 1024 or 1536"),
+        (format!("{hm} --king-buckets 8"), "activation is crelu, but must be pairwise with HalfKAv2_hm"),
     ] {
-        folder
-            .run(&format!("some.bin {settings}"))
-            .fails_with(message);
+        folder.run(&format!("some.bin {settings}")).fails_with(message);
     }
 }
 
@@ -706,11 +596,7 @@ fn loss_prints_mean_squared_difference_of_expected_results() {
     let output = { output }.output().expect("the program runs");
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).expect("a text");
-    let lines: Vec<Vec<&str>> = text
-        .lines()
-        .skip(1)
-        .map(|line| line.split_whitespace().collect())
-        .collect();
+    let lines: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines.len(), 2, "{text}");
     for (line, sum) in lines.iter().zip(sum) {
         assert_eq!(line[0], format!("{count}"), "{text}");
@@ -719,12 +605,8 @@ fn loss_prints_mean_squared_difference_of_expected_results() {
     }
 
     folder.run("loss none.bin").fails_with("none.bin");
-    folder
-        .run("loss some.bin --net some.bin")
-        .fails_with("some.bin");
-    folder
-        .run("loss some.bin --scale 0")
-        .fails_with("scale is 0, but must be more than 0");
+    folder.run("loss some.bin --net some.bin").fails_with("some.bin");
+    folder.run("loss some.bin --scale 0").fails_with("scale is 0, but must be more than 0");
 }
 
 /// Returns the validation losses of a log.
@@ -745,30 +627,16 @@ fn difference(export: &Run) -> f64 {
 fn diverged_run_fails_and_keeps_last_good_checkpoint() {
     let folder = Folder::new("train-diverged");
     let settings = "some.bin --batch 1000 --threads 2 --every 0.02 --checkpoint-every 0.01";
-    folder
-        .run(&format!("{settings} --millions 0.02 --out mine.nnue"))
-        .ok();
+    folder.run(&format!("{settings} --millions 0.02 --out mine.nnue")).ok();
     let good = folder.bytes("mine.nnue");
     // Weights are at their limit after the first batch; the run must fail before it replaces a file.
-    let diverged = folder.run(&format!(
-        "{settings} --millions 0.2 --rate 50 --out mine.nnue"
-    ));
-    assert!(
-        diverged.err.contains("No checkpoint was written"),
-        "{}",
-        diverged.err
-    );
+    let diverged = folder.run(&format!("{settings} --millions 0.2 --rate 50 --out mine.nnue"));
+    assert!(diverged.err.contains("No checkpoint was written"), "{}", diverged.err);
     diverged.fails_with("weights are at their limit");
     assert!(folder.bytes("mine.nnue") == good, "the net was replaced");
     // A run that diverges later, because the rate rises over the whole run.
-    let later = folder.run(&format!(
-        "{settings} --millions 0.2 --rate 50 --warm-up 0.2 --out other.nnue"
-    ));
-    assert!(
-        later.err.contains("other.checkpoint is from"),
-        "{}",
-        later.err
-    );
+    let later = folder.run(&format!("{settings} --millions 0.2 --rate 50 --warm-up 0.2 --out other.nnue"));
+    assert!(later.err.contains("other.checkpoint is from"), "{}", later.err);
     later.fails_with("the run diverged after");
     folder.run("export other.checkpoint --out last.nnue").ok();
 }
@@ -776,9 +644,7 @@ fn diverged_run_fails_and_keeps_last_good_checkpoint() {
 #[test]
 fn overfitting_warning_appears_once() {
     let folder = Folder::new("train-overfitting");
-    let run = folder.run(
-        "some.bin --batch 500 --threads 2 --millions 0.4 --every 0.05 --holdout 0.2 --out mine.nnue",
-    );
+    let run = folder.run("some.bin --batch 500 --threads 2 --millions 0.4 --every 0.05 --holdout 0.2 --out mine.nnue");
     let run = run.ok();
     let warnings = run.err.matches("the net overfits").count();
     assert_eq!(warnings, 1, "{}", run.err);

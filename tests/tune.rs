@@ -15,12 +15,7 @@ const SHORT: &str = "--pairs 1 --processes 1 --hash 1 --state";
 
 fn run(kind: &str, state: &Path, arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zoothera"));
-    command
-        .args(["tune", kind])
-        .args(SHORT.split(' '))
-        .arg(state)
-        .args(arguments.split(' '))
-        .stdin(Stdio::null());
+    command.args(["tune", kind]).args(SHORT.split(' ')).arg(state).args(arguments.split(' ')).stdin(Stdio::null());
     command
 }
 
@@ -42,10 +37,7 @@ fn screen(state: &Path, arguments: &str) -> Output {
 /// Asserts that the run failed with an error that contains `why`.
 fn assert_refused(output: &Output, why: &str) {
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && error.contains(why),
-        "{why}: {error}"
-    );
+    assert!(!output.status.success() && error.contains(why), "{why}: {error}");
 }
 
 fn state(path: &Path) -> Value {
@@ -60,10 +52,7 @@ fn killed_run_resumes_to_the_same_state() {
     let run = "--iterations 8";
     let output = tune(&whole, run);
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && printed.contains("red_base "),
-        "{printed}"
-    );
+    assert!(output.status.success() && printed.contains("red_base "), "{printed}");
     assert_eq!(state(&whole)["done"], 8);
     for pause in pauses(4, 500) {
         let mut child = command(&killed, run).spawn().expect("the engine runs");
@@ -81,10 +70,9 @@ fn state_of_another_run_is_refused_and_kept() {
     let path = folder.path("state.json");
     assert!(tune(&path, "--iterations 1").status.success());
     let before = fs::read(&path).expect("a state");
-    for (arguments, why) in [
-        ("--iterations 2", "of a run of 1 iterations, not 2"),
-        ("--iterations 1 --shake 0", "above zero"),
-    ] {
+    for (arguments, why) in
+        [("--iterations 2", "of a run of 1 iterations, not 2"), ("--iterations 1 --shake 0", "above zero")]
+    {
         let output = tune(&path, arguments);
         assert_refused(&output, why);
     }
@@ -103,14 +91,8 @@ fn screening_resumes_and_prints_the_effect_of_every_parameter() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
     assert_eq!(printed.lines().count(), 4, "{printed}");
-    assert!(
-        !printed.contains("+- 0.0"),
-        "all games were drawn: {printed}"
-    );
-    assert!(
-        printed.contains("qs_futility 500 against 100: ") && printed.contains(" +- "),
-        "{printed}"
-    );
+    assert!(!printed.contains("+- 0.0"), "all games were drawn: {printed}");
+    assert!(printed.contains("qs_futility 500 against 100: ") && printed.contains(" +- "), "{printed}");
     for games in ["2", "13", "24"] {
         let output = screen(&parts, &format!("{only} {games}"));
         assert!(output.status.success());

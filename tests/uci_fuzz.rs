@@ -166,33 +166,19 @@ fn fuzz(lines: usize, default_seed: u64) {
         while missing > 0 || ready > 0 {
             match engine.next(PATIENCE) {
                 Ok(line) if line.starts_with("bestmove ") => {
-                    missing = missing.checked_sub(1).unwrap_or_else(|| {
-                        panic!("more bestmoves than searches, {}", saved(&batch))
-                    });
+                    missing = missing
+                        .checked_sub(1)
+                        .unwrap_or_else(|| panic!("more bestmoves than searches, {}", saved(&batch)));
                 }
                 Ok(line) if line == "readyok" => ready -= 1,
-                Ok(line) => assert!(
-                    !line.contains("ERROR: internal"),
-                    "{line}: {}",
-                    saved(&batch)
-                ),
-                Err(_) => panic!(
-                    "{missing} bestmoves and {ready} readyoks are missing, {}",
-                    saved(&batch)
-                ),
+                Ok(line) => assert!(!line.contains("ERROR: internal"), "{line}: {}", saved(&batch)),
+                Err(_) => panic!("{missing} bestmoves and {ready} readyoks are missing, {}", saved(&batch)),
             }
-            assert!(
-                start.elapsed() < 6 * PATIENCE,
-                "a batch takes too long, {}",
-                saved(&batch)
-            );
+            assert!(start.elapsed() < 6 * PATIENCE, "a batch takes too long, {}", saved(&batch));
         }
     }
     let rest = engine.listen(Duration::from_millis(100));
-    assert!(
-        !rest.iter().any(|line| line.starts_with("bestmove")),
-        "{rest:?}"
-    );
+    assert!(!rest.iter().any(|line| line.starts_with("bestmove")), "{rest:?}");
     engine.close_input();
     assert!(engine.exit().0.success());
 }

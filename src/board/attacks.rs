@@ -16,10 +16,7 @@ struct Line {
 
 impl Line {
     const fn new(square: i32, rank_step: i32, file_step: i32) -> Self {
-        Self {
-            below: walk(square, -rank_step, -file_step),
-            above: walk(square, rank_step, file_step),
-        }
+        Self { below: walk(square, -rank_step, -file_step), above: walk(square, rank_step, file_step) }
     }
 
     /// The squares that a slider attacks on this line: up to and including the nearest piece on each side.
@@ -109,10 +106,7 @@ mod tests {
                     let dense = random.next_u64();
                     let occupied = Bitboard((0..thinner).fold(dense, |o, _| o & random.next_u64()));
                     for role in Role::ALL {
-                        let piece = Piece {
-                            color: shakmaty::Color::Black,
-                            role,
-                        };
+                        let piece = Piece { color: shakmaty::Color::Black, role };
                         assert_eq!(
                             attacks(square, piece, occupied),
                             shakmaty::attacks::attacks(square, piece, occupied),

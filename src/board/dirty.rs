@@ -24,18 +24,8 @@ impl DirtyPieces {
     /// No change.
     #[inline]
     pub fn none() -> Self {
-        let piece = Piece {
-            color: Color::White,
-            role: Role::Pawn,
-        };
-        Self {
-            pieces: [DirtyPiece {
-                piece,
-                from: None,
-                to: None,
-            }; 3],
-            len: 0,
-        }
+        let piece = Piece { color: Color::White, role: Role::Pawn };
+        Self { pieces: [DirtyPiece { piece, from: None, to: None }; 3], len: 0 }
     }
 
     /// Removes all changes.

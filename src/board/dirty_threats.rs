@@ -30,10 +30,7 @@ impl AttackKinds {
             attackers[on] |= (attacked[by] >> on & 1) << by;
             pair += 1;
         }
-        Self {
-            attacked,
-            attackers,
-        }
+        Self { attacked, attackers }
     }
 
     /// Whether the set contains attacks of `by` on `on`.
@@ -73,13 +70,7 @@ impl AttackChange {
     /// The attack of `attacker` on `from` on `attacked` on `to`.
     #[inline]
     pub fn new(attacker: Piece, from: Square, attacked: Piece, to: Square, added: bool) -> Self {
-        Self(
-            from as u32
-                | (to as u32) << 6
-                | code(attacker) << 12
-                | code(attacked) << 16
-                | u32::from(added) << 20,
-        )
+        Self(from as u32 | (to as u32) << 6 | code(attacker) << 12 | code(attacked) << 16 | u32::from(added) << 20)
     }
 
     /// Mask for exclusive or: turns the squares by `turn` and swaps the colours if `colors` is true.
@@ -138,11 +129,7 @@ pub struct DirtyThreats {
 impl DirtyThreats {
     /// An empty list; only attacks of these kinds are recorded.
     pub fn new(kinds: AttackKinds) -> Self {
-        Self {
-            kinds,
-            changes: [AttackChange(0); MAX_CHANGES],
-            len: 0,
-        }
+        Self { kinds, changes: [AttackChange(0); MAX_CHANGES], len: 0 }
     }
 
     /// The kinds that are recorded.
@@ -159,12 +146,7 @@ impl DirtyThreats {
 
     /// Adds a change if its kind is recorded.
     #[inline]
-    pub(super) fn push(
-        &mut self,
-        (attacker, from): (Piece, Square),
-        (attacked, to): (Piece, Square),
-        added: bool,
-    ) {
+    pub(super) fn push(&mut self, (attacker, from): (Piece, Square), (attacked, to): (Piece, Square), added: bool) {
         // Written unconditionally, which avoids an unpredictable branch.
         self.changes[self.len] = AttackChange::new(attacker, from, attacked, to, added);
         self.len += usize::from(self.kinds.contains(attacker.role, attacked.role));

@@ -63,10 +63,7 @@ impl Position {
     #[inline]
     fn suspects(&self) -> Bitboard {
         let us = self.turn;
-        let capturers = self
-            .state
-            .ep
-            .map_or(Bitboard::EMPTY, |ep| attacks::pawn_attacks(!us, ep));
+        let capturers = self.state.ep.map_or(Bitboard::EMPTY, |ep| attacks::pawn_attacks(!us, ep));
         self.pieces(us, Role::King) | self.pinned() | capturers
     }
 
@@ -124,11 +121,7 @@ impl Position {
                 push(list, origin(to, delta), to);
             }
         }
-        if let Some(ep) = self
-            .state
-            .ep
-            .filter(|&ep| self.ep_addresses_check(ep, target))
-        {
+        if let Some(ep) = self.state.ep.filter(|&ep| self.ep_addresses_check(ep, target)) {
             for from in attacks::pawn_attacks(!us, ep) & pawns {
                 push(list, from, ep);
             }
@@ -151,11 +144,7 @@ impl Position {
         }
         let victims = self.by_color(!us) & target;
         let [left, right] = capture_deltas(us);
-        let ways = [
-            (left, victims),
-            (right, victims),
-            (forward(us), target & !self.occupied()),
-        ];
+        let ways = [(left, victims), (right, victims), (forward(us), target & !self.occupied())];
         for (delta, allowed) in ways {
             for to in shifted(pawns, delta) & allowed {
                 promote::<QUEEN>(list, origin(to, delta), to);
@@ -202,11 +191,7 @@ fn push(list: &mut MoveList, from: Square, to: Square) {
 
 #[inline]
 fn promote<const QUEEN: bool>(list: &mut MoveList, from: Square, to: Square) {
-    let roles: &[Role] = if QUEEN {
-        &[Role::Queen]
-    } else {
-        &UNDERPROMOTIONS
-    };
+    let roles: &[Role] = if QUEEN { &[Role::Queen] } else { &UNDERPROMOTIONS };
     for &role in roles {
         append(list, Move::promoting(from, to, role));
     }

@@ -39,10 +39,7 @@ impl Position {
         if !targets_of(role, from, self.occupied()).contains(to) {
             return false;
         }
-        role == Role::King
-            || self
-                .evasion_targets()
-                .is_some_and(|target| target.contains(to))
+        role == Role::King || self.evasion_targets().is_some_and(|target| target.contains(to))
     }
 
     /// Whether a pawn's code is pseudo-legal: the right promotion, a possible push or capture, and an answer to any
@@ -93,10 +90,7 @@ impl Position {
         }
         let lifted = self.occupied().without(king);
         let walked = attacks::between(king, lane.king_to);
-        if walked
-            .into_iter()
-            .any(|square| self.attacked(square, lifted))
-        {
+        if walked.into_iter().any(|square| self.attacked(square, lifted)) {
             return false;
         }
         // In Chess960 the rook may have shielded the king's destination, and may shield it again.
@@ -110,8 +104,7 @@ impl Position {
         let (us, from, to) = (self.turn, m.from(), m.to());
         let king = self.king(us);
         if from == king {
-            return self.by_color(us).contains(to)
-                || !self.attacked(to, self.occupied().without(king));
+            return self.by_color(us).contains(to) || !self.attacked(to, self.occupied().without(king));
         }
         if self.state.ep == Some(to) && self.role_at(from) == Some(Role::Pawn) {
             return self.ep_legal(from, to);
@@ -122,11 +115,7 @@ impl Position {
     /// Legality of en passant. It clears two squares at once, so every slider's line to the king is checked.
     fn ep_legal(&self, from: Square, to: Square) -> bool {
         let (us, king) = (self.turn, self.king(self.turn));
-        let occupied = self
-            .occupied()
-            .without(from)
-            .without(behind(to, us))
-            .with(to);
+        let occupied = self.occupied().without(from).without(behind(to, us)).with(to);
         self.slider_attackers(king, !us, occupied).is_empty()
     }
 
@@ -142,15 +131,10 @@ impl Position {
 
     /// Sliders of a colour that attack a square with the given occupancy.
     #[inline]
-    pub(super) fn slider_attackers(
-        &self,
-        square: Square,
-        by: Color,
-        occupied: Bitboard,
-    ) -> Bitboard {
+    pub(super) fn slider_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
         let (straight, diagonal) = self.sliders();
-        let rays = attacks::rook_attacks(square, occupied) & straight
-            | attacks::bishop_attacks(square, occupied) & diagonal;
+        let rays =
+            attacks::rook_attacks(square, occupied) & straight | attacks::bishop_attacks(square, occupied) & diagonal;
         rays & self.by_color(by)
     }
 
@@ -171,10 +155,7 @@ impl Position {
     pub fn attacks_by(&self, color: Color, role: Role) -> Bitboard {
         let occupied = self.occupied();
         let attacks_of = |from| attacks::attacks(from, Piece { color, role }, occupied);
-        self.pieces(color, role)
-            .into_iter()
-            .map(attacks_of)
-            .fold(Bitboard::EMPTY, |a, b| a | b)
+        self.pieces(color, role).into_iter().map(attacks_of).fold(Bitboard::EMPTY, |a, b| a | b)
     }
 
     /// The squares and pieces from which the side to move can give check.
@@ -192,10 +173,7 @@ impl Position {
                 discoverers |= blockers & self.by_color(us);
             }
         }
-        CheckInfo {
-            squares: [pawn, knight, bishop, rook, bishop | rook, Bitboard::EMPTY],
-            discoverers,
-        }
+        CheckInfo { squares: [pawn, knight, bishop, rook, bishop | rook, Bitboard::EMPTY], discoverers }
     }
 
     /// Whether a legal move gives check; `info` is this position's [`Position::check_info`].
@@ -218,20 +196,14 @@ impl Position {
                 let occupied = self.occupied().without(from);
                 targets_of(role, to, occupied).contains(king)
             }
-            None => {
-                self.state.ep == Some(to) && role == Role::Pawn && self.ep_gives_check(from, to)
-            }
+            None => self.state.ep == Some(to) && role == Role::Pawn && self.ep_gives_check(from, to),
         }
     }
 
     /// Whether en passant gives check: a slider may attack through both vacated squares.
     fn ep_gives_check(&self, from: Square, to: Square) -> bool {
         let us = self.turn;
-        let occupied = self
-            .occupied()
-            .without(from)
-            .without(behind(to, us))
-            .with(to);
+        let occupied = self.occupied().without(from).without(behind(to, us)).with(to);
         self.slider_attackers(self.king(!us), us, occupied).any()
     }
 

@@ -58,11 +58,7 @@ impl Position {
         }
         let Some(role) = self.role_at(to) else { return };
         self.remove(to, us, role);
-        let role = if m.promotion().is_some() {
-            Role::Pawn
-        } else {
-            role
-        };
+        let role = if m.promotion().is_some() { Role::Pawn } else { role };
         self.put(from, us, role);
         if let Some(captured) = captured {
             self.put(self.capture_square(m, role), !us, captured);
@@ -132,10 +128,7 @@ impl Position {
         let index = self.lane_index(m);
         let lane = self.lanes[usize::from(index)];
         self.state.castled = Some(index);
-        let changes = [
-            (Role::King, king, lane.king_to),
-            (Role::Rook, rook, lane.rook_to),
-        ];
+        let changes = [(Role::King, king, lane.king_to), (Role::Rook, rook, lane.rook_to)];
         for (role, from, _) in changes {
             self.remove(from, us, role);
             self.state.toggle(from, us, role);
@@ -143,11 +136,7 @@ impl Position {
         for (role, from, to) in changes {
             self.put(to, us, role);
             self.state.toggle(to, us, role);
-            dirty.push(DirtyPiece {
-                piece: role.of(us),
-                from: Some(from),
-                to: Some(to),
-            });
+            dirty.push(DirtyPiece { piece: role.of(us), from: Some(from), to: Some(to) });
         }
     }
 
@@ -170,29 +159,17 @@ impl Position {
         let Some(role) = self.role_at(from) else {
             return;
         };
-        let captured = if en_passant {
-            Some(Role::Pawn)
-        } else {
-            self.role_at(to)
-        };
+        let captured = if en_passant { Some(Role::Pawn) } else { self.role_at(to) };
         let new_role = m.promotion().unwrap_or(role);
         let landing_square = (new_role == role).then_some(to);
-        dirty.push(DirtyPiece {
-            piece: role.of(us),
-            from: Some(from),
-            to: landing_square,
-        });
+        dirty.push(DirtyPiece { piece: role.of(us), from: Some(from), to: landing_square });
         if let Some(captured) = captured {
             let square = if en_passant { behind(to, us) } else { to };
             self.remove(square, !us, captured);
             self.state.toggle(square, !us, captured);
             self.state.captured = Some(captured);
             self.state.halfmoves = 0;
-            dirty.push(DirtyPiece {
-                piece: captured.of(!us),
-                from: Some(square),
-                to: None,
-            });
+            dirty.push(DirtyPiece { piece: captured.of(!us), from: Some(square), to: None });
         }
         self.remove(from, us, role);
         self.state.toggle(from, us, role);
@@ -201,11 +178,7 @@ impl Position {
         if role == Role::Pawn {
             self.state.halfmoves = 0;
             if new_role != role {
-                dirty.push(DirtyPiece {
-                    piece: new_role.of(us),
-                    from: None,
-                    to: Some(to),
-                });
+                dirty.push(DirtyPiece { piece: new_role.of(us), from: None, to: Some(to) });
             }
             self.set_en_passant(from, to);
         }
@@ -251,11 +224,7 @@ impl Position {
     #[inline]
     pub(super) fn capture_square(&self, m: Move, role: Role) -> Square {
         let en_passant = role == Role::Pawn && self.state.ep == Some(m.to());
-        if en_passant {
-            behind(m.to(), self.turn)
-        } else {
-            m.to()
-        }
+        if en_passant { behind(m.to(), self.turn) } else { m.to() }
     }
 
     #[inline]

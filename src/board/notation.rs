@@ -7,8 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use shakmaty::fen::Fen;
 use shakmaty::san::{San, SanError, SanPlus};
 use shakmaty::{
-    CastlingMode, Chess, Color, File, FromSetup, PositionError, PositionErrorKinds, Rank, Role,
-    Setup, Square,
+    CastlingMode, Chess, Color, File, FromSetup, PositionError, PositionErrorKinds, Rank, Role, Setup, Square,
 };
 
 use super::zobrist::RIGHTS;
@@ -39,14 +38,9 @@ impl Position {
         let board = self.to_setup().board;
         let turn = self.turn().char();
         let castling = self.castling_text();
-        let ep = self
-            .ep_square()
-            .map_or_else(|| "-".to_owned(), |ep| ep.to_string());
+        let ep = self.ep_square().map_or_else(|| "-".to_owned(), |ep| ep.to_string());
         let (halfmoves, fullmoves) = (self.halfmoves(), self.fullmoves());
-        format!(
-            "{} {turn} {castling} {ep} {halfmoves} {fullmoves}",
-            board.board_fen()
-        )
+        format!("{} {turn} {castling} {ep} {halfmoves} {fullmoves}", board.board_fen())
     }
 
     /// The castling field of the FEN.
@@ -63,11 +57,7 @@ impl Position {
             };
             text.push(color.fold_wb(letter.to_ascii_uppercase(), letter));
         }
-        if text.is_empty() {
-            "-".to_owned()
-        } else {
-            text
-        }
+        if text.is_empty() { "-".to_owned() } else { text }
     }
 
     /// The legal move in UCI notation. Castling may be written as e1g1 or e1h1 in both modes, and the promotion letter
@@ -76,11 +66,7 @@ impl Position {
         let m = parse_move_text(text)?;
         let color = self.turn();
         if !self.by_color(color).contains(m.from()) {
-            bail!(
-                "'{text}' is not legal: {} has no piece on {}",
-                name(color),
-                m.from()
-            );
+            bail!("'{text}' is not legal: {} has no piece on {}", name(color), m.from());
         }
         let is_legal = |m: &Move| self.pseudo_legal(*m) && self.legal(*m);
         if is_legal(&m) {
@@ -98,11 +84,7 @@ impl Position {
         }
         let right = us.fold_wb(0, 2) + usize::from(m.to() < king);
         let lane = self.lanes[right];
-        if m.to() == lane.king_to {
-            Move::new(king, lane.rook)
-        } else {
-            None
-        }
+        if m.to() == lane.king_to { Move::new(king, lane.rook) } else { None }
     }
 
     /// UCI text of a move. Castling is written as e1g1, or as e1h1 if `chess960`. Where king and rook did not start on
@@ -122,9 +104,7 @@ impl Position {
 
     /// The legal move in standard algebraic notation; check and mate signs are ignored.
     pub fn parse_san(&self, text: &str) -> Result<Move> {
-        let san: SanPlus = text
-            .parse()
-            .map_err(|_| anyhow!("'{}' is not a move in SAN", excerpt(text)))?;
+        let san: SanPlus = text.parse().map_err(|_| anyhow!("'{}' is not a move in SAN", excerpt(text)))?;
         let found = san.san.to_move(&self.to_chess());
         let found = found.map_err(|why| {
             let why = match why {
@@ -140,10 +120,7 @@ impl Position {
     pub fn san(&self, m: Move) -> String {
         let chess = self.to_chess();
         let same = |&other: &shakmaty::Move| from_shakmaty(other) == Some(m);
-        match shakmaty::Position::legal_moves(&chess)
-            .into_iter()
-            .find(same)
-        {
+        match shakmaty::Position::legal_moves(&chess).into_iter().find(same) {
             Some(found) => SanPlus::from_move(chess, found).to_string(),
             None => San::Null.to_string(),
         }
@@ -184,12 +161,7 @@ fn parse_move_text(text: &str) -> Result<Move> {
             _ => None,
         }
     };
-    parse().ok_or_else(|| {
-        anyhow!(
-            "'{}' is not a move; expected one such as e2e4 or e7e8q",
-            excerpt(text)
-        )
-    })
+    parse().ok_or_else(|| anyhow!("'{}' is not a move; expected one such as e2e4 or e7e8q", excerpt(text)))
 }
 
 /// Converts shakmaty's move into a [`Move`].
@@ -221,9 +193,8 @@ fn parse_fen(fen: &str, mode: CastlingMode) -> Result<Chess> {
     setup.halfmoves = parse_clock(fields.get(4), 0, "halfmove clock")?.min(100);
     let fullmoves = parse_clock(fields.get(5), 1, "move number")?;
     setup.fullmoves = NonZeroU32::new(fullmoves).unwrap_or(NonZeroU32::MIN);
-    let names_files = fields
-        .get(2)
-        .is_some_and(|field| field.contains(|letter| matches!(letter, 'A'..='H' | 'a'..='h')));
+    let names_files =
+        fields.get(2).is_some_and(|field| field.contains(|letter| matches!(letter, 'A'..='H' | 'a'..='h')));
     let mode = match mode {
         // Shredder letters of standard castling are common and do not change the mode.
         CastlingMode::Standard if names_files => CastlingMode::detect(&setup),
@@ -292,89 +263,35 @@ mod tests {
             // Missing fields.
             ("4k3/8/8/8/8/8/8/4K3", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
             ("4k3/8/8/8/8/8/8/4K3 b", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
-            (
-                "4k3/8/8/8/8/8/8/4K3 b - - - -",
-                "4k3/8/8/8/8/8/8/4K3 b - - 0 1",
-            ),
-            (
-                "  4k3/8/8/8/8/8/8/4K3  b -  - 7 0 ",
-                "4k3/8/8/8/8/8/8/4K3 b - - 7 1",
-            ),
+            ("4k3/8/8/8/8/8/8/4K3 b - - - -", "4k3/8/8/8/8/8/8/4K3 b - - 0 1"),
+            ("  4k3/8/8/8/8/8/8/4K3  b -  - 7 0 ", "4k3/8/8/8/8/8/8/4K3 b - - 7 1"),
             // Clocks beyond the rules.
-            (
-                "4k3/8/8/8/8/8/8/4K3 w - - 150 200",
-                "4k3/8/8/8/8/8/8/4K3 w - - 100 200",
-            ),
-            (
-                "4k3/8/8/8/8/8/8/4K3 w - - 99999999999 99999999999",
-                "4k3/8/8/8/8/8/8/4K3 w - - 100 1048576",
-            ),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 150 200", "4k3/8/8/8/8/8/8/4K3 w - - 100 200"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 99999999999 99999999999", "4k3/8/8/8/8/8/8/4K3 w - - 100 1048576"),
             // Castling rights without king or rook on its square.
-            (
-                "4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1",
-                "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-            ),
-            (
-                "4k2r/8/8/8/8/8/4K3/7R w KQkq - 0 1",
-                "4k2r/8/8/8/8/8/4K3/7R w k - 0 1",
-            ),
-            (
-                "4k3/8/8/8/8/8/8/4K2R w HQ - 0 1",
-                "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
-            ),
+            ("4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            ("4k2r/8/8/8/8/8/4K3/7R w KQkq - 0 1", "4k2r/8/8/8/8/8/4K3/7R w k - 0 1"),
+            ("4k3/8/8/8/8/8/8/4K2R w HQ - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"),
             // En passant squares without a pawn, on a wrong rank, or without a capturer.
-            (
-                "4k3/8/8/8/8/8/8/4K3 w - e6 0 1",
-                "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-            ),
-            (
-                "4k3/8/8/8/4P3/8/8/4K3 b - e4 0 1",
-                "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
-            ),
-            (
-                "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1",
-                "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1",
-            ),
-            (
-                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
-                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
-            ),
+            ("4k3/8/8/8/8/8/8/4K3 w - e6 0 1", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
+            ("4k3/8/8/8/4P3/8/8/4K3 b - e4 0 1", "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1"),
+            ("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1", "4k3/8/8/8/4P3/8/8/4K3 b - - 0 1"),
+            ("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"),
             // Unusual material.
-            (
-                "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
-                "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1",
-            ),
-            (
-                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
-                "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1",
-            ),
-            (
-                "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
-                "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1",
-            ),
+            ("nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1", "nnn1k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1"),
+            ("4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1", "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1"),
+            ("4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1", "4k3/8/8/8/8/QQQQQQQQ/QQQQQQQQ/4K3 b - - 0 1"),
             // Checks that no move can give.
-            (
-                "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
-                "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1",
-            ),
+            ("4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1", "4k3/8/3N1N2/8/8/8/8/4K3 b - - 0 1"),
             // In standard mode, Chess960 castling needs file letters.
-            (
-                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1",
-                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w - - 0 1",
-            ),
-            (
-                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
-                "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1",
-            ),
+            ("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1", "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w - - 0 1"),
+            ("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1", "1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1"),
             (
                 "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w KQkq - 0 1",
                 "8/p1r1rk1p/2R1pb2/P4p2/1N4p1/1Pp1P1P1/5P1P/2R3K1 w - - 0 1",
             ),
             // An en passant right without a legal capture: the capturing pawn is pinned.
-            (
-                "3k4/8/8/8/3pP3/8/8/3RK3 b - e3 0 1",
-                "3k4/8/8/8/3pP3/8/8/3RK3 b - - 0 1",
-            ),
+            ("3k4/8/8/8/3pP3/8/8/3RK3 b - e3 0 1", "3k4/8/8/8/3pP3/8/8/3RK3 b - - 0 1"),
         ] {
             let position = read(fen).unwrap_or_else(|why| panic!("{why:#}"));
             assert_eq!(position.fen(), becomes);
@@ -391,24 +308,15 @@ mod tests {
             ("4k3/8/8/8/8/8/8/3KK3 w - - 0 1", "more than one king"),
             ("4k3/8/8/8/8/8/8/P3K3 w - - 0 1", "first or last rank"),
             ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "first or last rank"),
-            (
-                "4k3/8/8/8/8/8/8/4R1K1 w - - 0 1",
-                "Black is in check, but White",
-            ),
+            ("4k3/8/8/8/8/8/8/4R1K1 w - - 0 1", "Black is in check, but White"),
             ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "is in check, but"),
-            (
-                "4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQK w - - 0 1",
-                "33 pieces",
-            ),
+            ("4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQQQQK w - - 0 1", "33 pieces"),
             ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "turn"),
             ("4k3/8/8/8/8/8/8/4K3 w xyz - 0 1", "castling"),
             ("4k3/8/8/8/8/8/8/4K3 w - e9 0 1", "ep square"),
             ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", "halfmove clock '-1'"),
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 one", "move number 'one'"),
-            (
-                "4k3/8/8/8/8/8/8/4K3 w - - 0 1 moves",
-                "'moves' after the six fields",
-            ),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 moves", "'moves' after the six fields"),
             ("4k3/9/8/8/8/8/8/4K3 w - - 0 1", "board"),
             ("4k3/7/8/8/8/8/8/4K3 w - - 0 1", "board"),
             ("4k3/8/8/8/8/8/8/4K3/8 w - - 0 1", "9 ranks"),
@@ -433,9 +341,7 @@ mod tests {
             }
         }
         let inner = read("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1").expect("Chess960 rights");
-        let m = inner
-            .parse_uci("e1g1")
-            .expect("king takes the rook on the castling destination");
+        let m = inner.parse_uci("e1g1").expect("king takes the rook on the castling destination");
         assert!(inner.is_castling(m));
         assert_eq!(inner.uci(m, false), "e1g1");
         assert_eq!(inner.parse_uci("e1b1").ok(), inner.parse_uci("e1c1").ok());
@@ -469,10 +375,7 @@ mod tests {
     fn san_is_parsed_and_written() {
         let start = Position::startpos();
         let m = start.parse_san("Nf3").expect("Nf3");
-        assert_eq!(
-            (start.uci(m, false).as_str(), start.san(m).as_str()),
-            ("g1f3", "Nf3")
-        );
+        assert_eq!((start.uci(m, false).as_str(), start.san(m).as_str()), ("g1f3", "Nf3"));
         assert!(start.parse_san("Nf4").is_err() && start.parse_san("").is_err());
         let mate = read("6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1").expect("a back rank");
         assert_eq!(mate.san(mate.parse_uci("a1a8").expect("Ra8")), "Ra8#");
@@ -482,10 +385,7 @@ mod tests {
     #[test]
     fn diagram_shows_board_and_key() {
         let text = Position::startpos().diagram();
-        assert!(
-            text.contains("| r | n | b | q | k | b | n | r | 8"),
-            "{text}"
-        );
+        assert!(text.contains("| r | n | b | q | k | b | n | r | 8"), "{text}");
         // The Polyglot key of the initial position.
         assert!(text.contains("Key: 463B96181691FC9C"), "{text}");
     }

@@ -37,10 +37,7 @@ impl Opening {
     fn read(line: &str, mode: CastlingMode) -> Result<Self> {
         if line.contains('/') {
             let start = Position::from_fen(&fen_of(line), mode)?;
-            return Ok(Self {
-                start,
-                moves: Vec::new(),
-            });
+            return Ok(Self { start, moves: Vec::new() });
         }
         let start = Position::startpos();
         let (mut position, mut moves) = (start.clone(), Vec::new());
@@ -98,9 +95,7 @@ impl Book {
     /// Fails if the embedded data are damaged.
     pub fn builtin() -> Result<Self> {
         let mut text = String::new();
-        GzDecoder::new(BUILTIN_LINES)
-            .read_to_string(&mut text)
-            .context("the built-in book is damaged")?;
+        GzDecoder::new(BUILTIN_LINES).read_to_string(&mut text).context("the built-in book is damaged")?;
         Self::parse(&text, CastlingMode::Standard)
     }
 
@@ -114,11 +109,8 @@ impl Book {
             match Opening::read(line, mode) {
                 Ok(_) => lines.push(line.to_owned()),
                 Err(error) => {
-                    let first = skipped.get_or_insert_with(|| Skipped {
-                        count: 0,
-                        line: number,
-                        reason: format!("{error:#}"),
-                    });
+                    let first =
+                        skipped.get_or_insert_with(|| Skipped { count: 0, line: number, reason: format!("{error:#}") });
                     first.count += 1;
                 }
             }
@@ -126,11 +118,7 @@ impl Book {
         match skipped {
             Some(first) if lines.is_empty() => bail!("line {}: {}", first.line, first.reason),
             None if lines.is_empty() => bail!("the book is empty"),
-            skipped => Ok(Self {
-                lines,
-                mode,
-                skipped,
-            }),
+            skipped => Ok(Self { lines, mode, skipped }),
         }
     }
 
@@ -153,10 +141,8 @@ impl Book {
     /// The opening with this number, from 0.
     pub fn opening(&self, number: usize) -> Opening {
         // Every line was parsed successfully before.
-        Opening::read(&self.lines[number], self.mode).unwrap_or_else(|_| Opening {
-            start: Position::startpos(),
-            moves: Vec::new(),
-        })
+        Opening::read(&self.lines[number], self.mode)
+            .unwrap_or_else(|_| Opening { start: Position::startpos(), moves: Vec::new() })
     }
 }
 

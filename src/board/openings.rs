@@ -32,11 +32,7 @@ impl Openings {
     /// first invalid line.
     pub fn new(book: Option<&Path>, mode: CastlingMode, plies: Option<usize>) -> Result<Self> {
         let book = book.map(|path| Book::read(path, mode)).transpose()?;
-        let default = if book.is_some() {
-            PLIES_FROM_BOOK
-        } else {
-            PLIES_FROM_START
-        };
+        let default = if book.is_some() { PLIES_FROM_BOOK } else { PLIES_FROM_START };
         let plies = plies.unwrap_or(default);
         Ok(Self { book, mode, plies })
     }
@@ -45,11 +41,7 @@ impl Openings {
     ///
     /// # Errors
     /// Fails if none is found, which only an unusual book or `accept` can cause.
-    pub fn next(
-        &self,
-        rng: &mut SplitMix64,
-        mut accept: impl FnMut(&Position) -> bool,
-    ) -> Result<Position> {
+    pub fn next(&self, rng: &mut SplitMix64, mut accept: impl FnMut(&Position) -> bool) -> Result<Position> {
         for _ in 0..MAX_FAILURES {
             let start = self.start(rng);
             let plies = self.plies + rng.below(2);
@@ -139,9 +131,7 @@ mod tests {
     #[test]
     fn chess960_start_yields_all_960_arrays() {
         let mut rng = SplitMix64::new(1);
-        let arrays: HashSet<String> = (0..20_000)
-            .map(|_| chess960_start(&mut rng).fen())
-            .collect();
+        let arrays: HashSet<String> = (0..20_000).map(|_| chess960_start(&mut rng).fen()).collect();
         assert_eq!(arrays.len(), 960);
     }
 }

@@ -18,11 +18,7 @@ pub fn perft(position: &mut Position, depth: u32) -> u64 {
 }
 
 /// Leaf nodes at `depth`, or `None` once `is_stopped` returns true. It is called every few milliseconds.
-pub fn perft_until(
-    position: &mut Position,
-    depth: u32,
-    is_stopped: &dyn Fn() -> bool,
-) -> Option<u64> {
+pub fn perft_until(position: &mut Position, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<u64> {
     /// Maximum depth that is counted in one go; it takes only milliseconds.
     const MAX_UNDIVIDED: u32 = 4;
     if is_stopped() {
@@ -75,14 +71,9 @@ fn parse_suite_line(line: &str, suite: &mut Vec<SuiteLine>) -> Result<()> {
         return Ok(());
     }
     if let Some(fen) = line.strip_prefix("epd ") {
-        suite.push(SuiteLine {
-            fen: fen.trim().to_owned(),
-            counts: Vec::new(),
-        });
+        suite.push(SuiteLine { fen: fen.trim().to_owned(), counts: Vec::new() });
     } else if let Some(count) = line.strip_prefix("perft ") {
-        let last = suite
-            .last_mut()
-            .context("found a 'perft' line before the first 'epd' line")?;
+        let last = suite.last_mut().context("found a 'perft' line before the first 'epd' line")?;
         last.counts.push(parse_count(count)?);
     } else {
         suite.push(parse_epd_line(line)?);
@@ -97,9 +88,7 @@ fn parse_epd_line(line: &str) -> Result<SuiteLine> {
     let mut counts = Vec::new();
     for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
         let count = part.strip_prefix(['D', 'd']);
-        counts.push(parse_count(count.with_context(|| {
-            format!("expected ';D<depth> <count>', found '{part}'")
-        })?)?);
+        counts.push(parse_count(count.with_context(|| format!("expected ';D<depth> <count>', found '{part}'"))?)?);
     }
     if counts.is_empty() {
         bail!("missing ';D<depth> <count>' after the position");

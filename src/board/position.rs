@@ -4,8 +4,8 @@
 //! repetition and text.
 
 use shakmaty::{
-    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece,
-    Position as _, PositionError, Role, Setup, Square,
+    Bitboard, Board, ByColor, ByRole, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece, Position as _,
+    PositionError, Role, Setup, Square,
 };
 
 use super::Move;
@@ -243,9 +243,7 @@ impl Position {
     /// pushed one, even if its capture is not legal.
     pub fn polyglot_key(&self) -> u64 {
         match self.state.ep_adjacent {
-            Some(passed) if self.state.ep.is_none() => {
-                self.state.key ^ zobrist::en_passant(passed.file())
-            }
+            Some(passed) if self.state.ep.is_none() => self.state.key ^ zobrist::en_passant(passed.file()),
             _ => self.state.key,
         }
     }
@@ -407,10 +405,7 @@ impl Position {
     /// Rooks and queens, bishops and queens, of both colours.
     #[inline]
     pub(super) fn sliders(&self) -> (Bitboard, Bitboard) {
-        (
-            self.by_role.rook | self.by_role.queen,
-            self.by_role.bishop | self.by_role.queen,
-        )
+        (self.by_role.rook | self.by_role.queen, self.by_role.bishop | self.by_role.queen)
     }
 
     /// Sliders of `by` that would attack `square` on an empty board.
@@ -427,8 +422,8 @@ impl Position {
     pub(super) fn checkers_and_pins(&self) -> (Bitboard, Bitboard) {
         let (us, them) = (self.turn, !self.turn);
         let king = self.king(us);
-        let leapers = attacks::knight_attacks(king) & self.by_role.knight
-            | attacks::pawn_attacks(us, king) & self.by_role.pawn;
+        let leapers =
+            attacks::knight_attacks(king) & self.by_role.knight | attacks::pawn_attacks(us, king) & self.by_role.pawn;
         let mut checkers = leapers & self.by_color(them);
         let mut pinned = Bitboard::EMPTY;
         let occupied = self.occupied();
@@ -494,10 +489,5 @@ fn lane(color: Color, side: CastlingSide, rook: Option<Square>, path: Bitboard) 
         CastlingSide::KingSide => color.fold_wb(Square::H1, Square::H8),
         CastlingSide::QueenSide => color.fold_wb(Square::A1, Square::A8),
     };
-    CastlingLane {
-        rook: rook.unwrap_or(corner),
-        king_to: side.king_to(color),
-        rook_to: side.rook_to(color),
-        path,
-    }
+    CastlingLane { rook: rook.unwrap_or(corner), king_to: side.king_to(color), rook_to: side.rook_to(color), path }
 }

@@ -41,11 +41,7 @@ impl Position {
             let earlier = &self.history[self.history.len() - back];
             if earlier.key == self.state.key {
                 let distance = back as i16;
-                return if earlier.repetition != 0 {
-                    -distance
-                } else {
-                    distance
-                };
+                return if earlier.repetition != 0 { -distance } else { distance };
             }
             back += 2;
         }
@@ -71,11 +67,7 @@ impl Position {
         while back <= reach {
             let earlier = &self.history[self.history.len() - back];
             let counts = back < ply || earlier.repetition != 0;
-            if counts
-                && cuckoo
-                    .find(self.state.key ^ earlier.key)
-                    .is_some_and(|m| self.can_slide(m))
-            {
+            if counts && cuckoo.find(self.state.key ^ earlier.key).is_some_and(|m| self.can_slide(m)) {
                 return true;
             }
             back += 2;
@@ -117,10 +109,7 @@ static CUCKOO: LazyLock<Cuckoo> = LazyLock::new(Cuckoo::new);
 
 impl Cuckoo {
     fn new() -> Self {
-        let mut cuckoo = Self {
-            keys: Box::new([0; SLOTS]),
-            moves: Box::new([(Square::A1, Square::A1); SLOTS]),
-        };
+        let mut cuckoo = Self { keys: Box::new([0; SLOTS]), moves: Box::new([(Square::A1, Square::A1); SLOTS]) };
         for (key, squares) in reversible_moves() {
             cuckoo.insert(key, squares);
         }
@@ -134,20 +123,14 @@ impl Cuckoo {
         while key != 0 {
             std::mem::swap(&mut self.keys[slot], &mut key);
             std::mem::swap(&mut self.moves[slot], &mut squares);
-            slot = if slot == first_slot(key) {
-                second_slot(key)
-            } else {
-                first_slot(key)
-            };
+            slot = if slot == first_slot(key) { second_slot(key) } else { first_slot(key) };
         }
     }
 
     /// The two squares of the reversible move with this key difference.
     #[inline]
     fn find(&self, key: u64) -> Option<(Square, Square)> {
-        let slot = [first_slot(key), second_slot(key)]
-            .into_iter()
-            .find(|&i| self.keys[i] == key)?;
+        let slot = [first_slot(key), second_slot(key)].into_iter().find(|&i| self.keys[i] == key)?;
         (key != 0).then(|| self.moves[slot])
     }
 }
@@ -164,16 +147,8 @@ fn second_slot(key: u64) -> usize {
 
 /// Every move of a piece other than a pawn on the empty board, once per pair of squares, with its key difference.
 fn reversible_moves() -> impl Iterator<Item = (u64, (Square, Square))> {
-    let pieces = [
-        Role::Knight,
-        Role::Bishop,
-        Role::Rook,
-        Role::Queen,
-        Role::King,
-    ];
-    let pieces = pieces
-        .into_iter()
-        .flat_map(|role| Color::ALL.map(|color| role.of(color)));
+    let pieces = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
+    let pieces = pieces.into_iter().flat_map(|role| Color::ALL.map(|color| role.of(color)));
     pieces.flat_map(|piece| {
         Square::ALL.into_iter().flat_map(move |a| {
             let targets = attacks::attacks(a, piece, Bitboard::EMPTY);

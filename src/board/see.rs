@@ -13,24 +13,10 @@ const VALUES: [i32; 6] = [100, 300, 300, 500, 900, 20_000];
 const PROMOTION_GAIN: i32 = VALUES[4] - VALUES[0];
 
 /// Roles in order of value, cheapest first.
-const ROLES: [Role; 6] = [
-    Role::Pawn,
-    Role::Knight,
-    Role::Bishop,
-    Role::Rook,
-    Role::Queen,
-    Role::King,
-];
+const ROLES: [Role; 6] = [Role::Pawn, Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
 
 /// The same order on the last rank, where a capturing pawn promotes and a queen is at risk.
-const LAST_RANK_ROLES: [Role; 6] = [
-    Role::Knight,
-    Role::Bishop,
-    Role::Rook,
-    Role::Pawn,
-    Role::Queen,
-    Role::King,
-];
+const LAST_RANK_ROLES: [Role; 6] = [Role::Knight, Role::Bishop, Role::Rook, Role::Pawn, Role::Queen, Role::King];
 
 /// The exchange value of a role, in centipawns.
 #[inline]

@@ -13,18 +13,10 @@ const GAMES: u64 = 150;
 const PLIES: usize = 160;
 
 /// Plays random games of both kinds. `visit` is called at every position before its moves.
-pub(super) fn random_games(
-    seed: u64,
-    games: u64,
-    mut visit: impl FnMut(&mut Position, &mut SplitMix64),
-) {
+pub(super) fn random_games(seed: u64, games: u64, mut visit: impl FnMut(&mut Position, &mut SplitMix64)) {
     let mut rng = SplitMix64::new(seed);
     for game in 0..games * 2 {
-        let mut position = if game % 2 == 0 {
-            Position::startpos()
-        } else {
-            chess960(&mut rng)
-        };
+        let mut position = if game % 2 == 0 { Position::startpos() } else { chess960(&mut rng) };
         for _ in 0..PLIES {
             visit(&mut position, &mut rng);
             let moves = position.legal_moves();
@@ -41,11 +33,7 @@ fn chess960(rng: &mut SplitMix64) -> Position {
     let mut setup = Setup::initial();
     setup.board = shakmaty::Board::chess960(rng.below(960) as u32);
     setup.castling_rights = setup.board.rooks();
-    Position::from_chess(
-        &setup
-            .position(CastlingMode::Chess960)
-            .expect("a Chess960 start"),
-    )
+    Position::from_chess(&setup.position(CastlingMode::Chess960).expect("a Chess960 start"))
 }
 
 fn sorted(moves: impl IntoIterator<Item = Move>) -> Vec<u16> {
@@ -62,12 +50,7 @@ fn oracle_moves(chess: &Chess) -> Vec<u16> {
 fn legal_moves_equal_shakmaty() {
     random_games(1, GAMES, |position, _| {
         let ours = sorted(position.legal_moves().iter().copied());
-        assert_eq!(
-            ours,
-            oracle_moves(&position.to_chess()),
-            "{}",
-            position.fen()
-        );
+        assert_eq!(ours, oracle_moves(&position.to_chess()), "{}", position.fen());
     });
 }
 
@@ -87,11 +70,7 @@ fn unreachable_positions_have_correct_moves() {
     ] {
         let mut position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         let ours = position.legal_moves();
-        assert_eq!(
-            sorted(ours.iter().copied()),
-            oracle_moves(&position.to_chess()),
-            "{fen}"
-        );
+        assert_eq!(sorted(ours.iter().copied()), oracle_moves(&position.to_chess()), "{fen}");
         for &m in ours.iter() {
             position.do_move(m);
             assert_eq!(position.state, position.recomputed_state(), "{fen} {m:?}");
@@ -103,10 +82,9 @@ fn unreachable_positions_have_correct_moves() {
 /// Positions with more moves than in any game; the list has enough capacity.
 #[test]
 fn move_list_has_room_for_many_queens() {
-    for fen in [
-        "kbQQQQQQ/bb5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/QQQQQQQK w - - 0 1",
-        "kb1Q1Q2/bb4Q1/Q6Q/6Q1/Q6Q/1Q6/Q6Q/1QQQQ1QK w - - 0 1",
-    ] {
+    for fen in
+        ["kbQQQQQQ/bb5Q/Q6Q/Q6Q/Q6Q/Q6Q/Q6Q/QQQQQQQK w - - 0 1", "kb1Q1Q2/bb4Q1/Q6Q/6Q1/Q6Q/1Q6/Q6Q/1QQQQ1QK w - - 0 1"]
+    {
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         let naive = (1..=u16::MAX).filter_map(Move::from_bits);
         let naive = naive.filter(|&m| position.pseudo_legal(m) && position.legal(m));
@@ -117,12 +95,7 @@ fn move_list_has_room_for_many_queens() {
 #[test]
 fn incremental_state_equals_recomputation() {
     random_games(2, GAMES, |position, _| {
-        assert_eq!(
-            position.state,
-            position.recomputed_state(),
-            "{}",
-            position.fen()
-        );
+        assert_eq!(position.state, position.recomputed_state(), "{}", position.fen());
         let key: Zobrist64 = position.to_chess().zobrist_hash(EnPassantMode::Legal);
         assert_eq!(position.key(), key.0, "{}", position.fen());
         let rebuilt = Position::from_chess(&position.to_chess());
@@ -170,10 +143,7 @@ fn en_passant_right_needs_a_legal_capture() {
             chess.play_unchecked(m);
         }
     }
-    assert!(
-        useless > 50 && usable > 500,
-        "{useless} useless, {usable} usable"
-    );
+    assert!(useless > 50 && usable > 500, "{useless} useless, {usable} usable");
 }
 
 /// The rights of standard chess that the pieces on the board support.
@@ -185,9 +155,9 @@ fn supported(position: &Position) -> String {
         ('k', Square::E8, Square::H8, Color::Black),
         ('q', Square::E8, Square::A8, Color::Black),
     ];
-    let rights = rights.into_iter().filter(|&(_, king, rook, color)| {
-        has(king, Role::King, color) && has(rook, Role::Rook, color)
-    });
+    let rights = rights
+        .into_iter()
+        .filter(|&(_, king, rook, color)| has(king, Role::King, color) && has(rook, Role::Rook, color));
     rights.map(|(letter, ..)| letter).collect()
 }
 
@@ -209,17 +179,11 @@ fn castling_letters_without_king_and_rook_are_dropped() {
             assert_eq!(read.castling_mode(), CastlingMode::Standard, "{text}");
             for &m in read.legal_moves().iter().filter(|&&m| read.is_castling(m)) {
                 let usual = [Square::E1, Square::E8].contains(&m.from());
-                assert!(
-                    usual && !read.uci(m, false).ends_with(['a', 'h']),
-                    "{text} {m:?}"
-                );
+                assert!(usual && !read.uci(m, false).ends_with(['a', 'h']), "{text} {m:?}");
             }
         }
     });
-    assert!(
-        positions > 1000 && kept > 1000,
-        "{positions} positions, {kept} rights"
-    );
+    assert!(positions > 1000 && kept > 1000, "{positions} positions, {kept} rights");
 }
 
 #[test]
@@ -300,12 +264,7 @@ fn only_legal_codes_are_accepted() {
             for promotion in 0..16u16 {
                 let near = Move::from_bits(m.bits() & 0xFFF | promotion << 12);
                 let Some(near) = near else { continue };
-                assert_eq!(
-                    accepts(near),
-                    legal.contains(&near),
-                    "{} {near:?}",
-                    position.fen()
-                );
+                assert_eq!(accepts(near), legal.contains(&near), "{} {near:?}", position.fen());
             }
         }
     });
@@ -328,25 +287,13 @@ fn noisy_and_quiet_stages_partition_the_pseudo_legal_moves() {
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
         position.generate_noisy(&mut noisy);
         position.generate_quiet(&mut quiet);
-        assert!(
-            noisy.iter().all(|&m| position.is_noisy(m)),
-            "{}",
-            position.fen()
-        );
-        assert!(
-            quiet.iter().all(|&m| !position.is_noisy(m)),
-            "{}",
-            position.fen()
-        );
+        assert!(noisy.iter().all(|&m| position.is_noisy(m)), "{}", position.fen());
+        assert!(quiet.iter().all(|&m| !position.is_noisy(m)), "{}", position.fen());
         let mut all = sorted(noisy.iter().chain(quiet.iter()).copied());
         let generated = all.len();
         all.dedup();
         assert_eq!(all.len(), generated, "duplicate move in {}", position.fen());
-        assert!(
-            all.iter()
-                .filter_map(|&c| Move::from_bits(c))
-                .all(|m| position.pseudo_legal(m))
-        );
+        assert!(all.iter().filter_map(|&c| Move::from_bits(c)).all(|m| position.pseudo_legal(m)));
     });
 }
 
@@ -356,21 +303,13 @@ fn captures_and_attacks_agree_with_shakmaty() {
         let chess = position.to_chess();
         for m in &chess.legal_moves() {
             let ours = from_shakmaty(*m).expect("a move of chess");
-            assert_eq!(
-                position.captured(ours),
-                m.capture(),
-                "{} {m:?}",
-                position.fen()
-            );
+            assert_eq!(position.captured(ours), m.capture(), "{} {m:?}", position.fen());
             assert_eq!(position.is_castling(ours), m.is_castle());
             assert_eq!(position.is_en_passant(ours), m.is_en_passant());
         }
         let attacks = |color| {
             let of = |role| position.attacks_by(color, role);
-            Role::ALL
-                .into_iter()
-                .map(of)
-                .fold(Bitboard::EMPTY, |a, b| a | b)
+            Role::ALL.into_iter().map(of).fold(Bitboard::EMPTY, |a, b| a | b)
         };
         for square in Square::ALL {
             let attackers = position.attackers_to(square, position.occupied());
@@ -380,10 +319,7 @@ fn captures_and_attacks_agree_with_shakmaty() {
                 assert_eq!(attacks(color).contains(square), theirs.any());
             }
         }
-        assert_eq!(
-            position.is_insufficient_material(),
-            chess.is_insufficient_material()
-        );
+        assert_eq!(position.is_insufficient_material(), chess.is_insufficient_material());
     });
 }
 
@@ -393,20 +329,10 @@ fn notation_round_trips() {
         for &m in position.legal_moves().iter() {
             for chess960 in [false, true] {
                 let text = position.uci(m, chess960);
-                assert_eq!(
-                    position.parse_uci(&text).ok(),
-                    Some(m),
-                    "{text} in {}",
-                    position.fen()
-                );
+                assert_eq!(position.parse_uci(&text).ok(), Some(m), "{text} in {}", position.fen());
             }
             let san = position.san(m);
-            assert_eq!(
-                position.parse_san(&san).ok(),
-                Some(m),
-                "{san} in {}",
-                position.fen()
-            );
+            assert_eq!(position.parse_san(&san).ok(), Some(m), "{san} in {}", position.fen());
         }
         let again = Position::from_fen(&position.fen(), position.castling_mode());
         assert_eq!(again.expect("our own FEN").fen(), position.fen());
@@ -439,9 +365,7 @@ fn shuffling_games(mut visit: impl FnMut(&mut Position, usize)) {
 /// In half of the cases, the move that returns the piece that moved two plies ago.
 fn biased(position: &Position, moves: &MoveList, rng: &mut SplitMix64) -> Move {
     let last = position.history.last().and_then(|state| state.mv);
-    let back = last
-        .and_then(|m| Move::new(m.to(), m.from()))
-        .filter(|m| moves.contains(m));
+    let back = last.and_then(|m| Move::new(m.to(), m.from())).filter(|m| moves.contains(m));
     match back {
         Some(m) if rng.below(2) == 0 => m,
         _ => moves[rng.below(moves.len())],
@@ -464,12 +388,7 @@ fn repetition_equals_brute_force() {
             let (inside, before) = occurrences(position, ply);
             let expected = inside >= 1 || inside + before >= 2;
             seen += usize::from(expected);
-            assert_eq!(
-                position.is_repetition(ply),
-                expected,
-                "{} ply {ply}",
-                position.fen()
-            );
+            assert_eq!(position.is_repetition(ply), expected, "{} ply {ply}", position.fen());
         }
     });
     assert!(seen > 1000, "only {seen} repetitions tested");

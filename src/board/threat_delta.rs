@@ -30,26 +30,14 @@ pub(crate) struct MoveBoards {
 impl MoveBoards {
     /// A null move on an empty board.
     pub(crate) fn empty() -> Self {
-        let empty = Placement {
-            by_role: ByRole::default(),
-            by_color: ByColor::default(),
-            mailbox: [None; 64],
-        };
-        Self {
-            before: empty,
-            after: empty,
-            changed: Bitboard::EMPTY,
-        }
+        let empty = Placement { by_role: ByRole::default(), by_color: ByColor::default(), mailbox: [None; 64] };
+        Self { before: empty, after: empty, changed: Bitboard::EMPTY }
     }
 
     /// Lists in `attacks` the attacks that the move removed and added.
     pub(crate) fn list(&self, attacks: &mut DirtyThreats) {
         attacks.clear();
-        let Self {
-            before,
-            after,
-            changed,
-        } = self;
+        let Self { before, after, changed } = self;
         before.push_attacks_around(*changed, false, attacks);
         after.push_attacks_around(*changed, true, attacks);
     }
@@ -59,12 +47,7 @@ impl Position {
     /// Same as [`Position::do_move_to`], but also stores the boards before and after the move in `around`.
     // CITE: threat deltas recorded while a move is made: Stockfish 18 (idea).
     #[inline]
-    pub(crate) fn do_move_recording(
-        &mut self,
-        m: Move,
-        dirty: &mut DirtyPieces,
-        around: &mut MoveBoards,
-    ) {
+    pub(crate) fn do_move_recording(&mut self, m: Move, dirty: &mut DirtyPieces, around: &mut MoveBoards) {
         around.before = self.placement();
         around.changed = self.squares_changed_by(m);
         self.do_move_to(m, dirty);
@@ -73,11 +56,7 @@ impl Position {
 
     #[inline]
     fn placement(&self) -> Placement {
-        Placement {
-            by_role: self.by_role,
-            by_color: self.by_color,
-            mailbox: self.mailbox,
-        }
+        Placement { by_role: self.by_role, by_color: self.by_color, mailbox: self.mailbox }
     }
 
     /// The squares whose pieces a move of this position changes.
@@ -105,9 +84,7 @@ impl Placement {
             let diagonal = attacks::bishop_attacks(square, self.occupied());
             let lines = [straight, diagonal];
             match self.piece_at(square) {
-                Some(piece) => {
-                    self.push_attacks_of_piece((piece, square), lines, changed, added, attacks)
-                }
+                Some(piece) => self.push_attacks_of_piece((piece, square), lines, changed, added, attacks),
                 None => self.push_attacks_through_gap(square, lines, changed, added, attacks),
             }
         }
@@ -180,9 +157,7 @@ impl Placement {
     fn piece_on(&self, square: Square) -> Piece {
         debug_assert!(self.occupied().contains(square));
         let color = shakmaty::Color::from_white(self.by_color.white.contains(square));
-        self.mailbox[square as usize]
-            .unwrap_or(Role::Pawn)
-            .of(color)
+        self.mailbox[square as usize].unwrap_or(Role::Pawn).of(color)
     }
 
     /// All occupied squares.
@@ -227,9 +202,7 @@ mod tests {
             for to in board.attacks_from(from) & board.occupied() {
                 let attacked = board.piece_at(to).expect("an occupied square");
                 if kinds.contains(attacker.role, attacked.role) {
-                    *attacks
-                        .entry(AttackChange::new(attacker, from, attacked, to, true))
-                        .or_default() += 1;
+                    *attacks.entry(AttackChange::new(attacker, from, attacked, to, true)).or_default() += 1;
                 }
             }
         }

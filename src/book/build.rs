@@ -51,8 +51,7 @@ impl BookBuilder {
     /// divided by one number.
     // CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
     pub fn entries(mut self, min_games: u32) -> Vec<Entry> {
-        self.records
-            .retain(|_, record| record.games >= min_games && record.points > 0);
+        self.records.retain(|_, record| record.games >= min_games && record.points > 0);
         let mut max_points: HashMap<u64, u64> = HashMap::new();
         for (&(key, _), record) in &self.records {
             let max_points = max_points.entry(key).or_default();
@@ -61,11 +60,7 @@ impl BookBuilder {
         let mut entries: Vec<Entry> = self
             .records
             .into_iter()
-            .map(|((key, code), record)| Entry {
-                key,
-                code,
-                weight: scaled(record.points, max_points[&key]),
-            })
+            .map(|((key, code), record)| Entry { key, code, weight: scaled(record.points, max_points[&key]) })
             .collect();
         entries.sort_by_key(|entry| (entry.key, std::cmp::Reverse(entry.weight), entry.code));
         entries
@@ -123,15 +118,9 @@ mod tests {
 
     #[test]
     fn weight_is_success_and_losing_moves_are_omitted() {
-        let book = book(BuildOptions {
-            max_ply: 100,
-            min_games: 1,
-        });
+        let book = book(BuildOptions { max_ply: 100, min_games: 1 });
         let named = |moves: &[(&str, u16)]| -> Vec<(String, u16)> {
-            moves
-                .iter()
-                .map(|(san, w)| ((*san).to_owned(), *w))
-                .collect()
+            moves.iter().map(|(san, w)| ((*san).to_owned(), *w)).collect()
         };
         // e4 won once and lost once, d4 drew, f3 lost.
         assert_eq!(after(&book, &[]), named(&[("e4", 2), ("d4", 1)]));
@@ -143,15 +132,9 @@ mod tests {
 
     #[test]
     fn entries_respect_limits_of_plies_and_games() {
-        let short = book(BuildOptions {
-            max_ply: 1,
-            min_games: 1,
-        });
+        let short = book(BuildOptions { max_ply: 1, min_games: 1 });
         assert_eq!(short.len(), 2);
-        let often = book(BuildOptions {
-            max_ply: 100,
-            min_games: 2,
-        });
+        let often = book(BuildOptions { max_ply: 100, min_games: 2 });
         assert_eq!(after(&often, &[]), [("e4".to_owned(), 2)]);
         assert_eq!(often.len(), 1);
     }

@@ -53,10 +53,7 @@ impl Book {
                 bail!("it is not a regular file");
             }
             if found.len() > MAX_FILE_BYTES {
-                bail!(
-                    "the file is larger than the maximum of {} GiB",
-                    MAX_FILE_BYTES >> 30
-                );
+                bail!("the file is larger than the maximum of {} GiB", MAX_FILE_BYTES >> 30);
             }
             Self::from_bytes(fs::read(path)?)
         };
@@ -120,10 +117,7 @@ impl Book {
                 continue;
             };
             if moves.iter().all(|known| known.m != m) {
-                moves.push(BookMove {
-                    m,
-                    weight: entry.weight,
-                });
+                moves.push(BookMove { m, weight: entry.weight });
             }
         }
         moves.sort_by_key(|found| std::cmp::Reverse(found.weight));
@@ -156,11 +150,7 @@ mod tests {
     fn book(moves: &[(&str, u16)]) -> Book {
         let start = Position::startpos();
         let entry = |key, code, weight| Entry { key, code, weight };
-        let mut entries = vec![
-            entry(3, 77, 5),
-            entry(start.polyglot_key(), 0xFFFF, 9),
-            entry(u64::MAX, 1, 1),
-        ];
+        let mut entries = vec![entry(3, 77, 5), entry(start.polyglot_key(), 0xFFFF, 9), entry(u64::MAX, 1, 1)];
         for (text, weight) in moves {
             let m = start.parse_uci(text).expect("legal");
             entries.push(entry(start.polyglot_key(), code_of(m), *weight));
@@ -174,16 +164,9 @@ mod tests {
     fn moves_are_legal_and_sorted_by_weight() {
         let start = Position::startpos();
         let book = book(&[("e2e4", 3), ("d2d4", 7), ("a2a3", 0), ("e2e4", 3)]);
-        let found: Vec<_> = book
-            .moves(&start)
-            .iter()
-            .map(|found| (start.uci(found.m, false), found.weight))
-            .collect();
+        let found: Vec<_> = book.moves(&start).iter().map(|found| (start.uci(found.m, false), found.weight)).collect();
         let expected = [("d2d4", 7), ("e2e4", 3), ("a2a3", 0)];
-        assert_eq!(
-            found,
-            expected.map(|(text, weight)| (text.to_owned(), weight))
-        );
+        assert_eq!(found, expected.map(|(text, weight)| (text.to_owned(), weight)));
         let mut next = start.clone();
         next.do_move(start.parse_uci("e2e4").expect("legal"));
         assert!(book.moves(&next).is_empty());
@@ -197,9 +180,7 @@ mod tests {
         let draw = |seed| {
             let mut rng = SplitMix64::new(seed);
             let chosen = (0..1000).map(|_| some.choose(&start, &mut rng).expect("a move"));
-            chosen
-                .map(|found| start.uci(found.m, false))
-                .collect::<Vec<_>>()
+            chosen.map(|found| start.uci(found.m, false)).collect::<Vec<_>>()
         };
         let count = |text: &str| draw(1).iter().filter(|found| *found == text).count();
         assert!((700..800).contains(&count("e2e4")), "{}", count("e2e4"));
@@ -216,22 +197,14 @@ mod tests {
         assert!(refusal(Vec::new()).contains("0 bytes"));
         assert!(refusal(vec![0; 17]).contains("17 bytes"));
         let [high, low] = [9, 3].map(|key| {
-            let entry = Entry {
-                key,
-                code: 0,
-                weight: 0,
-            };
+            let entry = Entry { key, code: 0, weight: 0 };
             entry.to_bytes()
         });
         assert!(refusal([high, low].concat()).contains("entry 2"));
         let start = Position::startpos();
         let mut rng = SplitMix64::new(7);
         for _ in 0..200 {
-            let entry = |code| Entry {
-                key: start.polyglot_key(),
-                code,
-                weight: 1,
-            };
+            let entry = |code| Entry { key: start.polyglot_key(), code, weight: 1 };
             let codes: Vec<u16> = (0..500).map(|_| rng.next_u64() as u16).collect();
             let bytes = codes.iter().flat_map(|&code| entry(code).to_bytes());
             let book = Book::from_bytes(bytes.collect()).expect("sorted");

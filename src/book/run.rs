@@ -56,10 +56,7 @@ pub fn make(
     }
     let entries = builder.entries(options.min_games);
     if entries.is_empty() {
-        bail!(
-            "no move was played in at least {} of the {used} games; use a smaller --min-games",
-            options.min_games
-        );
+        bail!("no move was played in at least {} of the {used} games; use a smaller --min-games", options.min_games);
     }
     write_over(out, &KIND, |file| {
         let mut bytes = entries.iter().map(|entry| entry.to_bytes());
@@ -74,10 +71,7 @@ pub fn make(
         counted(used, "game", "games")
     )?;
     if broken > 0 {
-        bail!(
-            "{} skipped or cut; the book was written without them",
-            counted(broken, "game was", "games were")
-        );
+        bail!("{} skipped or cut; the book was written without them", counted(broken, "game was", "games were"));
     }
     Ok(())
 }

@@ -12,8 +12,8 @@ use clap::{CommandFactory as _, Parser};
 #[cfg(feature = "tune")]
 use super::TuneCommand;
 use super::{
-    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs,
-    EvalArgs, NetCommand, PerftArgs, PlayArgs, manual, review,
+    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
+    PerftArgs, PlayArgs, manual, review,
 };
 use crate::board::{CastlingMode, Color};
 use crate::book::{self, Book, BuildOptions};
@@ -46,17 +46,13 @@ const EPD_TIME: Duration = Duration::from_secs(1);
 fn uci_words() -> Vec<&'static str> {
     let line = Cli::command();
     let is_ours = |word: &str| word == "help" || line.find_subcommand(word).is_some();
-    uci::command::words()
-        .filter(|word| !is_ours(word))
-        .collect()
+    uci::command::words().filter(|word| !is_ours(word)).collect()
 }
 
 /// Parses the arguments, runs the command, and turns an error into a message and an exit code.
 pub fn run() -> ExitCode {
-    let arguments: Vec<String> = std::env::args_os()
-        .skip(1)
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     match run_arguments(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the output closed it early, as `head` does: not an error.
@@ -64,11 +60,7 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
             let _ = writeln!(messages(), "error: {}", reason::chain(&error));
-            if error.is::<Interrupted>() {
-                ExitCode::from(interrupt::EXIT_CODE)
-            } else {
-                ExitCode::FAILURE
-            }
+            if error.is::<Interrupted>() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::FAILURE }
         }
     }
 }
@@ -80,9 +72,7 @@ pub(super) fn messages() -> Printable<Stderr> {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
-    error
-        .chain()
-        .any(|cause| cause.downcast_ref().is_some_and(broken))
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(broken))
 }
 
 /// Runs the arguments. UCI commands and OpenBench's quoted `genfens` are handled before clap parses the rest.
@@ -97,9 +87,7 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
         return uci::run_with_commands(&group_commands(arguments, &words));
     }
-    let command = Cli::try_parse()
-        .unwrap_or_else(|error| print_and_exit(&error))
-        .command;
+    let command = Cli::try_parse().unwrap_or_else(|error| print_and_exit(&error)).command;
     match command {
         Some(command) => run_command(command),
         None => uci::run(),
@@ -152,12 +140,7 @@ fn run_command(command: Command) -> Result<()> {
     let (out, err) = (&mut io::stdout(), &mut messages());
     match command {
         Command::Bench(args) => {
-            bench::run(
-                BenchOptions::from_words(&args.words)?,
-                tools::load_network(args.net.as_deref())?,
-                out,
-                err,
-            )?;
+            bench::run(BenchOptions::from_words(&args.words)?, tools::load_network(args.net.as_deref())?, out, err)?;
             Ok(())
         }
         Command::Perft(args) => run_perft(&args),
@@ -171,12 +154,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Net(args) => match args.command {
             NetCommand::Info { file } => net::info(&file, out),
             NetCommand::Verify { file } => net::verify(&file, out),
-            NetCommand::Export {
-                file,
-                net,
-                compress,
-                decompress,
-            } => {
+            NetCommand::Export { file, net, compress, decompress } => {
                 let compression = match (compress, decompress) {
                     (true, _) => Compression::Leb128,
                     (_, true) => Compression::None,
@@ -185,16 +163,10 @@ fn run_command(command: Command) -> Result<()> {
                 let inputs: Vec<&Path> = net.as_deref().into_iter().collect();
                 check_distinct(&[&file], &inputs)?;
                 let network = tools::load_network(net.as_deref())?;
-                Ok(writeln!(
-                    out,
-                    "{}",
-                    net::export(&network, compression, &file)?
-                )?)
+                Ok(writeln!(out, "{}", net::export(&network, compression, &file)?)?)
             }
         },
-        Command::NetMaterial { file, no_squares } => {
-            net::write(&file, &train::material_net(!no_squares))
-        }
+        Command::NetMaterial { file, no_squares } => net::write(&file, &train::material_net(!no_squares)),
         Command::Match(args) => matches::run::run(&args, out, err),
         Command::Train(args) => train::run::run(*args),
         Command::Data { command } => run_data(&command),
@@ -203,9 +175,9 @@ fn run_command(command: Command) -> Result<()> {
         #[cfg(feature = "tune")]
         Command::Tune { command } => run_tune(command, out),
         #[cfg(not(feature = "tune"))]
-        Command::Tune { .. } => bail!(
-            "this build has no parameters to tune; build one with: cargo build --release --features tune"
-        ),
+        Command::Tune { .. } => {
+            bail!("this build has no parameters to tune; build one with: cargo build --release --features tune")
+        }
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { to: None } => manual::page(out),
@@ -219,10 +191,8 @@ fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
         Some(TuneCommand::Spsa(args)) => tune::run::run(&args, out),
         Some(TuneCommand::Screen(args)) => tune::screening::run(&args, out),
         None => {
-            let lines: Vec<String> = crate::search::params::TABLE
-                .iter()
-                .map(crate::search::params::Parameter::spsa_line)
-                .collect();
+            let lines: Vec<String> =
+                crate::search::params::TABLE.iter().map(crate::search::params::Parameter::spsa_line).collect();
             // OpenBench reads a line break at the end as an empty parameter.
             write!(out, "{}", lines.join("\n"))?;
             Ok(out.flush()?)
@@ -290,13 +260,7 @@ fn run_eval(args: &EvalArgs) -> Result<()> {
     if !kernel.is_available() {
         bail!("this processor cannot run the kernel {kernel}");
     }
-    eval::raw(
-        file,
-        network,
-        kernel,
-        &mut io::BufWriter::new(out),
-        &mut messages(),
-    )
+    eval::raw(file, network, kernel, &mut io::BufWriter::new(out), &mut messages())
 }
 
 /// Width in columns of the terminal on standard output; `None` if it is not a terminal or the width is unknown.
@@ -323,12 +287,7 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
         json: args.json,
         width: columns,
     };
-    analyse::run(
-        options,
-        tools::load_network(args.engine.net.as_deref())?,
-        Box::new(io::stdout()),
-        &mut messages(),
-    )?;
+    analyse::run(options, tools::load_network(args.engine.net.as_deref())?, Box::new(io::stdout()), &mut messages())?;
     fail_with_problems(&problems)
 }
 
@@ -343,11 +302,7 @@ fn print_problems(problems: &[String]) -> Result<()> {
 /// Fails if anything was skipped.
 fn fail_with_problems(problems: &[String]) -> Result<()> {
     if !problems.is_empty() {
-        let count = counted(
-            problems.len(),
-            "game or position was",
-            "games or positions were",
-        );
+        let count = counted(problems.len(), "game or position was", "games or positions were");
         bail!("{count} skipped or cut");
     }
     Ok(())
@@ -374,16 +329,8 @@ fn run_play(args: PlayArgs) -> Result<()> {
 fn run_book(command: &BookCommand) -> Result<()> {
     let (out, err) = (&mut io::stdout(), &mut messages());
     match command {
-        BookCommand::Build {
-            files,
-            out: file,
-            max_ply,
-            min_games,
-        } => {
-            let options = BuildOptions {
-                max_ply: usize::from(*max_ply),
-                min_games: *min_games,
-            };
+        BookCommand::Build { files, out: file, max_ply, min_games } => {
+            let options = BuildOptions { max_ply: usize::from(*max_ply), min_games: *min_games };
             book::run::make(files, file, options, out, err)
         }
         BookCommand::Show { position, book } => {
@@ -426,22 +373,15 @@ mod tests {
     #[test]
     fn words_are_grouped_into_uci_commands() {
         assert_eq!(grouped(&["go", "depth", "5"]), ["go depth 5"]);
-        assert_eq!(
-            grouped(&["position", "startpos", "go", "perft", "3"]),
-            ["position startpos", "go perft 3"]
-        );
+        assert_eq!(grouped(&["position", "startpos", "go", "perft", "3"]), ["position startpos", "go perft 3"]);
         assert_eq!(grouped(&["go depth 5", "quit"]), ["go depth 5", "quit"]);
         assert_eq!(grouped(&["uci", "quit"]), ["uci", "quit"]);
-        assert_eq!(
-            grouped(&["position", "fen", "8/8", "w", "d", "-"]),
-            ["position fen 8/8 w d -"]
-        );
+        assert_eq!(grouped(&["position", "fen", "8/8", "w", "d", "-"]), ["position fen 8/8 w d -"]);
     }
 
     #[test]
     fn broken_pipe_is_detected_under_context() {
-        let broken =
-            anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
+        let broken = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing");
         assert!(is_broken_pipe(&broken));
         assert!(!is_broken_pipe(&anyhow::anyhow!("something else")));
     }

@@ -24,8 +24,7 @@ pub fn page(out: &mut impl Write) -> Result<()> {
 
 /// Writes the pages of the program and all its commands to a folder: `zoothera.1`, `zoothera-bench.1` and so on.
 pub fn pages(folder: &Path) -> Result<()> {
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
     written.with_context(|| format!("cannot write the manual pages to {}", folder.display()))
 }
 

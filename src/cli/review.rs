@@ -19,12 +19,7 @@ const REVIEW_TIME: Duration = Duration::from_millis(400);
 /// Default time of each search of `explain`.
 const EXPLAIN_TIME: Duration = Duration::from_secs(1);
 
-fn engine_options(
-    limits: &LimitArgs,
-    default: Duration,
-    engine: &EngineArgs,
-    lines: u16,
-) -> EngineOptions {
+fn engine_options(limits: &LimitArgs, default: Duration, engine: &EngineArgs, lines: u16) -> EngineOptions {
     EngineOptions {
         limits: limits.limits(default),
         lines: usize::from(lines),
@@ -39,11 +34,7 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
     let out = &mut io::stdout();
     if let Some(fen) = &args.svg {
         let position = position_from_fen(fen)?;
-        return Ok(writeln!(
-            out,
-            "{}",
-            picture(&position, &BoardView::default())
-        )?);
+        return Ok(writeln!(out, "{}", picture(&position, &BoardView::default()))?);
     }
     let network = tools::load_network(args.engine.net.as_deref())?;
     let options = ReviewOptions {
@@ -62,21 +53,10 @@ pub(super) fn review(args: ReviewArgs) -> Result<()> {
 /// Runs `zoothera explain`.
 pub(super) fn explain(args: &ExplainArgs) -> Result<()> {
     let words = args.words.join(" ");
-    let (start, m) = words
-        .trim()
-        .rsplit_once(char::is_whitespace)
-        .unwrap_or(("", &words));
+    let (start, m) = words.trim().rsplit_once(char::is_whitespace).unwrap_or(("", &words));
     let position = position_with_moves(start)?;
     let m = position.parse_move(m)?;
     let engine = engine_options(&args.limits, EXPLAIN_TIME, &args.engine, 1);
     let network = tools::load_network(args.engine.net.as_deref())?;
-    review::explain::run(
-        &position,
-        m,
-        &engine,
-        args.json,
-        network,
-        &mut io::stdout(),
-        &mut messages(),
-    )
+    review::explain::run(&position, m, &engine, args.json, network, &mut io::stdout(), &mut messages())
 }

@@ -8,11 +8,7 @@ use crate::nnue::Kernel;
 pub fn long() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let kernels: Vec<_> = Kernel::ALL
-            .into_iter()
-            .filter(|kernel| kernel.is_built())
-            .map(Kernel::name)
-            .collect();
+        let kernels: Vec<_> = Kernel::ALL.into_iter().filter(|kernel| kernel.is_built()).map(Kernel::name).collect();
         format!(
             "{}\nrevision {}\ntarget   {}\nkernels  {}",
             env!("CARGO_PKG_VERSION"),

@@ -52,10 +52,7 @@ const BLOCK: usize = 1 << 14;
 ///
 /// # Errors
 /// Fails on a read error, on a damaged record, and if `visit` fails.
-pub fn for_each(
-    mut source: impl Read,
-    mut visit: impl FnMut(&Entry) -> Result<()>,
-) -> Result<usize> {
+pub fn for_each(mut source: impl Read, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
     let mut block = vec![0; BLOCK * RECORD_BYTES];
     let mut index = 0_u64;
     loop {
@@ -203,10 +200,7 @@ fn encode_board(board: &PackedBoard, bits: &mut RecordBitWriter) -> Result<()> {
     }
     for code in [KING, KING + 1] {
         let square = codes.iter().position(|&c| c == code);
-        ensure!(
-            square.is_some(),
-            "the position lacks a king; a .bin file requires one on each side"
-        );
+        ensure!(square.is_some(), "the position lacks a king; a .bin file requires one on each side");
         bits.put(square.unwrap_or(0) as u64, 6);
     }
     for place in 0..64 {
@@ -290,21 +284,13 @@ mod tests {
 
     fn entry(fen: &str, uci: &str) -> Entry {
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
-        Entry {
-            m: position.parse_uci(uci).ok(),
-            score: -1234,
-            result: -1,
-            ..Entry::of(&position)
-        }
+        Entry { m: position.parse_uci(uci).ok(), score: -1234, result: -1, ..Entry::of(&position) }
     }
 
     #[test]
     fn entries_round_trip() {
         for (fen, uci) in [
-            (
-                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-                "e2e4",
-            ),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4"),
             ("r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 321", "e8c8"),
             ("4k3/1P6/8/3pP3/8/8/8/K6R w - d6 0 70", "e5d6"),
             ("4k3/1P6/8/3pP3/8/8/8/K6R w - d6 0 70", "b7b8n"),
@@ -321,12 +307,9 @@ mod tests {
     /// The expected bits were computed by hand from the description of the format.
     #[test]
     fn encoder_writes_the_documented_bits() {
-        let bytes =
-            encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("a valid position");
+        let bytes = encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("a valid position");
         let bits = |at: usize, count: usize| {
-            (0..count).fold(0, |sum, i| {
-                sum | usize::from(bytes[(at + i) / 8] >> ((at + i) % 8) & 1) << i
-            })
+            (0..count).fold(0, |sum, i| sum | usize::from(bytes[(at + i) / 8] >> ((at + i) % 8) & 1) << i)
         };
         // Black to move, kings on h1 and a8, 54 empty squares, a black pawn, 7 empty squares.
         assert_eq!((bits(0, 1), bits(1, 6), bits(7, 6)), (1, 7, 56));
@@ -334,18 +317,14 @@ mod tests {
         assert_eq!((bits(72, 7), bits(79, 4), bits(83, 1)), (0, 0, 0));
         assert_eq!((bits(84, 6), bits(90, 16), bits(106, 1)), (5, 3, 0));
         assert_eq!(bytes[32..34], (-1234_i16).to_le_bytes());
-        assert_eq!(
-            bytes[34..36],
-            (Square::A7 as u16 | (Square::A8 as u16) << 6).to_le_bytes()
-        );
+        assert_eq!(bytes[34..36], (Square::A7 as u16 | (Square::A8 as u16) << 6).to_le_bytes());
         assert_eq!(bytes[36..40], [5, 0, 255, 0]);
     }
 
     #[test]
     fn decoder_never_panics_on_damaged_records() {
         let mut rng = crate::util::rng::SplitMix64::new(3);
-        let good = encode(&entry("r3k2r/pp6/8/8/8/8/6PP/R3K2R w KQkq - 0 1", "e1g1"))
-            .expect("a valid position");
+        let good = encode(&entry("r3k2r/pp6/8/8/8/8/6PP/R3K2R w KQkq - 0 1", "e1g1")).expect("a valid position");
         for _ in 0..20_000 {
             let mut bytes = good;
             for _ in 0..1 + rng.below(40) {
@@ -362,8 +341,7 @@ mod tests {
 
     #[test]
     fn reader_counts_bytes_of_incomplete_record() {
-        let good =
-            encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("a valid position");
+        let good = encode(&entry("k7/8/8/8/8/8/7p/7K b - - 5 3", "a8a7")).expect("a valid position");
         let mut bytes = [good, good].concat();
         bytes.extend([1, 2, 3]);
         let mut count = 0;

@@ -47,10 +47,7 @@ const MAX_PLY: u16 = (1 << 14) - 1;
 /// First four bytes of a block; its length follows in four bytes.
 const MAGIC: &[u8; 4] = b"BINP";
 /// Kind of a `.binpack` file: it starts with a block.
-pub const KIND: Kind = Kind {
-    name: "a .binpack file of positions",
-    is: |head| head.starts_with(MAGIC),
-};
+pub const KIND: Kind = Kind { name: "a .binpack file of positions", is: |head| head.starts_with(MAGIC) };
 /// Largest accepted block in bytes. A larger length is damage: generators close blocks at 1 MiB.
 const MAX_BLOCK: usize = 100 << 20;
 
@@ -59,10 +56,7 @@ const MAX_BLOCK: usize = 100 << 20;
 ///
 /// # Errors
 /// Fails on a read error, on a damaged block, and if `visit` fails.
-pub fn for_each(
-    mut source: impl Read,
-    mut visit: impl FnMut(&Entry) -> Result<()>,
-) -> Result<usize> {
+pub fn for_each(mut source: impl Read, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
     let mut block = Vec::new();
     let mut index = 0;
     loop {
@@ -72,10 +66,7 @@ pub fn for_each(
             return Ok(length);
         }
         let [magic, size] = [&header[..4], &header[4..]];
-        let size = size
-            .iter()
-            .rev()
-            .fold(0, |sum, &b| sum << 8 | usize::from(b));
+        let size = size.iter().rev().fold(0, |sum, &b| sum << 8 | usize::from(b));
         if magic != MAGIC || size > MAX_BLOCK {
             bail!("block {index} has no valid header");
         }
@@ -93,8 +84,7 @@ pub fn for_each(
 fn decode_block(block: &[u8], visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<()> {
     let mut reader = ChunkReader::default();
     while reader.has_next(block) {
-        let entry = catch_quietly(|| to_entry(&reader.next(block)))
-            .context("damaged data: the decoder failed")?;
+        let entry = catch_quietly(|| to_entry(&reader.next(block))).context("damaged data: the decoder failed")?;
         visit(&entry)?;
     }
     Ok(())
@@ -179,11 +169,7 @@ impl<W: Write> BinpackWriter<W> {
     pub fn new(sink: W) -> Result<Self> {
         let blocks = Blocks::default();
         let encoder = CompressedTrainingDataEntryWriter::new(blocks.clone())?;
-        Ok(Self {
-            encoder,
-            blocks,
-            sink,
-        })
+        Ok(Self { encoder, blocks, sink })
     }
 
     /// Writes an entry. An entry whose castling move is not classical is skipped.
@@ -194,8 +180,7 @@ impl<W: Write> BinpackWriter<W> {
         let Some(entry) = from_entry(entry)? else {
             return Ok(());
         };
-        catch_quietly(|| self.encoder.write_entry(&entry))
-            .context("the move is impossible in its position")??;
+        catch_quietly(|| self.encoder.write_entry(&entry)).context("the move is impossible in its position")??;
         self.drain()
     }
 
@@ -220,9 +205,7 @@ impl<W: Write> BinpackWriter<W> {
 
 /// Converts an `Entry` for the crate. Returns `None` for a castling move that is not classical.
 fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
-    let m = entry.m.context(
-        "a position without a move, which .binpack cannot store: write .bin or .plain instead",
-    )?;
+    let m = entry.m.context("a position without a move, which .binpack cannot store: write .bin or .plain instead")?;
     let own = entry.board.piece_at(m.from());
     if own.is_none_or(|piece| (piece.colour == 1) != entry.black_to_move) {
         bail!("the move starts from a square without a piece of the side to move");
@@ -252,13 +235,7 @@ fn from_entry(entry: &Entry) -> Result<Option<TrainingDataEntry>> {
     pos.set_side_to_move(if black { Color::Black } else { Color::White });
     // Chains require a move number that grows after Black's moves. Some generators count plies from 1.
     pos.set_ply((entry.ply & MAX_PLY) + (entry.ply & u16::from(!black)));
-    Ok(Some(TrainingDataEntry {
-        pos,
-        mv,
-        score: entry.score,
-        ply: entry.ply & MAX_PLY,
-        result: entry.result.into(),
-    }))
+    Ok(Some(TrainingDataEntry { pos, mv, score: entry.score, ply: entry.ply & MAX_PLY, result: entry.result.into() }))
 }
 
 /// The castling rights whose king and rook stand on their classical squares.
@@ -271,10 +248,7 @@ fn classical_rights(entry: &Entry) -> u8 {
         let (king, rook, colour) = CLASSICAL[*i];
         stands(king, Role::King, colour) && stands(rook, Role::Rook, colour)
     };
-    (0..4)
-        .filter(classical)
-        .map(|i| entry.castling & 1 << i)
-        .sum()
+    (0..4).filter(classical).map(|i| entry.castling & 1 << i).sum()
 }
 
 fn from_move(entry: &Entry, m: Move, rights: u8) -> Option<SfMove> {
@@ -321,10 +295,7 @@ mod tests {
     fn writer_drops_castling_that_is_not_classical() {
         let fen = "4k3/8/8/8/8/8/8/1R2K2R w HB - 0 1";
         let position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
-        let entry = |uci: &str| Entry {
-            m: position.parse_uci(uci).ok(),
-            ..Entry::of(&position)
-        };
+        let entry = |uci: &str| Entry { m: position.parse_uci(uci).ok(), ..Entry::of(&position) };
         assert_eq!(classical_rights(&entry("e1e2")), 1);
         assert!(matches!(from_entry(&entry("e1b1")), Ok(None)));
         assert!(matches!(from_entry(&entry("e1h1")), Ok(Some(_))));

@@ -85,9 +85,7 @@ impl Entry {
         let ep = self.ep.map_or(64, |square| square as u64);
         let state = u64::from(self.black_to_move) | u64::from(self.castling) << 1 | ep << 8;
         let [a, b] = self.board.words();
-        [self.board.occupied(), a, b, state]
-            .iter()
-            .fold(0, |key, word| SplitMix64::new(key ^ word).next_u64())
+        [self.board.occupied(), a, b, state].iter().fold(0, |key, word| SplitMix64::new(key ^ word).next_u64())
     }
 
     /// The kind of a move in this position.

@@ -21,12 +21,7 @@ pub struct Filter {
 
 impl Default for Filter {
     fn default() -> Self {
-        Self {
-            max_score: 3000,
-            min_ply: 0,
-            quiet: true,
-            min_pieces: 0,
-        }
+        Self { max_score: 3000, min_ply: 0, quiet: true, min_pieces: 0 }
     }
 }
 
@@ -51,12 +46,7 @@ pub struct FilterArgs {
 impl FilterArgs {
     /// The filter that the arguments describe.
     pub fn filter(&self) -> Filter {
-        Filter {
-            max_score: self.max_score,
-            min_ply: self.min_ply,
-            quiet: self.quiet,
-            min_pieces: self.min_pieces,
-        }
+        Filter { max_score: self.max_score, min_ply: self.min_ply, quiet: self.quiet, min_pieces: self.min_pieces }
     }
 }
 
@@ -77,9 +67,6 @@ pub fn remainder(entry: &Entry, kept: bool, chains: bool) -> Option<Entry> {
     match (kept, chains) {
         (true, _) => Some(*entry),
         (false, false) => None,
-        (false, true) => Some(Entry {
-            score: NO_SCORE,
-            ..*entry
-        }),
+        (false, true) => Some(Entry { score: NO_SCORE, ..*entry }),
     }
 }

@@ -27,16 +27,11 @@ impl FromStr for LabelNet {
     fn from_str(text: &str) -> Result<Self> {
         // File names may contain an @. Only a number after the last one is a factor.
         let split = text.rsplit_once('@');
-        let (file, factor) = split
-            .and_then(|(file, factor)| Some((file, factor.parse().ok()?)))
-            .unwrap_or((text, 1.0));
+        let (file, factor) = split.and_then(|(file, factor)| Some((file, factor.parse().ok()?))).unwrap_or((text, 1.0));
         if !(0.01..=100.0).contains(&factor) {
             bail!("`{text}`: the factor must be between 0.01 and 100");
         }
-        Ok(Self {
-            file: file.into(),
-            factor,
-        })
+        Ok(Self { file: file.into(), factor })
     }
 }
 
@@ -48,10 +43,7 @@ impl LabelNet {
 
     /// Combines the loaded network with the factor.
     pub fn judge(&self, network: Arc<Network>) -> Judge {
-        Judge {
-            network,
-            factor: self.factor,
-        }
+        Judge { network, factor: self.factor }
     }
 }
 
@@ -65,10 +57,7 @@ pub struct Judge {
 impl Judge {
     /// A network with factor 1.
     pub fn of(network: Arc<Network>) -> Self {
-        Self {
-            network,
-            factor: 1.0,
-        }
+        Self { network, factor: 1.0 }
     }
 }
 
@@ -91,10 +80,7 @@ impl Labeller {
 
     /// Returns the label of each board: the mean of the judges' values times their factors, in engine units, from the
     /// side to move's view.
-    pub fn label<'a, B: BoardView + 'a>(
-        &mut self,
-        boards: impl Iterator<Item = &'a B> + Clone,
-    ) -> Vec<Value> {
+    pub fn label<'a, B: BoardView + 'a>(&mut self, boards: impl Iterator<Item = &'a B> + Clone) -> Vec<Value> {
         let nets = self.0.len() as f64;
         let mut sums: Vec<f64> = boards.clone().map(|_| 0.0).collect();
         // Network by network: consecutive boards use mostly the same weights, which are then cached.
@@ -139,18 +125,13 @@ mod tests {
     #[test]
     fn labeller_returns_the_mean_of_its_judges() {
         let network = Network::embedded();
-        let judge = |factor| Judge {
-            network: network.clone(),
-            factor,
-        };
+        let judge = |factor| Judge { network: network.clone(), factor };
         assert!(Labeller::new(&[]).is_none());
         let mut labeller = Labeller::new(&[judge(0.5), judge(2.5)]).expect("two judges");
         let mut alone = AccumulatorStack::new(network.clone());
-        let positions = [
-            "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
-            "8/5k2/3p4/3P4/2Q5/q7/5K2/8 b - - 0 1",
-        ]
-        .map(|fen| Position::from_fen(fen, CastlingMode::Standard).expect("a legal position"));
+        let positions =
+            ["rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", "8/5k2/3p4/3P4/2Q5/q7/5K2/8 b - - 0 1"]
+                .map(|fen| Position::from_fen(fen, CastlingMode::Standard).expect("a legal position"));
         let wanted = positions.each_ref().map(|position| {
             alone.reset();
             let value = f64::from(alone.evaluate(position).value());

@@ -56,10 +56,7 @@ impl PackedBoard {
             occupied |= 1 << piece.square;
             nibbles |= u128::from(2 * piece.role + piece.colour) << (4 * slot);
         }
-        Self {
-            occupied,
-            nibbles: nibbles.to_le_bytes(),
-        }
+        Self { occupied, nibbles: nibbles.to_le_bytes() }
     }
 
     /// Packs at most 32 pieces. `codes` has the nibble of each occupied square.
@@ -71,19 +68,13 @@ impl PackedBoard {
             left &= left - 1;
             shift += 4;
         }
-        Self {
-            occupied,
-            nibbles: nibbles.to_le_bytes(),
-        }
+        Self { occupied, nibbles: nibbles.to_le_bytes() }
     }
 
     /// Creates a board from the occupied squares and their nibbles in square order, lowest first.
     #[inline]
     pub(super) fn from_nibbles(occupied: u64, nibbles: u128) -> Self {
-        Self {
-            occupied,
-            nibbles: nibbles.to_le_bytes(),
-        }
+        Self { occupied, nibbles: nibbles.to_le_bytes() }
     }
 
     /// Packs the pieces of a position.
@@ -108,11 +99,7 @@ impl PackedBoard {
             let square = left.trailing_zeros() as u8;
             left &= left - 1;
             let nibble = self.nibbles[slot / 2] >> (4 * (slot % 2)) & 15;
-            Some(PackedPiece {
-                square,
-                role: nibble >> 1,
-                colour: nibble & 1,
-            })
+            Some(PackedPiece { square, role: nibble >> 1, colour: nibble & 1 })
         })
     }
 
@@ -145,9 +132,7 @@ impl PackedBoard {
     /// The square of a side's king, if there is one.
     pub fn king(&self, black: bool) -> Option<Square> {
         let colour = u8::from(black);
-        self.pieces()
-            .find(|piece| piece.role == KING && piece.colour == colour)
-            .map(PackedPiece::square)
+        self.pieces().find(|piece| piece.role == KING && piece.colour == colour).map(PackedPiece::square)
     }
 
     /// Whether a side's king is attacked.
@@ -183,13 +168,7 @@ mod tests {
 
     #[test]
     fn packed_board_round_trips_pieces() {
-        let pieces: Vec<_> = (0..32)
-            .map(|i| PackedPiece {
-                square: 2 * i,
-                role: i % 6,
-                colour: i % 2,
-            })
-            .collect();
+        let pieces: Vec<_> = (0..32).map(|i| PackedPiece { square: 2 * i, role: i % 6, colour: i % 2 }).collect();
         let board = PackedBoard::new(pieces.iter().copied());
         assert_eq!(board.pieces().collect::<Vec<_>>(), pieces);
         assert_eq!(board.count(), 32);

@@ -30,10 +30,7 @@ impl Pieces {
         let kings = pieces.map(|roles| roles[Role::King as usize - 1]);
         let found = kings.map(Bitboard::first);
         let one_each = kings.iter().all(|kings| kings.count() == 1);
-        ensure!(
-            one_each,
-            "the position does not have exactly one king on each side"
-        );
+        ensure!(one_each, "the position does not have exactly one king on each side");
         Ok(Self {
             turn: Color::from_white(!entry.black_to_move),
             kings: found.map(|king| king.unwrap_or(Square::A1)),

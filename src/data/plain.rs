@@ -23,10 +23,7 @@ use crate::util::encoding::without_mark;
 use crate::util::kind::{Kind, text_start};
 
 /// Kind of a `.plain` file: it starts with a FEN line.
-pub const KIND: Kind = Kind {
-    name: "a .plain file of positions",
-    is: |head| text_start(head).starts_with(b"fen "),
-};
+pub const KIND: Kind = Kind { name: "a .plain file of positions", is: |head| text_start(head).starts_with(b"fen ") };
 /// Largest length of a line in bytes; the longest FEN has about 100.
 const MAX_LINE: u64 = 1 << 12;
 /// Text of a missing move.
@@ -36,10 +33,7 @@ const NONE: &str = "(none)";
 ///
 /// # Errors
 /// Fails on a read error, on an invalid line, and if `visit` fails.
-pub fn for_each(
-    mut source: impl BufRead,
-    mut visit: impl FnMut(&Entry) -> Result<()>,
-) -> Result<usize> {
+pub fn for_each(mut source: impl BufRead, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<usize> {
     let mut line = String::new();
     let mut draft: Option<Draft> = None;
     let mut open_lines = 0;
@@ -59,9 +53,7 @@ pub fn for_each(
         }
         open_lines += 1;
         if text == "e" {
-            let entry = draft
-                .take()
-                .with_context(|| format!("line {number}: the entry ends without a fen line"))?;
+            let entry = draft.take().with_context(|| format!("line {number}: the entry ends without a fen line"))?;
             visit(&entry.entry)?;
             open_lines = 0;
             continue;
@@ -92,9 +84,7 @@ impl Draft {
             *draft = Some(Self { position, entry });
             return Ok(());
         }
-        let draft = draft
-            .as_mut()
-            .with_context(|| format!("'{key}' before the fen line of its entry"))?;
+        let draft = draft.as_mut().with_context(|| format!("'{key}' before the fen line of its entry"))?;
         let entry = &mut draft.entry;
         let number = || format!("'{value}' is not a valid {key}");
         match key {
@@ -146,11 +136,7 @@ pub fn fen(entry: &Entry) -> String {
             };
             push_count(&mut text, &mut empty);
             let letter = piece.role().map_or('?', Role::char);
-            text.push(if piece.colour == 0 {
-                letter.to_ascii_uppercase()
-            } else {
-                letter
-            });
+            text.push(if piece.colour == 0 { letter.to_ascii_uppercase() } else { letter });
         }
         push_count(&mut text, &mut empty);
         if rank > 0 {
@@ -187,9 +173,7 @@ fn uci(entry: &Entry, m: Move) -> String {
         let file = if to > from { File::G } else { File::C };
         to = Square::from_coords(file, to.rank());
     }
-    let promotion = m
-        .promotion()
-        .map_or(String::new(), |role| role.char().to_string());
+    let promotion = m.promotion().map_or(String::new(), |role| role.char().to_string());
     format!("{from}{to}{promotion}")
 }
 
@@ -209,10 +193,7 @@ mod tests {
     #[test]
     fn entries_round_trip() {
         for (fen, m) in [
-            (
-                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-                "e2e4",
-            ),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4"),
             ("r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 321", "e8c8"),
             ("4k3/1P6/8/3pP3/8/8/8/K6R w - d6 0 70", "b7b8n"),
             ("1r2k1r1/8/8/8/8/8/8/1R2K1R1 w KQkq - 0 1", "e1b1"),
@@ -225,11 +206,7 @@ mod tests {
             write(&entries[0], &mut again).expect("writing to a vector");
             let again = String::from_utf8(again).expect("text");
             let move_number = fen.rsplit(' ').next().unwrap_or_default().len();
-            let wanted = text.replacen(
-                fen,
-                &format!("{} 6", &fen[..fen.len() - move_number - 1]),
-                1,
-            );
+            let wanted = text.replacen(fen, &format!("{} 6", &fen[..fen.len() - move_number - 1]), 1);
             assert_eq!(again, wanted);
         }
     }
@@ -239,28 +216,16 @@ mod tests {
         for (text, why) in [
             ("move e2e4\n", "line 1: 'move' before the fen line"),
             ("fen rubbish\n", "line 1"),
-            (
-                "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nscore x\n",
-                "line 2: 'x' is not a valid score",
-            ),
-            (
-                "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nresult 2\n",
-                "line 2: '2' is not a valid result",
-            ),
+            ("fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nscore x\n", "line 2: 'x' is not a valid score"),
+            ("fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nresult 2\n", "line 2: '2' is not a valid result"),
             ("fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nmove e1e3\n", "line 2"),
             ("hello world\n", "line 1"),
             ("e\n", "line 1: the entry ends without a fen line"),
         ] {
             let error = format!("{:#}", read(text).expect_err(text));
-            assert!(
-                error.starts_with(why),
-                "'{error}' does not start with '{why}'"
-            );
+            assert!(error.starts_with(why), "'{error}' does not start with '{why}'");
         }
         let cut = "fen 4k3/8/8/8/8/8/8/4K3 w - - 0 1\nsco";
-        assert_eq!(
-            read(cut).ok().map(|(e, left)| (e.len(), left)),
-            Some((0, 2))
-        );
+        assert_eq!(read(cut).ok().map(|(e, left)| (e.len(), left)), Some((0, 2)));
     }
 }

@@ -45,10 +45,7 @@ impl Format {
             Some("binpack") => Ok(Self::Binpack),
             Some("plain" | "txt") => Ok(Self::Plain),
             Some("tree") => Ok(Self::Tree),
-            _ => bail!(
-                "{}: unknown file extension; it must be .bin, .binpack, .plain, .txt or .tree",
-                path.display()
-            ),
+            _ => bail!("{}: unknown file extension; it must be .bin, .binpack, .plain, .txt or .tree", path.display()),
         }
     }
 
@@ -75,11 +72,7 @@ pub fn for_each(path: &Path, visit: impl FnMut(&Entry) -> Result<()>) -> Result<
 ///
 /// # Errors
 /// As [`for_each`].
-pub fn for_each_counted(
-    path: &Path,
-    bytes: &Cell<u64>,
-    mut visit: impl FnMut(&Entry) -> Result<()>,
-) -> Result<()> {
+pub fn for_each_counted(path: &Path, bytes: &Cell<u64>, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<()> {
     for_each_placed(path, bytes, |entry, _| visit(entry))
 }
 
@@ -108,9 +101,9 @@ pub fn for_each_placed(
         Format::Bin => bin::for_each(source, |entry| visit(entry, None)),
         Format::Binpack => binpack::for_each(source, |entry| visit(entry, None)),
         Format::Plain => plain::for_each(source, |entry| visit(entry, None)),
-        Format::Tree => tree::for_each(source, |entry, &sample_path, block| {
-            visit(entry, Some(Place { block, sample_path }))
-        }),
+        Format::Tree => {
+            tree::for_each(source, |entry, &sample_path, block| visit(entry, Some(Place { block, sample_path })))
+        }
     };
     let left = left.with_context(|| path.display().to_string())?;
     if left > 0 {
@@ -119,10 +112,7 @@ pub fn for_each_placed(
             Format::Binpack | Format::Tree => "bytes of an incomplete block",
             Format::Plain => "lines of an incomplete entry",
         };
-        eprintln!(
-            "warning: {}: skipped {left} {what} at the end",
-            path.display()
-        );
+        eprintln!("warning: {}: skipped {left} {what} at the end", path.display());
     }
     Ok(())
 }

@@ -48,11 +48,7 @@ impl Record {
     }
 
     /// Packs at most 32 pieces, which must be in the order of their squares.
-    pub fn pack(
-        pieces: impl Iterator<Item = PackedPiece>,
-        black_to_move: bool,
-        can_castle: bool,
-    ) -> Self {
+    pub fn pack(pieces: impl Iterator<Item = PackedPiece>, black_to_move: bool, can_castle: bool) -> Self {
         Self::new(PackedBoard::new(pieces), black_to_move, can_castle)
     }
 
@@ -98,13 +94,7 @@ mod tests {
 
     #[test]
     fn record_round_trips_pieces() {
-        let pieces: Vec<_> = (0..32)
-            .map(|i| PackedPiece {
-                square: 2 * i,
-                role: i % 6,
-                colour: i % 2,
-            })
-            .collect();
+        let pieces: Vec<_> = (0..32).map(|i| PackedPiece { square: 2 * i, role: i % 6, colour: i % 2 }).collect();
         let record = Record::pack(pieces.iter().copied(), true, false);
         assert_eq!(record.pieces().collect::<Vec<_>>(), pieces);
         assert!(record.black_to_move() && !record.can_castle());

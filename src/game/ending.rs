@@ -45,10 +45,7 @@ impl Ending {
 
     /// A win of `winner`.
     pub fn win(winner: Color, cause: Cause) -> Self {
-        Self {
-            white: winner.fold_wb(1, -1),
-            cause,
-        }
+        Self { white: winner.fold_wb(1, -1), cause }
     }
 
     /// The end of the game by the rules of chess, if the position ends it.
@@ -73,11 +70,7 @@ impl Ending {
 
     /// The end of a game in which the clock of `loser` ran out: a draw where the other side has a bare king.
     pub fn out_of_time(position: &Position, loser: Color) -> Self {
-        if position.by_color(!loser).count() == 1 {
-            Self::draw(Cause::Time)
-        } else {
-            Self::win(!loser, Cause::Time)
-        }
+        if position.by_color(!loser).count() == 1 { Self::draw(Cause::Time) } else { Self::win(!loser, Cause::Time) }
     }
 }
 
@@ -93,22 +86,10 @@ mod tests {
     #[test]
     fn rules_name_the_cause() {
         for (fen, expected) in [
-            (
-                "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1",
-                Ending::win(Color::White, Cause::Mate),
-            ),
-            (
-                "7k/8/6Q1/8/8/8/8/4K3 b - - 0 1",
-                Ending::draw(Cause::Stalemate),
-            ),
-            (
-                "7k/8/8/8/8/8/8/4KB2 b - - 0 1",
-                Ending::draw(Cause::Material),
-            ),
-            (
-                "7k/8/8/8/8/8/8/4KR2 b - - 100 90",
-                Ending::draw(Cause::FiftyMoves),
-            ),
+            ("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", Ending::win(Color::White, Cause::Mate)),
+            ("7k/8/6Q1/8/8/8/8/4K3 b - - 0 1", Ending::draw(Cause::Stalemate)),
+            ("7k/8/8/8/8/8/8/4KB2 b - - 0 1", Ending::draw(Cause::Material)),
+            ("7k/8/8/8/8/8/8/4KR2 b - - 100 90", Ending::draw(Cause::FiftyMoves)),
         ] {
             assert_eq!(Ending::by_rules(&position(fen)), Some(expected), "{fen}");
         }

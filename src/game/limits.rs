@@ -27,9 +27,7 @@ impl MoveArgs {
 
     /// The limits of a search; `default` nodes where nothing is limited.
     pub fn limits(&self, default: u64) -> Limits {
-        let hard = self
-            .soft_nodes
-            .map(|soft| soft.saturating_mul(HARD_OVER_SOFT));
+        let hard = self.soft_nodes.map(|soft| soft.saturating_mul(HARD_OVER_SOFT));
         Limits {
             nodes: self.nodes.or(hard).or(self.is_empty().then_some(default)),
             soft_nodes: self.soft_nodes,

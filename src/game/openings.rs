@@ -44,10 +44,7 @@ impl EvenOpenings {
     pub fn new(args: &OpeningArgs) -> Result<Self> {
         let mode = CastlingMode::from_chess960(args.chess960);
         let plies = args.random_plies.map(usize::from);
-        Ok(Self {
-            openings: Openings::new(args.book.as_deref(), mode, plies)?,
-            max_score: args.max_opening,
-        })
+        Ok(Self { openings: Openings::new(args.book.as_deref(), mode, plies)?, max_score: args.max_opening })
     }
 
     /// Returns the next opening: not in check, not over, and with neither side far ahead.
@@ -55,23 +52,13 @@ impl EvenOpenings {
     /// # Errors
     /// Fails if no opening is found, because the book is too one-sided or the arguments are too strict.
     pub fn next(&self, rng: &mut SplitMix64, solo: &mut Solo) -> Result<Position> {
-        let opening = self
-            .openings
-            .next(rng, |position| self.is_even(position, solo));
-        opening.with_context(|| {
-            format!(
-                "the book is too one-sided, or --max-opening {} is too strict",
-                self.max_score
-            )
-        })
+        let opening = self.openings.next(rng, |position| self.is_even(position, solo));
+        opening.with_context(|| format!("the book is too one-sided, or --max-opening {} is too strict", self.max_score))
     }
 
     /// Whether a search of [`JUDGE_NODES`] scores the position within the limit.
     fn is_even(&self, position: &Position, solo: &mut Solo) -> bool {
-        let limits = Limits {
-            nodes: Some(JUDGE_NODES),
-            ..Limits::default()
-        };
+        let limits = Limits { nodes: Some(JUDGE_NODES), ..Limits::default() };
         let found = solo.search(position, &limits);
         found.is_some_and(|found| found.value.abs() <= self.max_score)
     }

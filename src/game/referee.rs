@@ -42,13 +42,7 @@ struct Referee<'a> {
 
 impl<'a> Referee<'a> {
     fn new(rules: &'a RuleArgs) -> Self {
-        Self {
-            rules,
-            plies: 0,
-            winner: 0,
-            winning: 0,
-            drawish: 0,
-        }
+        Self { rules, plies: 0, winner: 0, winning: 0, drawish: 0 }
     }
 
     /// The end of the game, once the scores decide it.
@@ -63,11 +57,7 @@ impl<'a> Referee<'a> {
         } else {
             (self.winner, self.winning) = (sign, 1);
         }
-        self.drawish = if value.abs() <= rules.draw_score {
-            self.drawish + 1
-        } else {
-            0
-        };
+        self.drawish = if value.abs() <= rules.draw_score { self.drawish + 1 } else { 0 };
         if self.winning > 0 && self.winning >= rules.win_plies {
             let winner = Color::from_white(self.winner > 0);
             return Some(Ending::win(winner, Cause::WinningScore));
@@ -132,14 +122,7 @@ mod tests {
     use crate::search::Solo;
 
     fn rules() -> RuleArgs {
-        RuleArgs {
-            win_score: 2500,
-            win_plies: 4,
-            draw_score: 8,
-            draw_plies: 3,
-            draw_from: 5,
-            max_plies: 20,
-        }
+        RuleArgs { win_score: 2500, win_plies: 4, draw_score: 8, draw_plies: 3, draw_from: 5, max_plies: 20 }
     }
 
     fn verdicts(values: &[Value]) -> Vec<Option<i8>> {
@@ -176,10 +159,7 @@ mod tests {
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         let mut solo = Solo::new(Network::embedded(), 1);
         let limits = crate::game::limits::MoveArgs::default().limits(2000);
-        let rules = RuleArgs {
-            win_score: 40_000,
-            ..rules()
-        };
+        let rules = RuleArgs { win_score: 40_000, ..rules() };
         let mut plies = 0;
         let stop = AtomicBool::new(false);
         let result = play(position, &rules, &stop, |position| {

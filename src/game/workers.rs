@@ -90,9 +90,7 @@ fn play_beside<P: Player>(
             let (sender, next, stop, new_player) = (sender.clone(), &next, &stop, &new_player);
             let end = numbers.end;
             let work = move || play_games(new_player, (next, end), stop, &sender);
-            let thread = std::thread::Builder::new()
-                .name(format!("games {id}"))
-                .stack_size(STACK_BYTES);
+            let thread = std::thread::Builder::new().name(format!("games {id}")).stack_size(STACK_BYTES);
             match thread.spawn_scoped(scope, work) {
                 Ok(handle) => playing.push(handle),
                 Err(error) => {
@@ -156,9 +154,7 @@ fn play_games<P: Player>(
             Ok(Ok(None)) => return,
             Ok(Ok(Some(game))) => Ok(NumberedGame { number, game }),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(anyhow!(
-                "game {number} failed; this is a bug, please report it"
-            )),
+            Err(_) => Err(anyhow!("game {number} failed; this is a bug, please report it")),
         };
         if sender.send(game).is_err() {
             return;

@@ -20,10 +20,7 @@ pub fn best_move(position: &Position) -> Option<Move> {
     if technique::attacker(position) != Some(us) || technique::value(position).is_none() {
         return None;
     }
-    let mut search = MatingSearch {
-        position: position.clone(),
-        nodes: 0,
-    };
+    let mut search = MatingSearch { position: position.clone(), nodes: 0 };
     let mut best = None;
     for depth in DEPTHS {
         let (value, m) = search.root(depth, best);
@@ -111,11 +108,8 @@ mod tests {
 
     #[test]
     fn best_move_is_none_outside_won_elementary_endings() {
-        for fen in [
-            "8/8/8/3k4/8/8/8/KR6 b - - 0 1",
-            "8/8/8/3k4/8/8/P7/KR6 w - - 0 1",
-            "8/8/8/3k4/8/8/8/KNN5 w - - 0 1",
-        ] {
+        for fen in ["8/8/8/3k4/8/8/8/KR6 b - - 0 1", "8/8/8/3k4/8/8/P7/KR6 w - - 0 1", "8/8/8/3k4/8/8/8/KNN5 w - - 0 1"]
+        {
             assert_eq!(of(fen), None, "{fen}");
         }
     }

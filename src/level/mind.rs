@@ -72,12 +72,7 @@ impl Mind {
 fn eased(handicap: Handicap, root: &Position) -> Handicap {
     let us = root.turn();
     if technique::attacker(root) == Some(us) {
-        return Handicap {
-            nodes: handicap.nodes.max(NODES_FOR_TECHNIQUE),
-            noise: 0,
-            oversight: 0,
-            theory: 0,
-        };
+        return Handicap { nodes: handicap.nodes.max(NODES_FOR_TECHNIQUE), noise: 0, oversight: 0, theory: 0 };
     }
     if !is_technical(root, us) {
         return handicap;
@@ -99,17 +94,8 @@ fn is_technical(position: &Position, us: Color) -> bool {
 
 /// Material of one side in pawns (9, 5, 3, 3, 1).
 fn points(position: &Position, color: Color) -> i32 {
-    let worth = [
-        (Role::Pawn, 1),
-        (Role::Knight, 3),
-        (Role::Bishop, 3),
-        (Role::Rook, 5),
-        (Role::Queen, 9),
-    ];
-    worth
-        .map(|(role, points)| points * position.pieces(color, role).count() as i32)
-        .iter()
-        .sum()
+    let worth = [(Role::Pawn, 1), (Role::Knight, 3), (Role::Bishop, 3), (Role::Rook, 5), (Role::Queen, 9)];
+    worth.map(|(role, points)| points * position.pieces(color, role).count() as i32).iter().sum()
 }
 
 /// Factor on the level's probability of missing `m`, in eighths.
@@ -138,9 +124,7 @@ fn scatter(chance: u64, sigma: i32) -> i32 {
     const LANE: i64 = 1 << 16;
     // Standard deviation of the sum: a uniform number below 2^16 has variance 2^32 / 12, and the sum of four 2^32 / 3.
     const DEVIATION: i64 = 37_837;
-    let sum: i64 = (0..4)
-        .map(|lane| i64::from((chance >> (16 * lane)) as u16))
-        .sum();
+    let sum: i64 = (0..4).map(|lane| i64::from((chance >> (16 * lane)) as u16)).sum();
     ((sum - 2 * (LANE - 1)) * i64::from(sigma) / DEVIATION) as i32
 }
 
@@ -159,9 +143,7 @@ mod tests {
 
     #[test]
     fn scatter_has_mean_zero_and_requested_deviation() {
-        let values: Vec<f64> = (0..20_000)
-            .map(|i| scatter(mix(7, i), 300).into())
-            .collect();
+        let values: Vec<f64> = (0..20_000).map(|i| scatter(mix(7, i), 300).into()).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let variance = values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
         assert!(mean.abs() < 10.0, "{mean}");
@@ -183,16 +165,9 @@ mod tests {
         let root = position("rn2k3/8/8/8/8/8/7P/QB2K3 w - - 0 1");
         let share = |m: &str| {
             let m = root.parse_uci(m).expect("legal");
-            (0..1000)
-                .filter(|&seed| mind(500, seed, &root).overlooks(&root, m))
-                .count()
+            (0..1000).filter(|&seed| mind(500, seed, &root).overlooks(&root, m)).count()
         };
-        assert!(
-            share("a1h8") > 3 * share("a1a2"),
-            "{} {}",
-            share("a1h8"),
-            share("a1a2")
-        );
+        assert!(share("a1h8") > 3 * share("a1a2"), "{} {}", share("a1h8"), share("a1a2"));
         assert!(share("a1a2") > 0);
         assert_eq!(share("e1d2"), 0);
     }

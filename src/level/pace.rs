@@ -14,23 +14,15 @@ const MAX_OBVIOUS_TIME: Duration = Duration::from_millis(700);
 /// move.
 pub fn thinking_time(level: Level, position: &Position, share_ms: f64) -> Duration {
     let chance = mix(level.seed ^ 0x7ACE, position.key()) % 1024;
-    let time = Duration::from_secs_f64(share_ms.max(0.0) / 1000.0)
-        .mul_f64(0.1 + 0.5 * chance as f64 / 1024.0)
-        .min(MAX_TIME);
-    if is_obvious(position) {
-        time.min(MAX_OBVIOUS_TIME)
-    } else {
-        time
-    }
+    let time =
+        Duration::from_secs_f64(share_ms.max(0.0) / 1000.0).mul_f64(0.1 + 0.5 * chance as f64 / 1024.0).min(MAX_TIME);
+    if is_obvious(position) { time.min(MAX_OBVIOUS_TIME) } else { time }
 }
 
 /// Whether there is only one legal move, or a recapture is possible.
 fn is_obvious(position: &Position) -> bool {
     let moves = position.legal_moves();
-    let taken_on = position
-        .last_captured()
-        .and_then(|_| position.last_move())
-        .map(|m| m.to());
+    let taken_on = position.last_captured().and_then(|_| position.last_move()).map(|m| m.to());
     moves.len() < 2 || moves.iter().any(|m| Some(m.to()) == taken_on)
 }
 

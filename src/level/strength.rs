@@ -29,15 +29,7 @@ struct Anchor {
 }
 
 const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
-    Anchor {
-        elo,
-        handicap: Handicap {
-            nodes,
-            noise,
-            oversight,
-            theory: theory::plies(elo),
-        },
-    }
+    Anchor { elo, handicap: Handicap { nodes, noise, oversight, theory: theory::plies(elo) } }
 }
 
 // Calibrated by games of each level against its neighbours and against Glaurung (`docs/experiments.md`). The last
@@ -64,9 +56,7 @@ impl Handicap {
         let between = |a: f64, b: f64| a + (b - a) * share;
         let (a, b) = (low.handicap, high.handicap);
         Self {
-            nodes: between((a.nodes as f64).ln(), (b.nodes as f64).ln())
-                .exp()
-                .round() as u64,
+            nodes: between((a.nodes as f64).ln(), (b.nodes as f64).ln()).exp().round() as u64,
             noise: between(a.noise.into(), b.noise.into()).round() as i32,
             oversight: between(a.oversight.into(), b.oversight.into()).round() as u32,
             theory: theory::plies(elo),

@@ -21,9 +21,9 @@ const PIECE: i32 = 1500;
 
 /// The side with pieces or pawns against a bare king, if there is one.
 pub fn attacker(position: &Position) -> Option<Color> {
-    [Color::White, Color::Black].into_iter().find(|&color| {
-        position.by_color(!color).count() == 1 && position.by_color(color).count() > 1
-    })
+    [Color::White, Color::Black]
+        .into_iter()
+        .find(|&color| position.by_color(!color).count() == 1 && position.by_color(color).count() > 1)
 }
 
 /// The value of an elementary ending for the side to move. `None` with pawns (the network evaluates promotion well),
@@ -38,11 +38,7 @@ pub fn value(position: &Position) -> Option<i32> {
     let value = WON + PIECE * pieces + driven(position, attacker)
         - CLOSER * distance(king, bare_king)
         - CONFINED * range(position, attacker);
-    Some(if position.turn() == attacker {
-        value
-    } else {
-        -value
-    })
+    Some(if position.turn() == attacker { value } else { -value })
 }
 
 /// Whether the pieces of `color` can force mate on a bare king: a queen, a rook, bishops of both colours, bishop and
@@ -50,8 +46,7 @@ pub fn value(position: &Position) -> Option<i32> {
 fn can_mate(position: &Position, color: Color) -> bool {
     let count = |role| position.pieces(color, role).count();
     let bishops = position.pieces(color, Role::Bishop);
-    let both_colours =
-        (bishops & Bitboard::LIGHT_SQUARES).any() && (bishops & Bitboard::DARK_SQUARES).any();
+    let both_colours = (bishops & Bitboard::LIGHT_SQUARES).any() && (bishops & Bitboard::DARK_SQUARES).any();
     count(Role::Queen) + count(Role::Rook) > 0
         || both_colours
         || (bishops.any() && count(Role::Knight) > 0)
@@ -81,11 +76,7 @@ fn to_corner_of(king: Square, bishops: Bitboard) -> i32 {
     let is_dark = (bishops & Bitboard::DARK_SQUARES).any();
     // The long diagonal a1 to h8 ends in the dark corners. A larger distance from the other long diagonal means a
     // smaller distance from a corner.
-    let from_other = if is_dark {
-        (file + rank - 7).abs()
-    } else {
-        (file - rank).abs()
-    };
+    let from_other = if is_dark { (file + rank - 7).abs() } else { (file - rank).abs() };
     7 - from_other
 }
 

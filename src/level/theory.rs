@@ -112,9 +112,7 @@ fn develops(position: &Position, m: Move) -> bool {
         return position.see_ge(m, 0);
     }
     let piece = position.moved_piece(m);
-    let home = piece
-        .color
-        .fold_wb(shakmaty::Rank::First, shakmaty::Rank::Eighth);
+    let home = piece.color.fold_wb(shakmaty::Rank::First, shakmaty::Rank::Eighth);
     match piece.role {
         Role::King => position.is_castling(m),
         Role::Knight | Role::Bishop => m.from().rank() == home && m.to().rank() != home,
@@ -146,10 +144,7 @@ mod tests {
     /// In 200 games of a level after `first`: the number of theory replies in `common`, and of positions without one.
     fn replies(elo: i32, first: &str, common: &[&str]) -> (usize, usize) {
         let position = after(&[first]);
-        let common: Vec<Move> = common
-            .iter()
-            .map(|san| position.parse_san(san).expect(san))
-            .collect();
+        let common: Vec<Move> = common.iter().map(|san| position.parse_san(san).expect(san)).collect();
         let moves = (0..200).map(|seed| move_of(Level::of(elo, seed), &position));
         let moves: Vec<_> = moves.collect();
         let is_common = |m: &&Option<Move>| m.is_some_and(|m| common.contains(&m));
@@ -163,10 +158,7 @@ mod tests {
         let to_d4 = ["d5", "Nf6", "e6", "f5", "d6", "g6", "c6", "c5"];
         for (first, common) in [("e4", to_e4), ("d4", to_d4)] {
             let (common_1500, none_1500) = replies(1500, first, &common);
-            assert!(
-                10 * common_1500 >= 9 * (200 - none_1500),
-                "{first}: {common_1500}"
-            );
+            assert!(10 * common_1500 >= 9 * (200 - none_1500), "{first}: {common_1500}");
             assert!(none_1500 <= 30, "{first}: {none_1500}");
             let (common_800, _) = replies(800, first, &common);
             assert!(common_800 >= 150, "{first}: {common_800}");
@@ -200,14 +192,11 @@ mod tests {
     fn low_levels_consider_all_developing_moves_and_few_others() {
         let position = after(&["e4", "e5"]);
         let level = Level::of(900, 1);
-        let considered =
-            |san: &str| considers(level, &position, position.parse_san(san).expect(san));
+        let considered = |san: &str| considers(level, &position, position.parse_san(san).expect(san));
         for developing in ["Nf3", "Nc3", "Bc4", "d4", "c3"] {
             assert!(considered(developing), "{developing}");
         }
-        let others = [
-            "a3", "a4", "h3", "h4", "b3", "g3", "g4", "Na3", "Nh3", "Qh5", "Ke2", "Qe2",
-        ];
+        let others = ["a3", "a4", "h3", "h4", "b3", "g3", "g4", "Na3", "Nh3", "Qh5", "Ke2", "Qe2"];
         let kept = others.iter().filter(|san| considered(san)).count();
         assert!(kept < others.len() - 2, "{kept}");
         let strong = Level::of(1600, 1);

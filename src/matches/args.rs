@@ -51,13 +51,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     pub sprt: Option<Bounds>,
     /// Unit of the bounds of --sprt
-    #[arg(
-        long,
-        value_enum,
-        value_name = "UNIT",
-        default_value_t,
-        requires = "sprt"
-    )]
+    #[arg(long, value_enum, value_name = "UNIT", default_value_t, requires = "sprt")]
     pub sprt_model: EloModel,
     /// Book of openings: FENs, EPD, or lines of UCI moves; `builtin` is the built-in one
     #[arg(long, value_name = "FILE", default_value = crate::board::opening_book::BUILTIN)]

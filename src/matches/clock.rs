@@ -43,9 +43,7 @@ impl FromStr for TimeControl {
                 increment: milliseconds(increment)?,
             })
         };
-        parsed().ok_or_else(|| {
-            "a time control is [MOVES/]SECONDS[+INCREMENT], as in 8+0.08, 40/60 or 1:30+1".into()
-        })
+        parsed().ok_or_else(|| "a time control is [MOVES/]SECONDS[+INCREMENT], as in 8+0.08, 40/60 or 1:30+1".into())
     }
 }
 
@@ -77,27 +75,15 @@ pub struct Clock {
 impl Clock {
     /// A clock that has not started.
     pub fn new(control: TimeControl) -> Self {
-        Self {
-            control,
-            left: [1000 * control.time; 2],
-            moves: [0; 2],
-        }
+        Self { control, left: [1000 * control.time; 2], moves: [0; 2] }
     }
 
     /// The limits of the next move of `turn`.
     pub fn limits(&self, turn: Color, limits: &Limits) -> Limits {
-        let side = |index: usize| SideClock {
-            time: Some(self.left[index] / 1000),
-            increment: self.control.increment,
-        };
+        let side = |index: usize| SideClock { time: Some(self.left[index] / 1000), increment: self.control.increment };
         let made = self.moves[index(turn)];
         let to_go = |moves: u32| i64::from(moves - made % moves);
-        Limits {
-            white: side(0),
-            black: side(1),
-            moves_to_go: self.control.moves.map(to_go),
-            ..limits.clone()
-        }
+        Limits { white: side(0), black: side(1), moves_to_go: self.control.moves.map(to_go), ..limits.clone() }
     }
 
     /// Charges a move of `turn`; false if its time, with `margin`, was not enough.
@@ -110,11 +96,7 @@ impl Clock {
         }
         self.left[side] = self.left[side].max(0) + 1000 * self.control.increment;
         self.moves[side] += 1;
-        if self
-            .control
-            .moves
-            .is_some_and(|m| self.moves[side].is_multiple_of(m))
-        {
+        if self.control.moves.is_some_and(|m| self.moves[side].is_multiple_of(m)) {
             self.left[side] += 1000 * self.control.time;
         }
         true
@@ -131,18 +113,11 @@ mod tests {
 
     #[test]
     fn time_controls_are_read_and_written() {
-        for (text, written) in [
-            ("8+0.08", "8+0.08"),
-            ("40/60", "40/60"),
-            ("1:30+1", "90+1"),
-            ("0.5", "0.5"),
-        ] {
+        for (text, written) in [("8+0.08", "8+0.08"), ("40/60", "40/60"), ("1:30+1", "90+1"), ("0.5", "0.5")] {
             let control: TimeControl = text.parse().expect(text);
             assert_eq!(control.to_string(), written);
         }
-        for text in [
-            "", "0", "+1", "8+", "8-1", "-8", "0/60", "x", "8+0.08+1", "inf", "NaN",
-        ] {
+        for text in ["", "0", "+1", "8+", "8-1", "-8", "0/60", "x", "8+0.08+1", "inf", "NaN"] {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
     }
@@ -160,11 +135,7 @@ mod tests {
         assert_eq!(white(&clock), (Some(800), Some(1)));
         assert!(clock.charge(Color::White, seconds(800), Duration::ZERO));
         assert_eq!(white(&clock), (Some(1100), Some(2)));
-        assert!(
-            !clock
-                .clone()
-                .charge(Color::White, seconds(1101), Duration::ZERO)
-        );
+        assert!(!clock.clone().charge(Color::White, seconds(1101), Duration::ZERO));
         assert!(clock.charge(Color::White, seconds(1101), seconds(5)));
         let black = clock.limits(Color::Black, &Limits::default());
         assert_eq!(black.black.time, Some(1000));

@@ -62,10 +62,7 @@ impl GameText<'_> {
                 (note, end) => note.or(end),
             }
         };
-        format!(
-            "{}\n",
-            pgn(&tags, &self.opening.start, &moves, note, result)
-        )
+        format!("{}\n", pgn(&tags, &self.opening.start, &moves, note, result))
     }
 
     /// Score and depth of a move, and its time where a clock runs: `+0.31/9 0.050s`.
@@ -76,11 +73,7 @@ impl GameText<'_> {
             Score::Mate(moves) => format!("-M{}", -moves),
         };
         let note = format!("{score}/{}", played.depth);
-        if self.plan.is_timed() {
-            format!("{note} {:.3}s", played.time.as_secs_f64())
-        } else {
-            note
-        }
+        if self.plan.is_timed() { format!("{note} {:.3}s", played.time.as_secs_f64()) } else { note }
     }
 }
 
@@ -95,11 +88,7 @@ fn termination(cause: Cause) -> &'static str {
 
 /// How a game ended, in words.
 fn words(ending: Ending) -> String {
-    let (winner, loser) = if ending.white > 0 {
-        ("White", "Black")
-    } else {
-        ("Black", "White")
-    };
+    let (winner, loser) = if ending.white > 0 { ("White", "Black") } else { ("Black", "White") };
     match ending.cause {
         Cause::Mate => format!("{winner} mates"),
         Cause::Stalemate => "stalemate".into(),

@@ -53,14 +53,8 @@ impl Plan {
     /// # Errors
     /// When one of them is unusable, or arguments contradict each other.
     pub fn new(args: &MatchArgs) -> Result<Self> {
-        ensure!(
-            args.net.len() <= 2,
-            "--net was given {} times, but a match has two players",
-            args.net.len()
-        );
-        let games = args
-            .games
-            .unwrap_or(GAMES[usize::from(args.sprt.is_some())]);
+        ensure!(args.net.len() <= 2, "--net was given {} times, but a match has two players", args.net.len());
+        let games = args.games.unwrap_or(GAMES[usize::from(args.sprt.is_some())]);
         ensure!(
             games.is_multiple_of(2),
             "--games {games}: give an even number, because both players get each opening with White"
@@ -75,22 +69,12 @@ impl Plan {
         let book = Book::read(&args.book, CastlingMode::Standard)?;
         let order = shuffled(book.len(), args.seed);
         let unlimited = args.tc.is_none() && args.movetime.is_none();
-        let limits = if args.moves.is_empty() && !unlimited {
-            Limits::default()
-        } else {
-            args.moves.limits(NODES)
-        };
+        let limits = if args.moves.is_empty() && !unlimited { Limits::default() } else { args.moves.limits(NODES) };
         let plan = Self {
             sides,
             games,
-            sprt: args.sprt.map(|bounds| Sprt {
-                bounds,
-                model: args.sprt_model,
-            }),
-            limits: Limits {
-                move_time: args.movetime.map(Duration::from_millis),
-                ..limits
-            },
+            sprt: args.sprt.map(|bounds| Sprt { bounds, model: args.sprt_model }),
+            limits: Limits { move_time: args.movetime.map(Duration::from_millis), ..limits },
             control: args.tc,
             margin: Duration::from_millis(args.time_margin),
             rules: args.adjudication.rules(),
@@ -152,9 +136,7 @@ impl Plan {
         let limits = &self.limits;
         let parts = [
             self.control.map(|control| format!("clock {control}")),
-            limits
-                .move_time
-                .map(|time| format!("{} ms a move", time.as_millis())),
+            limits.move_time.map(|time| format!("{} ms a move", time.as_millis())),
             limits.nodes.map(|nodes| format!("{nodes} nodes a move")),
             limits.soft_nodes.map(|nodes| format!("{nodes} soft nodes")),
             limits.depth.map(|depth| format!("depth {depth}")),
@@ -176,20 +158,12 @@ impl Plan {
             ("limit of a move", self.limit()),
             ("time margin", format!("{} ms", self.margin.as_millis())),
             ("adjudication", format!("{:?}", self.rules)),
-            (
-                "book",
-                format!("{} openings, sha256 {book}", self.book.len()),
-            ),
+            ("book", format!("{} openings, sha256 {book}", self.book.len())),
             ("seed", self.seed.to_string()),
-            (
-                "sequential test",
-                self.sprt.map_or("none".into(), |test| format!("{test:?}")),
-            ),
+            ("sequential test", self.sprt.map_or("none".into(), |test| format!("{test:?}"))),
             ("PGN file", pgn),
         ];
-        settings
-            .map(|(name, value)| (name.to_owned(), value))
-            .into()
+        settings.map(|(name, value)| (name.to_owned(), value)).into()
     }
 }
 

@@ -88,11 +88,7 @@ impl<'a> Report<'a> {
         let mut text = format!("{} against {}, {}\n", a.name, b.name, self.limit);
         let share = 100.0 * self.score;
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{} games: +{won} ={drawn} -{lost}, {share:.1} %",
-            self.played
-        );
+        let _ = writeln!(text, "{} games: +{won} ={drawn} -{lost}, {share:.1} %", self.played);
         let [ll, ld, dd, wd, ww] = self.pairs;
         let _ = writeln!(text, "pairs, 0 to 2 points: {ll} {ld} {dd} {wd} {ww}");
         for (name, elo) in [("pairs", &self.elo_by_pairs), ("games", &self.elo_by_games)] {
@@ -107,19 +103,12 @@ impl<'a> Report<'a> {
         if let Some(test) = &self.sprt {
             let _ = writeln!(text, "{}", test.line());
         }
-        let endings: Vec<String> = self
-            .endings
-            .iter()
-            .map(|(cause, count)| format!("{count} {}", words(*cause)))
-            .collect();
+        let endings: Vec<String> =
+            self.endings.iter().map(|(cause, count)| format!("{count} {}", words(*cause))).collect();
         let _ = writeln!(text, "ended by: {}", endings.join(", "));
         if self.lost_on_time != [0, 0] {
             let [a_late, b_late] = self.lost_on_time;
-            let _ = writeln!(
-                text,
-                "lost on time: {} {a_late}, {} {b_late}",
-                a.name, b.name
-            );
+            let _ = writeln!(text, "lost on time: {} {a_late}, {} {b_late}", a.name, b.name);
         }
         text
     }
@@ -134,10 +123,7 @@ impl TestReport {
             Some(Decision::H1) => format!("at least {elo1} Elo (H1 accepted)"),
             None => "not decided".to_owned(),
         };
-        format!(
-            "sequential test {elo0} to {elo1}: LLR {:.2} of {low:.2} to {high:.2}, {decision}",
-            self.llr
-        )
+        format!("sequential test {elo0} to {elo1}: LLR {:.2} of {low:.2} to {high:.2}, {decision}", self.llr)
     }
 }
 
@@ -154,11 +140,7 @@ fn estimate(estimate: Estimate) -> String {
 }
 
 fn percent(share: f64) -> String {
-    if share.is_finite() {
-        format!("{:.1} %", 100.0 * share)
-    } else {
-        "unknown probability".to_owned()
-    }
+    if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "unknown probability".to_owned() }
 }
 
 fn words(cause: Cause) -> &'static str {
@@ -180,10 +162,7 @@ pub fn short(score: &Score, sprt: Option<Sprt>) -> String {
     let Tally { won, drawn, lost } = score.games;
     let elo = estimate(score.by_pairs().elo);
     let llr = sprt.map(|test| format!(", LLR {:.2}", test.llr(score.pairs)));
-    format!(
-        "+{won} ={drawn} -{lost}, Elo {elo}{}",
-        llr.unwrap_or_default()
-    )
+    format!("+{won} ={drawn} -{lost}, Elo {elo}{}", llr.unwrap_or_default())
 }
 
 #[cfg(test)]

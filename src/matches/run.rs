@@ -52,9 +52,7 @@ pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Resu
             Some(path) => format!("the same command continues from {}", path.display()),
             None => "without --state it cannot be continued".to_owned(),
         };
-        return Err(Interrupted::error(format!(
-            "interrupted after {games} games; {hint}"
-        )));
+        return Err(Interrupted::error(format!("interrupted after {games} games; {hint}")));
     }
     Ok(())
 }
@@ -63,9 +61,7 @@ pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Resu
 fn remarks(plan: &Plan, args: &MatchArgs) -> Vec<String> {
     let mut remarks = Vec::new();
     if plan.is_mirror() {
-        remarks.push(
-            "both players have the same net and options: the match measures chance only".to_owned(),
-        );
+        remarks.push("both players have the same net and options: the match measures chance only".to_owned());
     }
     if let Some(skipped) = plan.book.skipped() {
         remarks.push(format!(
@@ -107,22 +103,12 @@ impl<'a> Records<'a> {
         let loaded = path.map(|path| State::load(path, &settings)).transpose()?;
         let continued = loaded.flatten();
         if let (None, Some(pgn)) = (&continued, pgn) {
-            ensure!(
-                !pgn.exists(),
-                "{} exists already: remove it, or give another name for --pgn",
-                pgn.display()
-            );
+            ensure!(!pgn.exists(), "{} exists already: remove it, or give another name for --pgn", pgn.display());
         }
         let date = || Utc::now().format("%Y.%m.%d").to_string();
         let state = continued.unwrap_or_else(|| State::new(settings, date()));
         let pgn = pgn.map(|path| open_pgn(path, &state)).transpose()?;
-        let records = Self {
-            started: (Instant::now(), state.seconds),
-            state,
-            path,
-            pgn,
-            saved: Instant::now(),
-        };
+        let records = Self { started: (Instant::now(), state.seconds), state, path, pgn, saved: Instant::now() };
         records.save()?;
         Ok(records)
     }
@@ -187,11 +173,7 @@ fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interr
                 progress.tick(|seconds| line(plan, &records.state, before, seconds));
             }
         }
-        Ok(if interrupt.is_set() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
     let new_table = || Table::new(plan, date, &searches);
     let halt = || searches.lock().iter().for_each(|search| search.stop());

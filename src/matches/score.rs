@@ -103,10 +103,7 @@ fn elo(counts: &[f64], root: f64) -> Elo {
     let (deviation, error) = (variance.sqrt(), (variance / total).sqrt());
     let (low, high) = (mean - CONFIDENCE * error, mean + CONFIDENCE * error);
     Elo {
-        elo: Estimate {
-            value: logistic(mean),
-            error: (logistic(high) - logistic(low)) / 2.0,
-        },
+        elo: Estimate { value: logistic(mean), error: (logistic(high) - logistic(low)) / 2.0 },
         normalised: Estimate {
             value: (mean - 0.5) / (deviation * root) * NORMALISED,
             error: CONFIDENCE * NORMALISED / (root * total.sqrt()),
@@ -123,13 +120,7 @@ fn logistic(score: f64) -> f64 {
 /// Distribution function of the standard normal distribution, to seven decimals.
 // CITE: Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.2.17.
 fn normal(z: f64) -> f64 {
-    const B: [f64; 5] = [
-        0.319_381_530,
-        -0.356_563_782,
-        1.781_477_937,
-        -1.821_255_978,
-        1.330_274_429,
-    ];
+    const B: [f64; 5] = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];
     if z.is_nan() {
         return f64::NAN;
     }
@@ -146,17 +137,11 @@ mod tests {
 
     fn close(found: f64, expected: f64) {
         let scale = expected.abs().max(1.0);
-        assert!(
-            (found - expected).abs() < 0.01 * scale,
-            "{found} {expected}"
-        );
+        assert!((found - expected).abs() < 0.01 * scale, "{found} {expected}");
     }
 
     fn games(won: u32, lost: u32, drawn: u32) -> Score {
-        Score {
-            games: Tally { won, drawn, lost },
-            ..Score::default()
-        }
+        Score { games: Tally { won, drawn, lost }, ..Score::default() }
     }
 
     #[test]
@@ -179,15 +164,9 @@ mod tests {
         for (pairs, [elo, error, normalised, normalised_error]) in [
             ([34, 54, 31 + 32, 64, 75], [55.58, 27.65, 57.94, 28.28]),
             ([332, 433, 457 + 41, 333, 334], [-8.64, 10.33, -9.17, 10.96]),
-            (
-                [7895, 8757, 5485 + 200, 568, 9999],
-                [-21.04, 2.95, -19.01, 2.65],
-            ),
+            ([7895, 8757, 5485 + 200, 568, 9999], [-21.04, 2.95, -19.01, 2.65]),
         ] {
-            let score = Score {
-                pairs,
-                ..Score::default()
-            };
+            let score = Score { pairs, ..Score::default() };
             let found = score.by_pairs();
             close(found.elo.value, elo);
             close(found.elo.error, error);
@@ -202,10 +181,7 @@ mod tests {
         let results = [1, 1, -1, 1, 0, 0, 1, 0, 0, -1, -1, -1, 1];
         let complete: Vec<bool> = results.iter().map(|&r| score.count(r)).collect();
         assert_eq!(score.pairs, [1, 1, 2, 1, 1]);
-        assert_eq!(
-            (score.games.won, score.games.drawn, score.games.lost),
-            (5, 4, 4)
-        );
+        assert_eq!((score.games.won, score.games.drawn, score.games.lost), (5, 4, 4));
         assert_eq!(complete.iter().filter(|&&c| c).count(), 6);
         close(score.share(), 7.0 / 13.0);
     }

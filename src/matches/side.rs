@@ -81,9 +81,8 @@ impl Side {
         let Some(spec) = options::find(name.trim()) else {
             bail!("--option {text}: there is no option '{}'", name.trim());
         };
-        let value = spec
-            .parse(Some(value))
-            .map_err(|error| anyhow!("--option {}", error.trim_start_matches("setoption ")))?;
+        let value =
+            spec.parse(Some(value)).map_err(|error| anyhow!("--option {}", error.trim_start_matches("setoption ")))?;
         match spec.id {
             Id::Hash => self.hash = value.int() as usize,
             Id::Threads => self.threads = value.int() as usize,
@@ -148,9 +147,7 @@ pub fn name_apart(sides: &mut [Side; 2]) {
         let own: [Vec<String>; 2] = [(0, 1), (1, 0)].map(|(side, other)| {
             let theirs = &sides[other].options;
             let own = sides[side].options.iter();
-            own.filter(|option| !theirs.contains(option))
-                .cloned()
-                .collect()
+            own.filter(|option| !theirs.contains(option)).cloned().collect()
         });
         for (side, own) in sides.iter_mut().zip(own) {
             if !own.is_empty() {
@@ -197,11 +194,7 @@ impl Engine {
         if !side.tables.is_empty() {
             pool.set_syzygy_path(&side.tables)?;
         }
-        Ok(Self {
-            pool,
-            settings: side.settings.clone(),
-            seeded: side.seeded,
-        })
+        Ok(Self { pool, settings: side.settings.clone(), seeded: side.seeded })
     }
 
     /// Clears table and histories. `seed` decides what a level misjudges in this game, if the options do not.
@@ -216,15 +209,9 @@ impl Engine {
     /// The best move of a search; `None` where there is none.
     pub fn search(&mut self, position: &Position, limits: Limits) -> Option<FoundMove> {
         let options = self.settings.for_search();
-        let outcome = self
-            .pool
-            .search(position.clone(), limits, options, Arc::new(Silent));
+        let outcome = self.pool.search(position.clone(), limits, options, Arc::new(Silent));
         let line = outcome.line?;
-        Some(FoundMove {
-            m: outcome.best?,
-            score: line.score,
-            depth: line.depth,
-        })
+        Some(FoundMove { m: outcome.best?, score: line.score, depth: line.depth })
     }
 
     /// Stops a search from another thread.
@@ -267,9 +254,6 @@ mod tests {
             sides.map(|side| side.name)
         };
         assert_eq!(named(&[], &[]), ["default A", "default B"]);
-        assert_eq!(
-            named(&["Hash=8", "Skill Level=4"], &["Hash=8"]),
-            ["default (Skill Level=4)", "default"]
-        );
+        assert_eq!(named(&["Hash=8", "Skill Level=4"], &["Hash=8"]), ["default (Skill Level=4)", "default"]);
     }
 }

@@ -107,14 +107,8 @@ impl Sprt {
             EloModel::Normalised => fit_normalised(&shares, root * elo / NORMALISED),
         };
         let (null, alternative) = (fit(self.bounds.elo0), fit(self.bounds.elo1));
-        let ratios = alternative
-            .iter()
-            .zip(&null)
-            .map(|(one, zero)| (one / zero).ln());
-        let mean: f64 = ratios
-            .zip(&shares)
-            .map(|(ratio, share)| ratio * share)
-            .sum();
+        let ratios = alternative.iter().zip(&null).map(|(one, zero)| (one / zero).ln());
+        let mean: f64 = ratios.zip(&shares).map(|(ratio, share)| ratio * share).sum();
         total * mean
     }
 }
@@ -189,17 +183,11 @@ mod tests {
     use super::*;
 
     fn sprt(bounds: &str, model: EloModel) -> Sprt {
-        Sprt {
-            bounds: bounds.parse().expect(bounds),
-            model,
-        }
+        Sprt { bounds: bounds.parse().expect(bounds), model }
     }
 
     fn close(found: f64, expected: f64) {
-        assert!(
-            (found - expected).abs() < 0.01 * (1.0 + expected.abs()),
-            "{found} {expected}"
-        );
+        assert!((found - expected).abs() < 0.01 * (1.0 + expected.abs()), "{found} {expected}");
     }
 
     // CITE: results and values of fastchess' tests (app/tests/sprt_test.cpp), to one per cent as there. fastchess
@@ -208,30 +196,10 @@ mod tests {
     fn llr_of_pairs_is_that_of_fastchess() {
         use EloModel::{Logistic, Normalised};
         for (bounds, model, pairs, expected) in [
-            (
-                "0,2",
-                Normalised,
-                [365, 16618, 36029 + 200, 16974, 390],
-                2.25,
-            ),
-            (
-                "-1.75,0.25",
-                Normalised,
-                [127, 4883, 10311 + 401, 5150, 104],
-                3.01,
-            ),
-            (
-                "0.5,2.5",
-                Logistic,
-                [223, 9863, 20279 + 1000, 10037, 246],
-                -3.07,
-            ),
-            (
-                "0,2",
-                Logistic,
-                [871, 26175, 55003 + 980, 26678, 821],
-                -4.98,
-            ),
+            ("0,2", Normalised, [365, 16618, 36029 + 200, 16974, 390], 2.25),
+            ("-1.75,0.25", Normalised, [127, 4883, 10311 + 401, 5150, 104], 3.01),
+            ("0.5,2.5", Logistic, [223, 9863, 20279 + 1000, 10037, 246], -3.07),
+            ("0,2", Logistic, [871, 26175, 55003 + 980, 26678, 821], -4.98),
         ] {
             close(sprt(bounds, model).llr(pairs), expected);
         }
@@ -256,10 +224,7 @@ mod tests {
             ("0.5,2.5", Logistic, [21404.0, 21184.0, 40708.0], -1.57),
             ("0,2", Logistic, [57433.0, 57030.0, 106593.0], -2.59),
         ] {
-            close(
-                sprt(bounds, model).llr_of(&[lost, drawn, won], 1.0),
-                expected,
-            );
+            close(sprt(bounds, model).llr_of(&[lost, drawn, won], 1.0), expected);
         }
     }
 
@@ -278,13 +243,7 @@ mod tests {
 
     #[test]
     fn bounds_are_two_numbers_in_order() {
-        assert_eq!(
-            Bounds::from_str("-3, 1"),
-            Ok(Bounds {
-                elo0: -3.0,
-                elo1: 1.0
-            })
-        );
+        assert_eq!(Bounds::from_str("-3, 1"), Ok(Bounds { elo0: -3.0, elo1: 1.0 }));
         for text in ["", "5", "5,0", "0,0", "a,b", "0,5,9", "0,inf", "NaN,1"] {
             assert!(Bounds::from_str(text).is_err(), "{text}");
         }

@@ -42,11 +42,7 @@ pub struct State {
 impl State {
     /// A match that has not begun.
     pub fn new(settings: BTreeMap<String, String>, date: String) -> Self {
-        Self {
-            settings,
-            date,
-            ..Self::default()
-        }
+        Self { settings, date, ..Self::default() }
     }
 
     /// Counts the next game. Whether it completes a pair.
@@ -101,12 +97,9 @@ fn differences(there: &BTreeMap<String, String>, here: &BTreeMap<String, String>
     names.sort();
     names.dedup();
     let value = |map: &BTreeMap<String, String>, name: &String| {
-        map.get(name)
-            .map_or_else(|| "unknown".to_owned(), Clone::clone)
+        map.get(name).map_or_else(|| "unknown".to_owned(), Clone::clone)
     };
-    let differing = names
-        .into_iter()
-        .filter(|name| there.get(*name) != here.get(*name));
+    let differing = names.into_iter().filter(|name| there.get(*name) != here.get(*name));
     differing
         .map(|name| {
             let (there, here) = (value(there, name), value(here, name));
@@ -132,12 +125,7 @@ mod tests {
         let load = |nodes| State::load(&path, &settings(nodes));
         assert_eq!(load("5").expect("no file"), None);
         let mut state = State::new(settings("5"), "2026.11.26".into());
-        let game = PlayedGame {
-            ending: Ending::win(Color::White, Cause::Time),
-            result: -1,
-            late: Some(0),
-            pgn: None,
-        };
+        let game = PlayedGame { ending: Ending::win(Color::White, Cause::Time), result: -1, late: Some(0), pgn: None };
         assert!(!state.count(&game) && state.count(&game));
         state.save(&path).expect("room");
         assert_eq!(load("5").expect("a state"), Some(state));

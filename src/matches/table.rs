@@ -63,14 +63,8 @@ impl<'a> Table<'a> {
     pub fn new(plan: &'a Plan, date: Option<&'a str>, searches: &Searches) -> Result<Self> {
         let [a, b] = &plan.sides;
         let engines = [Engine::new(a)?, Engine::new(b)?];
-        searches
-            .lock()
-            .extend(engines.iter().map(Engine::controller));
-        Ok(Self {
-            plan,
-            date,
-            engines,
-        })
+        searches.lock().extend(engines.iter().map(Engine::controller));
+        Ok(Self { plan, date, engines })
     }
 }
 
@@ -97,12 +91,7 @@ impl Player for Table<'_> {
             if !in_time(plan, clock.as_mut(), turn, time) {
                 return Answer::End(Ending::out_of_time(position, turn));
             }
-            moves.push(PlayedMove {
-                m: found.m,
-                score: found.score,
-                depth: found.depth,
-                time,
-            });
+            moves.push(PlayedMove { m: found.m, score: found.score, depth: found.depth, time });
             Answer::Move(found.m, centipawns(found.score))
         });
         let Some(ending) = ending else {
@@ -116,26 +105,10 @@ impl Player for Table<'_> {
         let loser = Color::from_white(ending.white < 0);
         let late = (ending.cause == Cause::Time && ending.white != 0).then(|| player(loser));
         let pgn = self.date.map(|date| {
-            let text = GameText {
-                plan,
-                number,
-                date,
-                opening: &opening,
-                moves: &moves,
-                ending,
-            };
+            let text = GameText { plan, number, date, opening: &opening, moves: &moves, ending };
             text.pgn()
         });
-        Ok(Some(PlayedGame {
-            ending,
-            result: if a_is.is_white() {
-                ending.white
-            } else {
-                -ending.white
-            },
-            late,
-            pgn,
-        }))
+        Ok(Some(PlayedGame { ending, result: if a_is.is_white() { ending.white } else { -ending.white }, late, pgn }))
     }
 }
 
@@ -157,10 +130,7 @@ fn think(
 
 /// Charges the clock, and says whether the move came in time.
 fn in_time(plan: &Plan, clock: Option<&mut Clock>, turn: Color, spent: Duration) -> bool {
-    let within_move = plan
-        .limits
-        .move_time
-        .is_none_or(|time| spent <= time + plan.margin);
+    let within_move = plan.limits.move_time.is_none_or(|time| spent <= time + plan.margin);
     within_move && clock.is_none_or(|clock| clock.charge(turn, spent, plan.margin))
 }
 

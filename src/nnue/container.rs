@@ -35,9 +35,7 @@ fn words_size(version: u32) -> usize {
 }
 
 /// Reads everything before the feature transformer's hash. Returns the architecture and the description (any bytes).
-pub(super) fn read_header(
-    reader: &mut ByteReader<'_>,
-) -> Result<(Architecture, Vec<u8>), NetError> {
+pub(super) fn read_header(reader: &mut ByteReader<'_>) -> Result<(Architecture, Vec<u8>), NetError> {
     let total = reader.remaining();
     if total < HEADER_SIZE {
         return Err(NetError::TooShort { actual: total });
@@ -48,18 +46,12 @@ pub(super) fn read_header(
         return Err(NetError::WrongVersion { found: version });
     }
     if length > MAX_DESCRIPTION {
-        return Err(NetError::DescriptionTooLong {
-            length,
-            limit: MAX_DESCRIPTION,
-        });
+        return Err(NetError::DescriptionTooLong { length, limit: MAX_DESCRIPTION });
     }
     let (description, after) = reader.rest().split_at(length.min(reader.remaining()));
     let architecture = if version == VERSION_OWN {
         let Some(words) = after.first_chunk() else {
-            return Err(NetError::Truncated {
-                expected: HEADER_SIZE + length + words_size(version),
-                actual: total,
-            });
+            return Err(NetError::Truncated { expected: HEADER_SIZE + length + words_size(version), actual: total });
         };
         architecture_of_words(file_hash, words)?
     } else {
@@ -70,10 +62,7 @@ pub(super) fn read_header(
     let transformer = after.get(words_size(version) + 4..);
     let compressed = transformer.is_some_and(leb128::is_next);
     if !compressed && total < expected {
-        return Err(NetError::Truncated {
-            expected,
-            actual: total,
-        });
+        return Err(NetError::Truncated { expected, actual: total });
     }
     let description = reader.take(length)?.to_vec();
     reader.take(words_size(version))?;
@@ -93,10 +82,7 @@ pub(super) fn write_header(shape: &Shape, description: &[u8], out: &mut Vec<u8>)
 
 /// The architecture given by the shape words after the description. Fails if it is unsupported, or if its hash is not
 /// `found`.
-fn architecture_of_words(
-    found: u32,
-    words: &[u8; 4 * own::WORDS],
-) -> Result<Architecture, NetError> {
+fn architecture_of_words(found: u32, words: &[u8; 4 * own::WORDS]) -> Result<Architecture, NetError> {
     let mut numbers = [0; own::WORDS];
     for (number, bytes) in numbers.iter_mut().zip(words.as_chunks().0) {
         *number = u32::from_le_bytes(*bytes);
@@ -116,17 +102,9 @@ fn recognise(version: u32, file_hash: u32, description: &[u8]) -> Result<Archite
     }
     // The first version has only one architecture, so the hash must be wrong.
     if version == VERSION_1 {
-        return Err(NetError::WrongFileHash {
-            found: file_hash,
-            expected: Architecture::HALF_KP.file_hash(),
-        });
+        return Err(NetError::WrongFileHash { found: file_hash, expected: Architecture::HALF_KP.file_hash() });
     }
     let shown = &description[..description.len().min(200)];
     let description = String::from_utf8_lossy(shown).into_owned();
-    Err(NetError::UnknownArchitecture {
-        version,
-        file_hash,
-        description,
-        known: Architecture::all_names(),
-    })
+    Err(NetError::UnknownArchitecture { version, file_hash, description, known: Architecture::all_names() })
 }

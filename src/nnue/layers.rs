@@ -26,12 +26,7 @@ impl Dense {
         assert!(biases.len() == shape.outputs && weights.len() == shape.weights());
         let mut aligned = Aligned::zeroed(weights.len());
         aligned.as_mut_slice()[..weights.len()].copy_from_slice(weights);
-        Self {
-            shape,
-            packed: Packed::new(&biases, weights, shape),
-            biases,
-            weights: aligned,
-        }
+        Self { shape, packed: Packed::new(&biases, weights, shape), biases, weights: aligned }
     }
 
     pub(super) fn zeroed(shape: LayerShape) -> Self {
@@ -93,12 +88,7 @@ impl Packed {
                 to[4 * group + input % 4] = weight;
             }
         }
-        Self {
-            rows,
-            outputs,
-            biases: padded,
-            weights: packed,
-        }
+        Self { rows, outputs, biases: padded, weights: packed }
     }
 
     /// One bias per output.
@@ -130,11 +120,7 @@ pub struct Head {
 
 impl Head {
     pub(crate) fn from_layers([first, second, output]: [Dense; 3]) -> Self {
-        Self {
-            first,
-            second,
-            output,
-        }
+        Self { first, second, output }
     }
 
     pub(super) fn zeroed(shape: &Shape) -> Self {
@@ -166,10 +152,7 @@ mod tests {
 
     #[test]
     fn packing_keeps_every_weight_and_pads_with_zeros() {
-        let shape = LayerShape {
-            inputs: 30,
-            outputs: 3,
-        };
+        let shape = LayerShape { inputs: 30, outputs: 3 };
         let weights: Vec<i8> = (0..96).collect();
         let packed = Packed::new(&[7, 8, 9], &weights, shape);
         assert_eq!(packed.biases()[..4], [7, 8, 9, 0]);

@@ -17,11 +17,7 @@ pub fn is_next(bytes: &[u8]) -> bool {
 /// The contents of the next block, which must be long enough for `count` numbers.
 ///
 /// Call this before allocating memory for the numbers: the check bounds the allocation by the length of the file.
-pub(super) fn block<'a>(
-    reader: &mut ByteReader<'a>,
-    name: &'static str,
-    count: usize,
-) -> Result<&'a [u8], NetError> {
+pub(super) fn block<'a>(reader: &mut ByteReader<'a>, name: &'static str, count: usize) -> Result<&'a [u8], NetError> {
     let fail = |fault| Err(NetError::BadCompression { block: name, fault });
     if !is_next(reader.rest()) {
         return fail(Fault::NoMagic);

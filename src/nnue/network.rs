@@ -48,9 +48,7 @@ impl Network {
             architecture,
             description: architecture.description().into(),
             transformer: Transformer::zeroed(&architecture),
-            heads: (0..architecture.buckets)
-                .map(|_| Head::zeroed(&architecture))
-                .collect(),
+            heads: (0..architecture.buckets).map(|_| Head::zeroed(&architecture)).collect(),
         }
     }
 
@@ -66,25 +64,16 @@ impl Network {
             return Err(NetError::WrongTransformerHash { found, expected });
         }
         let transformer = Transformer::read(&mut reader, &architecture)?;
-        let heads: Vec<Head> = (0..architecture.buckets)
-            .map(|_| read_head(&mut reader, &architecture))
-            .collect::<Result<_, _>>()?;
+        let heads: Vec<Head> =
+            (0..architecture.buckets).map(|_| read_head(&mut reader, &architecture)).collect::<Result<_, _>>()?;
         reader.finish()?;
-        Ok(Self {
-            architecture: resolve_squares(architecture, &heads),
-            description,
-            transformer,
-            heads,
-        })
+        Ok(Self { architecture: resolve_squares(architecture, &heads), description, transformer, heads })
     }
 
     /// Reads and parses a file. Rejects a file above the size limit without reading it.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, NetError> {
         let file = File::open(path)?;
-        let too_large = |size| NetError::TooLarge {
-            size,
-            limit: MAX_FILE_SIZE,
-        };
+        let too_large = |size| NetError::TooLarge { size, limit: MAX_FILE_SIZE };
         let size = file.metadata()?.len();
         if size > MAX_FILE_SIZE {
             return Err(too_large(size));
@@ -178,20 +167,11 @@ fn resolve_squares(architecture: Architecture, heads: &[Head]) -> Architecture {
         let mut rows = head.second.weights().chunks_exact(row);
         rows.any(|row| row[without..].iter().any(|&weight| weight != 0))
     });
-    if has_squares {
-        architecture
-    } else {
-        architecture.without_squares()
-    }
+    if has_squares { architecture } else { architecture.without_squares() }
 }
 
 impl std::fmt::Debug for Network {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Network({}, {:?})",
-            self.architecture,
-            self.description()
-        )
+        write!(f, "Network({}, {:?})", self.architecture, self.description())
     }
 }

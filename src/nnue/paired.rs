@@ -33,10 +33,7 @@ pub const fn lower_column(at: usize) -> usize {
 /// The total bias that some changes add to the sums of lower columns, wrapping.
 #[inline(always)]
 pub fn excess(changes: &Changes<'_>) -> i16 {
-    let (added, removed) = (
-        changes.threat_inputs_added.len() as i16,
-        changes.threat_inputs_removed.len() as i16,
-    );
+    let (added, removed) = (changes.threat_inputs_added.len() as i16, changes.threat_inputs_removed.len() as i16);
     added.wrapping_sub(removed).wrapping_mul(LOWER_BIAS.into())
 }
 
@@ -46,10 +43,7 @@ pub fn excess(changes: &Changes<'_>) -> i16 {
 /// If the lengths differ or are not a multiple of [`COLUMNS`].
 pub fn pair(weights: &[i8], out: &mut [Paired]) {
     assert!(weights.len() == out.len() && out.len().is_multiple_of(COLUMNS));
-    let (groups, outs) = (
-        weights.as_chunks::<COLUMNS>().0,
-        out.as_chunks_mut::<COLUMNS>().0,
-    );
+    let (groups, outs) = (weights.as_chunks::<COLUMNS>().0, out.as_chunks_mut::<COLUMNS>().0);
     for (group, out) in groups.iter().zip(outs) {
         let (lower, upper) = group.split_at(UPPER_OFFSET);
         let words = out.as_chunks_mut().0.iter_mut();
@@ -74,10 +68,7 @@ pub fn unpair_row<const L1: usize>(row: &[Paired; L1]) -> [i8; L1] {
 }
 
 fn unpair_into(rows: &[Paired], out: &mut [i8]) {
-    let (groups, outs) = (
-        rows.as_chunks::<COLUMNS>().0,
-        out.as_chunks_mut::<COLUMNS>().0,
-    );
+    let (groups, outs) = (rows.as_chunks::<COLUMNS>().0, out.as_chunks_mut::<COLUMNS>().0);
     for (group, out) in groups.iter().zip(outs) {
         let (lower, upper) = out.split_at_mut(UPPER_OFFSET);
         let words = group.as_chunks().0.iter();
@@ -105,10 +96,7 @@ mod tests {
         (weights[3], weights[3 + UPPER_OFFSET]) = (-128, -1);
         let mut paired = [Paired(0); COLUMNS];
         pair(&weights, &mut paired);
-        let words: Vec<i16> = paired
-            .chunks_exact(2)
-            .map(|word| i16::from_le_bytes([word[0].0, word[1].0]))
-            .collect();
+        let words: Vec<i16> = paired.chunks_exact(2).map(|word| i16::from_le_bytes([word[0].0, word[1].0])).collect();
         assert_eq!(words[3], -256);
         assert_eq!(words[4], 128);
     }

@@ -28,10 +28,7 @@ impl<'a> ByteReader<'a> {
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], NetError> {
         let Some(taken) = self.rest().get(..length) else {
             let expected = self.position.saturating_add(length);
-            return Err(NetError::Truncated {
-                expected,
-                actual: self.bytes.len(),
-            });
+            return Err(NetError::Truncated { expected, actual: self.bytes.len() });
         };
         self.position += length;
         Ok(taken)
@@ -47,20 +44,14 @@ impl<'a> ByteReader<'a> {
     /// Reads `count` 32-bit numbers.
     pub fn i32s(&mut self, count: usize) -> Result<Vec<i32>, NetError> {
         let (chunks, _) = self.take(4 * count)?.as_chunks();
-        Ok(chunks
-            .iter()
-            .map(|&chunk| i32::from_le_bytes(chunk))
-            .collect())
+        Ok(chunks.iter().map(|&chunk| i32::from_le_bytes(chunk)).collect())
     }
 
     /// Fails if bytes remain.
     pub fn finish(self) -> Result<(), NetError> {
         match self.remaining() {
             0 => Ok(()),
-            _ => Err(NetError::TrailingBytes {
-                expected: self.position,
-                actual: self.bytes.len(),
-            }),
+            _ => Err(NetError::TrailingBytes { expected: self.position, actual: self.bytes.len() }),
         }
     }
 }

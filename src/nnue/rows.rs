@@ -18,17 +18,13 @@ pub struct Accumulator<const L1: usize, const P: usize> {
 impl<const L1: usize, const P: usize> Accumulator<L1, P> {
     /// All zero.
     pub fn zeroed() -> Self {
-        Self {
-            neurons: [0; L1],
-            psqt: [0; P],
-        }
+        Self { neurons: [0; L1], psqt: [0; P] }
     }
 
     /// Sets this accumulator to `from - removed + added`, wrapping.
     pub fn exchange(&mut self, from: &Self, removed: &Self, added: &Self) {
         let neurons = zip(&mut self.neurons, &from.neurons);
-        for ((sum, &from), (&removed, &added)) in neurons.zip(zip(&removed.neurons, &added.neurons))
-        {
+        for ((sum, &from), (&removed, &added)) in neurons.zip(zip(&removed.neurons, &added.neurons)) {
             *sum = from.wrapping_sub(removed).wrapping_add(added);
         }
         let psqt = zip(&mut self.psqt, &from.psqt);
@@ -86,21 +82,13 @@ impl<const L1: usize, const P: usize> AllRows<'_, L1, P> {
         let pieces = |&feature: &u16| self.pieces.psqt(feature.into());
         let threat_inputs = |&feature: &u32| self.threat_inputs.psqt(feature);
         changes.added.iter().map(pieces).for_each(&mut add);
-        changes
-            .threat_inputs_added
-            .iter()
-            .map(threat_inputs)
-            .for_each(&mut add);
+        changes.threat_inputs_added.iter().map(threat_inputs).for_each(&mut add);
         let mut subtract = |values: &[i32]| {
             let pairs = psqt.iter_mut().zip(values);
             pairs.for_each(|(sum, &value)| *sum = sum.wrapping_sub(value));
         };
         changes.removed.iter().map(pieces).for_each(&mut subtract);
-        changes
-            .threat_inputs_removed
-            .iter()
-            .map(threat_inputs)
-            .for_each(&mut subtract);
+        changes.threat_inputs_removed.iter().map(threat_inputs).for_each(&mut subtract);
         psqt
     }
 }

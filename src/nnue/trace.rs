@@ -36,23 +36,13 @@ impl Network {
         let head = &self.heads()[self.architecture().bucket(board.count())];
         if self.architecture().topology == Topology::Sfnnv16 {
             let (activated, output) = scalar::sfnnv16_layers(head, &inputs);
-            return Trace {
-                inputs,
-                hidden: [activated[..64].to_vec(), activated.to_vec()],
-                output,
-                psqt,
-            };
+            return Trace { inputs, hidden: [activated[..64].to_vec(), activated.to_vec()], output, psqt };
         }
         let sums = sums(&head.first, &inputs);
         let (second, skipping) = second_layer_inputs(self.architecture().topology, &sums);
         let last = activated(&self::sums(&head.second, &second));
         let output = self::sums(&head.output, &last)[0].wrapping_add(skipping);
-        Trace {
-            inputs,
-            hidden: [second, last],
-            output,
-            psqt,
-        }
+        Trace { inputs, hidden: [second, last], output, psqt }
     }
 
     /// Half the difference between both sides' piece-square values, including threat inputs, wrapping.
@@ -65,9 +55,7 @@ impl Network {
         let threat_inputs = shape.threat_inputs.set();
         let of_side = |side: Color| {
             let mut sum = 0_i32;
-            let mut add = |row: usize| {
-                sum = sum.wrapping_add(self.transformer().psqt()[row * width + column])
-            };
+            let mut add = |row: usize| sum = sum.wrapping_add(self.transformer().psqt()[row * width + column]);
             self.for_each_feature(board, side, |feature| {
                 add(threat_inputs.count() + usize::from(feature));
             });
@@ -90,12 +78,7 @@ impl Network {
     }
 
     /// Calls `visit` with every active feature of pieces on squares.
-    fn for_each_feature(
-        &self,
-        board: &impl BoardView,
-        perspective: Color,
-        mut visit: impl FnMut(u16),
-    ) {
+    fn for_each_feature(&self, board: &impl BoardView, perspective: Color, mut visit: impl FnMut(u16)) {
         let set = self.architecture().features.set();
         let view = set.view(perspective, board.king(perspective));
         for color in Color::ALL {
@@ -117,15 +100,10 @@ impl Network {
             let pairs = sums.iter_mut().zip(row);
             pairs.for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
         });
-        self.architecture()
-            .threat_inputs
-            .set()
-            .active(board, perspective, |threat_input| {
-                let pairs = sums
-                    .iter_mut()
-                    .zip(self.transformer().threat_input(threat_input));
-                pairs.for_each(|(sum, weight)| *sum = sum.wrapping_add(weight.into()));
-            });
+        self.architecture().threat_inputs.set().active(board, perspective, |threat_input| {
+            let pairs = sums.iter_mut().zip(self.transformer().threat_input(threat_input));
+            pairs.for_each(|(sum, weight)| *sum = sum.wrapping_add(weight.into()));
+        });
         sums
     }
 }

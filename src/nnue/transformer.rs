@@ -59,21 +59,14 @@ impl Sizes {
 /// Fills `out` with little-endian numbers of `N` bytes.
 fn plain<T, const N: usize>(bytes: &[u8], out: &mut [T], number: fn([u8; N]) -> T) {
     let (chunks, _) = bytes.as_chunks();
-    out.iter_mut()
-        .zip(chunks)
-        .for_each(|(to, &from)| *to = number(from));
+    out.iter_mut().zip(chunks).for_each(|(to, &from)| *to = number(from));
 }
 
 impl Transformer {
     /// The parameters of a network of this shape, all zero.
     pub(super) fn zeroed(shape: &Shape) -> Self {
         let sizes = Sizes::of(shape);
-        let Sizes {
-            l1,
-            buckets,
-            pieces,
-            threat_inputs,
-        } = sizes;
+        let Sizes { l1, buckets, pieces, threat_inputs } = sizes;
         Self {
             biases: Aligned::zeroed(2 * l1),
             weights: Aligned::zeroed(2 * l1 * pieces),
@@ -98,10 +91,7 @@ impl Transformer {
                 BlockKind::Psqt => reader.take(4 * count),
             }
         };
-        let sources: Vec<_> = blocks(shape)
-            .iter()
-            .map(&mut source)
-            .collect::<Result<_, _>>()?;
+        let sources: Vec<_> = blocks(shape).iter().map(&mut source).collect::<Result<_, _>>()?;
         // Allocates memory only after the length of the file has been checked.
         let mut this = Self::zeroed(shape);
         this.compressed = compressed;
@@ -113,10 +103,7 @@ impl Transformer {
 
     fn fill(&mut self, block: &Block, bytes: &[u8]) -> Result<(), NetError> {
         let compressed = self.compressed;
-        let named = |fault| NetError::BadCompression {
-            block: block.name,
-            fault,
-        };
+        let named = |fault| NetError::BadCompression { block: block.name, fault };
         match self.block_mut(block) {
             Numbers::Paired(numbers) => paired::pair(bytemuck::cast_slice(bytes), numbers),
             Numbers::I16(numbers) if compressed => {
@@ -217,9 +204,7 @@ impl Transformer {
         match block.kind {
             BlockKind::Biases => Numbers::I16(&mut self.biases.as_mut_slice()[range]),
             BlockKind::Weights => Numbers::I16(&mut self.weights.as_mut_slice()[range]),
-            BlockKind::ThreatInputs => {
-                Numbers::Paired(&mut self.threat_inputs.as_mut_slice()[range])
-            }
+            BlockKind::ThreatInputs => Numbers::Paired(&mut self.threat_inputs.as_mut_slice()[range]),
             BlockKind::Psqt => Numbers::I32(&mut self.psqt.as_mut_slice()[range]),
         }
     }
@@ -235,22 +220,13 @@ impl Transformer {
     #[inline]
     pub fn rows<const L1: usize, const P: usize>(&self) -> Rows<'_, i16, L1, P> {
         debug_assert_eq!((L1, P), (self.sizes.l1, self.sizes.buckets));
-        Rows {
-            neurons: self.weights().as_chunks().0,
-            psqt: &self.psqt()[P * self.sizes.threat_inputs..],
-        }
+        Rows { neurons: self.weights().as_chunks().0, psqt: &self.psqt()[P * self.sizes.threat_inputs..] }
     }
 
     /// The rows of pieces on squares and of threat inputs; `L1` and `P` must be the sizes of this layer.
     #[inline]
     pub fn all_rows<const L1: usize, const P: usize>(&self) -> AllRows<'_, L1, P> {
-        AllRows {
-            pieces: self.rows(),
-            threat_inputs: Rows {
-                neurons: self.paired().as_chunks().0,
-                psqt: self.psqt(),
-            },
-        }
+        AllRows { pieces: self.rows(), threat_inputs: Rows { neurons: self.paired().as_chunks().0, psqt: self.psqt() } }
     }
 }
 

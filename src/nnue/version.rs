@@ -23,10 +23,7 @@ pub fn too_short(actual: usize) -> String {
 
 /// Error message for a file with an unknown version.
 pub fn unknown(found: u32) -> String {
-    let known: Vec<String> = KNOWN_VERSIONS
-        .iter()
-        .map(|version| format!("{version:08X}"))
-        .collect();
+    let known: Vec<String> = KNOWN_VERSIONS.iter().map(|version| format!("{version:08X}")).collect();
     let (last, others) = known.split_last().expect("the list is not empty");
     format!(
         "not a known network: version {found:08X}, expected {} or {last}; nets of Stockfish's development versions \

@@ -14,11 +14,8 @@ pub trait BoardView {
     fn pieces(&self, color: Color, role: Role) -> Bitboard;
     /// The number of pieces, kings included.
     fn count(&self) -> usize {
-        let sets = Color::ALL
-            .into_iter()
-            .flat_map(|color| Role::ALL.map(|role| (color, role)));
-        sets.map(|(color, role)| self.pieces(color, role).count())
-            .sum()
+        let sets = Color::ALL.into_iter().flat_map(|color| Role::ALL.map(|role| (color, role)));
+        sets.map(|(color, role)| self.pieces(color, role).count()).sum()
     }
 }
 

@@ -61,9 +61,7 @@ fn take_words(text: &str, count: usize) -> (Vec<&str>, &str) {
     let mut words = Vec::with_capacity(count);
     let mut rest = text.trim_start();
     while words.len() < count && !rest.is_empty() {
-        let end = rest
-            .find(|c: char| c.is_whitespace() || c == ';')
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_whitespace() || c == ';').unwrap_or(rest.len());
         if end == 0 {
             break;
         }
@@ -79,9 +77,7 @@ fn without_dashes(text: &str) -> &str {
     loop {
         let after = rest.strip_prefix(['-', ';']).unwrap_or(rest);
         // A dash directly before other characters is part of the word.
-        if after.len() == rest.len()
-            || !(after.is_empty() || after.starts_with([' ', '\t', ';', '-']))
-        {
+        if after.len() == rest.len() || !(after.is_empty() || after.starts_with([' ', '\t', ';', '-'])) {
             return rest.trim_start_matches(';').trim_start();
         }
         rest = after.trim_start();
@@ -142,11 +138,7 @@ mod tests {
 
     #[test]
     fn parser_reads_counters_from_fields_or_operations() {
-        let fen = |tail: &str| {
-            EpdRecord::parse(&format!("{POSITION}{tail}"))
-                .map(|r| r.fen)
-                .ok()
-        };
+        let fen = |tail: &str| EpdRecord::parse(&format!("{POSITION}{tail}")).map(|r| r.fen).ok();
         assert_eq!(fen(" 3 17"), Some(format!("{POSITION} 3 17")));
         assert_eq!(fen(" 3 17; id \"x\";"), Some(format!("{POSITION} 3 17")));
         assert_eq!(fen(" hmvc 60; fmvn 9;"), Some(format!("{POSITION} 60 9")));
@@ -155,28 +147,13 @@ mod tests {
 
     #[test]
     fn parser_skips_dashes_and_semicolons_after_the_fields() {
-        for tail in [
-            " bm Ke2;",
-            " - bm Ke2;",
-            "; bm Ke2;",
-            " ; bm Ke2;",
-            " - - bm Ke2;",
-            ";bm Ke2",
-            " - ; bm Ke2",
-        ] {
+        for tail in [" bm Ke2;", " - bm Ke2;", "; bm Ke2;", " ; bm Ke2;", " - - bm Ke2;", ";bm Ke2", " - ; bm Ke2"] {
             let record = EpdRecord::parse(&format!("{POSITION}{tail}")).expect(tail);
-            assert_eq!(
-                (record.fen.as_str(), record.text("bm")),
-                (format!("{POSITION} 0 1").as_str(), Some("Ke2"))
-            );
+            assert_eq!((record.fen.as_str(), record.text("bm")), (format!("{POSITION} 0 1").as_str(), Some("Ke2")));
         }
         let record = EpdRecord::parse(&format!("{POSITION}; ce -20; acd 3;")).expect("a record");
-        assert_eq!(
-            (record.text("ce"), record.text("acd")),
-            (Some("-20"), Some("3"))
-        );
-        let record =
-            EpdRecord::parse(&format!("\u{feff}{POSITION} - 3 17 ; bm Ke2;")).expect("a record");
+        assert_eq!((record.text("ce"), record.text("acd")), (Some("-20"), Some("3")));
+        let record = EpdRecord::parse(&format!("\u{feff}{POSITION} - 3 17 ; bm Ke2;")).expect("a record");
         assert_eq!(record.fen, format!("{POSITION} 3 17"));
     }
 

@@ -36,8 +36,7 @@ pub fn begins_position(text: &str) -> bool {
 }
 
 fn begins_game(word: &str) -> bool {
-    word.strip_prefix("1.")
-        .is_some_and(|move_text| !move_text.starts_with('.'))
+    word.strip_prefix("1.").is_some_and(|move_text| !move_text.starts_with('.'))
 }
 
 /// The position after `startpos` or a FEN, followed by the word `moves` and moves; or after the moves of a game from
@@ -55,10 +54,7 @@ pub fn position_with_moves(text: &str) -> Result<Position> {
     let end = words.iter().position(is_moves).unwrap_or(words.len());
     let start = if first.eq_ignore_ascii_case("startpos") {
         if end > 1 {
-            bail!(
-                "unexpected '{}' after 'startpos'; expected the word 'moves'",
-                excerpt(words[1])
-            );
+            bail!("unexpected '{}' after 'startpos'; expected the word 'moves'", excerpt(words[1]));
         }
         Position::startpos()
     } else {
@@ -87,19 +83,10 @@ mod tests {
     fn castling_field_determines_the_variant() {
         let mode = |fen| position_from_fen(fen).expect(fen).castling_mode();
         for (fen, expected) in [
-            (
-                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-                CastlingMode::Standard,
-            ),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", CastlingMode::Standard),
             ("8/8/4k3/8/8/8/8/4K3 w - - 0 1", CastlingMode::Standard),
-            (
-                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w GCgc - 0 4",
-                CastlingMode::Chess960,
-            ),
-            (
-                "q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4",
-                CastlingMode::Standard,
-            ),
+            ("q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w GCgc - 0 4", CastlingMode::Chess960),
+            ("q1rnbkrb/pppp1p1p/2n3p1/4p3/8/2N1P1P1/PPPP1P1P/QNR1BKRB w KQkq - 0 4", CastlingMode::Standard),
         ] {
             assert_eq!(mode(fen), expected, "{fen}");
         }
@@ -108,10 +95,7 @@ mod tests {
     #[test]
     fn empty_fen_is_the_initial_position() {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-        assert_eq!(
-            position_from_fen("").map(|p| p.fen()).ok().as_deref(),
-            Some(start)
-        );
+        assert_eq!(position_from_fen("").map(|p| p.fen()).ok().as_deref(), Some(start));
         assert!(position_from_fen("rubbish").is_err());
     }
 
@@ -126,14 +110,9 @@ mod tests {
             "1. e4 e5 2. Nf3 Nc6",
             "1.e4 e5 2.nf3 2...nc6",
         ] {
-            assert_eq!(
-                position_with_moves(text).expect(text).fen(),
-                expected,
-                "{text}"
-            );
+            assert_eq!(position_with_moves(text).expect(text).fen(), expected, "{text}");
         }
-        let castled = position_with_moves("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1 moves 0-0 0–0–0")
-            .expect("legal");
+        let castled = position_with_moves("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1 moves 0-0 0–0–0").expect("legal");
         assert_eq!(castled.fen(), "2kr3r/8/8/8/8/8/8/R4RK1 w - - 2 2");
     }
 

@@ -14,9 +14,7 @@ use crate::util::text::excerpt;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum MoveError {
     /// The text is not a spelling of a move.
-    #[error(
-        "'{0}' is not a move (expected one such as Nf3, exd5, e8=Q, O-O or g1f3; the pieces are K, Q, R, B and N)"
-    )]
+    #[error("'{0}' is not a move (expected one such as Nf3, exd5, e8=Q, O-O or g1f3; the pieces are K, Q, R, B and N)")]
     Unreadable(String),
     /// The text is a null move.
     #[error("'{0}' is a null move")]
@@ -78,19 +76,14 @@ pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
     }
     match found[..] {
         [m] => Ok(m),
-        [] if let Some(meant) = meant => {
-            Err(MoveError::Illegal(excerpt(word), why_illegal(chess, meant)))
-        }
+        [] if let Some(meant) = meant => Err(MoveError::Illegal(excerpt(word), why_illegal(chess, meant))),
         [] => Err(MoveError::Unreadable(excerpt(word))),
         ref several => Err(ambiguous(chess, word, several)),
     }
 }
 
 fn ambiguous(chess: &Chess, word: &str, found: &[shakmaty::Move]) -> MoveError {
-    let names: Vec<String> = found
-        .iter()
-        .map(|&m| SanPlus::from_move(chess.clone(), m).to_string())
-        .collect();
+    let names: Vec<String> = found.iter().map(|&m| SanPlus::from_move(chess.clone(), m).to_string()).collect();
     MoveError::Ambiguous(excerpt(word), format!("it could be {}", names.join(" or ")))
 }
 
@@ -101,18 +94,12 @@ fn matches(chess: &Chess, spelling: Spelling) -> Vec<shakmaty::Move> {
         Spelling::Castle(side) => return chess.castling_moves(side).into_iter().collect(),
         Spelling::Piece(piece) => piece,
     };
-    let origin = piece
-        .file
-        .zip(piece.rank)
-        .map(|(file, rank)| Square::from_coords(file, rank));
+    let origin = piece.file.zip(piece.rank).map(|(file, rank)| Square::from_coords(file, rank));
     let Some(role) = piece.role.or_else(|| chess.board().role_at(origin?)) else {
         return Vec::new();
     };
-    let mut found: Vec<shakmaty::Move> = chess
-        .san_candidates(role, piece.to)
-        .into_iter()
-        .filter(|m| fits(m, role, &piece))
-        .collect();
+    let mut found: Vec<shakmaty::Move> =
+        chess.san_candidates(role, piece.to).into_iter().filter(|m| fits(m, role, &piece)).collect();
     if let (Role::King, Some(from), true) = (role, origin, found.is_empty()) {
         found.extend(castling_by_squares(chess, from, piece.to));
     }
@@ -123,9 +110,7 @@ fn fits(m: &shakmaty::Move, role: Role, piece: &PieceMove) -> bool {
     let Some(from) = m.from() else { return false };
     // A pawn without a file moves straight ahead. If a capture is written, the move must be one; otherwise it may be
     // one.
-    let file = piece
-        .file
-        .or((role == Role::Pawn).then_some(piece.to.file()));
+    let file = piece.file.or((role == Role::Pawn).then_some(piece.to.file()));
     file.is_none_or(|file| file == from.file())
         && piece.rank.is_none_or(|rank| rank == from.rank())
         && m.promotion() == piece.promotion
@@ -135,9 +120,7 @@ fn fits(m: &shakmaty::Move, role: Role, piece: &PieceMove) -> bool {
 /// Castling written as the king's move (`e1g1`), or as king takes rook (`e1h1`).
 fn castling_by_squares(chess: &Chess, from: Square, to: Square) -> Option<shakmaty::Move> {
     let sides = [CastlingSide::KingSide, CastlingSide::QueenSide];
-    let moves = sides
-        .into_iter()
-        .flat_map(|side| chess.castling_moves(side));
+    let moves = sides.into_iter().flat_map(|side| chess.castling_moves(side));
     let goes = |m: &shakmaty::Move| {
         let goal = m.castling_side().map(|side| side.king_to(chess.turn()));
         m.from() == Some(from) && (goal == Some(to) || m.to() == to)
@@ -164,15 +147,9 @@ fn why_no_piece(chess: &Chess, name: &str, piece: &PieceMove) -> String {
             return format!("{name} has no piece on {from}");
         }
     }
-    let queening = PieceMove {
-        promotion: Some(Role::Queen),
-        ..*piece
-    };
+    let queening = PieceMove { promotion: Some(Role::Queen), ..*piece };
     if piece.promotion.is_none() && !matches(chess, Spelling::Piece(queening)).is_empty() {
-        return format!(
-            "missing promotion piece, as in {}=Q",
-            Spelling::Piece(*piece)
-        );
+        return format!("missing promotion piece, as in {}=Q", Spelling::Piece(*piece));
     }
     if piece.role == Some(Role::King) {
         return format!("{name}'s king cannot go to {to}");
@@ -259,17 +236,10 @@ mod tests {
     #[test]
     fn lower_case_pieces_must_be_unambiguous() {
         let both = "4k3/8/8/8/1P6/8/4B3/4K3 w - - 0 1";
-        assert!(
-            result_of(both, "bb5").contains("could be b5 or Bb5+"),
-            "{}",
-            result_of(both, "bb5")
-        );
+        assert!(result_of(both, "bb5").contains("could be b5 or Bb5+"), "{}", result_of(both, "bb5"));
         assert_eq!(result_of("4k3/8/8/8/8/8/4B3/4K3 w - - 0 1", "bb5"), "Bb5+");
         let knights = "4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1";
-        assert_eq!(
-            result_of(knights, "nd2"),
-            "'nd2' is ambiguous: it could be Nbd2 or Nfd2"
-        );
+        assert_eq!(result_of(knights, "nd2"), "'nd2' is ambiguous: it could be Nbd2 or Nfd2");
         assert_eq!(result_of(knights, "nbd2"), "Nbd2");
         assert_eq!(result_of(PAWN_AND_BISHOP, "dxc3"), "dxc3");
     }
@@ -280,22 +250,10 @@ mod tests {
             ("", "Sf3", "'Sf3' is not a move (expected one such as Nf3"),
             ("", "ed", "'ed' is not a move"),
             ("", "", "'' is not a move"),
-            (
-                "",
-                "Nf6",
-                "'Nf6' is not a legal move in this position: White has no knight that can go to f6",
-            ),
+            ("", "Nf6", "'Nf6' is not a legal move in this position: White has no knight that can go to f6"),
             ("", "e7e5", "White has no piece on e7"),
-            (
-                "",
-                "nf6",
-                "'nf6' is not a legal move in this position: White has no knight that can go to f6",
-            ),
-            (
-                "",
-                "Ke3",
-                "'Ke3' is not a legal move in this position: White's king cannot go to e3",
-            ),
+            ("", "nf6", "'nf6' is not a legal move in this position: White has no knight that can go to f6"),
+            ("", "Ke3", "'Ke3' is not a legal move in this position: White's king cannot go to e3"),
             ("", "Nxf3", "White has no knight that can capture on f3"),
             ("", "exd5", "White has no pawn that can capture on d5"),
             ("", "O-O", "White cannot castle there"),
@@ -319,21 +277,10 @@ mod tests {
 
     #[test]
     fn parser_reads_every_legal_move_in_san_and_coordinates() {
-        for fen in [
-            "",
-            CASTLING,
-            PROMOTION,
-            EN_PASSANT,
-            BOTH_CAPTURE,
-            PAWN_AND_BISHOP,
-        ] {
+        for fen in ["", CASTLING, PROMOTION, EN_PASSANT, BOTH_CAPTURE, PAWN_AND_BISHOP] {
             let position = position(fen);
             for &m in &position.legal_moves() {
-                for text in [
-                    position.san(m),
-                    position.uci(m, false),
-                    position.uci(m, true),
-                ] {
+                for text in [position.san(m), position.uci(m, false), position.uci(m, true)] {
                     assert_eq!(position.parse_move(&text).ok(), Some(m), "{text}");
                 }
             }

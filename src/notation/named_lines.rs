@@ -31,11 +31,7 @@ pub(crate) struct Walker {
 
 impl Default for Walker {
     fn default() -> Self {
-        Self {
-            position: Position::startpos(),
-            words: Vec::new(),
-            moves: Vec::new(),
-        }
+        Self { position: Position::startpos(), words: Vec::new(), moves: Vec::new() }
     }
 }
 

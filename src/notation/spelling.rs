@@ -35,10 +35,8 @@ pub struct PieceMove {
 }
 
 /// Suffixes that do not affect the move: check, mate, annotations and en passant. Longer ones come first.
-const SUFFIXES: [&str; 18] = [
-    "(e.p.)", "(ep)", "e.p.", "e.p", "ep", "mate", "ch", "+", "#", "!", "?", ",", "†", "‡", "‼",
-    "⁇", "⁈", "⁉",
-];
+const SUFFIXES: [&str; 18] =
+    ["(e.p.)", "(ep)", "e.p.", "e.p", "ep", "mate", "ch", "+", "#", "!", "?", ",", "†", "‡", "‼", "⁇", "⁈", "⁉"];
 
 impl Spelling {
     /// Parses a properly spelled move: upper-case pieces, lower-case files.
@@ -47,8 +45,7 @@ impl Spelling {
         Self::parse_null(&word).or_else(|| {
             let (body, trailing_capture) = without_suffix(&word);
             let body = body.as_bytes();
-            parse_castle(body)
-                .or_else(|| parse_piece_move(body, trailing_capture).filter(Self::is_proper))
+            parse_castle(body).or_else(|| parse_piece_move(body, trailing_capture).filter(Self::is_proper))
         })
     }
 
@@ -71,8 +68,7 @@ impl Spelling {
     }
 
     fn parse_null(word: &str) -> Option<Self> {
-        let is_null = matches!(word, "--" | "Z0" | "z0" | "0000" | "@@@@")
-            || word.eq_ignore_ascii_case("null");
+        let is_null = matches!(word, "--" | "Z0" | "z0" | "0000" | "@@@@") || word.eq_ignore_ascii_case("null");
         is_null.then_some(Self::Null)
     }
 
@@ -125,12 +121,7 @@ fn plain(word: &str) -> Cow<'_, str> {
             '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
             '×' => 'x',
             'О' | 'Ο' | 'о' | 'ο' => 'O',
-            '\u{ad}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2060}'
-            | '\u{fe0e}'
-            | '\u{fe0f}'
-            | '\u{feff}' => return None,
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{fe0e}' | '\u{fe0f}' | '\u{feff}' => return None,
             c => c,
         })
     };
@@ -173,38 +164,24 @@ fn parse_castle(body: &[u8]) -> Option<Spelling> {
 /// Parses `Nf3`, `Ng1-f3`, `exd5`, `e2e4`, `e7-e8=Q`, with upper-case pieces and lower-case files.
 fn parse_piece_move(body: &[u8], trailing_capture: bool) -> Option<Spelling> {
     let (role, rest) = match body {
-        [
-            letter @ (b'K' | b'Q' | b'R' | b'B' | b'N' | b'P'),
-            rest @ ..,
-        ] => (Role::from_char(char::from(*letter)), rest),
+        [letter @ (b'K' | b'Q' | b'R' | b'B' | b'N' | b'P'), rest @ ..] => (Role::from_char(char::from(*letter)), rest),
         _ => (None, body),
     };
-    let (file, rest) = take(rest, |c| {
-        File::from_char(c).filter(|_| c.is_ascii_lowercase())
-    });
+    let (file, rest) = take(rest, |c| File::from_char(c).filter(|_| c.is_ascii_lowercase()));
     let (rank, rest) = take(rest, Rank::from_char);
-    let (sign, after_sign) = take(rest, |c| {
-        matches!(c, '-' | 'x' | 'X' | ':' | '*').then_some(c)
-    });
+    let (sign, after_sign) = take(rest, |c| matches!(c, '-' | 'x' | 'X' | ':' | '*').then_some(c));
     let (to, origin, rest) = match (after_sign, file, rank) {
         ([a, b, rest @ ..], file, rank) if is_square(*a, *b) => {
             (Square::from_ascii(&[*a, *b]).ok()?, (file, rank), rest)
         }
-        (_, Some(file), Some(rank)) if sign.is_none() => {
-            (Square::from_coords(file, rank), (None, None), rest)
-        }
+        (_, Some(file), Some(rank)) if sign.is_none() => (Square::from_coords(file, rank), (None, None), rest),
         _ => return None,
     };
     let promotion = match rest {
         [] => None,
-        [b'=' | b'/', b'(', letter, b')']
-        | [b'(', letter, b')']
-        | [b'=' | b'/', letter]
-        | [letter] => {
+        [b'=' | b'/', b'(', letter, b')'] | [b'(', letter, b')'] | [b'=' | b'/', letter] | [letter] => {
             let role = Role::from_char(char::from(*letter).to_ascii_lowercase())?;
-            Some(role)
-                .filter(|role| !matches!(role, Role::King | Role::Pawn))
-                .map(Some)?
+            Some(role).filter(|role| !matches!(role, Role::King | Role::Pawn)).map(Some)?
         }
         _ => return None,
     };
@@ -214,11 +191,7 @@ fn parse_piece_move(body: &[u8], trailing_capture: bool) -> Option<Spelling> {
     }
     let is_coordinates = role.is_none() && origin.0.is_some() && origin.1.is_some();
     Some(Spelling::Piece(PieceMove {
-        role: if is_coordinates {
-            None
-        } else {
-            role.or(Some(Role::Pawn))
-        },
+        role: if is_coordinates { None } else { role.or(Some(Role::Pawn)) },
         file: origin.0,
         rank: origin.1,
         capture: trailing_capture || sign.is_some_and(|sign| sign != '-'),
@@ -285,20 +258,15 @@ mod tests {
             ("@@@@", "--"),
         ] {
             let spelling = Spelling::parse(word);
-            assert_eq!(
-                spelling.map(|s| s.to_string()).as_deref(),
-                Some(san),
-                "{word}"
-            );
+            assert_eq!(spelling.map(|s| s.to_string()).as_deref(), Some(san), "{word}");
         }
     }
 
     #[test]
     fn parse_rejects_other_words() {
         for word in [
-            "", "Sf3", "Lc4", "Dxf7", "ed", "e", "e9", "i4", "Nf", "N", "nf3", "E4", "e8=K", "e8=",
-            "e4e", "O-", "O-O-", "0", "1-0", "e2e4e5", "+", "hello", "♘", "é4", "exd", "e-",
-            "-e4e",
+            "", "Sf3", "Lc4", "Dxf7", "ed", "e", "e9", "i4", "Nf", "N", "nf3", "E4", "e8=K", "e8=", "e4e", "O-",
+            "O-O-", "0", "1-0", "e2e4e5", "+", "hello", "♘", "é4", "exd", "e-", "-e4e",
         ] {
             assert_eq!(Spelling::parse(word), None, "{word}");
         }
@@ -306,11 +274,7 @@ mod tests {
 
     #[test]
     fn parse_careless_returns_every_reading() {
-        let readings = |word| -> Vec<String> {
-            Spelling::parse_careless(word)
-                .map(|s| s.to_string())
-                .collect()
-        };
+        let readings = |word| -> Vec<String> { Spelling::parse_careless(word).map(|s| s.to_string()).collect() };
         assert!(readings("nf3").contains(&"Nf3".to_owned()));
         assert!(readings("E2E4").contains(&"e2e4".to_owned()));
         assert!(readings("bxc3").contains(&"Bxc3".to_owned()));

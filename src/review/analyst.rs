@@ -33,15 +33,7 @@ impl Look {
     /// What is said of a position in which the game is over.
     fn over(position: &Position) -> Self {
         let mated = position.in_check() && position.legal_moves().is_empty();
-        Self {
-            score: if mated {
-                Score::Mate(0)
-            } else {
-                Score::Centipawns(0)
-            },
-            depth: 0,
-            lines: Vec::new(),
-        }
+        Self { score: if mated { Score::Mate(0) } else { Score::Centipawns(0) }, depth: 0, lines: Vec::new() }
     }
 }
 
@@ -63,12 +55,7 @@ impl Analyst {
     pub(crate) fn new(pool: ThreadPool, limits: Limits, lines: usize) -> Self {
         let controller = pool.controller();
         let interrupt = Interrupt::listen(move || controller.stop());
-        Self {
-            pool,
-            limits,
-            lines,
-            interrupt,
-        }
+        Self { pool, limits, lines, interrupt }
     }
 
     /// Whether Ctrl-C was heard: nothing more will be seen.
@@ -89,10 +76,8 @@ impl Analyst {
     /// What it says for `1 / part` of what a position may cost; a limit in plies loses one for each halving.
     pub(crate) fn look_for_part(&mut self, position: &Position, part: u32) -> Option<Look> {
         let plies = part.ilog2() as i32;
-        let limits = Limits {
-            depth: self.limits.depth.map(|depth| (depth - plies).max(1)),
-            ..shared_out(&self.limits, part)
-        };
+        let limits =
+            Limits { depth: self.limits.depth.map(|depth| (depth - plies).max(1)), ..shared_out(&self.limits, part) };
         self.search(position, limits, 1)
     }
 
@@ -104,11 +89,7 @@ impl Analyst {
     }
 
     /// What the other side could do if the side to move passed, likewise; that side must not be in check. A null move.
-    pub(crate) fn look_after_pass(
-        &mut self,
-        position: &Position,
-        part: u32,
-    ) -> Option<(Position, Look)> {
+    pub(crate) fn look_after_pass(&mut self, position: &Position, part: u32) -> Option<(Position, Look)> {
         let mut passed = position.clone();
         passed.do_null_move();
         let look = self.search(&passed, shared_out(&self.limits, part), 1)?;
@@ -122,18 +103,9 @@ impl Analyst {
         if is_over(position) {
             return Some(Look::over(position));
         }
-        let listener = Arc::new(Listener {
-            controller: self.pool.controller(),
-            interrupt: self.interrupt.clone(),
-        });
-        let settings = SearchOptions {
-            multi_pv,
-            analyse_mode: true,
-            ..SearchOptions::default()
-        };
-        let outcome = self
-            .pool
-            .search(position.clone(), limits, settings, listener);
+        let listener = Arc::new(Listener { controller: self.pool.controller(), interrupt: self.interrupt.clone() });
+        let settings = SearchOptions { multi_pv, analyse_mode: true, ..SearchOptions::default() };
+        let outcome = self.pool.search(position.clone(), limits, settings, listener);
         if self.is_interrupted() {
             return None;
         }
@@ -154,11 +126,7 @@ fn shared_out(limits: &Limits, part: u32) -> Limits {
 /// The final lines, the best first; `None` when the game is over.
 fn look_of(outcome: Outcome) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
-    Some(Look {
-        score: best.score,
-        depth: best.depth,
-        lines: [vec![best], outcome.others].concat(),
-    })
+    Some(Look { score: best.score, depth: best.depth, lines: [vec![best], outcome.others].concat() })
 }
 
 /// Stops the search once Ctrl-C was heard.
@@ -188,10 +156,7 @@ pub(crate) mod tests {
     /// An analyst with so many nodes for a position, on one thread: it always says the same. It knows material and
     /// squares alone, so that the next default net does not change what it says.
     pub(crate) fn analyst(nodes: u64, lines: usize) -> Analyst {
-        let limits = Limits {
-            nodes: Some(nodes),
-            ..Limits::default()
-        };
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
         let network = Network::from_bytes(&material_net(true)).expect("a sound net");
         Analyst::new(ThreadPool::new(Arc::new(network), 1, 4), limits, lines)
     }
@@ -202,9 +167,7 @@ pub(crate) mod tests {
 
     #[test]
     fn lines_differ_in_their_first_move() {
-        let look = analyst(10_000, 3)
-            .look(&Position::startpos())
-            .expect("a look");
+        let look = analyst(10_000, 3).look(&Position::startpos()).expect("a look");
         assert_eq!(look.lines.len(), 3);
         let first: Vec<_> = look.lines.iter().map(|line| line.pv[0]).collect();
         assert!(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
@@ -226,10 +189,7 @@ pub(crate) mod tests {
     fn without_a_move_and_after_a_pass() {
         let mut analyst = analyst(2000, 1);
         let mate = position("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
-        let best = analyst
-            .look(&mate)
-            .and_then(|look| look.best())
-            .expect("a move");
+        let best = analyst.look(&mate).and_then(|look| look.best()).expect("a move");
         assert_eq!(mate.san(best), "Ra8#");
         let other = analyst.look_without(&mate, best, 4).expect("a look");
         assert!(other.best().is_some_and(|m| m != best));

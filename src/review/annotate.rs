@@ -39,14 +39,7 @@ fn tags(review: &Review) -> Vec<(String, String)> {
     };
     for name in ROSTER {
         let unknown = if name == "Date" { "????.??.??" } else { "?" };
-        add(
-            name,
-            if name == "Result" {
-                &review.result
-            } else {
-                unknown
-            },
-        );
+        add(name, if name == "Result" { &review.result } else { unknown });
     }
     if let Some(opening) = &review.opening {
         add("ECO", &opening.eco);
@@ -54,12 +47,7 @@ fn tags(review: &Review) -> Vec<(String, String)> {
     }
     add("Annotator", &review.engine);
     // The roster first, as the standard wants it; the others keep their order.
-    tags.sort_by_key(|(name, _)| {
-        ROSTER
-            .iter()
-            .position(|known| known == name)
-            .unwrap_or(ROSTER.len())
-    });
+    tags.sort_by_key(|(name, _)| ROSTER.iter().position(|known| known == name).unwrap_or(ROSTER.len()));
     tags
 }
 
@@ -85,9 +73,7 @@ impl Movetext {
             self.mv(played.number, played.side == "white", &played.san);
             self.nags(&remarks, played);
             let reasons: Vec<&str> = played.reasons.iter().map(|r| r.text.as_str()).collect();
-            let verdict = played
-                .mark
-                .map(|mark| signed(mark, is_judged(&remarks), &reasons));
+            let verdict = played.mark.map(|mark| signed(mark, is_judged(&remarks), &reasons));
             let eval = played.evaluation.as_ref().map(|e| e.eval);
             self.comments(eval, &remarks.comments, &verdict.unwrap_or_default());
             self.better(played);
@@ -117,9 +103,8 @@ impl Movetext {
 
     /// The author's comments, then that of the review with the evaluation. Clocks without words join the latter.
     fn comments(&mut self, eval: Option<Eval>, author: &[String], verdict: &str) {
-        let (spoken, commands): (Vec<&String>, Vec<&String>) = author
-            .iter()
-            .partition(|comment| !words(comment).is_empty());
+        let (spoken, commands): (Vec<&String>, Vec<&String>) =
+            author.iter().partition(|comment| !words(comment).is_empty());
         for comment in spoken {
             self.comment(comment);
         }
@@ -238,11 +223,7 @@ mod tests {
     fn annotated_game(pgn: &str) -> String {
         let games = pgn::read(pgn.as_bytes()).expect("a text");
         let game = games[0].as_ref().expect("a game");
-        let wishes = Wishes {
-            side: None,
-            detail: Detail::Normal,
-            retry: false,
-        };
+        let wishes = Wishes { side: None, detail: Detail::Normal, retry: false };
         let openings = OpeningNames::load();
         let review = review(game, &mut analyst(2000, 1), &openings, wishes, &mut |_| ());
         annotated(game, &review)
@@ -277,9 +258,7 @@ mod tests {
 
     #[test]
     fn marks_of_the_author_stay_beside_those_of_the_review() {
-        let text = annotated_game(
-            "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 $7 {[%clk 0:01:00] brave} 4. Qxf7# 1-0\n",
-        );
+        let text = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 $7 {[%clk 0:01:00] brave} 4. Qxf7# 1-0\n");
         let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let both = "3... Nf6 $1 $7 { [%clk 0:01:00] brave } { [%eval #1] Zoothera: Blunder (??). It allows mate in 1";
         assert!(whole.contains(both), "{text}");
@@ -287,9 +266,7 @@ mod tests {
 
     #[test]
     fn review_of_a_review_says_everything_once() {
-        let once = annotated_game(
-            "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 {[%clk 0:01:00] (3... g6) brave} 4. Qxf7# 1-0\n",
-        );
+        let once = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 $1 {[%clk 0:01:00] (3... g6) brave} 4. Qxf7# 1-0\n");
         assert_eq!(annotated_game(&once), once);
         let once = annotated_game("1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n");
         assert!(once.contains("Nf6 $4"), "{once}");

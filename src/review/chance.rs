@@ -68,12 +68,8 @@ pub(crate) fn game_accuracy(moves: &[(usize, f64)], chances: &[f64]) -> Option<f
 
 /// How far the chances spread in the window of a ply: their standard deviation, between 0.5 and 12.
 fn volatility(chances: &[f64], ply: usize) -> f64 {
-    let size = ((chances.len().saturating_sub(1)) / 10)
-        .clamp(2, 8)
-        .min(chances.len());
-    let start = (ply + 2)
-        .saturating_sub(size)
-        .min(chances.len().saturating_sub(size));
+    let size = ((chances.len().saturating_sub(1)) / 10).clamp(2, 8).min(chances.len());
+    let start = (ply + 2).saturating_sub(size).min(chances.len().saturating_sub(size));
     let window = &chances[start..start + size];
     let mean = window.iter().sum::<f64>() / size as f64;
     let squares: f64 = window.iter().map(|c| (c - mean).powi(2)).sum();
@@ -112,8 +108,6 @@ mod tests {
         let mean = game_accuracy(&mixed, &chances).unwrap_or(0.0);
         assert!(mean > 10.0 && mean < 70.0, "{mean}");
         // A single move, fewer chances than a window.
-        assert!(
-            game_accuracy(&[(0, 80.0)], &[50.0, 50.0]).is_some_and(|a| (a - 80.0).abs() < 1e-9)
-        );
+        assert!(game_accuracy(&[(0, 80.0)], &[50.0, 50.0]).is_some_and(|a| (a - 80.0).abs() < 1e-9));
     }
 }

@@ -17,10 +17,8 @@ pub(super) struct MoveTime {
 
 /// The clock of each move.
 pub(super) fn times(game: &Game) -> Vec<MoveTime> {
-    let (base, increment) = game
-        .tag("TimeControl")
-        .and_then(time_control)
-        .map_or((None, 0.0), |(base, increment)| (Some(base), increment));
+    let (base, increment) =
+        game.tag("TimeControl").and_then(time_control).map_or((None, 0.0), |(base, increment)| (Some(base), increment));
     let mut before = [base; 2];
     let mut side = usize::from(game.start.turn() == Color::Black);
     let mut times = Vec::new();
@@ -34,10 +32,7 @@ pub(super) fn times(game: &Game) -> Vec<MoveTime> {
             let used = if first { 0.0 } else { used };
             (used >= -ROUNDING).then_some(used.max(0.0))
         });
-        times.push(MoveTime {
-            left,
-            used: seconds("emt").or(by_clock),
-        });
+        times.push(MoveTime { left, used: seconds("emt").or(by_clock) });
         before[side] = left;
         side = 1 - side;
     }
@@ -90,11 +85,7 @@ pub(super) fn readable(seconds: f64) -> String {
 pub(super) fn on_clock(seconds: f64) -> String {
     let whole = seconds as u64;
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
-    if hours > 0 {
-        format!("{hours}:{minutes:02}:{rest:02}")
-    } else {
-        format!("{minutes}:{rest:02}")
-    }
+    if hours > 0 { format!("{hours}:{minutes:02}:{rest:02}") } else { format!("{minutes}:{rest:02}") }
 }
 
 #[cfg(test)]
@@ -114,11 +105,7 @@ mod tests {
         let some = |values: [f64; 4]| values.map(Some).to_vec();
         let with_increment = format!("[TimeControl \"180+3\"]\n\n{moves}");
         assert_eq!(used(&with_increment), some([0.0, 8.0, 13.0, 0.5]));
-        assert_eq!(
-            used(moves),
-            [None, None, Some(10.0), None],
-            "no time control"
-        );
+        assert_eq!(used(moves), [None, None, Some(10.0), None], "no time control");
         let spent = "1. e4 {[%emt 0:00:07]} e5 2. Nf3 *\n";
         assert_eq!(used(spent), [Some(7.0), None, None]);
         assert_eq!(used("1. e4 {[%clk soon]} *\n"), [None]);

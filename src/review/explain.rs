@@ -50,15 +50,7 @@ pub fn run(
     let (Some(before), Some(after)) = (before, after) else {
         bail!("interrupted before there was anything to say");
     };
-    let Some(facts) = Facts::gather(
-        position,
-        m,
-        &before,
-        &after,
-        None,
-        Depth::Full,
-        &mut analyst,
-    ) else {
+    let Some(facts) = Facts::gather(position, m, &before, &after, None, Depth::Full, &mut analyst) else {
         bail!("interrupted before there was anything to say");
     };
     let then = facts.score_after();
@@ -68,14 +60,8 @@ pub fn run(
         mark: bad_mark(before.score, then).filter(|_| !facts.is_best()),
         before: evaluation(&before, position),
         after: evaluation(&after, &reached),
-        better: if facts.is_best() {
-            Vec::new()
-        } else {
-            better(position, &before)
-        },
-        refutation: (!facts.is_best())
-            .then(|| refutation(&reached, &after))
-            .flatten(),
+        better: if facts.is_best() { Vec::new() } else { better(position, &before) },
+        refutation: (!facts.is_best()).then(|| refutation(&reached, &after)).flatten(),
         reasons: why::explanation(&facts),
     };
     if json {
@@ -94,8 +80,7 @@ fn readable(position: &Position, m: Move, explanation: &Explanation) -> String {
         None if explanation.better.is_empty() => text += " (the best move)",
         None => {}
     }
-    let chance =
-        |evaluation: &Evaluation| format!("{} ({:.0} %)", evaluation.eval, evaluation.chance);
+    let chance = |evaluation: &Evaluation| format!("{} ({:.0} %)", evaluation.eval, evaluation.chance);
     text += &format!(
         "\n\nWhite's score and winning chances: {} before the move, {} after it\n",
         chance(&explanation.before),

@@ -75,11 +75,7 @@ impl Facts {
             }
             facts.threat = pass(position, analyst)?;
             facts.own_idea = pass(&played, analyst)?;
-            facts.idea = if m == best {
-                facts.own_idea.clone()
-            } else {
-                pass(&better, analyst)?
-            };
+            facts.idea = if m == best { facts.own_idea.clone() } else { pass(&better, analyst)? };
         }
         Some(facts)
     }

@@ -29,21 +29,12 @@ pub(crate) fn graph(review: &Review) -> String {
         let y = HEIGHT - chance.unwrap_or(0.0);
         let _ = write!(shape, "L{left} {y:.1}L{right} {y:.1}");
     }
-    let _ = write!(
-        svg,
-        "<path class=\"white-share\" d=\"{shape}L{width} {HEIGHT}Z\"/>"
-    );
-    let _ = write!(
-        svg,
-        "<line class=\"middle\" x1=\"0\" x2=\"{width}\" y1=\"50\" y2=\"50\"/>"
-    );
+    let _ = write!(svg, "<path class=\"white-share\" d=\"{shape}L{width} {HEIGHT}Z\"/>");
+    let _ = write!(svg, "<line class=\"middle\" x1=\"0\" x2=\"{width}\" y1=\"50\" y2=\"50\"/>");
     for played in &review.moves {
         marks(&mut svg, played.ply, played.mark);
     }
-    let _ = write!(
-        svg,
-        "<rect class=\"cursor\" x=\"0\" y=\"0\" width=\"{STEP}\" height=\"{HEIGHT}\"/>"
-    );
+    let _ = write!(svg, "<rect class=\"cursor\" x=\"0\" y=\"0\" width=\"{STEP}\" height=\"{HEIGHT}\"/>");
     for (ply, chance) in chances.iter().enumerate() {
         let name = name(review, ply);
         let chance = chance.map_or_else(|| "?".to_owned(), |chance| format!("{chance:.0} %"));
@@ -60,10 +51,7 @@ pub(crate) fn graph(review: &Review) -> String {
 /// The time used for each move as SVG: bars upwards for White, downwards for Black.
 pub(crate) fn time_graph(review: &Review, times: &[MoveTime]) -> String {
     let width = STEP * (times.len() + 1) as f64;
-    let longest = times
-        .iter()
-        .filter_map(|time| time.used)
-        .fold(1.0, f64::max);
+    let longest = times.iter().filter_map(|time| time.used).fold(1.0, f64::max);
     let mut svg = format!(
         "<svg class=\"graph times\" viewBox=\"0 0 {width} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" \
          aria-label=\"Time used, move by move\">"

@@ -31,34 +31,19 @@ pub(super) fn playable_lines(position: &Position, played: &PlayedMove) -> Vec<Pl
     if played.mark.is_none() {
         return Vec::new();
     }
-    played
-        .better
-        .iter()
-        .map(|line| playable(position, line))
-        .collect()
+    played.better.iter().map(|line| playable(position, line)).collect()
 }
 
 fn playable(position: &Position, line: &Better) -> PlayableLine {
     let mut position = position.clone();
     let mut steps = Vec::new();
     for (i, &m) in line.moves.iter().enumerate() {
-        let text = if i == 0 || position.turn().is_white() {
-            numbered(&position, &[m])
-        } else {
-            position.san(m)
-        };
+        let text = if i == 0 || position.turn().is_white() { numbered(&position, &[m]) } else { position.san(m) };
         let (from, to) = ends(&position, m);
         position.do_move(m);
-        steps.push(LineStep {
-            fen: position.fen(),
-            played: [from.to_string(), to.to_string()],
-            text,
-        });
+        steps.push(LineStep { fen: position.fen(), played: [from.to_string(), to.to_string()], text });
     }
-    PlayableLine {
-        eval: line.eval.to_string(),
-        steps,
-    }
+    PlayableLine { eval: line.eval.to_string(), steps }
 }
 
 /// The lines as text, each move of which can be clicked.
@@ -91,18 +76,8 @@ mod tests {
     fn blunder() -> PlayedMove {
         let games = pgn::read(BLUNDERED.as_bytes()).expect("a text");
         let game = games[0].as_ref().expect("a game");
-        let wishes = Wishes {
-            side: None,
-            detail: Detail::Brief,
-            retry: false,
-        };
-        let mut review = review(
-            game,
-            &mut analyst(4000, 1),
-            &OpeningNames::load(),
-            wishes,
-            &mut |_| (),
-        );
+        let wishes = Wishes { side: None, detail: Detail::Brief, retry: false };
+        let mut review = review(game, &mut analyst(4000, 1), &OpeningNames::load(), wishes, &mut |_| ());
         review.moves.pop().expect("a move")
     }
 
@@ -123,10 +98,7 @@ mod tests {
 
     #[test]
     fn a_move_without_a_mark_has_none() {
-        let unmarked = PlayedMove {
-            mark: None,
-            ..blunder()
-        };
+        let unmarked = PlayedMove { mark: None, ..blunder() };
         assert!(!unmarked.better.is_empty());
         assert!(playable_lines(&position(BEFORE_IT), &unmarked).is_empty());
     }

@@ -44,11 +44,7 @@ impl Balance {
 
     /// In pawns.
     pub(crate) fn points(self) -> i32 {
-        KINDS
-            .iter()
-            .zip(self.0)
-            .map(|((_, worth, ..), n)| worth * n)
-            .sum()
+        KINDS.iter().zip(self.0).map(|((_, worth, ..), n)| worth * n).sum()
     }
 
     /// What came since an earlier balance. A bishop for a knight is an even trade and is left out.
@@ -238,8 +234,7 @@ pub(crate) fn first_gain(start: &Position, line: &[Move]) -> Option<Swing> {
 
 /// Whether the position is quiet: no check, no winning capture, no promotion.
 fn is_at_rest(position: &Position) -> bool {
-    let wins =
-        |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, 100);
+    let wins = |m: &Move| m.promotion().is_some() || position.is_capture(*m) && position.see_ge(*m, 100);
     !position.in_check() && !position.legal_moves().iter().any(wins)
 }
 
@@ -268,10 +263,7 @@ mod tests {
     fn what_is_won_is_told_in_words() {
         // A fork wins the rook for the knight.
         let fork = "r3k2r/ppp2ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQ - 0 1";
-        assert_eq!(
-            told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::White),
-            Some((4, 3, "the exchange and a pawn".to_owned()))
-        );
+        assert_eq!(told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::White), Some((4, 3, "the exchange and a pawn".to_owned())));
         assert_eq!(
             told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::Black),
             Some((4, -3, "the exchange and a pawn".to_owned()))
@@ -279,10 +271,7 @@ mod tests {
         // In the middle of an exchange nothing is won yet.
         let exchange = "4k3/8/2p5/3p4/4P3/8/8/4K3 w - - 0 1";
         assert_eq!(told(exchange, "exd5", Color::White), None);
-        assert_eq!(
-            told(exchange, "exd5 cxd5", Color::White),
-            Some((2, 0, "nothing".to_owned()))
-        );
+        assert_eq!(told(exchange, "exd5 cxd5", Color::White), Some((2, 0, "nothing".to_owned())));
     }
 
     #[test]
@@ -305,10 +294,7 @@ mod tests {
     #[test]
     fn a_knight_for_a_bishop_is_nothing() {
         let fen = "4k3/3p4/2b5/8/1N6/8/8/4K3 w - - 0 1";
-        assert_eq!(
-            told(fen, "Nxc6 dxc6", Color::White),
-            Some((2, 0, "nothing".to_owned()))
-        );
+        assert_eq!(told(fen, "Nxc6 dxc6", Color::White), Some((2, 0, "nothing".to_owned())));
     }
 
     #[test]
@@ -325,28 +311,16 @@ mod tests {
         let words = |change: [i32; 5]| {
             let change = Balance(change);
             let points = change.points();
-            Swing {
-                plies: 1,
-                points,
-                promotes: false,
-                change,
-            }
-            .to_string()
+            Swing { plies: 1, points, promotes: false, change }.to_string()
         };
         for (change, text) in [
             ([0; 5], "nothing"),
             ([0, 1, 0, 0, 2], "a rook and two pawns"),
-            (
-                [1, 0, 1, 1, -1],
-                "a queen, a bishop and a knight for a pawn",
-            ),
+            ([1, 0, 1, 1, -1], "a queen, a bishop and a knight for a pawn"),
             ([0, 1, 0, -1, 0], "the exchange"),
             ([0, -1, 1, 0, 0], "the exchange"),
             ([0, 1, -1, 0, -1], "the exchange for a pawn"),
-            (
-                [0, 1, -1, -1, 2],
-                "a rook and two pawns for a bishop and a knight",
-            ),
+            ([0, 1, -1, -1, 2], "a rook and two pawns for a bishop and a knight"),
             ([0, -1, 1, 1, 0], "a bishop and a knight for a rook"),
         ] {
             assert_eq!(words(change), text, "{change:?}");
@@ -357,10 +331,7 @@ mod tests {
     fn minor_piece_is_named_by_the_first_capture() {
         // White takes a knight, and a bishop for a knight later: a knight is won.
         let fen = "4k3/2b3p1/8/3n4/2B5/4N3/6P1/4K3 w - - 0 1";
-        assert_eq!(
-            told(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White),
-            Some((1, 3, "a knight".to_owned()))
-        );
+        assert_eq!(told(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White), Some((1, 3, "a knight".to_owned())));
         let (start, other) = (position(fen), "Bxd5 Kd7 Bf3 g6");
         let won = swing(&start, &line(&start, other), Color::White).expect("quiet");
         assert_eq!(won.roles(), [vec![Role::Knight], vec![]]);

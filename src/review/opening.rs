@@ -30,11 +30,7 @@ pub(crate) struct OpeningNames {
 impl OpeningNames {
     /// Reads the table that is part of the program.
     pub(crate) fn load() -> Self {
-        let mut openings = Self {
-            table: named_lines::table(),
-            by_key: HashMap::new(),
-            longest: 0,
-        };
+        let mut openings = Self { table: named_lines::table(), by_key: HashMap::new(), longest: 0 };
         let mut walker = Walker::default();
         let mut start = 0;
         for line in openings.table.split_inclusive('\n') {
@@ -48,21 +44,12 @@ impl OpeningNames {
     }
 
     /// The name of a game, by its positions from the initial one on.
-    pub(crate) fn name<'a>(
-        &self,
-        positions: impl Iterator<Item = &'a Position>,
-    ) -> Option<Opening> {
+    pub(crate) fn name<'a>(&self, positions: impl Iterator<Item = &'a Position>) -> Option<Opening> {
         let keys = positions.take(self.longest + 1).map(Position::key);
-        let named = keys
-            .enumerate()
-            .filter_map(|(ply, key)| self.by_key.get(&key).map(|&start| (ply, start)));
+        let named = keys.enumerate().filter_map(|(ply, key)| self.by_key.get(&key).map(|&start| (ply, start)));
         let (ply, start) = named.last()?;
         let mut fields = self.table[start..].lines().next()?.split('\t');
-        Some(Opening {
-            eco: fields.next()?.to_owned(),
-            name: fields.next()?.to_owned(),
-            ply,
-        })
+        Some(Opening { eco: fields.next()?.to_owned(), name: fields.next()?.to_owned(), ply })
     }
 }
 

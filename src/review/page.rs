@@ -68,12 +68,7 @@ impl<'a> Shown<'a> {
             position.do_move(m);
             positions.push(position.clone());
         }
-        Self {
-            review,
-            positions,
-            remarks: game.remarks.iter().map(of_author).collect(),
-            times: times(game),
-        }
+        Self { review, positions, remarks: game.remarks.iter().map(of_author).collect(), times: times(game) }
     }
 
     /// White's chance after a ply, in percent.
@@ -170,10 +165,7 @@ fn article(shown: &Shown) -> Markup {
 fn stage(shown: &Shown) -> Markup {
     let review = shown.review;
     let flipped = review.side == Some(Color::Black);
-    let view = BoardView {
-        flipped,
-        ..BoardView::default()
-    };
+    let view = BoardView { flipped, ..BoardView::default() };
     let chance = shown.chance(0).unwrap_or(50.0);
     let clocked = shown.times.iter().any(|time| time.left.is_some());
     html! {
@@ -225,11 +217,8 @@ fn controls() -> Markup {
 /// The tags about the event, and the opening.
 fn about(review: &Review) -> String {
     let tags = ["Event", "Site", "Date", "TimeControl"];
-    let mut parts: Vec<String> = tags
-        .iter()
-        .filter_map(|tag| review.tag(tag))
-        .map(|value| value.trim_end_matches(".??").to_owned())
-        .collect();
+    let mut parts: Vec<String> =
+        tags.iter().filter_map(|tag| review.tag(tag)).map(|value| value.trim_end_matches(".??").to_owned()).collect();
     if let Some(opening) = &review.opening {
         parts.push(format!("{} {}", opening.eco, opening.name));
     }

@@ -78,9 +78,6 @@ mod tests {
         let end = position("8/5pk1/6p1/8/8/6P1/R4PK1/8 b - - 0 40");
         let game = [&start, &developed, &end, &start];
         use Phase::{Endgame, Middlegame, Opening};
-        assert_eq!(
-            phases(game.into_iter()),
-            [Opening, Middlegame, Endgame, Endgame]
-        );
+        assert_eq!(phases(game.into_iter()), [Opening, Middlegame, Endgame, Endgame]);
     }
 }

@@ -23,11 +23,7 @@ pub(crate) struct BoardView {
 pub(crate) fn picture(position: &Position, view: &BoardView) -> String {
     let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#5f4023}.on-dark{fill:#2a1a0a}\
                  .played{stroke:#c0392b;fill:#c0392b}.best{stroke:#2e7d32;fill:#2e7d32}</style>";
-    board(
-        position,
-        view,
-        &format!("{style}<defs>{}</defs>", definitions()),
-    )
+    board(position, view, &format!("{style}<defs>{}</defs>", definitions()))
 }
 
 /// A board whose pieces and styles are defined elsewhere on the page.
@@ -63,10 +59,7 @@ fn board(position: &Position, view: &BoardView, head: &str) -> String {
 fn squares(svg: &mut String, square: Square, view: &BoardView) {
     let (x, y) = corner(square, view);
     let shade = if square.is_light() { "light" } else { "dark" };
-    let _ = write!(
-        svg,
-        "<rect class=\"{shade}\" x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\"/>"
-    );
+    let _ = write!(svg, "<rect class=\"{shade}\" x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\"/>");
     let mut name = |x: i32, y: i32, text: char| {
         let _ = write!(
             svg,
@@ -84,19 +77,15 @@ fn squares(svg: &mut String, square: Square, view: &BoardView) {
 /// The shapes of both colours under their names, as `wN`.
 pub(crate) fn definitions() -> String {
     let mut text = String::new();
-    for (prefix, fill, stroke, detail) in [
-        ('w', "#fcfcfa", "#222222", "#222222"),
-        ('b', "#40403e", "#111111", "#f4f4f0"),
-    ] {
+    for (prefix, fill, stroke, detail) in
+        [('w', "#fcfcfa", "#222222", "#222222"), ('b', "#40403e", "#111111", "#f4f4f0")]
+    {
         for shape in SHAPES.lines() {
             let attributes = format!(
                 "<g fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.4\" stroke-linejoin=\"round\" id=\"{prefix}"
             );
             let shape = shape.replace("<g id=\"", &attributes);
-            text += &shape.replace(
-                "class=\"detail\"",
-                &format!("fill=\"none\" stroke=\"{detail}\""),
-            );
+            text += &shape.replace("class=\"detail\"", &format!("fill=\"none\" stroke=\"{detail}\""));
         }
     }
     text
@@ -110,11 +99,7 @@ fn id(color: Color, role: Role) -> String {
 /// The upper left corner of a square.
 fn corner(square: Square, view: &BoardView) -> (i32, i32) {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
-    let (column, row) = if view.flipped {
-        (7 - file, rank)
-    } else {
-        (file, 7 - rank)
-    };
+    let (column, row) = if view.flipped { (7 - file, rank) } else { (file, 7 - rank) };
     (column * SIDE, row * SIDE)
 }
 
@@ -167,27 +152,13 @@ mod tests {
         let start = Position::startpos();
         let svg = picture(&start, &BoardView::default());
         assert_eq!(svg.matches("<use ").count(), 32);
-        assert!(
-            svg.contains("<use href=\"#wK\" x=\"180\" y=\"315\"/>"),
-            "{svg}"
-        );
-        for name in [
-            "wP", "wN", "wB", "wR", "wQ", "wK", "bP", "bN", "bB", "bR", "bQ", "bK",
-        ] {
-            assert!(
-                svg.contains(&format!("id=\"{name}\"")),
-                "{name} has no shape"
-            );
+        assert!(svg.contains("<use href=\"#wK\" x=\"180\" y=\"315\"/>"), "{svg}");
+        for name in ["wP", "wN", "wB", "wR", "wQ", "wK", "bP", "bN", "bB", "bR", "bQ", "bK"] {
+            assert!(svg.contains(&format!("id=\"{name}\"")), "{name} has no shape");
         }
-        let view = BoardView {
-            flipped: true,
-            arrows: vec![(Square::E2, Square::E4, "best")],
-        };
+        let view = BoardView { flipped: true, arrows: vec![(Square::E2, Square::E4, "best")] };
         let flipped = diagram(&start, &view);
-        assert!(
-            flipped.contains("<use href=\"#wK\" x=\"135\" y=\"0\"/>"),
-            "{flipped}"
-        );
+        assert!(flipped.contains("<use href=\"#wK\" x=\"135\" y=\"0\"/>"), "{flipped}");
         assert_eq!(flipped.matches("class=\"best\"").count(), 1);
         assert!(!flipped.contains("<defs>"));
     }

@@ -18,16 +18,8 @@ pub(super) fn is_judged(remarks: &Remarks) -> bool {
 /// The comment of a review: `Zoothera: Blunder. It allows mate in 1.` The glyph follows the name where it cannot stand
 /// behind the move, because the author's own glyph stands there.
 pub(super) fn signed(mark: Mark, judged_by_author: bool, reasons: &[&str]) -> String {
-    let glyph = if judged_by_author {
-        format!(" ({})", mark.glyph())
-    } else {
-        String::new()
-    };
-    let text = format!(
-        "{SIGNATURE}{}{glyph}. {}",
-        capitalised(mark),
-        reasons.join(" ")
-    );
+    let glyph = if judged_by_author { format!(" ({})", mark.glyph()) } else { String::new() };
+    let text = format!("{SIGNATURE}{}{glyph}. {}", capitalised(mark), reasons.join(" "));
     text.trim_end().to_owned()
 }
 
@@ -72,10 +64,7 @@ fn without_review(comment: &str) -> (String, Option<Earlier>) {
     let found = Mark::ALL.into_iter().find_map(|mark| {
         let rest = after.strip_prefix(capitalised(mark).as_str())?;
         let judged_by_author = rest.starts_with(" (");
-        (judged_by_author || rest.starts_with('.')).then_some(Earlier {
-            mark,
-            judged_by_author,
-        })
+        (judged_by_author || rest.starts_with('.')).then_some(Earlier { mark, judged_by_author })
     });
     match found {
         Some(earlier) => (before.trim_end().to_owned(), Some(earlier)),
@@ -180,10 +169,7 @@ mod tests {
 
     #[test]
     fn words_leave_commands_out() {
-        assert_eq!(
-            words("[%clk 0:01:00] [%emt 3] so, [%cal Ge2e4] well"),
-            "so, well"
-        );
+        assert_eq!(words("[%clk 0:01:00] [%emt 3] so, [%cal Ge2e4] well"), "so, well");
         assert_eq!(words("[%clk 0:01"), "[%clk 0:01");
     }
 }

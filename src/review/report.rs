@@ -50,9 +50,7 @@ impl Review {
     /// The value of a tag, unless it only says that nothing is known.
     pub(crate) fn tag(&self, name: &str) -> Option<&str> {
         let found = self.tags.iter().find(|(tag, _)| tag == name);
-        found
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty() && !value.starts_with('?'))
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty() && !value.starts_with('?'))
     }
 }
 

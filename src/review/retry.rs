@@ -51,17 +51,12 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
     for m in position.legal_moves() {
         let mut reached = position.clone();
         reached.do_move(m);
-        let look = if m == known.played {
-            known.after.clone()
-        } else {
-            analyst.look_for_part(&reached, FIRST_PART)?
-        };
+        let look = if m == known.played { known.after.clone() } else { analyst.look_for_part(&reached, FIRST_PART)? };
         all.push(Searched { m, reached, look });
     }
     let mark = |searched: &Searched| bad_mark(known.before.score, searched.score());
-    let mut good: Vec<usize> = (0..all.len())
-        .filter(|&i| all[i].m != known.played && mark(&all[i]).is_none())
-        .collect();
+    let mut good: Vec<usize> =
+        (0..all.len()).filter(|&i| all[i].m != known.played && mark(&all[i]).is_none()).collect();
     good.sort_by(|&a, &b| order(all[b].score()).cmp(&order(all[a].score())));
     for &i in good.iter().take(MOST_GOOD) {
         all[i].look = analyst.look_for_part(&all[i].reached, SECOND_PART)?;
@@ -82,11 +77,7 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
 
 /// The value shown: that of the longest search of the move.
 fn value(position: &Position, known: &Known, searched: &Searched, is_best: bool) -> Evaluation {
-    if is_best {
-        evaluation(known.before, position)
-    } else {
-        evaluation(&searched.look, &searched.reached)
-    }
+    if is_best { evaluation(known.before, position) } else { evaluation(&searched.look, &searched.reached) }
 }
 
 /// Scores in their order, from mated at once to mate at once.
@@ -115,17 +106,10 @@ mod tests {
         let mut analyst = analyst(8000, 1);
         let (look, answer) = (analyst.look(&before), analyst.look(&after));
         let (look, answer) = (look.expect("a look"), answer.expect("a look"));
-        let known = Known {
-            before: &look,
-            played,
-            after: &answer,
-        };
+        let known = Known { before: &look, played, after: &answer };
         let all = attempts(&before, &known, &mut analyst);
         let moves: HashSet<Move> = all.iter().map(|attempt| attempt.m).collect();
-        assert_eq!(
-            (all.len(), moves.len()),
-            (before.legal_moves().len(), all.len())
-        );
+        assert_eq!((all.len(), moves.len()), (before.legal_moves().len(), all.len()));
         let of = |san: &str| {
             let m = before.parse_san(san).expect("legal");
             all.iter().find(|attempt| attempt.m == m).expect("searched")
@@ -141,15 +125,7 @@ mod tests {
     #[test]
     fn scores_are_ordered_by_mates_too() {
         use Score::{Centipawns as Cp, Mate};
-        let scores = [
-            Mate(-1),
-            Mate(-5),
-            Cp(-3000),
-            Cp(0),
-            Cp(3000),
-            Mate(5),
-            Mate(1),
-        ];
+        let scores = [Mate(-1), Mate(-5), Cp(-3000), Cp(0), Cp(3000), Mate(5), Mate(1)];
         assert!(scores.map(order).is_sorted());
     }
 }

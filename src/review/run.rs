@@ -81,34 +81,20 @@ pub struct ReviewOptions {
 /// # Errors
 /// Fails if no game can be read, an output is also an input or cannot be written, and after a request to end. If games
 /// were cut or skipped, fails after all outputs were written.
-pub fn run(
-    options: &ReviewOptions,
-    network: Arc<Network>,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<()> {
+pub fn run(options: &ReviewOptions, network: Arc<Network>, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     check_outputs(options)?;
     let (games, broken) = read(&options.file, err)?;
     let mut outputs = Outputs::create(options, out)?;
     let mut analyst = options.engine.analyst(network, err)?;
     let openings = OpeningNames::load();
-    let wishes = Wishes {
-        side: options.side,
-        detail: options.detail,
-        retry: options.html.is_some(),
-    };
+    let wishes = Wishes { side: options.side, detail: options.detail, retry: options.html.is_some() };
     let mut progress = ReviewProgress::new(&games);
     for (i, game) in games.iter().enumerate() {
         if i > 0 {
             analyst.forget();
         }
-        let review = review(game, &mut analyst, &openings, wishes, &mut |done| {
-            progress.tick(i, done)
-        });
-        let seen = review
-            .moves
-            .iter()
-            .any(|played| played.evaluation.is_some());
+        let review = review(game, &mut analyst, &openings, wishes, &mut |done| progress.tick(i, done));
+        let seen = review.moves.iter().any(|played| played.evaluation.is_some());
         if seen || review.complete {
             outputs.add(game, review)?;
         }
@@ -128,10 +114,7 @@ pub fn run(
     }
     outputs.finish()?;
     if broken > 0 {
-        bail!(
-            "{} cut or skipped because of mistakes",
-            counted(broken, "game was", "games were")
-        );
+        bail!("{} cut or skipped because of mistakes", counted(broken, "game was", "games were"));
     }
     Ok(())
 }
@@ -164,10 +147,9 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
                 let why = game.cut.clone();
                 (Some(game), why)
             }
-            Err(Broken { message, part }) => (
-                part.map(|part| *part).filter(|part| !part.moves.is_empty()),
-                Some(message),
-            ),
+            Err(Broken { message, part }) => {
+                (part.map(|part| *part).filter(|part| !part.moves.is_empty()), Some(message))
+            }
         };
         if let Some(why) = &why {
             broken += 1;
@@ -243,11 +225,7 @@ impl<'a> Outputs<'a> {
         }
         Ok(Self {
             out,
-            html: options
-                .html
-                .as_deref()
-                .map(|path| AtomicFile::create_over(path, &PAGE))
-                .transpose()?,
+            html: options.html.as_deref().map(|path| AtomicFile::create_over(path, &PAGE)).transpose()?,
             shown: Vec::new(),
             summary: !options.json && !matches!(pgn, PgnOutput::Standard),
             pgn,
@@ -261,9 +239,9 @@ impl<'a> Outputs<'a> {
         match &mut self.pgn {
             PgnOutput::Nowhere => {}
             PgnOutput::Standard => self.out.write_all(annotated(game, &review).as_bytes())?,
-            PgnOutput::File(file) => file
-                .write_all(annotated(game, &review).as_bytes())
-                .context("cannot write the annotated PGN")?,
+            PgnOutput::File(file) => {
+                file.write_all(annotated(game, &review).as_bytes()).context("cannot write the annotated PGN")?
+            }
         }
         if self.json {
             writeln!(self.out, "{}", serde_json::to_string(&review)?)?;
@@ -279,9 +257,7 @@ impl<'a> Outputs<'a> {
     }
 
     fn finish(self) -> Result<()> {
-        self.into_files()?
-            .into_iter()
-            .try_for_each(AtomicFile::commit)
+        self.into_files()?.into_iter().try_for_each(AtomicFile::commit)
     }
 
     /// Keeps what there is under other names than the outputs', and says where.
@@ -290,9 +266,7 @@ impl<'a> Outputs<'a> {
             return Ok(String::new());
         }
         let parts = self.into_files()?.into_iter().map(AtomicFile::keep_part);
-        let parts: Vec<String> = parts
-            .map(|part| Ok(part?.display().to_string()))
-            .collect::<Result<_>>()?;
+        let parts: Vec<String> = parts.map(|part| Ok(part?.display().to_string())).collect::<Result<_>>()?;
         if parts.is_empty() {
             return Ok(String::new());
         }
@@ -304,8 +278,7 @@ impl<'a> Outputs<'a> {
         let mut files = Vec::new();
         if let Some(mut file) = self.html {
             let page = page(&self.shown);
-            file.write_all(page.as_bytes())
-                .context("cannot write the page")?;
+            file.write_all(page.as_bytes()).context("cannot write the page")?;
             files.push(file);
         }
         if let PgnOutput::File(file) = self.pgn {
@@ -347,28 +320,16 @@ struct ReviewProgress {
 
 impl ReviewProgress {
     fn new(games: &[Game]) -> Self {
-        Self {
-            line: ProgressLine::new(),
-            games: games.len(),
-            all: games.iter().map(parts).sum(),
-            before: 0,
-        }
+        Self { line: ProgressLine::new(), games: games.len(), all: games.iter().map(parts).sum(), before: 0 }
     }
 
     fn tick(&mut self, game: usize, done: usize) {
-        let (games, part) = (
-            self.games,
-            (self.before + done) as f64 / self.all.max(1) as f64,
-        );
+        let (games, part) = (self.games, (self.before + done) as f64 / self.all.max(1) as f64);
         self.line.tick(|seconds| {
             let full = (part * BAR as f64) as usize;
             let bar = "#".repeat(full) + &".".repeat(BAR.saturating_sub(full));
             let left = short_time(seconds / part.max(1e-6) * (1.0 - part));
-            format!(
-                "[{bar}] {:3.0} %, game {} of {games}, {left} left",
-                part * 100.0,
-                game + 1
-            )
+            format!("[{bar}] {:3.0} %, game {} of {games}, {left} left", part * 100.0, game + 1)
         });
     }
 
@@ -389,11 +350,7 @@ mod tests {
 
     #[test]
     fn errors_are_counted_as_people_say_it() {
-        let mut side = PlaySummary {
-            inaccuracies: 1,
-            mistakes: 2,
-            ..PlaySummary::default()
-        };
+        let mut side = PlaySummary { inaccuracies: 1, mistakes: 2, ..PlaySummary::default() };
         assert_eq!(errors(&side), "1 inaccuracy, 2 mistakes, 0 blunders");
         (side.inaccuracies, side.mistakes, side.blunders) = (3, 1, 1);
         assert_eq!(errors(&side), "3 inaccuracies, 1 mistake, 1 blunder");

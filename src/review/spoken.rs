@@ -82,9 +82,6 @@ mod tests {
     #[test]
     fn boards_are_spoken_side_by_side() {
         let board = position("4k3/8/8/8/8/8/PP6/4K3 b - - 0 1");
-        assert_eq!(
-            board_in_words(&board),
-            "White: king e1, pawns a2 b2. Black: king e8. Black to move."
-        );
+        assert_eq!(board_in_words(&board), "White: king e1, pawns a2 b2. Black: king e8. Black to move.");
     }
 }

@@ -87,21 +87,13 @@ pub(crate) fn review(
     // Last, so that marks and reasons are the same with and without these searches, which fill the table.
     for (i, played) in moves.iter_mut().enumerate() {
         let is_mistake = played.mark >= Some(Mark::Inaccuracy);
-        if let (true, Some(before), Some(after)) =
-            (wishes.retry && is_mistake, &looks[i], &looks[i + 1])
-        {
-            let known = Known {
-                before,
-                played: played.m,
-                after,
-            };
+        if let (true, Some(before), Some(after)) = (wishes.retry && is_mistake, &looks[i], &looks[i + 1]) {
+            let known = Known { before, played: played.m, after };
             played.attempts = attempts(&positions[i], &known, analyst);
         }
         told(LOOK * positions.len() + game.moves.len() + i + 1);
     }
-    let start = looks[0]
-        .as_ref()
-        .map(|look| evaluation(look, &positions[0]));
+    let start = looks[0].as_ref().map(|look| evaluation(look, &positions[0]));
     let [white, black] = sides(start.as_ref(), &moves);
     Review {
         schema: SCHEMA,
@@ -139,14 +131,8 @@ pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
         Color::Black => opposite(look.score),
     };
     // A mate in zero has no sign, and so no view.
-    let chance = position
-        .turn()
-        .fold_wb(winning(look.score), 100.0 - winning(look.score));
-    Evaluation {
-        eval: score.into(),
-        chance: tenth(chance),
-        depth: look.depth,
-    }
+    let chance = position.turn().fold_wb(winning(look.score), 100.0 - winning(look.score));
+    Evaluation { eval: score.into(), chance: tenth(chance), depth: look.depth }
 }
 
 /// The moves of a game, not judged yet.
@@ -190,20 +176,12 @@ fn judge(
 ) {
     let is_best = before.best() == Some(played.m);
     let then = for_mover(after.score);
-    let points = if is_best {
-        0.0
-    } else {
-        (winning(before.score) - winning(then)).max(0.0)
-    };
+    let points = if is_best { 0.0 } else { (winning(before.score) - winning(then)).max(0.0) };
     let centipawns = chance::centipawns(before.score) - chance::centipawns(then);
     played.loss = Some(tenth(points));
     played.loss_cp = Some(if is_best { 0 } else { centipawns.max(0) });
     played.accuracy = Some(tenth(chance::accuracy(points, 0.0)));
-    let second = if is_best {
-        only_move(position, played.m, before, analyst)
-    } else {
-        None
-    };
+    let second = if is_best { only_move(position, played.m, before, analyst) } else { None };
     if is_best {
         played.mark = second.as_ref().map(|_| Mark::Only);
     } else {
@@ -216,11 +194,7 @@ fn judge(
     }
     if detail > Detail::Brief {
         // An inaccuracy is explained by its refutation; threats are searched for where more is at stake.
-        let depth = if mark == Mark::Inaccuracy && detail < Detail::Full {
-            Depth::Brief
-        } else {
-            Depth::Full
-        };
+        let depth = if mark == Mark::Inaccuracy && detail < Detail::Full { Depth::Brief } else { Depth::Full };
         let facts = Facts::gather(position, played.m, before, after, second, depth, analyst);
         played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();
     }
@@ -267,17 +241,10 @@ pub(crate) fn better(position: &Position, look: &Look) -> Vec<Better> {
 /// one a mistake at least. Two searches say so, a short one that rules most moves out, and a full one.
 fn only_move(position: &Position, m: Move, look: &Look, analyst: &mut Analyst) -> Option<Look> {
     let chance = winning(look.score);
-    let last = position
-        .moves_since(position.history_len().saturating_sub(1))
-        .last()
-        .flatten();
-    let recapture = position.is_capture(m)
-        && position.last_captured().is_some()
-        && last.is_some_and(|last| last.to() == m.to());
-    if recapture
-        || !ONLY_MOVE_CHANCES.contains(&chance)
-        || position.legal_moves().len() < FEWEST_MOVES
-    {
+    let last = position.moves_since(position.history_len().saturating_sub(1)).last().flatten();
+    let recapture =
+        position.is_capture(m) && position.last_captured().is_some() && last.is_some_and(|last| last.to() == m.to());
+    if recapture || !ONLY_MOVE_CHANCES.contains(&chance) || position.legal_moves().len() < FEWEST_MOVES {
         return None;
     }
     for part in [ONLY_MOVE_PART, 1] {
@@ -303,22 +270,12 @@ mod tests {
         let games = pgn::read(pgn.as_bytes()).expect("a text");
         let game = games[0].as_ref().expect("a game");
         let mut count = 0;
-        let review = review(
-            game,
-            &mut analyst(nodes, 1),
-            &OpeningNames::load(),
-            wishes,
-            &mut |n| count = n,
-        );
+        let review = review(game, &mut analyst(nodes, 1), &OpeningNames::load(), wishes, &mut |n| count = n);
         assert_eq!(count, parts(game));
         review
     }
 
-    const ALL: Wishes = Wishes {
-        side: None,
-        detail: Detail::Brief,
-        retry: false,
-    };
+    const ALL: Wishes = Wishes { side: None, detail: Detail::Brief, retry: false };
     const SCHOLARS_MATE: &str = "[Result \"1-0\"]\n\n\
         1. e4 {[%clk 0:01:00]} e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0\n";
 
@@ -334,25 +291,16 @@ mod tests {
         assert_eq!(eval(blunder), Some(Eval::Mate(1)));
         assert!(mate.evaluation.as_ref().is_some_and(|e| e.chance > 95.0));
         assert_eq!((mate.accuracy, mate.loss), (Some(100.0), Some(0.0)));
-        assert_eq!(
-            (review.white.whole.blunders, review.black.whole.blunders),
-            (0, 1)
-        );
+        assert_eq!((review.white.whole.blunders, review.black.whole.blunders), (0, 1));
         assert!(review.white.whole.accuracy > review.black.whole.accuracy);
         assert_eq!(review.opening.map(|o| o.eco).as_deref(), Some("C23"));
     }
 
     #[test]
     fn a_side_alone_is_judged() {
-        let wishes = Wishes {
-            side: Some(Color::Black),
-            ..ALL
-        };
+        let wishes = Wishes { side: Some(Color::Black), ..ALL };
         let review = reviewed(SCHOLARS_MATE, 2000, wishes);
-        assert_eq!(
-            (review.white.whole.judged, review.black.whole.judged),
-            (0, 3)
-        );
+        assert_eq!((review.white.whole.judged, review.black.whole.judged), (0, 3));
         assert_eq!(review.white.whole.accuracy, None);
         assert!(review.moves[0].evaluation.is_some(), "but all is searched");
     }

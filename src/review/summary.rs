@@ -10,9 +10,7 @@ pub(crate) fn sides(start: Option<&Evaluation>, moves: &[PlayedMove]) -> [Side; 
     let chances = chances(start, moves);
     ["white", "black"].map(|side| {
         let of = |phase: Option<Phase>| {
-            let wanted = |played: &&PlayedMove| {
-                played.side == side && phase.is_none_or(|phase| played.phase == phase)
-            };
+            let wanted = |played: &&PlayedMove| played.side == side && phase.is_none_or(|phase| played.phase == phase);
             let moves: Vec<&PlayedMove> = moves.iter().filter(wanted).collect();
             summary(&moves, &chances)
         };
@@ -39,25 +37,13 @@ fn chances(start: Option<&Evaluation>, moves: &[PlayedMove]) -> Vec<f64> {
 
 fn summary(moves: &[&PlayedMove], chances: &[f64]) -> PlaySummary {
     let marked = |mark| moves.iter().filter(|m| m.mark == Some(mark)).count();
-    let accuracies: Vec<(usize, f64)> = moves
-        .iter()
-        .filter_map(|m| Some((m.ply - 1, m.accuracy?)))
-        .collect();
-    let mean = |values: Vec<f64>| {
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    };
+    let accuracies: Vec<(usize, f64)> = moves.iter().filter_map(|m| Some((m.ply - 1, m.accuracy?))).collect();
+    let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     PlaySummary {
         judged: accuracies.len(),
         accuracy: chance::game_accuracy(&accuracies, chances).map(tenth),
         average_loss: mean(moves.iter().filter_map(|m| m.loss).collect()).map(tenth),
-        average_loss_cp: mean(
-            moves
-                .iter()
-                .filter_map(|m| m.loss_cp)
-                .map(f64::from)
-                .collect(),
-        )
-        .map(f64::round),
+        average_loss_cp: mean(moves.iter().filter_map(|m| m.loss_cp).map(f64::from).collect()).map(f64::round),
         inaccuracies: marked(Mark::Inaccuracy),
         mistakes: marked(Mark::Mistake),
         blunders: marked(Mark::Blunder),

@@ -26,11 +26,7 @@ use crate::util::{memory, threads};
 /// A message to a thread.
 pub(super) enum Task {
     Search(Arc<Job>),
-    Clear {
-        table: Arc<TranspositionTable>,
-        parts: usize,
-        done: Sender<()>,
-    },
+    Clear { table: Arc<TranspositionTable>, parts: usize, done: Sender<()> },
     UseNetwork(Arc<Network>),
 }
 
@@ -107,11 +103,7 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
     let count = if threads::EXIST { affordable(count) } else { 1 };
     let hub = Arc::new(Hub {
         signals: Arc::new(Signals::new(count)),
-        state: Activity {
-            searching: Mutex::new(false),
-            changed: Condvar::new(),
-            last_value: Mutex::new(None),
-        },
+        state: Activity { searching: Mutex::new(false), changed: Condvar::new(), last_value: Mutex::new(None) },
     });
     let mut threads = Vec::with_capacity(count);
     let (findings, received) = unbounded();
@@ -127,26 +119,15 @@ pub(super) fn spawn(count: usize, network: &Arc<Network>) -> (Arc<Hub>, Vec<Thre
             received: received.clone(),
         };
         if !threads::EXIST {
-            threads.push(Thread {
-                tasks,
-                handle: None,
-                caller: Some((Box::new(actor), inbox)),
-            });
+            threads.push(Thread { tasks, handle: None, caller: Some((Box::new(actor), inbox)) });
             break;
         }
-        let started = std::thread::Builder::new()
-            .name(format!("search {id}"))
-            .stack_size(STACK_BYTES)
-            .spawn({
-                let ready = ready.clone();
-                move || actor.run(&inbox, ready)
-            });
+        let started = std::thread::Builder::new().name(format!("search {id}")).stack_size(STACK_BYTES).spawn({
+            let ready = ready.clone();
+            move || actor.run(&inbox, ready)
+        });
         match started {
-            Ok(handle) => threads.push(Thread {
-                tasks,
-                handle: Some(handle),
-                caller: None,
-            }),
+            Ok(handle) => threads.push(Thread { tasks, handle: Some(handle), caller: None }),
             Err(error) if id == 0 => panic!("cannot start a search thread: {error}"),
             // Too many threads: end those that were started, and try with fewer.
             Err(_) => {
@@ -209,8 +190,7 @@ impl Actor {
             // continues.
             self.worker = None;
             self.hub.signals.stop.store(true, SeqCst);
-            job.reporter
-                .message("ERROR: a search thread failed; this is a bug, please report it");
+            job.reporter.message("ERROR: a search thread failed; this is a bug, please report it");
             None
         });
         if self.id == 0 {
@@ -231,21 +211,14 @@ impl Actor {
         if !worker.root_moves.is_empty() {
             worker.iterate();
         }
-        let found = Findings {
-            depth: worker.completed_depth,
-            roots: std::mem::take(&mut worker.root_moves),
-        };
+        let found = Findings { depth: worker.completed_depth, roots: std::mem::take(&mut worker.root_moves) };
         worker.rest();
         self.worker = Some(worker);
         Some(found)
     }
 
     fn new_worker(&self) -> Box<Worker> {
-        Box::new(Worker::new(
-            self.id,
-            self.hub.signals.clone(),
-            self.network.clone(),
-        ))
+        Box::new(Worker::new(self.id, self.hub.signals.clone(), self.network.clone()))
     }
 
     /// Ends the search for all threads. Only worker 0 calls it.
@@ -264,8 +237,8 @@ impl Actor {
             }
         }
         all.retain(|found| !found.roots.is_empty());
-        let outcome = catch_unwind(AssertUnwindSafe(|| outcome(job, &self.hub.signals, &all)))
-            .unwrap_or_else(|_| fallback(job));
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| outcome(job, &self.hub.signals, &all))).unwrap_or_else(|_| fallback(job));
         if let Some(best) = all.first().and_then(|found| found.roots.first()) {
             let value = best.known_value();
             *self.hub.state.last_value.lock() = (value > -INFINITE).then_some(value);
@@ -278,9 +251,7 @@ impl Actor {
         self.hub.state.changed.notify_all();
         drop(searching);
         if reported.is_err() {
-            eprintln!(
-                "a reporter panicked while it reported the best move; this is a bug, please report it"
-            );
+            eprintln!("a reporter panicked while it reported the best move; this is a bug, please report it");
         }
     }
 }

@@ -38,11 +38,7 @@ pub(super) struct SearchedMoves {
 
 impl SearchedMoves {
     pub fn push(&mut self, c: &Candidate) {
-        let list = if c.noisy {
-            &mut self.noisy
-        } else {
-            &mut self.quiets
-        };
+        let list = if c.noisy { &mut self.noisy } else { &mut self.quiets };
         // Moves beyond a full list are dropped: later moves matter less.
         let _ = list.try_push(*c);
     }

@@ -41,12 +41,7 @@ pub struct Keys {
 
 impl Keys {
     /// Keys of a node that has not been reached yet.
-    pub const NONE: Self = Self {
-        pawn: 0,
-        minor: 0,
-        non_pawn: [0; 2],
-        continuation: [NO_MOVE; 2],
-    };
+    pub const NONE: Self = Self { pawn: 0, minor: 0, non_pawn: [0; 2], continuation: [NO_MOVE; 2] };
 
     /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves
     /// two and four plies earlier in `before`.
@@ -89,13 +84,7 @@ impl Corrections {
     /// Resets all tables.
     pub fn clear(&mut self) {
         let [white, black] = &mut self.non_pawn;
-        for table in [
-            &mut self.pawn,
-            &mut self.minor,
-            white,
-            black,
-            &mut self.continuation,
-        ] {
+        for table in [&mut self.pawn, &mut self.minor, white, black, &mut self.continuation] {
             table.fill(0);
         }
     }
@@ -120,11 +109,9 @@ impl Corrections {
         let sum = params::corr_pawn() * at(&self.pawn, keys.pawn)
             + params::corr_minor() * at(&self.minor, keys.minor)
             + params::corr_non_pawn()
-                * (at(&self.non_pawn[0], keys.non_pawn[0])
-                    + at(&self.non_pawn[1], keys.non_pawn[1]))
+                * (at(&self.non_pawn[0], keys.non_pawn[0]) + at(&self.non_pawn[1], keys.non_pawn[1]))
             + params::corr_cont()
-                * (at(&self.continuation, keys.continuation[0])
-                    + at(&self.continuation, keys.continuation[1]));
+                * (at(&self.continuation, keys.continuation[0]) + at(&self.continuation, keys.continuation[1]));
         sum / 1024
     }
 
@@ -134,15 +121,9 @@ impl Corrections {
         let max_step = params::corr_step_max();
         let bonus = bonus.clamp(-max_step, max_step) * params::corr_rate() / 1024;
         update(&mut self.pawn[keys.pawn as usize], bonus);
-        update(
-            &mut self.minor[keys.minor as usize],
-            bonus * params::corr_rate_minor() / 128,
-        );
+        update(&mut self.minor[keys.minor as usize], bonus * params::corr_rate_minor() / 128);
         for (table, &key) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
-            update(
-                &mut table[key as usize],
-                bonus * params::corr_rate_non_pawn() / 128,
-            );
+            update(&mut table[key as usize], bonus * params::corr_rate_non_pawn() / 128);
         }
         let rates = [params::corr_rate_second(), params::corr_rate_fourth()];
         for (&key, weight) in keys.continuation.iter().zip(rates) {

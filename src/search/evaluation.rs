@@ -11,10 +11,8 @@ use crate::board::{Position, Role};
 // that this engine read.
 #[inline]
 pub(crate) fn scaled(position: &Position, raw: Value) -> Value {
-    let material: Value = Role::ALL
-        .map(|role| piece_value(role) * position.by_role(role).count() as Value)
-        .iter()
-        .sum();
+    let material: Value =
+        Role::ALL.map(|role| piece_value(role) * position.by_role(role).count() as Value).iter().sum();
     let scale = params::eval_base() + material / params::eval_material_div();
     let value = i64::from(raw) * i64::from(scale) / 1024;
     clamp_eval(value.clamp(-30_000, 30_000) as Value)

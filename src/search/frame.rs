@@ -47,10 +47,7 @@ impl Frame {
     /// An unused frame.
     pub const EMPTY: Self = Self {
         current: None,
-        piece: Piece {
-            color: Color::White,
-            role: Role::Pawn,
-        },
+        piece: Piece { color: Color::White, role: Role::Pawn },
         noisy: false,
         context: MoveContext::NONE,
         keys: Keys::NONE,

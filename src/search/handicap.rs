@@ -19,11 +19,7 @@ use crate::util::threads;
 pub(super) fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>) {
     let mind = Mind::new(level, &job.position);
     job.not_before = not_before(job, level);
-    job.budget = job.budget.map(|budget| Budget {
-        soft: budget.hard,
-        adjustable: false,
-        ..budget
-    });
+    job.budget = job.budget.map(|budget| Budget { soft: budget.hard, adjustable: false, ..budget });
     job.options.multi_pv = 1;
     (job.syzygy, job.root_in_tb, job.previous_value) = (None, false, None);
     job.table = table;

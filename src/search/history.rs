@@ -126,11 +126,7 @@ impl Histories {
     /// Score of the quiet move at this ply near the root; 0 further away.
     #[inline]
     pub fn low_ply(&self, ply: usize, m: Move) -> i32 {
-        if ply < LOW_PLIES {
-            i32::from(self.low_ply[ply * 4096 + m.from_to()])
-        } else {
-            0
-        }
+        if ply < LOW_PLIES { i32::from(self.low_ply[ply * 4096 + m.from_to()]) } else { 0 }
     }
 
     /// Score of the capture.
@@ -173,11 +169,7 @@ impl Histories {
 
     /// Adds `bonus`, which may be negative, to the score of a capture.
     pub fn update_capture(&mut self, piece: Piece, m: Move, captured: Option<Role>, bonus: i32) {
-        update(
-            &mut self.capture[capture_index(piece, m, captured)],
-            bonus,
-            params::hist_capture_max(),
-        );
+        update(&mut self.capture[capture_index(piece, m, captured)], bonus, params::hist_capture_max());
     }
 
     /// Adds `bonus` to the score of a quiet move in the butterfly table.
@@ -189,11 +181,7 @@ impl Histories {
     /// Adds `bonus` to the score of a quiet move near the root.
     pub fn update_low_ply(&mut self, ply: usize, m: Move, bonus: i32) {
         if ply < LOW_PLIES {
-            update(
-                &mut self.low_ply[ply * 4096 + m.from_to()],
-                bonus,
-                params::hist_butterfly_max(),
-            );
+            update(&mut self.low_ply[ply * 4096 + m.from_to()], bonus, params::hist_butterfly_max());
         }
     }
 
@@ -208,11 +196,7 @@ impl Histories {
 
     /// Adds `bonus` to the score of a move to `piece_square` with this pawn structure.
     pub fn update_pawn(&mut self, pawn_key: u64, piece_square: usize, bonus: i32) {
-        update(
-            &mut self.pawn[pawn_index(pawn_key, piece_square)],
-            bonus,
-            params::hist_pawn_max(),
-        );
+        update(&mut self.pawn[pawn_index(pawn_key, piece_square)], bonus, params::hist_pawn_max());
     }
 }
 
@@ -234,17 +218,9 @@ fn pawn_index(pawn_key: u64, piece_square: usize) -> usize {
 pub fn cheaper_attacks(position: &Position) -> [Bitboard; 6] {
     let them = !position.turn();
     let pawns = position.attacks_by(them, Role::Pawn);
-    let minors =
-        pawns | position.attacks_by(them, Role::Knight) | position.attacks_by(them, Role::Bishop);
+    let minors = pawns | position.attacks_by(them, Role::Knight) | position.attacks_by(them, Role::Bishop);
     let rooks = minors | position.attacks_by(them, Role::Rook);
-    [
-        Bitboard::EMPTY,
-        pawns,
-        pawns,
-        minors,
-        rooks,
-        Bitboard::EMPTY,
-    ]
+    [Bitboard::EMPTY, pawns, pawns, minors, rooks, Bitboard::EMPTY]
 }
 
 #[cfg(test)]

@@ -71,25 +71,18 @@ impl Worker {
             let share = i64::from(weight * consistency[positive]);
             let amount = (bonus * share / (1024 * 128)) as i32;
             let constant = params::bonus_answer() * i32::from(back == 1);
-            self.histories
-                .update_continuation(context, square, amount + constant);
+            self.histories.update_continuation(context, square, amount + constant);
         }
     }
 
     fn update_quiet(&mut self, m: Move, square: usize, bonus: i32) {
         let turn = self.position.turn();
         self.histories.update_butterfly(turn, m, bonus);
-        self.histories
-            .update_low_ply(self.ply, m, bonus * params::quiet_low() / 1024);
+        self.histories.update_low_ply(self.ply, m, bonus * params::quiet_low() / 1024);
         self.update_contexts(0, square, bonus * params::quiet_cont() / 1024);
         // Few moves suit a pawn structure. Most others fail for other reasons, so failures count less.
-        let share = if bonus >= 0 {
-            params::quiet_pawn()
-        } else {
-            params::quiet_pawn_malus()
-        };
-        self.histories
-            .update_pawn(self.position.pawn_key(), square, bonus * share / 1024);
+        let share = if bonus >= 0 { params::quiet_pawn() } else { params::quiet_pawn_malus() };
+        self.histories.update_pawn(self.position.pawn_key(), square, bonus * share / 1024);
     }
 
     /// Updates after a best move, one that caused a cutoff or raised alpha: a bonus for it, and a malus for the moves
@@ -108,18 +101,9 @@ impl Worker {
         let piece = self.position.moved_piece(best);
         if self.position.is_noisy(best) {
             let captured = self.position.captured(best);
-            self.histories.update_capture(
-                piece,
-                best,
-                captured,
-                bonus * params::bonus_capture() / 1024,
-            );
+            self.histories.update_capture(piece, best, captured, bonus * params::bonus_capture() / 1024);
         } else {
-            self.update_quiet(
-                best,
-                piece_square(piece, best),
-                bonus * params::bonus_quiet() / 1024,
-            );
+            self.update_quiet(best, piece_square(piece, best), bonus * params::bonus_quiet() / 1024);
             // The malus decreases from move to move: later moves were expected to fail.
             let mut fading = malus * params::malus_quiet() / 1024;
             for c in &searched.quiets {
@@ -131,12 +115,7 @@ impl Worker {
             self.punish_early_quiet(malus * params::malus_early() / 1024);
         }
         for c in &searched.noisy {
-            self.histories.update_capture(
-                c.piece,
-                c.m,
-                c.captured,
-                -malus * params::malus_capture() / 1024,
-            );
+            self.histories.update_capture(c.piece, c.m, c.captured, -malus * params::malus_capture() / 1024);
         }
     }
 
@@ -173,16 +152,14 @@ impl Worker {
         }
         if before.noisy {
             let captured = self.position.last_captured();
-            self.histories
-                .update_capture(before.piece, m, captured, params::low_capture());
+            self.histories.update_capture(before.piece, m, captured, params::low_capture());
             return;
         }
         let (in_check, static_eval) = (self.frame(0).in_check, self.frame(0).static_eval);
         let surprise = params::low_base() - before.stat_score / params::low_stat_div()
             + (params::low_depth() * node.depth).min(params::low_depth_max())
             + params::low_late() * i32::from(before.move_count > params::low_late_count())
-            + params::low_eval()
-                * i32::from(!in_check && node.best <= static_eval - params::low_eval_margin())
+            + params::low_eval() * i32::from(!in_check && node.best <= static_eval - params::low_eval_margin())
             + params::low_before()
                 * i32::from(
                     !before.in_check
@@ -194,18 +171,10 @@ impl Worker {
             * surprise.max(0);
         let square = piece_square(before.piece, m);
         self.update_contexts(1, square, amount / 1024 * params::low_cont_scale() / 1024);
-        self.histories.update_butterfly(
-            !self.position.turn(),
-            m,
-            amount / 1024 * params::low_butterfly_scale() / 1024,
-        );
+        self.histories.update_butterfly(!self.position.turn(), m, amount / 1024 * params::low_butterfly_scale() / 1024);
         if before.piece.role != Role::Pawn && m.promotion().is_none() {
             let pawn_key = self.position.pawn_key();
-            self.histories.update_pawn(
-                pawn_key,
-                square,
-                amount / 1024 * params::low_pawn_scale() / 1024,
-            );
+            self.histories.update_pawn(pawn_key, square, amount / 1024 * params::low_pawn_scale() / 1024);
         }
     }
 
@@ -218,18 +187,12 @@ impl Worker {
             return;
         }
         let change = -(before.static_eval + static_eval);
-        let amount = change.clamp(-params::hist_eval_min(), params::hist_eval_max())
-            + params::hist_eval_offset();
+        let amount = change.clamp(-params::hist_eval_min(), params::hist_eval_max()) + params::hist_eval_offset();
         let mover: Color = !self.position.turn();
-        self.histories
-            .update_butterfly(mover, m, amount * params::hist_eval_mult());
+        self.histories.update_butterfly(mover, m, amount * params::hist_eval_mult());
         if !self.frame(0).tt_hit && before.piece.role != Role::Pawn && m.promotion().is_none() {
             let square = piece_square(before.piece, m);
-            self.histories.update_pawn(
-                self.position.pawn_key(),
-                square,
-                amount * params::hist_eval_pawn(),
-            );
+            self.histories.update_pawn(self.position.pawn_key(), square, amount * params::hist_eval_pawn());
         }
     }
 
@@ -241,12 +204,7 @@ impl Worker {
 
     /// Correction after a multi-cut: several moves exceed beta, so the static evaluation was too low.
     pub(super) fn learn_from_multi_cut(&mut self, value: Value, depth: i32) {
-        let Frame {
-            in_check,
-            static_eval,
-            keys,
-            ..
-        } = *self.frame(0);
+        let Frame { in_check, static_eval, keys, .. } = *self.frame(0);
         if !in_check && value > static_eval {
             let amount = (value - static_eval) * depth * params::corr_multi_cut() / 1024;
             self.corrections.learn(&keys, amount);
@@ -257,13 +215,7 @@ impl Worker {
     /// side of the evaluation and does not come from a capture, which a static evaluation cannot foresee.
     // CITE: form and amounts: SF-2026-08.
     pub(super) fn learn_correction(&mut self, node: &Node, best: Option<Move>) {
-        let Frame {
-            in_check,
-            excluded,
-            static_eval,
-            keys,
-            ..
-        } = *self.frame(0);
+        let Frame { in_check, excluded, static_eval, keys, .. } = *self.frame(0);
         if in_check || excluded.is_some() || static_eval == NONE {
             return;
         }
@@ -271,23 +223,14 @@ impl Worker {
             return;
         }
         // A value above the evaluation is evidence only as a lower bound, a value below it only as an upper bound.
-        let conclusive = if node.best > static_eval {
-            best.is_some()
-        } else {
-            node.best < node.beta
-        };
+        let conclusive = if node.best > static_eval { best.is_some() } else { node.best < node.beta };
         if !conclusive {
             return;
         }
         // A node that failed low has searched every move; one that failed high has perhaps searched only one. So
         // fail-lows count more.
-        let rate = if best.is_some() {
-            params::corr_fail_high()
-        } else {
-            params::corr_fail_low()
-        };
+        let rate = if best.is_some() { params::corr_fail_high() } else { params::corr_fail_low() };
         let difference = node.best - static_eval;
-        self.corrections
-            .learn(&keys, difference * node.depth * rate / 128);
+        self.corrections.learn(&keys, difference * node.depth * rate / 128);
     }
 }

@@ -65,22 +65,11 @@ mod tests {
 
     #[test]
     fn search_without_stop_gets_a_limit() {
-        let endless = Limits {
-            infinite: true,
-            mate: Some(3),
-            ..Limits::default()
-        };
+        let endless = Limits { infinite: true, mate: Some(3), ..Limits::default() };
         let bounded = endless.without_stop();
         assert!(!bounded.infinite && bounded.move_time == Some(UNSTOPPABLE));
-        let deep = Limits {
-            depth: Some(9),
-            ponder: true,
-            ..Limits::default()
-        };
-        let expected = Limits {
-            ponder: false,
-            ..deep.clone()
-        };
+        let deep = Limits { depth: Some(9), ponder: true, ..Limits::default() };
+        let expected = Limits { ponder: false, ..deep.clone() };
         assert_eq!(deep.without_stop(), expected);
     }
 }

@@ -29,21 +29,15 @@ pub(super) fn value(position: &Position) -> Option<Value> {
     }
     let loser = Color::ALL.into_iter().find(|&color| lone(color))?;
     let value = winning_value(position, loser)?;
-    Some(if position.turn() == loser {
-        -value
-    } else {
-        value
-    })
+    Some(if position.turn() == loser { -value } else { value })
 }
 
 /// Value for the side that mates, or `None` if its pieces cannot force mate.
 fn winning_value(position: &Position, loser: Color) -> Option<Value> {
     let count = |role| position.by_role(role).count() as Value;
     let bishops = position.by_role(Role::Bishop);
-    let (light, dark) = (
-        !(bishops & Bitboard::LIGHT_SQUARES).is_empty(),
-        !(bishops & Bitboard::DARK_SQUARES).is_empty(),
-    );
+    let (light, dark) =
+        (!(bishops & Bitboard::LIGHT_SQUARES).is_empty(), !(bishops & Bitboard::DARK_SQUARES).is_empty());
     let knights = count(Role::Knight);
     let major = count(Role::Rook) + count(Role::Queen) > 0;
     let minor_mates = (light && dark) || ((light || dark) && knights > 0) || knights >= 3;
@@ -59,10 +53,7 @@ fn winning_value(position: &Position, loser: Color) -> Option<Value> {
         CORNER_STEP * diagonals * diagonals
     };
     let near = NEAR_STEP * (7 - lone_king.distance(position.king(!loser)) as Value);
-    let material: Value = Role::ALL
-        .map(|role| piece_value(role) * count(role))
-        .iter()
-        .sum();
+    let material: Value = Role::ALL.map(|role| piece_value(role) * count(role)).iter().sum();
     Some(WON + material + driven + near)
 }
 
@@ -82,11 +73,7 @@ fn eccentricity(square: Square) -> Value {
 fn diagonals_to_centre(square: Square, light: bool) -> Value {
     let (file, rank): (u32, u32) = (square.file().into(), square.rank().into());
     let (file, rank) = (file as Value, rank as Value);
-    if light {
-        (file - rank).abs()
-    } else {
-        (file + rank - 7).abs()
-    }
+    if light { (file - rank).abs() } else { (file + rank - 7).abs() }
 }
 
 #[cfg(test)]
@@ -131,27 +118,12 @@ mod tests {
     fn value_rises_towards_the_mating_edge_or_corner() {
         let better = |more: &str, less: &str| assert!(of(more) > of(less), "{more}, {less}");
         // The lone king goes to the edge, and the other king comes closer.
-        better(
-            "3k4/8/3K4/8/8/8/8/1R6 w - - 0 1",
-            "8/3k4/8/3K4/8/8/8/1R6 w - - 0 1",
-        );
-        better(
-            "3k4/8/3K4/8/8/8/8/1R6 w - - 0 1",
-            "3k4/8/8/3K4/8/8/8/1R6 w - - 0 1",
-        );
+        better("3k4/8/3K4/8/8/8/8/1R6 w - - 0 1", "8/3k4/8/3K4/8/8/8/1R6 w - - 0 1");
+        better("3k4/8/3K4/8/8/8/8/1R6 w - - 0 1", "3k4/8/8/3K4/8/8/8/1R6 w - - 0 1");
         // b1 is a light square: h1 is the right corner, h8 the wrong one.
-        better(
-            "8/8/8/8/8/5K2/8/1BN4k w - - 0 1",
-            "7k/8/5K2/8/8/8/8/1BN5 w - - 0 1",
-        );
-        better(
-            "8/8/8/8/8/8/5K1k/3BN3 w - - 0 1",
-            "8/5K1k/8/8/8/8/8/3BN3 w - - 0 1",
-        );
+        better("8/8/8/8/8/5K2/8/1BN4k w - - 0 1", "7k/8/5K2/8/8/8/8/1BN5 w - - 0 1");
+        better("8/8/8/8/8/8/5K1k/3BN3 w - - 0 1", "8/5K1k/8/8/8/8/8/3BN3 w - - 0 1");
         // c1 is a dark square: h8 is the right corner, h1 the wrong one.
-        better(
-            "7k/8/5K2/8/8/8/8/1NB5 w - - 0 1",
-            "8/8/8/8/8/5K2/8/1NB4k w - - 0 1",
-        );
+        better("7k/8/5K2/8/8/8/8/1NB5 w - - 0 1", "8/8/8/8/8/5K2/8/1NB4k w - - 0 1");
     }
 }

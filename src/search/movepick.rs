@@ -28,10 +28,7 @@ struct Scored {
 impl Scratch {
     /// Empty buffers.
     pub fn new() -> Self {
-        Self {
-            list: MoveList::new(),
-            scored: [Scored::default(); MAX_MOVES],
-        }
+        Self { list: MoveList::new(), scored: [Scored::default(); MAX_MOVES] }
     }
 }
 
@@ -105,29 +102,20 @@ impl MovePicker {
 
     /// All moves, for the full search. `table_move` must be pseudo-legal.
     pub fn main(position: &Position, table_move: Option<Move>) -> Self {
-        let kind = if position.in_check() {
-            PickerKind::Evasions
-        } else {
-            PickerKind::Main
-        };
+        let kind = if position.in_check() { PickerKind::Evasions } else { PickerKind::Main };
         Self::with(kind, table_move)
     }
 
     /// Noisy moves, or all evasions in check, for the quiescence search.
     pub fn quiescence(position: &Position, table_move: Option<Move>) -> Self {
-        let kind = if position.in_check() {
-            PickerKind::Evasions
-        } else {
-            PickerKind::Quiescence
-        };
+        let kind = if position.in_check() { PickerKind::Evasions } else { PickerKind::Quiescence };
         let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
         Self::with(kind, table_move)
     }
 
     /// Noisy moves that win at least `threshold` (centipawns of the exchange evaluation), for ProbCut.
     pub fn probcut(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
-        let table_move =
-            table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
+        let table_move = table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
         Self::with(PickerKind::ProbCut(threshold), table_move)
     }
 
@@ -151,11 +139,7 @@ impl MovePicker {
                     if let Some(m) = self.next_good_noisy(guide, scratch) {
                         return Some(m);
                     }
-                    self.stage = if self.kind == PickerKind::Main {
-                        Stage::MakeQuiet
-                    } else {
-                        Stage::Done
-                    };
+                    self.stage = if self.kind == PickerKind::Main { Stage::MakeQuiet } else { Stage::Done };
                 }
                 Stage::MakeQuiet => self.make_quiet(guide, scratch),
                 Stage::GoodQuiet => {
@@ -192,11 +176,7 @@ impl MovePicker {
     }
 
     fn after_table(&self) -> Stage {
-        if self.kind == PickerKind::Evasions {
-            Stage::MakeEvasions
-        } else {
-            Stage::MakeNoisy
-        }
+        if self.kind == PickerKind::Evasions { Stage::MakeEvasions } else { Stage::MakeNoisy }
     }
 
     #[inline(never)]
@@ -206,10 +186,7 @@ impl MovePicker {
         guide.position.generate_noisy(list);
         self.end = list.len();
         for (slot, &m) in scored.iter_mut().zip(list.iter()) {
-            *slot = Scored {
-                score: noisy_score(guide, m),
-                m: Some(m),
-            };
+            *slot = Scored { score: noisy_score(guide, m), m: Some(m) };
         }
         self.stage = Stage::GoodNoisy;
     }
@@ -221,9 +198,7 @@ impl MovePicker {
                 continue;
             }
             let good = match self.kind {
-                PickerKind::Main => guide
-                    .position
-                    .see_ge(m, exchange_units(-score / params::pick_see_div())),
+                PickerKind::Main => guide.position.see_ge(m, exchange_units(-score / params::pick_see_div())),
                 PickerKind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
                 PickerKind::Quiescence | PickerKind::Evasions => true,
             };
@@ -250,10 +225,7 @@ impl MovePicker {
             let quiets = &mut scored[self.quiet_start..self.quiet_end];
             let scorer = QuietScorer::new(guide);
             for (slot, &m) in quiets.iter_mut().zip(list.iter()) {
-                *slot = Scored {
-                    score: scorer.score(guide, m),
-                    m: Some(m),
-                };
+                *slot = Scored { score: scorer.score(guide, m), m: Some(m) };
             }
         }
         self.next = self.quiet_start;
@@ -286,11 +258,7 @@ impl MovePicker {
         guide.position.generate_quiet(list);
         self.end = list.len();
         for (i, (slot, &m)) in scored.iter_mut().zip(list.iter()).enumerate() {
-            let score = if i < noisy {
-                (1 << 28) + noisy_score(guide, m)
-            } else {
-                evasion_score(guide, m)
-            };
+            let score = if i < noisy { (1 << 28) + noisy_score(guide, m) } else { evasion_score(guide, m) };
             *slot = Scored { score, m: Some(m) };
         }
         self.stage = Stage::Evasions;
@@ -342,8 +310,7 @@ fn noisy_score(guide: &Guide, m: Move) -> i32 {
 
 fn evasion_score(guide: &Guide, m: Move) -> i32 {
     let square = piece_square(guide.position.moved_piece(m), m);
-    guide.histories.butterfly(guide.position.turn(), m)
-        + guide.histories.continuation(guide.contexts[0], square)
+    guide.histories.butterfly(guide.position.turn(), m) + guide.histories.continuation(guide.contexts[0], square)
 }
 
 /// Score terms that all quiet moves of a node share.
@@ -362,9 +329,7 @@ impl<'a> QuietScorer<'a> {
             cheaper: cheaper_attacks(guide.position),
             butterfly: histories.butterfly_row(guide.position.turn()),
             pawn: histories.pawn_row(guide.position.pawn_key()),
-            continuations: guide
-                .contexts
-                .map(|context| histories.continuation_row(context)),
+            continuations: guide.contexts.map(|context| histories.continuation_row(context)),
             threat_weights: threat_weights(),
         }
     }
@@ -377,23 +342,19 @@ impl<'a> QuietScorer<'a> {
         let piece = guide.position.moved_piece(m);
         let square = piece_square(piece, m);
         let known = |table: &[i16], index: usize| i32::from(table[index]);
-        let mut score = params::pick_general()
-            * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
+        let mut score = params::pick_general() * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
         for table in self.continuations {
             score += known(table, square);
         }
         let role = piece.role as usize - 1;
         if guide.checks.squares[role].contains(m.to())
-            && guide
-                .position
-                .see_ge(m, exchange_units(-params::pick_check_see()))
+            && guide.position.see_ge(m, exchange_units(-params::pick_check_see()))
         {
             score += params::pick_check();
         }
         score += self.threat_weights[role] * self.threat(role, m);
         if guide.ply < LOW_PLIES {
-            score += params::pick_low_ply() * guide.histories.low_ply(guide.ply, m)
-                / (1 + guide.ply as i32);
+            score += params::pick_low_ply() * guide.histories.low_ply(guide.ply, m) / (1 + guide.ply as i32);
         }
         score
     }

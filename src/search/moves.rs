@@ -129,22 +129,11 @@ impl Worker {
 
     #[inline]
     fn is_candidate<const KIND: u8>(&self, m: Move) -> bool {
-        if KIND == ROOT {
-            self.root_moves[self.line..].iter().any(|root| root.m == m)
-        } else {
-            self.position.legal(m)
-        }
+        if KIND == ROOT { self.root_moves[self.line..].iter().any(|root| root.m == m) } else { self.position.legal(m) }
     }
 
     #[inline]
-    fn candidate(
-        &self,
-        node: &Node,
-        m: Move,
-        checks: &CheckInfo,
-        count: i32,
-        share: i32,
-    ) -> Candidate {
+    fn candidate(&self, node: &Node, m: Move, checks: &CheckInfo, count: i32, share: i32) -> Candidate {
         Candidate {
             m,
             piece: self.position.moved_piece(m),
@@ -204,13 +193,8 @@ impl Worker {
         }
         // Exchange: the move loses too much material.
         // CITE: form and figures: SF-2026-08, less its exception for sacrifices that lead to stalemate.
-        let margin =
-            params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
-        if self.position.see_ge(c.m, exchange_units(-margin)) {
-            Verdict::Search
-        } else {
-            Verdict::Skip
-        }
+        let margin = params::see_cap_depth() * node.depth + history * params::see_cap_history() / 1024;
+        if self.position.see_ge(c.m, exchange_units(-margin)) { Verdict::Search } else { Verdict::Skip }
     }
 
     fn prune_quiet(&self, node: &mut Node, c: &Candidate, mut depth: i32) -> Verdict {
@@ -223,8 +207,7 @@ impl Worker {
         if history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
         }
-        history +=
-            params::hist_lmr_butterfly() * self.histories.butterfly(self.position.turn(), c.m);
+        history += params::hist_lmr_butterfly() * self.histories.butterfly(self.position.turn(), c.m);
         depth += history / params::hist_lmr_div();
         // Futility: a quiet move changes the evaluation little.
         // CITE: J. Schaeffer (1986); Heinz, "Extended futility pruning" (1998); form and figures: SF-2026-08.
@@ -243,11 +226,7 @@ impl Worker {
         // CITE: form and figures: SF-2026-08.
         let d = depth.max(0);
         let threshold = exchange_units(-params::see_quiet_depth() * d * d);
-        if self.position.see_ge(c.m, threshold) {
-            Verdict::Search
-        } else {
-            Verdict::Skip
-        }
+        if self.position.see_ge(c.m, threshold) { Verdict::Search } else { Verdict::Skip }
     }
 
     /// Step 13. Singular extension. If every other move fails low against a window just below the table's score, the
@@ -267,8 +246,7 @@ impl Worker {
         if !candidate {
             return Ok(0);
         }
-        let slack =
-            params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !node.pv);
+        let slack = params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !node.pv);
         let beta = node.tt_score - slack * node.depth / params::sing_beta_div();
         let depth = (node.depth - 1) * params::sing_depth_scale() / 1024;
         let (excluded, cut_node) = (node.tt_move, node.cut_node);
@@ -281,13 +259,11 @@ impl Worker {
             let quiet = i32::from(!node.tt_noisy);
             let open = i32::from(node.pv);
             let is_deep = self.ply as i32 > self.root_depth;
-            let uncertainty =
-                node.correction.abs() / 2 + params::sing_beyond() * i32::from(is_deep);
+            let uncertainty = node.correction.abs() / 2 + params::sing_beyond() * i32::from(is_deep);
             let double = params::sing_double() + params::sing_double_pv() * open
                 - params::sing_double_quiet() * quiet
                 - uncertainty;
-            let triple = params::sing_triple() + params::sing_triple_pv() * open
-                - params::sing_triple_quiet() * quiet
+            let triple = params::sing_triple() + params::sing_triple_pv() * open - params::sing_triple_quiet() * quiet
                 + params::sing_triple_ttpv() * i32::from(tt_pv)
                 - uncertainty;
             let mut plies = 1 + i32::from(value < beta - double);
@@ -328,12 +304,7 @@ impl Worker {
 
     /// Steps 14 and 15. Makes the move and searches it, first reduced with a null window, then deeper and with the
     /// full window, depending on the result.
-    fn search_candidate<const KIND: u8>(
-        &mut self,
-        node: &Node,
-        c: &Candidate,
-        extension: i32,
-    ) -> Searched {
+    fn search_candidate<const KIND: u8>(&mut self, node: &Node, c: &Candidate, extension: i32) -> Searched {
         let pv = KIND != NULL_WINDOW;
         let stat_score = self.stat_score(c);
         self.frame_mut().stat_score = stat_score;
@@ -368,25 +339,20 @@ impl Worker {
                     depth += i32::from(deeper);
                     depth -= i32::from(value < node.best + params::shallower());
                     if depth > reduced {
-                        value =
-                            -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth, !node.cut_node)?;
+                        value = -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth, !node.cut_node)?;
                     }
                     w.learn_from_research(c);
                 }
             } else if !pv || c.count > 1 {
                 let r = reduction + params::red_full_no_tt() * i32::from(node.tt_move.is_none());
-                let less = i32::from(r > params::red_full_one())
-                    + i32::from(r > params::red_full_two() && depth > 2);
-                value =
-                    -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
+                let less = i32::from(r > params::red_full_one()) + i32::from(r > params::red_full_two() && depth > 2);
+                value = -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
             }
             // 15. The first move of a PV node, and every move that beats alpha, are searched with the full window.
             // CITE: principal-variation search: Marsland, Campbell (1982). The table's move is never searched in
             // quiescence search directly: SF-17.1.
             if pv && (c.count == 1 || value > alpha) {
-                let keep = Some(c.m) == node.tt_move
-                    && w.root_depth > params::full_keep_depth()
-                    && node.tt_depth() > 1;
+                let keep = Some(c.m) == node.tt_move && w.root_depth > params::full_keep_depth() && node.tt_depth() > 1;
                 let depth = if keep { depth.max(1) } else { depth };
                 value = -w.negamax::<PV>(-node.beta, -alpha, depth, false)?;
             }
@@ -399,18 +365,12 @@ impl Worker {
     fn stat_score(&self, c: &Candidate) -> i32 {
         if c.noisy {
             let victim = Self::victim_value(c.captured);
-            return params::stat_victim() * victim / 128
-                + self.histories.capture(c.piece, c.m, c.captured);
+            return params::stat_victim() * victim / 128 + self.histories.capture(c.piece, c.m, c.captured);
         }
         let square = c.square();
-        let answer = |back: usize| {
-            self.histories
-                .continuation(self.frame(back).context, square)
-        };
+        let answer = |back: usize| self.histories.continuation(self.frame(back).context, square);
         let butterfly = self.histories.butterfly(self.position.turn(), c.m);
-        (params::stat_butterfly() * butterfly
-            + params::stat_answer() * answer(1)
-            + params::stat_second() * answer(2))
+        (params::stat_butterfly() * butterfly + params::stat_answer() * answer(1) + params::stat_second() * answer(2))
             / 1024
     }
 
@@ -441,17 +401,10 @@ impl Worker {
         if node.best <= -INFINITE {
             // Every move was pruned or missed by the level.
             let is_level = self.job.mind.is_some();
-            node.best = if is_level {
-                self.frame(0).static_eval
-            } else {
-                node.alpha
-            };
+            node.best = if is_level { self.frame(0).static_eval } else { node.alpha };
         }
         // The amount by which a fail-high exceeds beta is partly an artefact of the null window.
-        if node.best >= node.beta
-            && !score::is_decisive(node.best)
-            && !score::is_decisive(node.alpha)
-        {
+        if node.best >= node.beta && !score::is_decisive(node.best) && !score::is_decisive(node.alpha) {
             node.best = (node.best * node.depth + node.beta) / (node.depth + 1);
         }
         match best_move {

@@ -107,11 +107,7 @@ impl Worker {
         if self.ply < MAX_PLY {
             return Ok(());
         }
-        Err(Exit::Cut(if self.position.in_check() {
-            score::DRAW
-        } else {
-            self.evaluate()
-        }))
+        Err(Exit::Cut(if self.position.in_check() { score::DRAW } else { self.evaluate() }))
     }
 
     /// Step 2. Mate distance: no value at this node can exceed that of a mate by the next move, or be below that of a
@@ -134,9 +130,7 @@ impl Worker {
         node.tt_move = if KIND == ROOT {
             self.root_moves[self.line].pv.first().copied()
         } else {
-            entry
-                .and_then(|e| e.best)
-                .filter(|&m| self.position.pseudo_legal(m))
+            entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m))
         };
         if let Some(m) = node.tt_move {
             self.prefetch(m);
@@ -265,14 +259,7 @@ impl Worker {
         Ok(())
     }
 
-    pub(super) fn store(
-        &mut self,
-        node: &Node,
-        best: Value,
-        m: Option<Move>,
-        bound: Bound,
-        depth: i32,
-    ) {
+    pub(super) fn store(&mut self, node: &Node, best: Value, m: Option<Move>, bound: Bound, depth: i32) {
         let entry = TableEntry {
             best: m,
             score: score::to_tt(best, self.ply),

@@ -96,10 +96,7 @@ impl Node {
         } else if score::is_loss(score) && self.tt_bound().is_upper() {
             self.max_value = score;
         }
-        cut_if(
-            self.alpha >= self.beta || self.max_value <= self.alpha,
-            score,
-        )
+        cut_if(self.alpha >= self.beta || self.max_value <= self.alpha, score)
     }
 
     /// Whether the node is expected to fail low.
@@ -116,19 +113,8 @@ mod tests {
 
     /// A node with an open window whose table entry has this score and bound.
     fn node(score: Value, bound: Bound) -> Node {
-        let entry = TableEntry {
-            best: None,
-            score,
-            eval: NONE,
-            depth: 1,
-            bound,
-            pv: false,
-        };
-        Node {
-            entry: Some(entry),
-            tt_score: score,
-            ..Node::new::<PV>(100, score::MATE, 4, false)
-        }
+        let entry = TableEntry { best: None, score, eval: NONE, depth: 1, bound, pv: false };
+        Node { entry: Some(entry), tt_score: score, ..Node::new::<PV>(100, score::MATE, 4, false) }
     }
 
     #[test]

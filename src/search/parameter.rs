@@ -27,13 +27,7 @@ pub struct Parameter {
 impl Parameter {
     /// The line in the format of OpenBench's SPSA input: `name, int, value, min, max, C_end, R_end`.
     pub fn spsa_line(&self) -> String {
-        let Self {
-            name,
-            default,
-            min,
-            max,
-            step,
-        } = self;
+        let Self { name, default, min, max, step } = self;
         format!("{name}, int, {default}.0, {min}.0, {max}.0, {step}.0, {LAST_RATE}")
     }
 }

@@ -50,9 +50,7 @@ impl ThreadPool {
         Self {
             hub,
             threads,
-            table: Arc::new(
-                TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}")),
-            ),
+            table: Arc::new(TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             network,
             syzygy: None,
             level_table: None,
@@ -60,19 +58,9 @@ impl ThreadPool {
     }
 
     /// Starts a search, after waiting for a running one to end. Calls `reporter.done` exactly once.
-    pub fn go(
-        &mut self,
-        position: Position,
-        limits: Limits,
-        options: SearchOptions,
-        reporter: Arc<dyn Reporter>,
-    ) {
+    pub fn go(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) {
         self.wait();
-        let limits = if threads::EXIST {
-            limits
-        } else {
-            limits.without_stop()
-        };
+        let limits = if threads::EXIST { limits } else { limits.without_stop() };
         let start = Instant::now();
         let mut root_moves = root_moves(&position, &limits);
         let root_in_tb = self
@@ -80,8 +68,7 @@ impl ThreadPool {
             .as_ref()
             .filter(|_| options.level.is_none())
             .is_some_and(|tables| filter_root_moves(tables, &position, &options, &mut root_moves));
-        let game_ply = 2 * (position.fullmoves().max(1) - 1)
-            + u32::from(position.turn() == crate::board::Color::Black);
+        let game_ply = 2 * (position.fullmoves().max(1) - 1) + u32::from(position.turn() == crate::board::Color::Black);
         let budget = time::budget(&limits, &options, position.turn(), game_ply);
         self.table.age();
         let signals = &self.hub.signals;
@@ -113,11 +100,7 @@ impl ThreadPool {
             self.limit_to(level, &mut job);
         }
         let job = Arc::new(job);
-        let searching = if level.is_some() {
-            1
-        } else {
-            self.threads.len()
-        };
+        let searching = if level.is_some() { 1 } else { self.threads.len() };
         for thread in &mut self.threads[..searching] {
             thread.send(Task::Search(job.clone()));
         }
@@ -126,10 +109,7 @@ impl ThreadPool {
     /// Restricts `job` to `level`. If there is no memory for a table, the level searches with a minimal one.
     fn limit_to(&mut self, level: Level, job: &mut Job) {
         let table = self.level_table.get_or_insert_with(|| {
-            Arc::new(
-                TranspositionTable::new(LEVEL_TABLE_MB)
-                    .unwrap_or_else(|_| TranspositionTable::placeholder()),
-            )
+            Arc::new(TranspositionTable::new(LEVEL_TABLE_MB).unwrap_or_else(|_| TranspositionTable::placeholder()))
         });
         table.clear_part(0, 1);
         handicap::apply(job, level, table.clone());
@@ -143,10 +123,7 @@ impl ThreadPool {
         options: SearchOptions,
         reporter: Arc<dyn Reporter>,
     ) -> Outcome {
-        let recorder = Arc::new(OutcomeRecorder {
-            inner: reporter,
-            outcome: Mutex::new(None),
-        });
+        let recorder = Arc::new(OutcomeRecorder { inner: reporter, outcome: Mutex::new(None) });
         self.go(position, limits, options, recorder.clone());
         self.wait();
         let outcome = recorder.outcome.lock().take();
@@ -155,9 +132,7 @@ impl ThreadPool {
 
     /// A handle that another thread may use at any time. Its methods do not block.
     pub fn controller(&self) -> Controller {
-        Controller {
-            hub: self.hub.clone(),
-        }
+        Controller { hub: self.hub.clone() }
     }
 
     /// Waits until no search is running.
@@ -225,11 +200,7 @@ impl ThreadPool {
         let (done, cleared) = unbounded();
         let parts = self.threads.len();
         for thread in &mut self.threads {
-            thread.send(Task::Clear {
-                table: self.table.clone(),
-                parts,
-                done: done.clone(),
-            });
+            thread.send(Task::Clear { table: self.table.clone(), parts, done: done.clone() });
         }
         drop(done);
         while cleared.recv().is_ok() {}

@@ -16,11 +16,9 @@ use crate::board::Role;
 #[inline(always)]
 fn reverse_futility_margin(node: &Node) -> Value {
     let flag = i32::from;
-    let mult = (params::rfp_mult_base() + params::rfp_mult_depth() * node.depth)
-        .min(params::rfp_mult_max())
+    let mult = (params::rfp_mult_base() + params::rfp_mult_depth() * node.depth).min(params::rfp_mult_max())
         - params::rfp_no_tt() * flag(node.entry.is_none());
-    let discount = flag(node.improving) * params::rfp_improving()
-        + flag(node.worsening) * params::rfp_worsening();
+    let discount = flag(node.improving) * params::rfp_improving() + flag(node.worsening) * params::rfp_worsening();
     let uncertainty = node.correction.abs() * 100 / params::rfp_corr_div();
     mult * node.depth - discount * mult / 1024 + uncertainty
 }
@@ -61,10 +59,7 @@ impl Worker {
             if node.entry.is_none() {
                 self.store(node, 0, None, Bound::None, DEPTH_UNSEARCHED);
             } else if node.tt_score != NONE
-                && node.tt_bound().settles(
-                    node.tt_score,
-                    node.eval + i32::from(node.tt_score > node.eval),
-                )
+                && node.tt_bound().settles(node.tt_score, node.eval + i32::from(node.tt_score > node.eval))
             {
                 node.eval = node.tt_score;
             }
@@ -136,10 +131,7 @@ impl Worker {
             && (node.tt_move.is_none() || node.tt_noisy)
             && !score::is_loss(node.beta)
             && !score::is_win(node.eval);
-        cut_if(
-            safe,
-            node.beta + (node.eval - node.beta) / params::rfp_return_div(),
-        )
+        cut_if(safe, node.beta + (node.eval - node.beta) / params::rfp_return_div())
     }
 
     /// Step 8. Null move: if the value stays above beta even after a pass, some real move will also exceed it. This is
@@ -162,11 +154,9 @@ impl Worker {
             return Ok(());
         }
         let eval_reduction = ((static_eval - node.beta) / params::nmp_eval_div()).max(0);
-        let depth = node.depth
-            - (eval_reduction + node.depth / params::nmp_depth_div() + params::nmp_base());
+        let depth = node.depth - (eval_reduction + node.depth / params::nmp_depth_div() + params::nmp_base());
         let beta = node.beta;
-        let value =
-            -self.null_child(|w| w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, false))?;
+        let value = -self.null_child(|w| w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, false))?;
         if value < beta || score::is_win(value) {
             return Ok(());
         }
@@ -214,8 +204,7 @@ impl Worker {
         {
             return Err(Exit::Cut(far));
         }
-        let beta = node.beta + params::probcut_margin()
-            - params::probcut_improving() * i32::from(node.improving);
+        let beta = node.beta + params::probcut_margin() - params::probcut_improving() * i32::from(node.improving);
         if node.depth < params::probcut_depth() || (node.tt_score != NONE && node.tt_score < beta) {
             return Ok(());
         }
@@ -223,11 +212,7 @@ impl Worker {
     }
 
     fn probcut_moves(&mut self, node: &Node, beta: Value) -> Step {
-        let plies = if node.improving {
-            params::probcut_plies_improving()
-        } else {
-            params::probcut_plies()
-        };
+        let plies = if node.improving { params::probcut_plies_improving() } else { params::probcut_plies() };
         let depth = (node.depth - plies).max(0);
         let threshold = exchange_units(beta - self.frame(0).static_eval);
         let checks = self.position.check_info();
@@ -248,17 +233,12 @@ impl Worker {
                 if value < beta || depth == 0 {
                     return Ok(value);
                 }
-                w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, cut_node)
-                    .map(|value| -value)
+                w.negamax::<NULL_WINDOW>(-beta, -beta + 1, depth, cut_node).map(|value| -value)
             })?;
             if value >= beta {
                 self.store(node, value, Some(m), Bound::Lower, depth + 1);
                 let won = score::is_decisive(value);
-                return Err(Exit::Cut(if won {
-                    value
-                } else {
-                    value - (beta - node.beta)
-                }));
+                return Err(Exit::Cut(if won { value } else { value - (beta - node.beta) }));
             }
         }
     }

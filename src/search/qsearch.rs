@@ -65,9 +65,7 @@ impl Worker {
         if !in_check {
             self.stand_pat(&mut node, entry, tt_score)?;
         }
-        let tt_move = entry
-            .and_then(|e| e.best)
-            .filter(|&m| self.position.pseudo_legal(m));
+        let tt_move = entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m));
         self.quiesce_moves::<PV>(&mut node, tt_move, in_check)?;
         if in_check && node.best == -INFINITE {
             return Ok(score::mated_in(self.ply));
@@ -75,11 +73,7 @@ impl Worker {
         if !score::is_decisive(node.best) && node.best > node.beta {
             node.best = towards_beta(node.best, node.beta);
         }
-        let bound = if node.best >= node.beta {
-            Bound::Lower
-        } else {
-            Bound::Upper
-        };
+        let bound = if node.best >= node.beta { Bound::Lower } else { Bound::Upper };
         self.store_quiet(&node, bound, DEPTH_QS);
         Ok(node.best)
     }
@@ -210,10 +204,7 @@ impl Worker {
             return true;
         }
         // The exchange must win the difference to alpha.
-        if !self
-            .position
-            .see_ge(m, exchange_units(node.alpha - node.futility))
-        {
+        if !self.position.see_ge(m, exchange_units(node.alpha - node.futility)) {
             node.best = node.best.max(node.alpha.min(node.futility));
             return true;
         }

@@ -13,11 +13,7 @@ fn log(i: i32) -> i32 {
     static LOGS: LazyLock<[i32; 256]> = LazyLock::new(|| std::array::from_fn(scaled_log));
     let i = i.clamp(0, 255) as usize;
     // The factor can change in a tuning build, so there is no lookup table.
-    if cfg!(feature = "tune") {
-        scaled_log(i)
-    } else {
-        LOGS[i]
-    }
+    if cfg!(feature = "tune") { scaled_log(i) } else { LOGS[i] }
 }
 
 fn scaled_log(i: usize) -> i32 {

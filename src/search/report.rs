@@ -76,13 +76,7 @@ pub struct Outcome {
 impl Outcome {
     /// An outcome with only a move, when no search has returned a result.
     pub fn without_search(best: Option<Move>) -> Self {
-        Self {
-            best,
-            ponder: None,
-            line: None,
-            others: Vec::new(),
-            progress: Progress::default(),
-        }
+        Self { best, ponder: None, line: None, others: Vec::new(), progress: Progress::default() }
     }
 
     /// The final lines by rank, starting with the best move's.

@@ -33,23 +33,9 @@ impl Worker {
     /// Searches with increasing depth until a limit is reached or the pool stops the search.
     pub fn iterate(&mut self) {
         let first = self.job.previous_value.unwrap_or(0);
-        let mut trend = Trend {
-            values: [first; 4],
-            stable: 0,
-            changes: 0.0,
-            best: None,
-        };
-        let lines = self
-            .job
-            .options
-            .multi_pv
-            .clamp(1, self.root_moves.len().max(1));
-        let deepest = self
-            .job
-            .limits
-            .depth
-            .unwrap_or(MAX_PLY as i32 - 1)
-            .clamp(1, MAX_PLY as i32 - 1);
+        let mut trend = Trend { values: [first; 4], stable: 0, changes: 0.0, best: None };
+        let lines = self.job.options.multi_pv.clamp(1, self.root_moves.len().max(1));
+        let deepest = self.job.limits.depth.unwrap_or(MAX_PLY as i32 - 1).clamp(1, MAX_PLY as i32 - 1);
         for depth in 1..=deepest {
             self.root_depth = depth;
             self.update_limit_in_reach();
@@ -127,8 +113,8 @@ impl Worker {
     fn aspire(&mut self, depth: i32) -> Searched<()> {
         let root = &self.root_moves[self.line];
         let mut delta = params::asp_delta()
-            + (root.mean_squared.min(i64::from(params::asp_variance_max()))
-                / i64::from(params::asp_variance_div())) as Value
+            + (root.mean_squared.min(i64::from(params::asp_variance_max())) / i64::from(params::asp_variance_div()))
+                as Value
             + (self.id % 8) as Value;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
         if depth >= params::asp_depth() && root.average != NONE {
@@ -141,8 +127,7 @@ impl Worker {
             let adjusted = (depth - fail_highs).max(1);
             let result = self.negamax::<ROOT>(alpha, beta, adjusted, false);
             let line = self.line;
-            self.root_moves[line..]
-                .sort_by_key(|root| std::cmp::Reverse((root.value, root.previous)));
+            self.root_moves[line..].sort_by_key(|root| std::cmp::Reverse((root.value, root.previous)));
             let value = result?;
             if value > alpha && value < beta {
                 return Ok(());
@@ -171,14 +156,7 @@ impl Worker {
     }
 
     /// Records the result of the search of a root move.
-    pub(super) fn record_root_move(
-        &mut self,
-        m: Move,
-        value: Value,
-        count: i32,
-        nodes: u64,
-        node: &Node,
-    ) {
+    pub(super) fn record_root_move(&mut self, m: Move, value: Value, count: i32, nodes: u64, node: &Node) {
         let (seldepth, depth) = (self.seldepth, self.root_depth);
         let child_pv = std::mem::take(&mut self.pv[1]);
         let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
@@ -207,12 +185,7 @@ impl Worker {
             root.pv.push(m);
             root.pv.extend_from_slice(&child_pv);
             if root.bound == ScoreBound::Exact {
-                root.exact = Some(Exact {
-                    depth,
-                    value,
-                    seldepth,
-                    pv: root.pv.clone(),
-                });
+                root.exact = Some(Exact { depth, value, seldepth, pv: root.pv.clone() });
             }
             if count > 1 && self.line == 0 {
                 self.count_best_move_change();
@@ -226,11 +199,7 @@ impl Worker {
     /// Whether the search should end. Called by worker 0 after a completed iteration.
     fn finished(&mut self, trend: &mut Trend) -> bool {
         let best = self.root_moves[0].clone();
-        trend.stable = if trend.best == Some(best.m) {
-            trend.stable + 1
-        } else {
-            0
-        };
+        trend.stable = if trend.best == Some(best.m) { trend.stable + 1 } else { 0 };
         trend.best = Some(best.m);
         if let Some(moves) = self.job.limits.mate
             && score::is_mate(best.value)
@@ -238,12 +207,7 @@ impl Worker {
         {
             return true;
         }
-        if self
-            .job
-            .limits
-            .soft_nodes
-            .is_some_and(|limit| self.signals.nodes() >= limit)
-        {
+        if self.job.limits.soft_nodes.is_some_and(|limit| self.signals.nodes() >= limit) {
             return true;
         }
         let done = self.soft_limit_passed(trend, &best);
@@ -260,34 +224,21 @@ impl Worker {
             return false;
         }
         let threads = self.signals.counters.len() as f64;
-        let changes: u64 = self
-            .signals
-            .counters
-            .iter()
-            .map(|c| c.best_move_changes.swap(0, Relaxed))
-            .sum();
+        let changes: u64 = self.signals.counters.iter().map(|c| c.best_move_changes.swap(0, Relaxed)).sum();
         trend.changes += changes as f64 / 1024.0 / threads;
         let slot = (self.completed_depth & 3) as usize;
         let before = self.job.previous_value.unwrap_or(best.value);
-        let fall = f64::from(params::time_falling_previous()) / 1000.0
-            * f64::from(before - best.average)
+        let fall = f64::from(params::time_falling_previous()) / 1000.0 * f64::from(before - best.average)
             + f64::from(trend.values[slot] - best.value);
         let summary = time::IterationSummary {
-            score_fall: if score::is_decisive(best.value) {
-                0.0
-            } else {
-                fall
-            },
+            score_fall: if score::is_decisive(best.value) { 0.0 } else { fall },
             stable_iterations: trend.stable,
             best_move_changes: trend.changes,
             effort: best.nodes as f64 / self.nodes.max(1) as f64,
             forced: self.job.root_moves.len() == 1,
         };
-        let soft = if budget.adjustable {
-            (budget.soft * time::stretch(&summary)).min(budget.hard)
-        } else {
-            budget.soft
-        };
+        let soft =
+            if budget.adjustable { (budget.soft * time::stretch(&summary)).min(budget.hard) } else { budget.soft };
         if self.elapsed() < soft {
             return false;
         }
@@ -337,12 +288,7 @@ fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
 
 /// Last result of a root move that was the best of its search.
 fn latest(root: &RootMove) -> (Exact, ScoreBound) {
-    let found = Exact {
-        depth: root.depth,
-        value: root.shown,
-        seldepth: root.seldepth,
-        pv: root.pv.clone(),
-    };
+    let found = Exact { depth: root.depth, value: root.shown, seldepth: root.seldepth, pv: root.pv.clone() };
     (found, root.bound)
 }
 
@@ -379,9 +325,7 @@ pub(super) fn final_lines(job: &Job, roots: &[RootMove], completed: i32) -> Vec<
 /// `found`, or the tablebases' result of the root if the search found no mate.
 fn with_tablebases(root: &RootMove, found: (Exact, ScoreBound)) -> (Exact, ScoreBound) {
     match root.tb_value {
-        Some(value) if !score::is_mate(found.0.value) => {
-            (Exact { value, ..found.0 }, ScoreBound::Exact)
-        }
+        Some(value) if !score::is_mate(found.0.value) => (Exact { value, ..found.0 }, ScoreBound::Exact),
         _ => found,
     }
 }

@@ -11,19 +11,9 @@ use crate::board::{Move, Position, Role};
 /// The legal moves that the limits allow.
 pub(super) fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
     let is_allowed = |m: &Move| {
-        limits
-            .search_moves
-            .as_ref()
-            .is_none_or(|list| list.contains(m))
-            && !limits.exclude_moves.contains(m)
+        limits.search_moves.as_ref().is_none_or(|list| list.contains(m)) && !limits.exclude_moves.contains(m)
     };
-    position
-        .legal_moves()
-        .iter()
-        .copied()
-        .filter(is_allowed)
-        .map(RootMove::new)
-        .collect()
+    position.legal_moves().iter().copied().filter(is_allowed).map(RootMove::new).collect()
 }
 
 /// Keeps the root moves that preserve the tables' result. Returns `true` if the tables decided. All winning moves are
@@ -55,18 +45,9 @@ pub(super) fn filter_root_moves(
     let Some(best) = ranked.iter().map(|&(class, _)| class).max() else {
         return false;
     };
-    let fastest = ranked
-        .iter()
-        .filter(|r| r.0 == best)
-        .map(|r| r.1)
-        .min()
-        .unwrap_or(0);
+    let fastest = ranked.iter().filter(|r| r.0 == best).map(|r| r.1).min().unwrap_or(0);
     let limit_is_near = fastest + halfmoves > 70 || position.is_repetition(1);
-    let max_dtz = if limit_is_near || only_fastest {
-        fastest
-    } else {
-        i32::MAX
-    };
+    let max_dtz = if limit_is_near || only_fastest { fastest } else { i32::MAX };
     let mut ranks = ranked.iter();
     moves.retain_mut(|root| {
         let &(class, dtz) = ranks.next().expect("one rank per move");

@@ -81,10 +81,6 @@ impl RootMove {
 
     /// Value from the last completed search of the move.
     pub fn known_value(&self) -> Value {
-        if self.value > -INFINITE {
-            self.value
-        } else {
-            self.previous
-        }
+        if self.value > -INFINITE { self.value } else { self.previous }
     }
 }

@@ -143,15 +143,7 @@ mod tests {
 
     #[test]
     fn tt_values_round_trip() {
-        for value in [
-            0,
-            57,
-            -900,
-            mate_in(7),
-            mated_in(12),
-            TB_WIN - 9,
-            9 - TB_WIN,
-        ] {
+        for value in [0, 57, -900, mate_in(7), mated_in(12), TB_WIN - 9, 9 - TB_WIN] {
             assert_eq!(from_tt(to_tt(value, 5), 5, 0), value, "{value}");
         }
     }

@@ -57,9 +57,7 @@ impl Solo {
         Self {
             worker: Box::new(Worker::new(0, signals.clone(), network)),
             signals,
-            table: Arc::new(
-                TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}")),
-            ),
+            table: Arc::new(TranspositionTable::new(hash_mb).unwrap_or_else(|error| panic!("{error}"))),
             reporter: Arc::new(Silent),
             level: None,
         }
@@ -128,10 +126,7 @@ mod tests {
     use crate::search::score;
 
     fn limits(nodes: u64) -> Limits {
-        Limits {
-            nodes: Some(nodes),
-            ..Limits::default()
-        }
+        Limits { nodes: Some(nodes), ..Limits::default() }
     }
 
     #[test]
@@ -143,10 +138,7 @@ mod tests {
         position.do_move(first.m);
         let second = solo.search(&position, &limits(3000));
         solo.clear();
-        assert_eq!(
-            solo.search(&Position::startpos(), &limits(3000)),
-            Some(first)
-        );
+        assert_eq!(solo.search(&Position::startpos(), &limits(3000)), Some(first));
         assert_eq!(solo.search(&position, &limits(3000)), second);
     }
 

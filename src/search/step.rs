@@ -35,11 +35,7 @@ pub(super) type Searched<T = Value> = Result<T, Abort>;
 /// Ends the node with `value` if `settled`; otherwise the node continues.
 #[inline]
 pub(super) fn cut_if(settled: bool, value: Value) -> Step {
-    if settled {
-        Err(Exit::Cut(value))
-    } else {
-        Ok(())
-    }
+    if settled { Err(Exit::Cut(value)) } else { Ok(()) }
 }
 
 /// Value of a node whose steps are done.

@@ -70,11 +70,7 @@ impl Syzygy {
     /// # Errors
     /// Fails if no directory contains a table.
     pub fn open(path: &str) -> Result<(Self, LoadedTables)> {
-        let mut syzygy = Self {
-            tables: new_tables(),
-            files: BTreeMap::new(),
-            damage: Damage::default(),
-        };
+        let mut syzygy = Self { tables: new_tables(), files: BTreeMap::new(), damage: Damage::default() };
         let mut loaded = LoadedTables::default();
         for directory in directories(path) {
             syzygy.add_directory(directory, &mut loaded);
@@ -120,17 +116,11 @@ impl Syzygy {
             return Err("it is a directory".to_owned());
         }
         check_magic(path)?;
-        self.tables
-            .add_file(path)
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::InvalidData => {
-                    "wrong size for a table; download it again".to_owned()
-                }
-                io::ErrorKind::InvalidInput => {
-                    "not the name of a table; expected a name such as KQvKR.rtbw".to_owned()
-                }
-                _ => reason::of(&error),
-            })?;
+        self.tables.add_file(path).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => "wrong size for a table; download it again".to_owned(),
+            io::ErrorKind::InvalidInput => "not the name of a table; expected a name such as KQvKR.rtbw".to_owned(),
+            _ => reason::of(&error),
+        })?;
         if let Some(name) = path.file_name() {
             let name = name.to_string_lossy().into_owned();
             self.files.insert(name, path.to_path_buf());
@@ -142,11 +132,7 @@ impl Syzygy {
     fn checked<T>(&self, result: Result<T, SyzygyError>) -> Option<T> {
         match result {
             Ok(checked) => Some(checked),
-            Err(SyzygyError::ProbeFailed {
-                metric,
-                material,
-                error,
-            }) => {
+            Err(SyzygyError::ProbeFailed { metric, material, error }) => {
                 let extension = match metric {
                     Metric::Wdl => "rtbw",
                     Metric::Dtz => "rtbz",
@@ -201,18 +187,13 @@ impl Syzygy {
         }
         let dtz = self.checked(self.tables.probe_dtz(&position.to_chess()))?;
         let halfmoves = position.halfmoves() as i32;
-        Some(class(
-            dtz.ignore_rounding().0,
-            halfmoves,
-            options.syzygy_50_move_rule,
-        ))
+        Some(class(dtz.ignore_rounding().0, halfmoves, options.syzygy_50_move_rule))
     }
 
     /// Plies to the next capture or pawn move that keeps the result, for the side that made `m`: positive for a win, 0
     /// for a draw; `None` if a table is missing.
     pub(super) fn dtz_after(&self, position: &mut Position, m: Move) -> Option<i32> {
-        let zeroing =
-            position.is_capture(m) || position.moved_piece(m).role == crate::board::Role::Pawn;
+        let zeroing = position.is_capture(m) || position.moved_piece(m).role == crate::board::Role::Pawn;
         position.do_move(m);
         let dtz = if position.in_check() && position.legal_moves().is_empty() {
             Some(1)
@@ -262,10 +243,7 @@ fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Extensions and first bytes of WDL and DTZ files.
 // CITE: the format of R. de Man's tables (syzygy1).
-const MAGIC: [(&str, [u8; 4]); 2] = [
-    ("rtbw", [0x71, 0xE8, 0x23, 0x5D]),
-    ("rtbz", [0xD7, 0x66, 0x0C, 0xA5]),
-];
+const MAGIC: [(&str, [u8; 4]); 2] = [("rtbw", [0x71, 0xE8, 0x23, 0x5D]), ("rtbz", [0xD7, 0x66, 0x0C, 0xA5])];
 
 /// Checks that a file can be read and begins with the magic bytes of a table. A server's error page may have any size.
 fn check_magic(path: &Path) -> Result<(), String> {
@@ -279,10 +257,7 @@ fn check_magic(path: &Path) -> Result<(), String> {
         Err(error) => return Err(reason::of(&error)),
     }
     let extension = path.extension().and_then(|text| text.to_str());
-    if MAGIC
-        .iter()
-        .any(|&(name, magic)| extension == Some(name) && magic == start)
-    {
+    if MAGIC.iter().any(|&(name, magic)| extension == Some(name) && magic == start) {
         Ok(())
     } else {
         Err("not a tablebase file (wrong first bytes); download it again".to_owned())
@@ -319,9 +294,6 @@ mod tests {
     fn open_of_missing_directory_names_it() {
         let error = Syzygy::open("/no/such/directory").err();
         let text = error.map(|e| format!("{e:#}")).unwrap_or_default();
-        assert!(
-            text.contains("'/no/such/directory' (No such file or directory)"),
-            "{text}"
-        );
+        assert!(text.contains("'/no/such/directory' (No such file or directory)"), "{text}");
     }
 }

@@ -13,11 +13,7 @@ pub(super) struct TableFiles;
 impl Filesystem for TableFiles {
     fn regular_file_size(&self, path: &Path) -> io::Result<u64> {
         let meta = fs::metadata(path)?;
-        if meta.is_file() {
-            Ok(meta.len())
-        } else {
-            Err(io::ErrorKind::InvalidInput.into())
-        }
+        if meta.is_file() { Ok(meta.len()) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {

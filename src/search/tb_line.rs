@@ -14,13 +14,7 @@ const MAX_PLIES: usize = 600;
 
 /// Extends the variation to mate, until `deadline`. From the first position in the tables on, moves of the search that
 /// change the result are replaced. The first move is always kept.
-pub(super) fn extend(
-    tables: &Syzygy,
-    root: &Position,
-    options: &SearchOptions,
-    pv: &mut Vec<Move>,
-    deadline: Instant,
-) {
+pub(super) fn extend(tables: &Syzygy, root: &Position, options: &SearchOptions, pv: &mut Vec<Move>, deadline: Instant) {
     let mut position = root.clone();
     let mut winner: Option<Color> = None;
     let mut kept = 0;
@@ -57,11 +51,7 @@ pub(super) fn extend(
 }
 
 /// Winner according to the tables, `Some(None)` for a draw; `None` if no table contains the position.
-fn winner_of(
-    tables: &Syzygy,
-    position: &mut Position,
-    options: &SearchOptions,
-) -> Option<Option<Color>> {
+fn winner_of(tables: &Syzygy, position: &mut Position, options: &SearchOptions) -> Option<Option<Color>> {
     let turn = position.turn();
     if position.legal_moves().is_empty() {
         return Some(position.in_check().then_some(!turn));
@@ -76,32 +66,15 @@ fn winner_of(
 
 /// The move that minimises the distance to the winner's next capture, pawn move or mate; for the loser, the move that
 /// maximises it. `None` if the game is over or the tables contradict each other.
-fn best_move(
-    tables: &Syzygy,
-    position: &mut Position,
-    options: &SearchOptions,
-    winner: Color,
-) -> Option<Move> {
+fn best_move(tables: &Syzygy, position: &mut Position, options: &SearchOptions, winner: Color) -> Option<Move> {
     let winning = position.turn() == winner;
-    let left = if options.syzygy_50_move_rule {
-        100_i32.checked_sub_unsigned(position.halfmoves())?
-    } else {
-        i32::MAX
-    };
+    let left = if options.syzygy_50_move_rule { 100_i32.checked_sub_unsigned(position.halfmoves())? } else { i32::MAX };
     let mut best: Option<(i32, Move)> = None;
     let moves = position.legal_moves();
     for &m in moves.iter() {
         let dtz = tables.dtz_after(position, m)?;
-        let rank = if winning && dtz == 1 && mates(position, m) {
-            0
-        } else {
-            dtz
-        };
-        let keeps_result = if winning {
-            dtz > 0 && dtz <= left
-        } else {
-            dtz < 0
-        };
+        let rank = if winning && dtz == 1 && mates(position, m) { 0 } else { dtz };
+        let keeps_result = if winning { dtz > 0 && dtz <= left } else { dtz < 0 };
         if !winning && !keeps_result {
             return None;
         }

@@ -39,25 +39,12 @@ fn hundredths(parameter: i32) -> f64 {
 ///
 /// A clock of zero or less gives a budget of about a millisecond. A side without a clock uses the other side's, so a
 /// search with any clock always ends.
-pub fn budget(
-    limits: &Limits,
-    options: &SearchOptions,
-    color: Color,
-    game_ply: u32,
-) -> Option<Budget> {
+pub fn budget(limits: &Limits, options: &SearchOptions, color: Color, game_ply: u32) -> Option<Budget> {
     if let Some(time) = limits.move_time {
         let time = time.as_secs_f64() * 1000.0;
-        let time = (time
-            - options
-                .move_overhead
-                .min(i64::from(params::time_overhead_max())) as f64)
-            .max(time / 2.0)
-            .max(1.0);
-        return Some(Budget {
-            soft: time,
-            hard: time,
-            adjustable: false,
-        });
+        let time =
+            (time - options.move_overhead.min(i64::from(params::time_overhead_max())) as f64).max(time / 2.0).max(1.0);
+        return Some(Budget { soft: time, hard: time, adjustable: false });
     }
     let (own, other) = match color {
         Color::White => (&limits.white, &limits.black),
@@ -103,42 +90,28 @@ fn sudden_death(time: f64, increment: f64, overhead: f64, game_ply: u32) -> Budg
     // No scaling by the size of the clock: Stockfish keeps more in reserve on short clocks, which wasted time here.
     let scale = f64::from(params::time_share()) / 1024.0;
     let base = f64::from(params::time_share_base()) / 10_000.0;
-    let grown =
-        (ply + hundredths(params::time_ply_offset())).powf(hundredths(params::time_ply_power()));
+    let grown = (ply + hundredths(params::time_ply_offset())).powf(hundredths(params::time_ply_power()));
     let share = scale * (base + grown * share);
     let soft = share.min(thousandths(params::time_share_max()) * time / left) * left;
     let max_stretch = hundredths(params::time_hard_max());
     let min_stretch = hundredths(params::time_hard_min()).min(max_stretch);
-    let stretch =
-        hundredths(params::time_hard_base()) + hundredths(params::time_hard_slope()) * size;
-    let by_length =
-        (ply / f64::from(params::time_hard_ply_div())).min(hundredths(params::time_hard_ply_max()));
+    let stretch = hundredths(params::time_hard_base()) + hundredths(params::time_hard_slope()) * size;
+    let by_length = (ply / f64::from(params::time_hard_ply_div())).min(hundredths(params::time_hard_ply_max()));
     let stretch = stretch.clamp(min_stretch, max_stretch) + by_length;
     let hard = (soft * stretch.min(max_stretch)).min(ceiling(time, overhead));
-    Budget {
-        soft: soft.min(hard).max(0.5),
-        hard: hard.max(1.0),
-        adjustable: true,
-    }
+    Budget { soft: soft.min(hard).max(0.5), hard: hard.max(1.0), adjustable: true }
 }
 
 fn control(time: f64, increment: f64, overhead: f64, moves: f64, game_ply: u32) -> Budget {
     let moves = moves.min(horizon());
     let left = usable(time, increment, overhead, moves);
     let ply = f64::from(game_ply);
-    let share =
-        thousandths(params::time_control_base()) + ply / f64::from(params::time_control_ply_div());
+    let share = thousandths(params::time_control_base()) + ply / f64::from(params::time_control_ply_div());
     let max_share = thousandths(params::time_control_max()) * time / left;
     let soft = (share / moves).min(max_share) * left;
-    let stretch = thousandths(params::time_control_hard())
-        + thousandths(params::time_control_hard_move()) * moves;
-    let hard = (soft * stretch.min(thousandths(params::time_control_hard_max())))
-        .min(ceiling(time, overhead));
-    Budget {
-        soft: soft.min(hard).max(0.5),
-        hard: hard.max(1.0),
-        adjustable: true,
-    }
+    let stretch = thousandths(params::time_control_hard()) + thousandths(params::time_control_hard_move()) * moves;
+    let hard = (soft * stretch.min(thousandths(params::time_control_hard_max()))).min(ceiling(time, overhead));
+    Budget { soft: soft.min(hard).max(0.5), hard: hard.max(1.0), adjustable: true }
 }
 
 /// State of the search between two iterations.
@@ -163,24 +136,14 @@ pub struct IterationSummary {
 // factor rounded from Stockfish 17.1; the origin of the other figures is not recorded.
 pub fn stretch(summary: &IterationSummary) -> f64 {
     let of = |parameter: fn() -> i32| thousandths(parameter());
-    let falling =
-        of(params::time_falling_base) + of(params::time_falling_score) * summary.score_fall;
+    let falling = of(params::time_falling_base) + of(params::time_falling_score) * summary.score_fall;
     let falling = falling.clamp(of(params::time_falling_min), of(params::time_falling_max));
     let max_stability = of(params::time_stability_max);
-    let stability =
-        max_stability - of(params::time_stability) * f64::from(summary.stable_iterations);
+    let stability = max_stability - of(params::time_stability) * f64::from(summary.stable_iterations);
     let stability = stability.clamp(of(params::time_stability_min), max_stability);
     let instability = 1.0 + of(params::time_changes) * summary.best_move_changes;
-    let effort = if summary.effort > of(params::time_effort_min) {
-        of(params::time_effort)
-    } else {
-        1.0
-    };
-    let forced = if summary.forced {
-        of(params::time_forced)
-    } else {
-        1.0
-    };
+    let effort = if summary.effort > of(params::time_effort_min) { of(params::time_effort) } else { 1.0 };
+    let forced = if summary.forced { of(params::time_forced) } else { 1.0 };
     falling * stability * instability * effort * forced
 }
 
@@ -191,13 +154,7 @@ mod tests {
     use std::time::Duration;
 
     fn clock(time: i64, increment: i64) -> Limits {
-        Limits {
-            white: SideClock {
-                time: Some(time),
-                increment,
-            },
-            ..Limits::default()
-        }
+        Limits { white: SideClock { time: Some(time), increment }, ..Limits::default() }
     }
 
     fn of(limits: &Limits) -> Budget {
@@ -206,15 +163,7 @@ mod tests {
 
     #[test]
     fn no_clock_gives_no_budget() {
-        assert_eq!(
-            budget(
-                &Limits::default(),
-                &SearchOptions::default(),
-                Color::White,
-                0
-            ),
-            None
-        );
+        assert_eq!(budget(&Limits::default(), &SearchOptions::default(), Color::White, 0), None);
     }
 
     #[test]
@@ -223,14 +172,8 @@ mod tests {
             for increment in [-3, 0, 1, 100, 10_000] {
                 for moves_to_go in [None, Some(-1), Some(0), Some(1), Some(40), Some(1000)] {
                     for overhead in [0, 10, 1000, 5000] {
-                        let limits = Limits {
-                            moves_to_go,
-                            ..clock(time, increment)
-                        };
-                        let options = SearchOptions {
-                            move_overhead: overhead,
-                            ..SearchOptions::default()
-                        };
+                        let limits = Limits { moves_to_go, ..clock(time, increment) };
+                        let options = SearchOptions { move_overhead: overhead, ..SearchOptions::default() };
                         let b = budget(&limits, &options, Color::White, 40).expect("clock");
                         let available = time.max(1) as f64;
                         assert!(b.hard <= available && b.soft <= b.hard, "{limits:?} {b:?}");
@@ -257,19 +200,13 @@ mod tests {
 
     #[test]
     fn last_move_before_control_may_use_most_of_the_clock() {
-        let b = of(&Limits {
-            moves_to_go: Some(1),
-            ..clock(10_000, 0)
-        });
+        let b = of(&Limits { moves_to_go: Some(1), ..clock(10_000, 0) });
         assert!(b.hard > 5000.0 && b.hard < 10_000.0, "{b:?}");
     }
 
     #[test]
     fn move_time_is_exact() {
-        let limits = Limits {
-            move_time: Some(Duration::from_millis(1000)),
-            ..Limits::default()
-        };
+        let limits = Limits { move_time: Some(Duration::from_millis(1000)), ..Limits::default() };
         let b = of(&limits);
         assert!(b.hard <= 1000.0 && b.hard > 900.0 && !b.adjustable);
     }
@@ -291,11 +228,6 @@ mod tests {
             forced: false,
         };
         assert!(stretch(&trouble) > 4.0 * stretch(&calm));
-        assert!(
-            stretch(&IterationSummary {
-                forced: true,
-                ..calm
-            }) < 0.1
-        );
+        assert!(stretch(&IterationSummary { forced: true, ..calm }) < 0.1);
     }
 }

@@ -64,11 +64,7 @@ impl Bound {
     /// Whether a stored `value` with this bound proves that the true value is on the same side of `limit`.
     #[inline]
     pub fn settles(self, value: Value, limit: Value) -> bool {
-        if value >= limit {
-            self.is_lower()
-        } else {
-            self.is_upper()
-        }
+        if value >= limit { self.is_lower() } else { self.is_upper() }
     }
 }
 
@@ -205,10 +201,7 @@ impl TranspositionTable {
     }
 
     /// The largest table that `allocate` grants, halving `mb` MiB until it succeeds.
-    fn largest(
-        mb: usize,
-        allocate: impl Fn(usize) -> Option<memory::Zeroed<Cluster>>,
-    ) -> Result<Self, NoMemory> {
+    fn largest(mb: usize, allocate: impl Fn(usize) -> Option<memory::Zeroed<Cluster>>) -> Result<Self, NoMemory> {
         let half = |&mb: &usize| (mb > 1).then_some(mb / 2);
         std::iter::successors(Some(mb.clamp(1, MAX_MB)), half)
             .find_map(|mb| allocate(mb * CLUSTERS_PER_MB))
@@ -222,10 +215,7 @@ impl TranspositionTable {
     }
 
     fn of(clusters: memory::Zeroed<Cluster>) -> Self {
-        Self {
-            clusters,
-            generation: AtomicU64::new(0),
-        }
+        Self { clusters, generation: AtomicU64::new(0) }
     }
 
     /// Size in MiB.
@@ -344,9 +334,7 @@ impl TranspositionTable {
         cluster.entries[slot].store(data, Relaxed);
         let shift = 16 * slot;
         let sealed = u64::from(seal(key, data)) << shift;
-        cluster
-            .keys
-            .store(keys & !(0xFFFF << shift) | sealed, Relaxed);
+        cluster.keys.store(keys & !(0xFFFF << shift) | sealed, Relaxed);
     }
 
     /// Permill of the table that this search has filled, from a sample of 1000 clusters.
@@ -409,11 +397,7 @@ fn worth(data: u64, generation: u64) -> i64 {
 fn least_valuable(cluster: &Cluster, generation: u64) -> (usize, i64) {
     let worths = cluster.entries.iter().map(|entry| {
         let data = entry.load(Relaxed);
-        if data == 0 {
-            i64::MIN
-        } else {
-            worth(data, generation)
-        }
+        if data == 0 { i64::MIN } else { worth(data, generation) }
     });
     let least = worths.enumerate().min_by_key(|&(_, worth)| worth);
     least.expect("a cluster has entries")
@@ -429,11 +413,7 @@ fn is_plausible(data: u64) -> bool {
 /// An entry's score relative to the root, or [`score::NONE`] if it has none.
 #[inline]
 pub fn score_at(entry: &TableEntry, ply: usize, halfmoves: u32) -> Value {
-    if entry.bound == Bound::None {
-        score::NONE
-    } else {
-        score::from_tt(entry.score, ply, halfmoves)
-    }
+    if entry.bound == Bound::None { score::NONE } else { score::from_tt(entry.score, ply, halfmoves) }
 }
 
 #[cfg(test)]
@@ -442,14 +422,7 @@ mod tests {
     use crate::util::rng::SplitMix64;
 
     fn entry(depth: i32, score: Value) -> TableEntry {
-        TableEntry {
-            best: Move::from_bits(0x123),
-            score,
-            eval: -77,
-            depth,
-            bound: Bound::Lower,
-            pv: false,
-        }
+        TableEntry { best: Move::from_bits(0x123), score, eval: -77, depth, bound: Bound::Lower, pv: false }
     }
 
     #[test]
@@ -494,9 +467,7 @@ mod tests {
         for (i, &key) in keys.iter().enumerate() {
             assert_eq!(table.probe(key).map(|e| e.score), Some(i as Value));
         }
-        let foreign = (0..10_000)
-            .filter(|_| table.probe(rng.next_u64()).is_some())
-            .count();
+        let foreign = (0..10_000).filter(|_| table.probe(rng.next_u64()).is_some()).count();
         assert!(foreign < 20, "{foreign} false hits");
     }
 
@@ -504,22 +475,10 @@ mod tests {
     fn tt_keeps_deeper_entry_and_old_move() {
         let table = TranspositionTable::new(1).expect("1 MiB");
         table.store(42, entry(20, 1));
-        table.store(
-            42,
-            TableEntry {
-                best: None,
-                ..entry(3, 2)
-            },
-        );
+        table.store(42, TableEntry { best: None, ..entry(3, 2) });
         assert_eq!(table.probe(42), Some(entry(20, 1)));
         table.age();
-        table.store(
-            42,
-            TableEntry {
-                best: None,
-                ..entry(3, 2)
-            },
-        );
+        table.store(42, TableEntry { best: None, ..entry(3, 2) });
         assert_eq!(table.probe(42), Some(entry(3, 2)));
     }
 
@@ -564,9 +523,6 @@ mod tests {
 
     #[test]
     fn refused_smallest_table_is_an_error() {
-        assert_eq!(
-            TranspositionTable::largest(64, |_| None).err(),
-            Some(NoMemory)
-        );
+        assert_eq!(TranspositionTable::largest(64, |_| None).err(), Some(NoMemory));
     }
 }

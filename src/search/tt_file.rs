@@ -70,10 +70,7 @@ pub fn save(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
     written.with_context(|| format!("cannot write {}", path.display()))?;
     file.commit()?;
     let size = path.metadata().map_or(0, |found| found.len());
-    Ok(SavedTable {
-        megabytes: table.megabytes(),
-        file_bytes: size,
-    })
+    Ok(SavedTable { megabytes: table.megabytes(), file_bytes: size })
 }
 
 fn write(table: &TranspositionTable, net: &str, mut out: impl Write) -> io::Result<()> {
@@ -87,9 +84,7 @@ fn write(table: &TranspositionTable, net: &str, mut out: impl Write) -> io::Resu
     };
     serde_json::to_writer(&mut out, &heading)?;
     out.write_all(b"\n")?;
-    let info = FrameInfo::new()
-        .block_checksums(true)
-        .content_checksum(true);
+    let info = FrameInfo::new().block_checksums(true).content_checksum(true);
     let mut frame = FrameEncoder::with_frame_info(info, out);
     let mut bytes = Vec::with_capacity(CHUNK * CLUSTER_BYTES);
     for start in (0..table.clusters()).step_by(CHUNK) {
@@ -131,10 +126,7 @@ pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
             table.clear_part(0, 1);
         }
         filled?;
-        Ok(SavedTable {
-            megabytes: (heading.clusters * CLUSTER_BYTES) >> 20,
-            file_bytes: file.metadata()?.len(),
-        })
+        Ok(SavedTable { megabytes: (heading.clusters * CLUSTER_BYTES) >> 20, file_bytes: file.metadata()?.len() })
     };
     read().with_context(|| format!("cannot use {}", path.display()))
 }
@@ -142,9 +134,7 @@ pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
 /// The first line, and the offset of the frame, at which `file` is positioned.
 fn heading(file: &mut File) -> Result<(Heading, u64)> {
     let mut line = Vec::new();
-    BufReader::new(&*file)
-        .take(MAX_HEADING_BYTES)
-        .read_until(b'\n', &mut line)?;
+    BufReader::new(&*file).take(MAX_HEADING_BYTES).read_until(b'\n', &mut line)?;
     let heading = serde_json::from_slice(&line).ok();
     let Some(heading) = heading.filter(|found: &Heading| found.format == FORMAT) else {
         bail!("not a file with a transposition table");
@@ -178,11 +168,7 @@ fn check(heading: &Heading, net: &str) -> Result<()> {
 
 /// Calls `with` for each cluster of the frame at which `file` is positioned. Checks that the frame is undamaged to its
 /// end.
-fn each_cluster(
-    file: &File,
-    clusters: usize,
-    mut with: impl FnMut(usize, ClusterWords),
-) -> Result<()> {
+fn each_cluster(file: &File, clusters: usize, mut with: impl FnMut(usize, ClusterWords)) -> Result<()> {
     let mut frame = FrameDecoder::new(BufReader::new(file));
     let mut bytes = vec![0; CHUNK * CLUSTER_BYTES];
     let damage = |error: io::Error| anyhow::anyhow!("damaged: {error}");
@@ -192,10 +178,7 @@ fn each_cluster(
         frame.read_exact(chunk).map_err(damage)?;
         for (offset, cluster) in chunk.chunks_exact(CLUSTER_BYTES).enumerate() {
             let (words, _) = cluster.as_chunks();
-            with(
-                start + offset,
-                std::array::from_fn(|i| u64::from_le_bytes(words[i])),
-            );
+            with(start + offset, std::array::from_fn(|i| u64::from_le_bytes(words[i])));
         }
     }
     // Reading to the end makes the decoder check the frame's checksum.
@@ -261,9 +244,7 @@ mod tests {
 
     fn known(table: &TranspositionTable, keys: &[u64]) -> usize {
         let right = (0..).zip(keys);
-        right
-            .filter(|&(i, &key)| table.probe(key) == Some(entry(i)))
-            .count()
+        right.filter(|&(i, &key)| table.probe(key) == Some(entry(i))).count()
     }
 
     #[test]
@@ -313,10 +294,7 @@ mod tests {
             let (from, to) = (1 + rng.below(100), 1 + rng.below(100));
             let index = |n: usize| ((u128::from(key) * n as u128) >> 64) as usize;
             let targets = targets(index(from), from, to);
-            assert!(
-                targets.contains(&index(to)),
-                "{key:x} from {from} to {to}: {targets:?}"
-            );
+            assert!(targets.contains(&index(to)), "{key:x} from {from} to {to}: {targets:?}");
         }
     }
 
@@ -333,25 +311,16 @@ mod tests {
             format!("{error:#}")
         };
         let text = refusal("another");
-        assert!(
-            text.contains(NET) && text.contains("another") && text.contains("a.hash"),
-            "{text}"
-        );
+        assert!(text.contains(NET) && text.contains("another") && text.contains("a.hash"), "{text}");
         let mut bytes = std::fs::read(&path).expect("it is there");
-        let at = bytes
-            .windows(11)
-            .position(|w| w == b"\"version\":1")
-            .expect("a version");
+        let at = bytes.windows(11).position(|w| w == b"\"version\":1").expect("a version");
         bytes[at + 10] = b'9';
         std::fs::write(&path, bytes).expect("room");
         assert!(refusal(NET).contains("format 9"));
         std::fs::write(&path, "no table at all\n").expect("room");
         assert!(refusal(NET).contains("not a file with a transposition table"));
         let refused = format!("{:#}", save(&first, NET, &path).expect_err("it is refused"));
-        assert!(
-            refused.contains("is not a transposition table"),
-            "{refused}"
-        );
+        assert!(refused.contains("is not a transposition table"), "{refused}");
         let text = std::fs::read_to_string(&path).expect("it is there");
         assert_eq!(text, "no table at all\n");
         let error = load(&first, NET, folder.path()).expect_err("a folder");

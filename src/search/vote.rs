@@ -22,11 +22,7 @@ pub(super) struct Findings {
 pub(super) fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome {
     let progress = job.progress(signals);
     let Some(winner) = vote(all) else {
-        return Outcome {
-            line: no_move(job),
-            progress,
-            ..Outcome::without_search(None)
-        };
+        return Outcome { line: no_move(job), progress, ..Outcome::without_search(None) };
     };
     let best = &winner.roots[0];
     let mut lines = root::final_lines(job, &winner.roots, winner.depth).into_iter();
@@ -52,21 +48,9 @@ fn no_move(job: &Job) -> Option<Line> {
         return None;
     }
     let mated = job.position.in_check();
-    let score = if mated {
-        Score::Mate(0)
-    } else {
-        Score::Centipawns(0)
-    };
+    let score = if mated { Score::Mate(0) } else { Score::Centipawns(0) };
     let wdl = if mated { [0, 0, 1000] } else { [0, 1000, 0] };
-    let line = Line {
-        depth: 0,
-        seldepth: 0,
-        multipv: 1,
-        score,
-        bound: ScoreBound::Exact,
-        wdl,
-        pv: Vec::new(),
-    };
+    let line = Line { depth: 0, seldepth: 0, multipv: 1, score, bound: ScoreBound::Exact, wdl, pv: Vec::new() };
     Some(line)
 }
 
@@ -83,33 +67,24 @@ fn expected_reply(job: &Job, best: Move) -> Option<Move> {
 // CITE: the vote of Stockfish's thread pool; weight and offset as in Stockfish 17.1.
 fn vote(all: &[Findings]) -> Option<&Findings> {
     // A thread that a limit ended in its first iteration has almost no result to compare.
-    let all: Vec<&Findings> = match all
-        .iter()
-        .filter(|found| found.depth > 0)
-        .collect::<Vec<_>>()
-    {
+    let all: Vec<&Findings> = match all.iter().filter(|found| found.depth > 0).collect::<Vec<_>>() {
         nobody if nobody.is_empty() => return all.first(),
         some => some,
     };
     let value = |found: &Findings| found.roots[0].known_value();
     let min_value = all.iter().map(|found| value(found)).min()?;
-    let weight = |found: &Findings| {
-        i64::from(value(found) - min_value + params::vote_offset()) * i64::from(found.depth.max(1))
-    };
+    let weight =
+        |found: &Findings| i64::from(value(found) - min_value + params::vote_offset()) * i64::from(found.depth.max(1));
     let votes = |found: &Findings| -> i64 {
         let m = found.roots[0].m;
-        all.iter()
-            .filter(|other| other.roots[0].m == m)
-            .map(|other| weight(other))
-            .sum()
+        all.iter().filter(|other| other.roots[0].m == m).map(|other| weight(other)).sum()
     };
     let mut best = all[0];
     for &found in &all[1..] {
         let better = if score::is_win(value(best)) {
             value(found) > value(best)
         } else {
-            score::is_win(value(found))
-                || (votes(found), weight(found)) > (votes(best), weight(best))
+            score::is_win(value(found)) || (votes(found), weight(found)) > (votes(best), weight(best))
         };
         if better {
             best = found;
@@ -128,10 +103,7 @@ mod tests {
         let m = Move::new(Square::E2, to).expect("not a1a1");
         let mut root = RootMove::new(m);
         root.value = value;
-        Findings {
-            depth,
-            roots: vec![root],
-        }
+        Findings { depth, roots: vec![root] }
     }
 
     fn choice(all: &[Findings]) -> Square {
@@ -140,11 +112,7 @@ mod tests {
 
     #[test]
     fn two_votes_beat_one_slightly_deeper_vote() {
-        let all = [
-            found(Square::E3, 10, 11),
-            found(Square::E4, 12, 10),
-            found(Square::E4, 11, 10),
-        ];
+        let all = [found(Square::E3, 10, 11), found(Square::E4, 12, 10), found(Square::E4, 11, 10)];
         assert_eq!(choice(&all), Square::E4);
     }
 

@@ -27,10 +27,7 @@ const B: [f64; 2] = [63.4, 17.9];
 /// Material of both sides: pawn 1, minor 3, rook 5, queen 9.
 pub fn material(position: &Position) -> i32 {
     let count = |role| position.by_role(role).count() as i32;
-    count(Role::Pawn)
-        + 3 * (count(Role::Knight) + count(Role::Bishop))
-        + 5 * count(Role::Rook)
-        + 9 * count(Role::Queen)
+    count(Role::Pawn) + 3 * (count(Role::Knight) + count(Role::Bishop)) + 5 * count(Role::Rook) + 9 * count(Role::Queen)
 }
 
 /// A value in hundredths of a pawn.

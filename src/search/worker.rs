@@ -84,9 +84,7 @@ impl Worker {
             corrections: Corrections::new(),
             frames: Box::new([Frame::EMPTY; FRAMES]),
             scratch: (0..MAX_PLY + 4).map(|_| Scratch::new()).collect(),
-            pv: (0..MAX_PLY + 4)
-                .map(|_| Vec::with_capacity(MAX_PLY))
-                .collect(),
+            pv: (0..MAX_PLY + 4).map(|_| Vec::with_capacity(MAX_PLY)).collect(),
             ply: 0,
             nodes: 0,
             poll_at: 0,
@@ -246,13 +244,7 @@ impl Worker {
         checks: &'a CheckInfo,
         contexts: [MoveContext; 5],
     ) -> (Guide<'a>, &'a mut Scratch) {
-        let guide = Guide {
-            position: &self.position,
-            checks,
-            histories: &self.histories,
-            contexts,
-            ply: self.ply,
-        };
+        let guide = Guide { position: &self.position, checks, histories: &self.histories, contexts, ply: self.ply };
         (guide, &mut self.scratch[self.ply])
     }
 
@@ -282,11 +274,7 @@ impl Worker {
     /// evaluation.
     pub(super) fn static_value(&mut self) -> Value {
         if self.position.legal_moves().is_empty() {
-            return if self.position.in_check() {
-                score::mated_in(self.ply)
-            } else {
-                DRAW
-            };
+            return if self.position.in_check() { score::mated_in(self.ply) } else { DRAW };
         }
         if self.position.is_draw(self.ply) {
             return DRAW;
@@ -301,8 +289,7 @@ impl Worker {
         if self.expires() {
             return DRAW;
         }
-        let fading =
-            eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
+        let fading = eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
         correction::corrected(fading, correction)
     }
 
@@ -399,9 +386,7 @@ impl Worker {
 
     /// Counts a change of the best move, for the time management.
     pub(super) fn count_best_move_change(&self) {
-        self.signals.counters[self.id]
-            .best_move_changes
-            .fetch_add(1024, Relaxed);
+        self.signals.counters[self.id].best_move_changes.fetch_add(1024, Relaxed);
     }
 }
 
@@ -414,14 +399,8 @@ mod tests {
     fn draw_value_is_dithered_in_games_and_exact_in_analysis() {
         let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
         let mut draws = |analyse_mode| {
-            let options = SearchOptions {
-                analyse_mode,
-                ..SearchOptions::default()
-            };
-            worker.begin(Arc::new(Job {
-                options,
-                ..Job::idle()
-            }));
+            let options = SearchOptions { analyse_mode, ..SearchOptions::default() };
+            worker.begin(Arc::new(Job { options, ..Job::idle() }));
             [0, 2].map(|nodes| {
                 worker.nodes = nodes;
                 worker.draw_value()

@@ -62,11 +62,7 @@ pub fn run(
     if let Some(file) = &options.hash_file {
         open_hash(&mut pool, file, err)?;
     }
-    let settings = SearchOptions {
-        multi_pv: options.multi_pv,
-        analyse_mode: true,
-        ..SearchOptions::default()
-    };
+    let settings = SearchOptions { multi_pv: options.multi_pv, analyse_mode: true, ..SearchOptions::default() };
     let controller = pool.controller();
     let interrupt = Interrupt::listen(move || controller.stop());
     let sink = Arc::new(Mutex::new(Sink { out, failure: None }));
@@ -148,10 +144,7 @@ impl AnalysisPrinter {
         if !title.is_empty() {
             self.print(&format!("{title}\n"));
         }
-        self.print(&format!(
-            "{}\nScores are from the view of the side to move.\n",
-            self.position.diagram()
-        ));
+        self.print(&format!("{}\nScores are from the view of the side to move.\n", self.position.diagram()));
         self.print("  depth    score       nodes  kn/s     time  variation");
     }
 
@@ -193,11 +186,7 @@ impl AnalysisPrinter {
             progress.nodes,
             nodes_per_second(progress.nodes, progress.time) / 1000,
             progress.time.as_secs_f64(),
-            if line.multipv > 1 {
-                format!("[{}] ", line.multipv)
-            } else {
-                String::new()
-            },
+            if line.multipv > 1 { format!("[{}] ", line.multipv) } else { String::new() },
             numbered(&self.position, &line.pv),
         )
     }
@@ -230,23 +219,14 @@ impl AnalysisPrinter {
 
     fn readable_outcome(&self, outcome: &Outcome) -> String {
         let Some(best) = outcome.best else {
-            let end = if self.position.in_check() {
-                "checkmate"
-            } else {
-                "stalemate"
-            };
+            let end = if self.position.in_check() { "checkmate" } else { "stalemate" };
             return format!("\nNo legal move: {end}.");
         };
         let line = outcome.line.as_ref();
-        let verdict = line.map_or(String::new(), |l| {
-            format!(" {} at depth {}", score(l.score, l.bound), l.depth)
-        });
+        let verdict = line.map_or(String::new(), |l| format!(" {} at depth {}", score(l.score, l.bound), l.depth));
         let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
         let uci = self.uci(&self.position, best);
-        format!(
-            "\nBest move: {} ({uci}){verdict}",
-            numbered(&self.position, &moves)
-        )
+        format!("\nBest move: {} ({uci}){verdict}", numbered(&self.position, &moves))
     }
 
     fn json_outcome(&self, outcome: &Outcome) -> AnalysisLine {
@@ -288,9 +268,7 @@ impl Reporter for AnalysisPrinter {
 
     fn message(&self, text: &str) {
         if self.json {
-            self.print_json(&AnalysisLine::Note {
-                text: text.to_owned(),
-            });
+            self.print_json(&AnalysisLine::Note { text: text.to_owned() });
         } else {
             self.print(text);
         }
@@ -380,8 +358,7 @@ mod tests {
 
     #[test]
     fn json_score_names_its_unit() {
-        let json =
-            |score: Score| serde_json::to_string(&JsonScore::from(score)).unwrap_or_default();
+        let json = |score: Score| serde_json::to_string(&JsonScore::from(score)).unwrap_or_default();
         assert_eq!(json(Score::Centipawns(-12)), r#"{"cp":-12}"#);
         assert_eq!(json(Score::Mate(3)), r#"{"mate":3}"#);
     }

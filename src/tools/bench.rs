@@ -43,16 +43,8 @@ pub struct BenchOptions {
 
 impl Default for BenchOptions {
     fn default() -> Self {
-        let limits = Limits {
-            depth: Some(DEFAULT_DEPTH),
-            ..Limits::default()
-        };
-        Self {
-            limits,
-            threads: 1,
-            hash_mb: DEFAULT_HASH_MB,
-            file: None,
-        }
+        let limits = Limits { depth: Some(DEFAULT_DEPTH), ..Limits::default() };
+        Self { limits, threads: 1, hash_mb: DEFAULT_HASH_MB, file: None }
     }
 }
 
@@ -106,13 +98,8 @@ impl BenchOptions {
 
 /// Parses a whole number within bounds.
 fn number(what: &str, word: &str, low: u64, high: u64) -> Result<u64> {
-    let value: u64 = word
-        .parse()
-        .with_context(|| format!("bench {what} '{word}'"))?;
-    ensure!(
-        (low..=high).contains(&value),
-        "bench {what} {value} is not within {low} and {high}"
-    );
+    let value: u64 = word.parse().with_context(|| format!("bench {what} '{word}'"))?;
+    ensure!((low..=high).contains(&value), "bench {what} {value} is not within {low} and {high}");
     Ok(value)
 }
 
@@ -122,9 +109,7 @@ fn limits_of(kind: &str, word: &str) -> Result<Limits> {
     match kind {
         "depth" => limits.depth = Some(number(kind, word, 1, 245)? as i32),
         "nodes" => limits.nodes = Some(number(kind, word, 1, u64::MAX)?),
-        "movetime" => {
-            limits.move_time = Some(Duration::from_millis(number(kind, word, 1, 1 << 40)?))
-        }
+        "movetime" => limits.move_time = Some(Duration::from_millis(number(kind, word, 1, 1 << 40)?)),
         _ => bail!("bench limit type '{kind}' is none of depth, nodes, movetime"),
     }
     Ok(limits)
@@ -169,28 +154,15 @@ pub fn run(
 ) -> Result<BenchResult> {
     let positions = options.positions()?;
     let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
-    let mut result = BenchResult {
-        nodes: 0,
-        time: Duration::ZERO,
-    };
+    let mut result = BenchResult { nodes: 0, time: Duration::ZERO };
     let count = positions.len();
     for (i, position) in positions.into_iter().enumerate() {
         let fen = position.fen();
         let start = Instant::now();
-        let outcome = pool.search(
-            position,
-            options.limits.clone(),
-            SearchOptions::default(),
-            Arc::new(Silent),
-        );
+        let outcome = pool.search(position, options.limits.clone(), SearchOptions::default(), Arc::new(Silent));
         result.time += start.elapsed();
         result.nodes += outcome.progress.nodes;
-        writeln!(
-            err,
-            "{:>3}/{count} {:>10} nodes  {fen}",
-            i + 1,
-            outcome.progress.nodes
-        )?;
+        writeln!(err, "{:>3}/{count} {:>10} nodes  {fen}", i + 1, outcome.progress.nodes)?;
     }
     writeln!(err, "===========================")?;
     writeln!(err, "Total time (ms) : {}", result.time.as_millis())?;
@@ -208,46 +180,25 @@ mod tests {
 
     #[test]
     fn options_parse_in_own_and_fishtest_form() {
-        let parse =
-            |text: &str| BenchOptions::from_words(&text.split_whitespace().collect::<Vec<_>>());
+        let parse = |text: &str| BenchOptions::from_words(&text.split_whitespace().collect::<Vec<_>>());
         assert_eq!(parse("").ok(), Some(BenchOptions::default()));
         let own = parse("9 2 64").expect("a valid own form");
-        assert_eq!(
-            (own.limits.depth, own.threads, own.hash_mb),
-            (Some(9), 2, 64)
-        );
+        assert_eq!((own.limits.depth, own.threads, own.hash_mb), (Some(9), 2, 64));
         let fishtest = parse("16 1 5 default depth").expect("a valid fishtest form");
-        assert_eq!(
-            (fishtest.hash_mb, fishtest.threads, fishtest.limits.depth),
-            (16, 1, Some(5))
-        );
+        assert_eq!((fishtest.hash_mb, fishtest.threads, fishtest.limits.depth), (16, 1, Some(5)));
         assert_eq!(fishtest.file, None);
         let nodes = parse("16 1 5000 my.epd nodes").expect("a valid fishtest form");
         assert_eq!((nodes.limits.nodes, nodes.limits.depth), (Some(5000), None));
         assert_eq!(nodes.file, Some(PathBuf::from("my.epd")));
-        for bad in [
-            "abc",
-            "0",
-            "9 0",
-            "9 1 0",
-            "-3",
-            "16 1 5 default hours",
-            "1 2 3 4 5 6",
-        ] {
+        for bad in ["abc", "0", "9 0", "9 1 0", "-3", "16 1 5 default hours", "1 2 3 4 5 6"] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn every_bench_position_has_a_legal_move() {
-        let positions = BenchOptions::default()
-            .positions()
-            .expect("the list parses");
-        assert!(
-            (40..=60).contains(&positions.len()),
-            "{} positions",
-            positions.len()
-        );
+        let positions = BenchOptions::default().positions().expect("the list parses");
+        assert!((40..=60).contains(&positions.len()), "{} positions", positions.len());
         for position in positions {
             assert!(!position.legal_moves().is_empty(), "{}", position.fen());
         }
@@ -255,10 +206,7 @@ mod tests {
 
     #[test]
     fn nps_is_nodes_per_second() {
-        let result = BenchResult {
-            nodes: 3000,
-            time: Duration::from_millis(2000),
-        };
+        let result = BenchResult { nodes: 3000, time: Duration::from_millis(2000) };
         assert_eq!(result.nps(), 1500);
     }
 }

@@ -43,22 +43,11 @@ fn features() -> Vec<(&'static str, bool)> {
 
 /// Returns the detected features, the available kernels and the chosen kernel as text.
 pub fn report() -> String {
-    let detected: Vec<_> = features()
-        .into_iter()
-        .filter(|(_, has)| *has)
-        .map(|(name, _)| name)
-        .collect();
-    let kernels: Vec<_> = Kernel::available()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let detected: Vec<_> = features().into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect();
+    let kernels: Vec<_> = Kernel::available().iter().map(ToString::to_string).collect();
     let threads = cores();
     let or_none = |list: Vec<_>| {
-        if list.is_empty() {
-            "none".to_owned()
-        } else {
-            list.join(" ")
-        }
+        if list.is_empty() { "none".to_owned() } else { list.join(" ") }
     };
     let chosen = Kernel::active();
     format!(
@@ -77,17 +66,7 @@ mod tests {
     #[test]
     fn chosen_kernel_is_available() {
         let text = report();
-        let line = |name: &str| {
-            text.lines()
-                .find_map(|line| line.strip_prefix(name))
-                .unwrap_or("")
-                .trim()
-        };
-        assert!(
-            line("Kernels")
-                .split(' ')
-                .any(|kernel| kernel == line("Chosen")),
-            "{text}"
-        );
+        let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("").trim();
+        assert!(line("Kernels").split(' ').any(|kernel| kernel == line("Chosen")), "{text}");
     }
 }

@@ -59,12 +59,10 @@ fn centipawns(position: &Position, value: i32) -> i32 {
 
 /// Formats a value in pawns with White's win, draw and loss probabilities.
 fn chances(position: &Position, white: i32) -> String {
-    let [win, draw, loss] = wdl::wdl(scaled(position, white), wdl::material(position))
-        .map(|permill| f64::from(permill) / 10.0);
+    let [win, draw, loss] =
+        wdl::wdl(scaled(position, white), wdl::material(position)).map(|permill| f64::from(permill) / 10.0);
     let pawns = f64::from(centipawns(position, white)) / 100.0;
-    format!(
-        "{pawns:+.2} pawns (White's view): White wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %"
-    )
+    format!("{pawns:+.2} pawns (White's view): White wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %")
 }
 
 /// Contribution of the piece on each square: the evaluation minus the evaluation without the piece, in centipawns from
@@ -89,9 +87,8 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     let whole = evaluator.white_value(position);
     let contributions = contributions(position, network);
     let mut contribution = |square: Square| {
-        contributions[square as usize].map_or(String::new(), |centipawns| {
-            format!("{:+.2}", f64::from(centipawns) / 100.0)
-        })
+        contributions[square as usize]
+            .map_or(String::new(), |centipawns| format!("{:+.2}", f64::from(centipawns) / 100.0))
     };
     let mut text = String::from(" Contribution of each piece (pawns, White's view):\n\n");
     let border = format!(" {}+\n", "+-------".repeat(8));
@@ -99,16 +96,9 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
         text += &border;
         let row = |cell: &mut dyn FnMut(Square) -> String| {
             let cells = (0..8).map(|file| cell(Square::new(rank * 8 + file)));
-            format!(
-                " {}|\n",
-                cells.map(|text| format!("|{text:^7}")).collect::<String>()
-            )
+            format!(" {}|\n", cells.map(|text| format!("|{text:^7}")).collect::<String>())
         };
-        text += &row(&mut |s| {
-            position
-                .piece_at(s)
-                .map_or(String::new(), |p| p.char().to_string())
-        });
+        text += &row(&mut |s| position.piece_at(s).map_or(String::new(), |p| p.char().to_string()));
         text += &row(&mut contribution);
     }
     text += &border;
@@ -123,16 +113,8 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
 
 /// Joins the parts of an output with tabs.
 fn columns(output: NetOutput, bucketed: bool) -> String {
-    let NetOutput {
-        psqt,
-        positional,
-        bucket,
-    } = output;
-    if bucketed {
-        format!("{psqt}\t{positional}\t{bucket}")
-    } else {
-        positional.to_string()
-    }
+    let NetOutput { psqt, positional, bucket } = output;
+    if bucketed { format!("{psqt}\t{positional}\t{bucket}") } else { positional.to_string() }
 }
 
 /// Prints `FEN<TAB>raw output` for every line of a file, or `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
@@ -141,13 +123,7 @@ fn columns(output: NetOutput, bucketed: bool) -> String {
 /// # Errors
 /// Fails if the file cannot be read or a write fails. Lines that are not valid positions are reported on `err`, and
 /// the run fails at the end.
-pub fn raw(
-    file: &Path,
-    network: Arc<Network>,
-    kernel: Kernel,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<()> {
+pub fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let text = read_text(file).with_context(|| format!("cannot read {}", file.display()))?;
     let bucketed = network.architecture().buckets > 1;
     let mut stack = AccumulatorStack::with_kernel(network, kernel);
@@ -157,11 +133,7 @@ pub fn raw(
         match position_from_fen(fen) {
             Ok(position) => {
                 stack.reset();
-                writeln!(
-                    out,
-                    "{fen}\t{}",
-                    columns(stack.evaluate(&position), bucketed)
-                )?;
+                writeln!(out, "{fen}\t{}", columns(stack.evaluate(&position), bucketed))?;
             }
             Err(error) => {
                 bad += 1;
@@ -186,25 +158,11 @@ mod tests {
     fn explanation_shows_every_piece_and_trainer_line() {
         let position = Position::startpos();
         let text = explain(&position, &Network::embedded());
-        let values = text
-            .split('|')
-            .filter(|cell| cell.trim().starts_with(['+', '-']))
-            .count();
+        let values = text.split('|').filter(|cell| cell.trim().starts_with(['+', '-'])).count();
         assert!(values >= 30, "{values} values in\n{text}");
-        let line = text
-            .lines()
-            .find(|line| line.contains("(side to move, internal units)"));
-        let number = line.and_then(|line| {
-            line.trim()
-                .strip_prefix("NNUE evaluation")?
-                .trim()
-                .split(' ')
-                .next()
-        });
-        assert!(
-            number.is_some_and(|number| number.parse::<i32>().is_ok()),
-            "{text}"
-        );
+        let line = text.lines().find(|line| line.contains("(side to move, internal units)"));
+        let number = line.and_then(|line| line.trim().strip_prefix("NNUE evaluation")?.trim().split(' ').next());
+        assert!(number.is_some_and(|number| number.parse::<i32>().is_ok()), "{text}");
     }
 
     #[test]
@@ -213,39 +171,19 @@ mod tests {
         let fen = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1";
         let position = Position::from_fen(fen, mode).expect("a position");
         let text = explain(&position, &Network::embedded());
-        let line = text
-            .lines()
-            .find(|line| line.starts_with(" Evaluation "))
-            .expect("the line");
-        let pawns: f64 = line
-            .split_whitespace()
-            .nth(1)
-            .and_then(|n| n.parse().ok())
-            .expect("a number");
+        let line = text.lines().find(|line| line.starts_with(" Evaluation ")).expect("the line");
+        let pawns: f64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
         assert!(pawns > 3.0, "a queen ahead: {line}");
-        let chances: Vec<f64> = line
-            .split_whitespace()
-            .filter_map(|n| n.parse().ok())
-            .skip(1)
-            .collect();
-        assert!(
-            chances.len() == 3 && (chances.iter().sum::<f64>() - 100.0).abs() < 0.2,
-            "{line}"
-        );
+        let chances: Vec<f64> = line.split_whitespace().filter_map(|n| n.parse().ok()).skip(1).collect();
+        assert!(chances.len() == 3 && (chances.iter().sum::<f64>() - 100.0).abs() < 0.2, "{line}");
         assert!(chances[0] > 90.0, "{line}");
     }
 
     #[test]
     fn without_removes_exactly_one_piece() {
         let position = Position::startpos();
-        let without = Without {
-            position: &position,
-            square: Square::D1,
-        };
+        let without = Without { position: &position, square: Square::D1 };
         assert!(without.pieces(Color::White, Role::Queen).is_empty());
-        assert_eq!(
-            without.pieces(Color::White, Role::Rook),
-            position.pieces(Color::White, Role::Rook)
-        );
+        assert_eq!(without.pieces(Color::White, Role::Rook), position.pieces(Color::White, Role::Rook));
     }
 }

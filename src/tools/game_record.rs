@@ -13,10 +13,7 @@ use crate::util::atomic::{AtomicFile, write_atomically};
 use crate::util::kind::{Kind, is_text};
 
 /// The kind of file to which games are appended.
-pub const GAMES: Kind = Kind {
-    name: "a text file of games",
-    is: is_text,
-};
+pub const GAMES: Kind = Kind { name: "a text file of games", is: is_text };
 /// Maximum width of the move text in columns.
 const WIDTH: usize = 80;
 
@@ -130,11 +127,7 @@ impl GameRecord<'_> {
     fn write_new(&self, folder: &Path) -> Result<PathBuf> {
         let name = self.began.format("zoothera-%Y%m%d-%H%M%S").to_string();
         for number in 1..100 {
-            let tail = if number == 1 {
-                ".pgn".to_owned()
-            } else {
-                format!("-{number}.pgn")
-            };
+            let tail = if number == 1 { ".pgn".to_owned() } else { format!("-{number}.pgn") };
             let path = folder.join(format!("{name}{tail}"));
             if path.symlink_metadata().is_err() {
                 write_atomically(&path, |file| file.write_all(self.pgn().as_bytes()))?;
@@ -150,9 +143,7 @@ impl GameRecord<'_> {
             Some(elo) => format!("Zoothera (Elo {elo}, Level Seed {})", self.seed),
             None => String::from("Zoothera"),
         };
-        let (white, black) = self
-            .person
-            .fold_wb(("?", engine.as_str()), (engine.as_str(), "?"));
+        let (white, black) = self.person.fold_wb(("?", engine.as_str()), (engine.as_str(), "?"));
         // Dates are in UTC, as in lichess games; PGN has no time zone.
         let date = self.began.format("%Y.%m.%d").to_string();
         let time = self.began.format("%H:%M:%S").to_string();
@@ -193,11 +184,8 @@ pub fn pgn(
     let fen = start.fen();
     let setup = [("SetUp", "1"), ("FEN", fen.as_str())];
     let setup = setup.iter().filter(|_| fen != Position::startpos().fen());
-    let tags: String = tags
-        .iter()
-        .chain(setup)
-        .map(|(name, value)| format!("[{name} \"{}\"]\n", escaped(value)))
-        .collect();
+    let tags: String =
+        tags.iter().chain(setup).map(|(name, value)| format!("[{name} \"{}\"]\n", escaped(value))).collect();
     let text = format!("{} {result}", annotated(start, moves, note));
     format!("{tags}\n{}\n", wrapped(text.trim()))
 }

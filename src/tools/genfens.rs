@@ -48,22 +48,13 @@ impl Request {
             if !name.is_empty() && words.next() != Some(name) {
                 bail!("'{name}' is missing, the format is: {form}");
             }
-            words
-                .next()
-                .with_context(|| format!("a value is missing, the format is: {form}"))
+            words.next().with_context(|| format!("a value is missing, the format is: {form}"))
         };
-        let number = |word: &str| {
-            word.parse::<u64>()
-                .with_context(|| format!("'{word}' is not a number"))
-        };
+        let number = |word: &str| word.parse::<u64>().with_context(|| format!("'{word}' is not a number"));
         let count = number(value("")?)? as usize;
         let seed = number(value("seed")?)?;
         let book = Some(value("book")?).filter(|book| !book.eq_ignore_ascii_case("none"));
-        Ok(Self {
-            count,
-            seed,
-            book: book.map(PathBuf::from),
-        })
+        Ok(Self { count, seed, book: book.map(PathBuf::from) })
     }
 }
 
@@ -78,9 +69,7 @@ pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Res
     let mut judge = Judge(ThreadPool::new(network, 1, 1));
     let mut seen = HashSet::new();
     while seen.len() < request.count {
-        let opening = openings.next(&mut rng, |position| {
-            judge.is_playable(position) && seen.insert(position.key())
-        });
+        let opening = openings.next(&mut rng, |position| judge.is_playable(position) && seen.insert(position.key()));
         let opening = opening.with_context(|| format!("after {} good openings", seen.len()))?;
         writeln!(out, "info string genfens {}", opening.fen())?;
         out.flush()?;
@@ -95,16 +84,8 @@ impl Judge {
     fn is_playable(&mut self, position: &Position) -> bool {
         // Cleared so that the result does not depend on earlier openings.
         self.0.clear();
-        let limits = Limits {
-            nodes: Some(NODES),
-            ..Limits::default()
-        };
-        let outcome = self.0.search(
-            position.clone(),
-            limits,
-            SearchOptions::default(),
-            Arc::new(Silent),
-        );
+        let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+        let outcome = self.0.search(position.clone(), limits, SearchOptions::default(), Arc::new(Silent));
         match outcome.line.map(|line| line.score) {
             Some(Score::Centipawns(cp)) => cp.abs() <= MAX_SCORE,
             Some(Score::Mate(_)) | None => false,
@@ -118,21 +99,11 @@ mod tests {
 
     #[test]
     fn request_parses_in_openbench_format() {
-        let request =
-            Request::parse("genfens 5 seed 42 book Books/x.epd extra words").expect("a request");
+        let request = Request::parse("genfens 5 seed 42 book Books/x.epd extra words").expect("a request");
         assert_eq!((request.count, request.seed), (5, 42));
         assert_eq!(request.book, Some(PathBuf::from("Books/x.epd")));
-        assert_eq!(
-            Request::parse("5 seed 42 book None").map(|r| r.book).ok(),
-            Some(None)
-        );
-        for bad in [
-            "",
-            "genfens",
-            "genfens x seed 1 book None",
-            "genfens 5 seed 1",
-            "genfens 5 book None",
-        ] {
+        assert_eq!(Request::parse("5 seed 42 book None").map(|r| r.book).ok(), Some(None));
+        for bad in ["", "genfens", "genfens x seed 1 book None", "genfens 5 seed 1", "genfens 5 book None"] {
             assert!(Request::parse(bad).is_err(), "{bad}");
         }
     }

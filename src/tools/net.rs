@@ -38,17 +38,11 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     }
     match shape.buckets {
         1 => writeln!(out, "Buckets       none: one stack of layers")?,
-        n => writeln!(
-            out,
-            "Buckets       {n} stacks of layers, by number of pieces"
-        )?,
+        n => writeln!(out, "Buckets       {n} stacks of layers, by number of pieces")?,
     }
     match shape.psqt {
         0 => writeln!(out, "PSQT          none")?,
-        n => writeln!(
-            out,
-            "PSQT          {n} values per feature, one for each bucket"
-        )?,
+        n => writeln!(out, "PSQT          {n} values per feature, one for each bucket")?,
     }
     let form = if info.compressed { "LEB128" } else { "none" };
     writeln!(out, "Compression   {form}")?;
@@ -56,10 +50,7 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let (file, transformer) = (shape.file_hash(), shape.transformer_hash());
     let layers = shape.network_hash();
     writeln!(out, "Version       {:#010x}", shape.version)?;
-    writeln!(
-        out,
-        "Hashes        {file:#010x} (file) {transformer:#010x} (transformer) {layers:#010x} (layers)"
-    )?;
+    writeln!(out, "Hashes        {file:#010x} (file) {transformer:#010x} (transformer) {layers:#010x} (layers)")?;
     writeln!(out, "Size          {} bytes", info.size)?;
     writeln!(out, "SHA-256       {}", info.sha256)?;
     for (name, low, high) in &info.ranges {
@@ -74,25 +65,13 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
 /// Fails at the first failed check, or if a write fails.
 pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
-    writeln!(
-        out,
-        "ok  version {:#010x}, known architecture {}",
-        info.architecture.version, info.architecture
-    )?;
-    writeln!(
-        out,
-        "ok  hashes of the file, the transformer and the layers"
-    )?;
+    writeln!(out, "ok  version {:#010x}, known architecture {}", info.architecture.version, info.architecture)?;
+    writeln!(out, "ok  hashes of the file, the transformer and the layers")?;
     writeln!(out, "ok  length {} bytes, no trailing data", info.size)?;
     writeln!(out, "ok  sha256 {}", info.sha256)?;
     match named_digits(path) {
-        None => writeln!(
-            out,
-            "--  the name is not nn-<{NAME_DIGITS} hex digits>.nnue, so it is not checked"
-        )?,
-        Some(digits) if info.sha256.starts_with(&digits) => {
-            writeln!(out, "ok  name matches the sha256")?
-        }
+        None => writeln!(out, "--  the name is not nn-<{NAME_DIGITS} hex digits>.nnue, so it is not checked")?,
+        Some(digits) if info.sha256.starts_with(&digits) => writeln!(out, "ok  name matches the sha256")?,
         Some(digits) => bail!(
             "{}: the name contains the hash {digits}, but the sha256 begins with {}",
             path.display(),
@@ -127,18 +106,9 @@ pub fn export(network: &Network, compression: Compression, path: &Path) -> Resul
     };
     let bytes = network.to_bytes_as(compressed);
     write(path, &bytes)?;
-    let form = if compressed {
-        "compressed (LEB128)"
-    } else {
-        "not compressed"
-    };
+    let form = if compressed { "compressed (LEB128)" } else { "not compressed" };
     let sha256 = hex_sha256(&bytes);
-    Ok(format!(
-        "{}: {}, {} bytes, {form}, sha256 {sha256}",
-        path.display(),
-        network.architecture(),
-        bytes.len()
-    ))
+    Ok(format!("{}: {}, {} bytes, {form}, sha256 {sha256}", path.display(), network.architecture(), bytes.len()))
 }
 
 /// Writes the bytes of a network atomically.
@@ -187,10 +157,7 @@ mod tests {
     #[test]
     fn only_canonical_name_contains_hash() {
         let digits = |name: &str| named_digits(Path::new(name));
-        assert_eq!(
-            digits("nets/nn-82215d0fd0df.nnue").as_deref(),
-            Some("82215d0fd0df")
-        );
+        assert_eq!(digits("nets/nn-82215d0fd0df.nnue").as_deref(), Some("82215d0fd0df"));
         assert_eq!(digits("default.nnue"), None);
         assert_eq!(digits("nn-82215d0fd0.nnue"), None);
         assert_eq!(digits("nn-82215d0fd0xx.nnue"), None);
@@ -206,12 +173,7 @@ mod tests {
         assert!(summary.is_ok_and(|text| text.contains("compressed")));
         assert!(written.is_ok_and(|bytes| bytes == network.to_bytes()));
         let name = canonical_name(&network);
-        assert!(
-            network
-                .info()
-                .sha256
-                .starts_with(&named_digits(Path::new(&name)).unwrap())
-        );
+        assert!(network.info().sha256.starts_with(&named_digits(Path::new(&name)).unwrap()));
         let nowhere = Path::new("no such folder/x.nnue");
         assert!(export(&network, Compression::AsRead, nowhere).is_err());
         assert!(export(&network, Compression::AsRead, Path::new("..")).is_err());
@@ -225,10 +187,7 @@ mod tests {
         let network = Network::embedded();
         let refused = export(&network, Compression::AsRead, &path);
         let error = format!("{:#}", refused.expect_err("games are not a network"));
-        assert!(
-            error.contains("games.pgn exists and is not a network"),
-            "{error}"
-        );
+        assert!(error.contains("games.pgn exists and is not a network"), "{error}");
         let text = std::fs::read_to_string(&path).expect("the games");
         assert_eq!(text, "[Event \"?\"]\n");
     }

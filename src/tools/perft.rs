@@ -57,12 +57,7 @@ pub fn divide(
 ///
 /// # Errors
 /// Fails if the suite cannot be read, a count differs, or a write fails.
-pub fn suite(
-    path: &Path,
-    max_depth: Option<u32>,
-    mode: CastlingMode,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub fn suite(path: &Path, max_depth: Option<u32>, mode: CastlingMode, out: &mut dyn Write) -> Result<()> {
     let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
     let lines = parse_suite(&text).with_context(|| path.display().to_string())?;
     if lines.is_empty() {
@@ -72,24 +67,16 @@ pub fn suite(
     let (mut nodes, mut counts, mut wrong) = (0, 0, 0);
     for (i, line) in lines.iter().enumerate() {
         let within_depth = |depth: &u32| max_depth.is_none_or(|max| *depth <= max);
-        let selected: Vec<_> = line
-            .counts
-            .iter()
-            .filter(|(depth, _)| within_depth(depth))
-            .collect();
-        let mut position = position_in_mode(&line.fen, mode)
-            .with_context(|| format!("{}, position {}", path.display(), i + 1))?;
+        let selected: Vec<_> = line.counts.iter().filter(|(depth, _)| within_depth(depth)).collect();
+        let mut position =
+            position_in_mode(&line.fen, mode).with_context(|| format!("{}, position {}", path.display(), i + 1))?;
         for &&(depth, expected) in &selected {
             let found = perft(&mut position, depth);
             nodes += found;
             counts += 1;
             if found != expected {
                 wrong += 1;
-                writeln!(
-                    out,
-                    "MISMATCH depth {depth}: {found} found, {expected} expected  {}",
-                    line.fen
-                )?;
+                writeln!(out, "MISMATCH depth {depth}: {found} found, {expected} expected  {}", line.fen)?;
             }
         }
     }
@@ -116,8 +103,7 @@ mod tests {
     fn output_ends_with_node_count() {
         for divide in [false, true] {
             let mut out = Vec::new();
-            let nodes = run(&mut Position::startpos(), 3, divide, &mut out)
-                .expect("writing to a vector succeeds");
+            let nodes = run(&mut Position::startpos(), 3, divide, &mut out).expect("writing to a vector succeeds");
             let text = String::from_utf8_lossy(&out);
             assert_eq!((nodes, text.lines().last()), (8902, Some("Nodes: 8902")));
             assert_eq!(text.contains("e2e4: 600"), divide);

@@ -24,8 +24,7 @@ const HASH_MB: usize = 16;
 /// Maximum score, in hundredths of a pawn, at which the engine accepts a draw.
 const MAX_DRAW_SCORE: i32 = 20;
 /// The commands of a game.
-const HELP: &str =
-    "Type a move (Nf3, g1f3) or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
+const HELP: &str = "Type a move (Nf3, g1f3) or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
 
 /// Options of a game.
 pub struct PlayOptions {
@@ -62,12 +61,7 @@ enum Request {
 /// # Errors
 /// Fails on an error of `out`, or if the PGN file cannot be written. This is checked before the game. If writing fails
 /// after the game, the error names the file to which the game was saved instead.
-pub fn run(
-    options: PlayOptions,
-    network: Arc<Network>,
-    input: impl BufRead,
-    out: &mut impl Write,
-) -> Result<()> {
+pub fn run(options: PlayOptions, network: Arc<Network>, input: impl BufRead, out: &mut impl Write) -> Result<()> {
     let began = Utc::now();
     let mut game = TerminalGame {
         pool: ThreadPool::new(network, 1, HASH_MB),
@@ -119,23 +113,14 @@ fn save_on_interrupt(options: &Arc<PlayOptions>, moves: &SharedMoves, began: Dat
         let record = record(&options, &moves, began, Ending::Unfinished);
         let mut err = io::stderr();
         let _ = match record.save(&path) {
-            Ok(()) => writeln!(
-                err,
-                "\ninterrupted: the game was saved to {}",
-                path.display()
-            ),
+            Ok(()) => writeln!(err, "\ninterrupted: the game was saved to {}", path.display()),
             Err(error) => writeln!(err, "\ninterrupted: {}", reason::chain(&error)),
         };
         std::process::exit(130);
     });
 }
 
-fn record<'a>(
-    options: &'a PlayOptions,
-    moves: &'a [Move],
-    began: DateTime<Utc>,
-    ending: Ending,
-) -> GameRecord<'a> {
+fn record<'a>(options: &'a PlayOptions, moves: &'a [Move], began: DateTime<Utc>, ending: Ending) -> GameRecord<'a> {
     GameRecord {
         start: &options.start,
         moves,
@@ -185,11 +170,7 @@ impl TerminalGame {
                         return Ok(ending);
                     }
                 }
-                Err(error) => writeln!(
-                    out,
-                    "{}. Type 'help' for the list of commands.",
-                    reason::chain(&error)
-                )?,
+                Err(error) => writeln!(out, "{}. Type 'help' for the list of commands.", reason::chain(&error))?,
             }
         }
     }
@@ -250,10 +231,7 @@ impl TerminalGame {
         let number = self.number();
         let (best, score) = self.search(self.level);
         let Some(best) = best else {
-            bail!(
-                "internal error: the engine found no move in {}",
-                self.position.fen()
-            );
+            bail!("internal error: the engine found no move in {}", self.position.fen());
         };
         self.score = score.unwrap_or(self.score);
         writeln!(out, "{number} {}", self.position.san(best))?;
@@ -263,17 +241,9 @@ impl TerminalGame {
 
     /// The best move of a search, and its value for the side to move.
     fn search(&mut self, level: Option<Level>) -> (Option<Move>, Option<i32>) {
-        let limits = Limits {
-            nodes: Some(FULL_NODES),
-            ..Limits::default()
-        };
-        let options = SearchOptions {
-            level,
-            ..SearchOptions::default()
-        };
-        let outcome = self
-            .pool
-            .search(self.position.clone(), limits, options, Arc::new(Silent));
+        let limits = Limits { nodes: Some(FULL_NODES), ..Limits::default() };
+        let options = SearchOptions { level, ..SearchOptions::default() };
+        let outcome = self.pool.search(self.position.clone(), limits, options, Arc::new(Silent));
         let score = outcome.line.map(|line| hundredths(line.score));
         (outcome.best, score)
     }
@@ -341,10 +311,6 @@ fn board(position: &Position, flipped: bool) -> String {
         }
         text.push('\n');
     }
-    text.push_str(if flipped {
-        "   h g f e d c b a\n\n"
-    } else {
-        "   a b c d e f g h\n\n"
-    });
+    text.push_str(if flipped { "   h g f e d c b a\n\n" } else { "   a b c d e f g h\n\n" });
     text
 }

@@ -49,10 +49,7 @@ pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subj
     }
     subjects.extend(finish(&mut open)?);
     if arguments.iter().all(|argument| argument.trim().is_empty()) {
-        subjects.push(Subject {
-            title: String::new(),
-            position: Position::startpos(),
-        });
+        subjects.push(Subject { title: String::new(), position: Position::startpos() });
     }
     if subjects.is_empty() {
         bail!("no position: {}", problems.join("; "));
@@ -64,9 +61,7 @@ pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subj
 fn is_file(word: &str, first: bool) -> bool {
     let path = Path::new(word);
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    let known = ["pgn", "epd", "fen", "txt"]
-        .iter()
-        .any(|name| extension == *name);
+    let known = ["pgn", "epd", "fen", "txt"].iter().any(|name| extension == *name);
     !word.is_empty() && (known || (first && path.exists()))
 }
 
@@ -98,10 +93,7 @@ fn read_file(name: &str, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
 
 /// Whether a file is a PGN: by its extension, or because its first line is a tag.
 fn is_pgn(path: &Path) -> io::Result<bool> {
-    if path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("pgn"))
-    {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn")) {
         return Ok(true);
     }
     let mut lines = Lines::new(File::open(path)?);
@@ -122,10 +114,7 @@ fn read_games(path: &Path, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
         match game {
             Ok(game) => {
                 problems.extend(game.cut.iter().map(|cut| format!("{name}: {cut}")));
-                subjects.push(Subject {
-                    title: game.title(),
-                    position: game.end(),
-                });
+                subjects.push(Subject { title: game.title(), position: game.end() });
             }
             Err(broken) => problems.push(format!("{name}: {broken}")),
         }
@@ -183,20 +172,12 @@ mod tests {
         assert_eq!(after(&["startpos moves e4 e5"]), expected);
         assert_eq!(after(&["1. e4 e5"]), expected);
         assert_eq!(after(&["1.", "e4", "e5"]), expected);
-        assert_eq!(
-            after(&[BARE, "moves", "Kd2"]),
-            "8/8/4k3/8/8/8/3K4/8 b - - 1 1"
-        );
+        assert_eq!(after(&[BARE, "moves", "Kd2"]), "8/8/4k3/8/8/8/3K4/8 b - - 1 1");
     }
 
     #[test]
     fn error_names_the_wrong_argument() {
-        let error = |text: &[&str]| {
-            fens(text)
-                .err()
-                .map(|e| format!("{e:#}"))
-                .unwrap_or_default()
-        };
+        let error = |text: &[&str]| fens(text).err().map(|e| format!("{e:#}")).unwrap_or_default();
         assert!(error(&["1.", "e4", "e5", "2.", "Ke3"]).contains("'Ke3' is not a legal move"));
         assert!(error(&["startpos", "e2e4"]).contains("expected the word 'moves'"));
         assert!(error(&["startpos", "moves", "e2e5"]).contains("e2e5"));

@@ -85,8 +85,7 @@ pub fn serve(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Re
         rules: &args.rules,
     };
     for line in input.lines() {
-        let request: MatchRequest =
-            serde_json::from_str(&line?).context("this is no request for a match")?;
+        let request: MatchRequest = serde_json::from_str(&line?).context("this is no request for a match")?;
         let tally = arena.play(&request)?;
         writeln!(output, "{}", serde_json::to_string(&tally)?)?;
         output.flush()?;
@@ -111,11 +110,7 @@ impl Arena<'_> {
             let start = self.openings.next(&mut rng, &mut self.players[0])?;
             for plus_is in [Color::White, Color::Black] {
                 let white = self.game(start.clone(), request, plus_is)?;
-                tally.count(if plus_is == Color::White {
-                    white
-                } else {
-                    -white
-                });
+                tally.count(if plus_is == Color::White { white } else { -white });
             }
         }
         Ok(tally)
@@ -135,10 +130,7 @@ impl Arena<'_> {
             let values = if plus { &request.plus } else { &request.minus };
             failed = adopt(&request.names, values).err();
             let player = &mut self.players[usize::from(!plus)];
-            player
-                .search(position, &self.limits)
-                .filter(|_| failed.is_none())
-                .into()
+            player.search(position, &self.limits).filter(|_| failed.is_none()).into()
         });
         match failed {
             Some(error) => Err(error),

@@ -19,8 +19,7 @@ impl Players {
     /// When the system refuses a process.
     pub fn start(processes: Option<u16>) -> Result<Self> {
         let processes = processes.map_or_else(cores, usize::from);
-        let playing: Result<Vec<GameProcess>> =
-            (0..processes).map(|_| GameProcess::start()).collect();
+        let playing: Result<Vec<GameProcess>> = (0..processes).map(|_| GameProcess::start()).collect();
         Ok(Self(playing?))
     }
 
@@ -62,16 +61,11 @@ impl GameProcess {
             .context("cannot start a process that plays")?;
         let requests = child.stdin.take().context("a process without input")?;
         let replies = child.stdout.take().context("a process without output")?;
-        Ok(Self {
-            child,
-            requests,
-            replies: BufReader::new(replies),
-        })
+        Ok(Self { child, requests, replies: BufReader::new(replies) })
     }
 
     fn ask(&mut self, request: &MatchRequest) -> Result<()> {
-        writeln!(self.requests, "{}", serde_json::to_string(request)?)
-            .context("a process that plays has ended")
+        writeln!(self.requests, "{}", serde_json::to_string(request)?).context("a process that plays has ended")
     }
 
     fn answer(&mut self) -> Result<Tally> {

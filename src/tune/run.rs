@@ -95,10 +95,7 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
 /// The parameters whose names start with one of `only`.
 fn chosen(only: &[String], shake: f64) -> Result<Vec<Tuned>> {
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| name.starts_with(o.as_str()));
-    let chosen: Vec<Tuned> = tunable()
-        .filter(|p| wanted(p.name))
-        .map(|p| Tuned::new(p, shake))
-        .collect();
+    let chosen: Vec<Tuned> = tunable().filter(|p| wanted(p.name)).map(|p| Tuned::new(p, shake)).collect();
     if chosen.is_empty() {
         bail!("no parameter name starts with {}", only.join(" or "));
     }

@@ -32,12 +32,7 @@ pub struct Factor {
 impl Factor {
     /// Creates a factor without results.
     pub fn new(name: &str, low: i32, high: i32) -> Self {
-        Self {
-            name: name.into(),
-            low,
-            high,
-            balance: 0.0,
-        }
+        Self { name: name.into(), low, high, balance: 0.0 }
     }
 }
 
@@ -70,13 +65,7 @@ pub struct Effect<'a> {
 impl Screen {
     /// Creates an experiment without results.
     pub fn new(factors: Vec<Factor>, seed: u64) -> Self {
-        Self {
-            factors,
-            seed,
-            matches: 0,
-            games: 0,
-            squares: 0.0,
-        }
+        Self { factors, seed, matches: 0, games: 0, squares: 0.0 }
     }
 
     /// Random number generator of a match: yields its levels, then the seed of its openings.
@@ -115,15 +104,8 @@ impl Screen {
         // `balance` counts a win as 1 and a loss as -1, which is two units per point.
         let elo_per_win = ELO_PER_POINT / 2.0 / self.games.max(1) as f64;
         let error = CONFIDENCE * self.squares.sqrt() * elo_per_win;
-        let mut effects: Vec<Effect<'_>> = self
-            .factors
-            .iter()
-            .map(|factor| Effect {
-                factor,
-                elo: factor.balance * elo_per_win,
-                error,
-            })
-            .collect();
+        let mut effects: Vec<Effect<'_>> =
+            self.factors.iter().map(|factor| Effect { factor, elo: factor.balance * elo_per_win, error }).collect();
         effects.sort_by(|a, b| b.elo.abs().total_cmp(&a.elo.abs()));
         effects
     }
@@ -140,21 +122,11 @@ mod tests {
         let mut rng = SplitMix64::new(11);
         for number in 0..3000 {
             let (players, _) = screen.assign(number);
-            let strength = |levels: &[i32]| -> f64 {
-                levels
-                    .iter()
-                    .zip(worth)
-                    .map(|(l, w)| f64::from(*l) * w)
-                    .sum()
-            };
+            let strength = |levels: &[i32]| -> f64 { levels.iter().zip(worth).map(|(l, w)| f64::from(*l) * w).sum() };
             let difference = strength(&players.plus) - strength(&players.minus);
             let expected = 1.0 / (1.0 + 10f64.powf(-difference / 400.0));
             let game = |rng: &mut SplitMix64| {
-                if (rng.next_u64() as f64 / 2f64.powi(64)) < expected {
-                    1.0
-                } else {
-                    -1.0
-                }
+                if (rng.next_u64() as f64 / 2f64.powi(64)) < expected { 1.0 } else { -1.0 }
             };
             let result = game(&mut rng) + game(&mut rng);
             screen.count(number, 2, result);
@@ -168,21 +140,12 @@ mod tests {
         let screen = experiment(&worth);
         let effects = screen.effects();
         // 6,000 games without draws, at 347 Elo per win.
-        assert!(
-            (effects[0].error - 1.96 * 347.4 / 6000f64.sqrt()).abs() < 1.0,
-            "{effects:?}"
-        );
+        assert!((effects[0].error - 1.96 * 347.4 / 6000f64.sqrt()).abs() < 1.0, "{effects:?}");
         for effect in &effects {
             let i: usize = effect.factor.name.parse().expect("a number");
-            assert!(
-                (effect.elo - worth[i]).abs() < 1.5 * effect.error,
-                "{effect:?}"
-            );
+            assert!((effect.elo - worth[i]).abs() < 1.5 * effect.error, "{effect:?}");
         }
-        assert_eq!(
-            (&*effects[0].factor.name, &*effects[1].factor.name),
-            ("0", "2")
-        );
+        assert_eq!((&*effects[0].factor.name, &*effects[1].factor.name), ("0", "2"));
     }
 
     #[test]
@@ -192,10 +155,7 @@ mod tests {
         let (mut high, mut low) = (0, 0);
         for number in 0..64 {
             let (players, seed) = screen.assign(number);
-            assert_eq!(
-                (&players, seed),
-                (&screen.assign(number).0, screen.assign(number).1)
-            );
+            assert_eq!((&players, seed), (&screen.assign(number).0, screen.assign(number).1));
             for (i, (plus, minus)) in (0..).zip(players.plus.iter().zip(&players.minus)) {
                 assert_eq!(plus + minus, 2 * i + 100);
                 *(if *plus == i { &mut low } else { &mut high }) += 1;

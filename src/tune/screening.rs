@@ -53,9 +53,7 @@ pub fn run(args: &ScreenArgs, mut out: impl Write) -> Result<()> {
     let mut screen = load(args)?;
     play(args, &mut screen)?;
     for effect in screen.effects() {
-        let Factor {
-            name, low, high, ..
-        } = effect.factor;
+        let Factor { name, low, high, .. } = effect.factor;
         let (elo, error) = (effect.elo, effect.error);
         writeln!(out, "{name} {high} against {low}: {elo:+.1} +- {error:.1}")?;
     }
@@ -73,10 +71,7 @@ fn play(args: &ScreenArgs, screen: &mut Screen) -> Result<()> {
     while screen.games < args.games {
         let first = screen.matches;
         let numbers = first..first + players.count() as u64;
-        let matches: Vec<MatchRequest> = numbers
-            .clone()
-            .map(|number| request(screen, number, args.pairs))
-            .collect();
+        let matches: Vec<MatchRequest> = numbers.clone().map(|number| request(screen, number, args.pairs)).collect();
         for (number, tally) in numbers.zip(players.play(&matches)?) {
             let result = f64::from(tally.won) - f64::from(tally.lost);
             screen.count(number, 2 * u64::from(args.pairs), result);
@@ -107,11 +102,7 @@ fn load(args: &ScreenArgs) -> Result<Screen> {
     };
     let levels = |f: &Factor| (f.name.clone(), f.low, f.high);
     ensure!(
-        screen
-            .factors
-            .iter()
-            .map(levels)
-            .eq(factors.iter().map(levels)),
+        screen.factors.iter().map(levels).eq(factors.iter().map(levels)),
         "{}: the state is of a screening with other parameters or levels; use the same ones or another state file",
         args.state.display()
     );
@@ -147,26 +138,16 @@ fn factors(only: &[String], shake: f64) -> Result<Vec<Factor>> {
 fn default_levels(p: &Parameter, shake: f64) -> Factor {
     let by = ((shake * f64::from(p.step)).round() as i32).max(1);
     let level = |value: i32| value.clamp(p.min, p.max);
-    Factor::new(
-        p.name,
-        level(p.default.saturating_sub(by)),
-        level(p.default.saturating_add(by)),
-    )
+    Factor::new(p.name, level(p.default.saturating_sub(by)), level(p.default.saturating_add(by)))
 }
 
 /// Parses the levels of `NAME=LOW..HIGH`.
 fn with_levels(name: &str, levels: &str) -> Result<Factor> {
-    let p = tunable()
-        .find(|p| p.name == name)
-        .with_context(|| format!("{name} is not a tunable parameter"))?;
+    let p = tunable().find(|p| p.name == name).with_context(|| format!("{name} is not a tunable parameter"))?;
     let ends = levels.split_once("..");
     let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     let Some((low, high)) = ends else {
-        bail!(
-            "{name}={levels}: expected LOW..HIGH, such as {}..{}",
-            p.min,
-            p.max
-        );
+        bail!("{name}={levels}: expected LOW..HIGH, such as {}..{}", p.min, p.max);
     };
     let range = p.min..=p.max;
     ensure!(
@@ -183,8 +164,6 @@ fn line(screen: &Screen, before: u64, all: u64, seconds: f64) -> String {
     let rate = (screen.games - before) as f64 / seconds.max(1e-9);
     let left = short_time(all.saturating_sub(screen.games) as f64 / rate);
     let largest = screen.effects().into_iter().next();
-    let largest = largest.map_or_else(String::new, |e| {
-        format!(", {} {:+.1} +- {:.1}", e.factor.name, e.elo, e.error)
-    });
+    let largest = largest.map_or_else(String::new, |e| format!(", {} {:+.1} +- {:.1}", e.factor.name, e.elo, e.error));
     format!("{} of {all} games{largest}, {left} left", screen.games)
 }

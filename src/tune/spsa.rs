@@ -78,13 +78,7 @@ impl Spsa {
     /// Creates a run at iteration 0. `rate` is the learning rate of the last iteration. [`LAST_RATE`] suits the 100,000
     /// games of a test farm; a shorter run needs a larger rate.
     pub fn new(parameters: Vec<Tuned>, iterations: u64, rate: f64, seed: u64) -> Self {
-        Self {
-            parameters,
-            iterations,
-            done: 0,
-            seed,
-            rate,
-        }
+        Self { parameters, iterations, done: 0, seed, rate }
     }
 
     /// The versions that the next iteration compares. Repeated calls return the same versions until [`Spsa::learn`].
@@ -94,10 +88,7 @@ impl Spsa {
             // Stochastic rounding, so that a perturbation smaller than one has an effect on average.
             (t.clamped(t.value + sign * self.perturbation(t)) + dither).floor() as i32
         };
-        let mut contest = Contest {
-            plus: Vec::new(),
-            minus: Vec::new(),
-        };
+        let mut contest = Contest { plus: Vec::new(), minus: Vec::new() };
         for t in &self.parameters {
             let sign = sign(&mut rng);
             let dither = rng.next_u64() as f64 / 2f64.powi(64);
@@ -153,13 +144,7 @@ mod tests {
     use super::*;
 
     fn parameter(name: &'static str, default: i32) -> Tuned {
-        let parameter = Parameter {
-            name,
-            default,
-            min: 0,
-            max: 200,
-            step: 10,
-        };
+        let parameter = Parameter { name, default, min: 0, max: 200, step: 10 };
         Tuned::new(&parameter, 1.0)
     }
 

@@ -36,8 +36,7 @@ pub(super) fn load<T: DeserializeOwned>(path: &Path, kind: &str) -> Result<Optio
     }
     let text = fs::read_to_string(path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    let state = serde_json::from_str(&text)
-        .with_context(|| format!("{} is no state of a {kind}", path.display()))?;
+    let state = serde_json::from_str(&text).with_context(|| format!("{} is no state of a {kind}", path.display()))?;
     Ok(Some(state))
 }
 

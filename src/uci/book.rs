@@ -24,13 +24,7 @@ pub struct BookChoice {
 
 impl Default for BookChoice {
     fn default() -> Self {
-        Self {
-            own: false,
-            depth: 0,
-            book: None,
-            fixed_seed: 0,
-            seed: rng::arbitrary(),
-        }
+        Self { own: false, depth: 0, book: None, fixed_seed: 0, seed: rng::arbitrary() }
     }
 }
 

@@ -48,9 +48,7 @@ impl Command {
     /// Whether the command writes a file. The process must not exit before the file is complete.
     pub fn writes_file(&self) -> bool {
         match self {
-            Self::SetOption { name, .. } => {
-                options::find(name).is_some_and(|spec| spec.id == options::Id::SaveHash)
-            }
+            Self::SetOption { name, .. } => options::find(name).is_some_and(|spec| spec.id == options::Id::SaveHash),
             Self::Extra(extra, _) => *extra == Extra::ExportNet,
             _ => false,
         }
@@ -84,32 +82,12 @@ pub enum Extra {
 pub const EXTRAS: [(&str, Extra, &str); 9] = [
     ("d", Extra::Display, "show the board, its FEN and its key"),
     ("eval", Extra::Eval, "explain the static evaluation"),
-    (
-        "bench",
-        Extra::Bench,
-        "[depth] [threads] [hash]: search the bench positions",
-    ),
-    (
-        "perft",
-        Extra::Perft,
-        "DEPTH: count the move paths of that depth",
-    ),
+    ("bench", Extra::Bench, "[depth] [threads] [hash]: search the bench positions"),
+    ("perft", Extra::Perft, "DEPTH: count the move paths of that depth"),
     ("flip", Extra::Flip, "swap the colours of the position"),
-    (
-        "cpu",
-        Extra::Cpu,
-        "show the processor's features and the kernel in use",
-    ),
-    (
-        "genfens",
-        Extra::GenFens,
-        "N seed S book FILE|None: generate opening positions for OpenBench",
-    ),
-    (
-        "export_net",
-        Extra::ExportNet,
-        "[FILE]: write the network in use, unchanged, to a file",
-    ),
+    ("cpu", Extra::Cpu, "show the processor's features and the kernel in use"),
+    ("genfens", Extra::GenFens, "N seed S book FILE|None: generate opening positions for OpenBench"),
+    ("export_net", Extra::ExportNet, "[FILE]: write the network in use, unchanged, to a file"),
     ("help", Extra::Help, "show this list"),
 ];
 
@@ -139,14 +117,8 @@ impl FromStr for Command {
     fn from_str(line: &str) -> Result<Self, CommandError> {
         let mut words = Words::new(line);
         let first = words.peek().ok_or(CommandError::Empty)?;
-        if let Some((_, extra, _)) = EXTRAS
-            .iter()
-            .find(|(name, ..)| first.eq_ignore_ascii_case(name))
-        {
-            return Ok(Self::Extra(
-                *extra,
-                words.skip(1).map(String::from).collect(),
-            ));
+        if let Some((_, extra, _)) = EXTRAS.iter().find(|(name, ..)| first.eq_ignore_ascii_case(name)) {
+            return Ok(Self::Extra(*extra, words.skip(1).map(String::from).collect()));
         }
         while let Some(word) = words.next() {
             if let Some(command) = parse_protocol(word, &mut words) {
@@ -187,9 +159,7 @@ pub fn words() -> impl Iterator<Item = &'static str> {
 
 /// The command that starts with `keyword`, or `None` if that is not a keyword of the protocol.
 fn parse_protocol(keyword: &str, words: &mut Words) -> Option<Result<Command, CommandError>> {
-    let (_, parse) = PROTOCOL
-        .iter()
-        .find(|(name, _)| keyword.eq_ignore_ascii_case(name))?;
+    let (_, parse) = PROTOCOL.iter().find(|(name, _)| keyword.eq_ignore_ascii_case(name))?;
     Some(parse(words))
 }
 
@@ -220,36 +190,24 @@ fn parse_set_option(words: &mut Words) -> Result<Command, CommandError> {
     if name.is_empty() {
         return Err(malformed("setoption: missing option name"));
     }
-    Ok(Command::SetOption {
-        name: name.join(" "),
-        value,
-    })
+    Ok(Command::SetOption { name: name.join(" "), value })
 }
 
 fn parse_position(words: &mut Words) -> Result<Command, CommandError> {
-    let is_start =
-        |word: &str| word.eq_ignore_ascii_case("startpos") || word.eq_ignore_ascii_case("fen");
+    let is_start = |word: &str| word.eq_ignore_ascii_case("startpos") || word.eq_ignore_ascii_case("fen");
     let start = words.find(|word| is_start(word));
     let start = start.ok_or_else(|| malformed("position: expected 'startpos' or 'fen'"))?;
-    let before_moves: Vec<&str> = words
-        .take_while(|word| !word.eq_ignore_ascii_case("moves"))
-        .collect();
+    let before_moves: Vec<&str> = words.take_while(|word| !word.eq_ignore_ascii_case("moves")).collect();
     let moves = words.map(String::from).collect();
     if start.eq_ignore_ascii_case("fen") {
         if before_moves.is_empty() {
             return Err(malformed("position: missing FEN after 'fen'"));
         }
-        return Ok(Command::Position(PositionCommand {
-            fen: Some(before_moves.join(" ")),
-            moves,
-        }));
+        return Ok(Command::Position(PositionCommand { fen: Some(before_moves.join(" ")), moves }));
     }
     match before_moves.first() {
         // If this word were ignored, GUI and engine would have different positions.
-        Some(word) => Err(malformed(&format!(
-            "position: unexpected '{}'; expected the word 'moves'",
-            excerpt(word)
-        ))),
+        Some(word) => Err(malformed(&format!("position: unexpected '{}'; expected the word 'moves'", excerpt(word)))),
         None => Ok(Command::Position(PositionCommand { fen: None, moves })),
     }
 }
@@ -267,10 +225,7 @@ mod tests {
     }
 
     fn set(name: &str, value: Option<&str>) -> Result<Command, CommandError> {
-        Ok(Command::SetOption {
-            name: name.into(),
-            value: value.map(Into::into),
-        })
+        Ok(Command::SetOption { name: name.into(), value: value.map(Into::into) })
     }
 
     #[test]
@@ -298,74 +253,38 @@ mod tests {
     #[test]
     fn setoption_keeps_spaces_and_case_of_the_value() {
         assert_eq!(parse("setoption name Clear Hash"), set("Clear Hash", None));
-        assert_eq!(
-            parse("setoption NAME hash VALUE 32"),
-            set("hash", Some("32"))
-        );
+        assert_eq!(parse("setoption NAME hash VALUE 32"), set("hash", Some("32")));
         assert_eq!(
             parse("setoption name Debug  Log File value  My  Log.txt "),
             set("Debug Log File", Some("My  Log.txt"))
         );
-        assert_eq!(
-            parse("setoption name EvalFile value"),
-            set("EvalFile", Some(""))
-        );
+        assert_eq!(parse("setoption name EvalFile value"), set("EvalFile", Some("")));
     }
 
     #[test]
     fn parser_reads_position_commands() {
         let position = |fen: Option<&str>, moves: &[&str]| {
             let moves = moves.iter().map(|&m| m.into()).collect();
-            Ok(Command::Position(PositionCommand {
-                fen: fen.map(Into::into),
-                moves,
-            }))
+            Ok(Command::Position(PositionCommand { fen: fen.map(Into::into), moves }))
         };
         assert_eq!(parse("position startpos"), position(None, &[]));
         assert_eq!(parse("position startpos moves"), position(None, &[]));
-        assert_eq!(
-            parse("position startpos moves e2e4 e7e5"),
-            position(None, &["e2e4", "e7e5"])
-        );
-        assert_eq!(
-            parse("position fen 8/8/8 w - - moves a1a2"),
-            position(Some("8/8/8 w - -"), &["a1a2"])
-        );
+        assert_eq!(parse("position startpos moves e2e4 e7e5"), position(None, &["e2e4", "e7e5"]));
+        assert_eq!(parse("position fen 8/8/8 w - - moves a1a2"), position(Some("8/8/8 w - -"), &["a1a2"]));
     }
 
     #[test]
     fn malformed_lines_are_reported_as_such() {
-        let lines = [
-            "position",
-            "position fen",
-            "position fen moves e2e4",
-            "position startpos e2e4",
-            "setoption",
-        ];
-        let more = [
-            "setoption name",
-            "setoption value 3",
-            "setoption name value 3",
-            "debug maybe",
-            "debug",
-        ];
+        let lines = ["position", "position fen", "position fen moves e2e4", "position startpos e2e4", "setoption"];
+        let more = ["setoption name", "setoption value 3", "setoption name value 3", "debug maybe", "debug"];
         for line in lines.into_iter().chain(more) {
-            assert!(
-                matches!(parse(line), Err(CommandError::Malformed(_))),
-                "{line}"
-            );
+            assert!(matches!(parse(line), Err(CommandError::Malformed(_))), "{line}");
         }
     }
 
     #[test]
     fn parser_reads_commands_beyond_uci() {
         assert_eq!(parse("d"), Ok(Command::Extra(Extra::Display, vec![])));
-        assert_eq!(
-            parse("bench 5 1 16"),
-            Ok(Command::Extra(
-                Extra::Bench,
-                vec!["5".into(), "1".into(), "16".into()]
-            ))
-        );
+        assert_eq!(parse("bench 5 1 16"), Ok(Command::Extra(Extra::Bench, vec!["5".into(), "1".into(), "16".into()])));
     }
 }

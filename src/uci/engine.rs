@@ -127,10 +127,7 @@ impl Engine {
         if let Err(panic) = handled {
             self.mailbox.set_long_job(false);
             self.mailbox.reset_writes();
-            self.output.error(&format!(
-                "internal error: {}; this is a bug, please report it",
-                panic_text(&*panic)
-            ));
+            self.output.error(&format!("internal error: {}; this is a bug, please report it", panic_text(&*panic)));
         }
     }
 
@@ -158,8 +155,7 @@ impl Engine {
             }
             Command::Position(command) => {
                 if let Err(reason) = self.set_position(&command) {
-                    self.output
-                        .error(&format!("position: {reason}; the position is unchanged"));
+                    self.output.error(&format!("position: {reason}; the position is unchanged"));
                 }
             }
             Command::Go(go) => self.go(number, &go),
@@ -193,12 +189,10 @@ impl Engine {
             }
         };
         for (index, text) in command.moves.iter().enumerate() {
-            let m = position
-                .parse_uci(&text.to_ascii_lowercase())
-                .map_err(|error| {
-                    let reason = reason::chain(&error);
-                    format!("move {} ('{}'): {reason}", index + 1, excerpt(text))
-                })?;
+            let m = position.parse_uci(&text.to_ascii_lowercase()).map_err(|error| {
+                let reason = reason::chain(&error);
+                format!("move {} ('{}'): {reason}", index + 1, excerpt(text))
+            })?;
             position.do_move(m);
         }
         self.position = position;
@@ -237,24 +231,15 @@ impl Engine {
         if self.debug {
             self.output.info(&format!("go: {}", go::describe(&limits)));
         }
-        let printer = Arc::new(Printer::new(
-            setting,
-            self.output.clone(),
-            self.mailbox.clone(),
-        ));
+        let printer = Arc::new(Printer::new(setting, self.output.clone(), self.mailbox.clone()));
         self.search = number;
-        self.mailbox
-            .begin_search(number, go::is_endless(&limits), limits.ponder);
+        self.mailbox.begin_search(number, go::is_endless(&limits), limits.ponder);
         let (position, options) = (self.position.clone(), self.settings.for_search());
         let started = catch_unwind(AssertUnwindSafe(|| {
-            self.pool()
-                .go(position, limits, options, Arc::clone(&printer) as _);
+            self.pool().go(position, limits, options, Arc::clone(&printer) as _);
         }));
         if let Err(panic) = started {
-            self.output.error(&format!(
-                "internal error: {}; this is a bug, please report it",
-                panic_text(&*panic)
-            ));
+            self.output.error(&format!("internal error: {}; this is a bug, please report it", panic_text(&*panic)));
             printer.rescue();
         }
         self.mailbox.catch_up(number);
@@ -271,8 +256,7 @@ impl Engine {
         };
         let (position, chess960) = (&self.position, self.settings.chess960);
         let (san, name) = (position.san(found.m), position.uci(found.m, chess960));
-        self.output
-            .info(&format!("Book: {san}, weight {}", found.weight));
+        self.output.info(&format!("Book: {san}, weight {}", found.weight));
         self.output.line(format!("bestmove {name}"));
         true
     }
@@ -325,9 +309,7 @@ impl Engine {
                     self.output.info(&format!("EvalFile: {reason}"));
                 }
             },
-            Id::SyzygyPath => {
-                self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned()))
-            }
+            Id::SyzygyPath => self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned())),
             Id::ClearHash => self.change(spec.name, Change::Clear),
             Id::SaveHash => self.change(spec.name, Change::SaveHash(self.hash_file(spec.name)?)),
             Id::LoadHash => self.change(spec.name, Change::LoadHash(self.hash_file(spec.name)?)),
@@ -356,8 +338,7 @@ impl Engine {
             let reason = reason::chain(&error);
             format!("Book File: {reason}; the book in use is unchanged")
         })?;
-        self.output
-            .info(&format!("Book File: {} moves", book.len()));
+        self.output.info(&format!("Book File: {} moves", book.len()));
         self.settings.book.book = Some(Arc::new(book));
         Ok(())
     }
@@ -377,18 +358,16 @@ impl Engine {
                 path.display(),
                 table.file_bytes as f64 / 1e6
             )),
-            Err(error) => self.output.error(&format!(
-                "{name}: {}; the table in use is unchanged",
-                reason::chain(&error)
-            )),
+            Err(error) => {
+                self.output.error(&format!("{name}: {}; the table in use is unchanged", reason::chain(&error)))
+            }
         }
     }
 
     /// Applies a change now, or after the running search.
     fn change(&mut self, name: &str, change: Change) {
         if self.mailbox.is_searching() {
-            self.output
-                .info(&format!("{name}: will be applied after this search"));
+            self.output.info(&format!("{name}: will be applied after this search"));
             self.postponed.push(change);
         } else {
             self.apply(change);
@@ -427,10 +406,9 @@ impl Engine {
             }
             Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
                 Ok(loaded) => report_tables(&self.output, &loaded),
-                Err(error) => self.output.error(&format!(
-                    "SyzygyPath: {}; the tables in use are unchanged",
-                    reason::chain(&error)
-                )),
+                Err(error) => self
+                    .output
+                    .error(&format!("SyzygyPath: {}; the tables in use are unchanged", reason::chain(&error))),
             },
             Change::SaveHash(path) => {
                 self.hash_on_disk(&path, true);
@@ -453,32 +431,26 @@ impl Engine {
             Extra::Cpu => self.output.line(tools::cpu::report().trim_end()),
             Extra::Eval => {
                 let network = self.pool().network();
-                self.output
-                    .line(tools::eval::explain(&self.position, &network).trim_end());
+                self.output.line(tools::eval::explain(&self.position, &network).trim_end());
             }
             Extra::Flip => {
                 let flipped = extra::flipped(&self.position.fen());
                 match Position::from_fen(&flipped, self.position.castling_mode()) {
                     Ok(position) => self.position = position,
-                    Err(error) => self.output.error(&format!(
-                        "flip: {}; the position is unchanged",
-                        reason::chain(&error)
-                    )),
+                    Err(error) => {
+                        self.output.error(&format!("flip: {}; the position is unchanged", reason::chain(&error)))
+                    }
                 }
             }
             Extra::Perft => match arguments.first().and_then(|text| text.parse().ok()) {
                 Some(depth) => self.perft(number, depth),
-                None => self
-                    .output
-                    .error("perft: missing depth; expected a number of plies"),
+                None => self.output.error("perft: missing depth; expected a number of plies"),
             },
             Extra::ExportNet => {
                 let network = self.pool().network();
                 match tools::net::export_named(&network, unquoted(&arguments.join(" "))) {
                     Ok(summary) => self.output.info(&format!("network saved to {summary}")),
-                    Err(error) => self
-                        .output
-                        .error(&format!("export_net: {}", reason::chain(&error))),
+                    Err(error) => self.output.error(&format!("export_net: {}", reason::chain(&error))),
                 }
                 self.mailbox.write_done();
             }
@@ -490,9 +462,7 @@ impl Engine {
         let (mailbox, output) = (&self.mailbox, &self.output);
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
-        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
-            mailbox.is_stopped(number)
-        });
+        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| mailbox.is_stopped(number));
         mailbox.set_long_job(false);
     }
 
@@ -512,18 +482,16 @@ impl Engine {
 /// Reports a number of threads below the requested one.
 fn report_threads(output: &Output, requested: usize, obtained: usize) {
     if obtained < requested && threads::EXIST {
-        output.info(&format!(
-            "Threads: cannot start {requested} threads; using {obtained}"
-        ));
+        output.info(&format!("Threads: cannot start {requested} threads; using {obtained}"));
     }
 }
 
 /// Reports a table below the requested size.
 fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemory>) {
     match obtained {
-        Ok(obtained) if obtained < requested => output.info(&format!(
-            "Hash: not enough memory for {requested} MiB; using {obtained} MiB"
-        )),
+        Ok(obtained) if obtained < requested => {
+            output.info(&format!("Hash: not enough memory for {requested} MiB; using {obtained} MiB"))
+        }
         Ok(_) => {}
         Err(error) => output.error(&format!("Hash: {error}")),
     }
@@ -533,16 +501,8 @@ fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemo
 fn report_tables(output: &Output, loaded: &LoadedTables) {
     let found = format!("{} files, up to {} men", loaded.files, loaded.men);
     if !loaded.problems.is_empty() {
-        let used: Vec<_> = loaded
-            .directories
-            .iter()
-            .map(|directory| format!("'{}'", directory.display()))
-            .collect();
-        output.error(&format!(
-            "SyzygyPath: {}; using {found} in {}",
-            loaded.problems_in_words(),
-            used.join(", ")
-        ));
+        let used: Vec<_> = loaded.directories.iter().map(|directory| format!("'{}'", directory.display())).collect();
+        output.error(&format!("SyzygyPath: {}; using {found} in {}", loaded.problems_in_words(), used.join(", ")));
     } else if loaded.files > 0 {
         output.info(&format!("SyzygyPath: {found}"));
     }
@@ -562,27 +522,21 @@ fn open_log(value: &OptionValue) -> Result<Option<File>, String> {
 
 /// A path without surrounding quotes.
 fn unquoted(path: &str) -> &str {
-    let inner = ['"', '\'']
-        .iter()
-        .find_map(|&quote| path.strip_prefix(quote)?.strip_suffix(quote));
+    let inner = ['"', '\''].iter().find_map(|&quote| path.strip_prefix(quote)?.strip_suffix(quote));
     inner.unwrap_or(path).trim()
 }
 
 /// Message of a panic.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without a message")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }
 
 /// The search parameters as options; empty without the feature `tune`.
 #[cfg(feature = "tune")]
 fn tuning_declarations() -> Vec<String> {
     let spin = |p: &crate::search::params::Parameter| {
-        format!(
-            "option name {} type spin default {} min {} max {}",
-            p.name, p.default, p.min, p.max
-        )
+        format!("option name {} type spin default {} min {} max {}", p.name, p.default, p.min, p.max)
     };
     crate::search::params::TABLE.iter().map(spin).collect()
 }
@@ -595,30 +549,19 @@ fn tuning_declarations() -> Vec<String> {
 /// Sets a search parameter.
 #[cfg(feature = "tune")]
 fn set_parameter(name: &str, value: Option<&str>) -> Result<(), String> {
-    let parameter = crate::search::params::TABLE
-        .iter()
-        .find(|p| p.name.eq_ignore_ascii_case(name));
+    let parameter = crate::search::params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
     let Some(p) = parameter else {
         return Err(unknown_option(name));
     };
-    let number = value
-        .and_then(|text| text.trim().parse().ok())
-        .filter(|number| (p.min..=p.max).contains(number));
-    let refusal = || {
-        format!(
-            "setoption {}: the value must be an integer from {} to {}",
-            p.name, p.min, p.max
-        )
-    };
+    let number = value.and_then(|text| text.trim().parse().ok()).filter(|number| (p.min..=p.max).contains(number));
+    let refusal = || format!("setoption {}: the value must be an integer from {} to {}", p.name, p.min, p.max);
     crate::search::params::set(p.name, number.ok_or_else(refusal)?);
     Ok(())
 }
 
 #[cfg(not(feature = "tune"))]
 fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
-    let parameter = crate::search::params::TABLE
-        .iter()
-        .find(|p| p.name.eq_ignore_ascii_case(name));
+    let parameter = crate::search::params::TABLE.iter().find(|p| p.name.eq_ignore_ascii_case(name));
     Err(parameter.map_or_else(
         || unknown_option(name),
         |p| {
@@ -629,8 +572,5 @@ fn set_parameter(name: &str, _value: Option<&str>) -> Result<(), String> {
 }
 
 fn unknown_option(name: &str) -> String {
-    format!(
-        "setoption: unknown option '{}'; type 'help' for the list",
-        excerpt(name)
-    )
+    format!("setoption: unknown option '{}'; type 'help' for the list", excerpt(name))
 }

@@ -22,13 +22,10 @@ pub struct LoadedNet {
 /// The value of the option without surrounding quotes; `None` for the embedded net.
 pub fn file_name(value: &str) -> Option<&str> {
     let value = value.trim();
-    let unquoted = ['"', '\'']
-        .iter()
-        .find_map(|&quote| value.strip_prefix(quote)?.strip_suffix(quote));
+    let unquoted = ['"', '\''].iter().find_map(|&quote| value.strip_prefix(quote)?.strip_suffix(quote));
     let name = unquoted.unwrap_or(value).trim();
-    let is_embedded = name.is_empty()
-        || name.eq_ignore_ascii_case(EMBEDDED_NET)
-        || name.eq_ignore_ascii_case("<empty>");
+    let is_embedded =
+        name.is_empty() || name.eq_ignore_ascii_case(EMBEDDED_NET) || name.eq_ignore_ascii_case("<empty>");
     (!is_embedded).then_some(name)
 }
 
@@ -37,11 +34,7 @@ pub fn load(value: &str) -> Result<LoadedNet, String> {
     let Some(name) = file_name(value) else {
         let network = Network::embedded();
         let summary = format!("EvalFile: {EMBEDDED_NAME}, {}", describe(&network));
-        return Ok(LoadedNet {
-            network,
-            name: EMBEDDED_NAME.to_owned(),
-            summary,
-        });
+        return Ok(LoadedNet { network, name: EMBEDDED_NAME.to_owned(), summary });
     };
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
     let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.display()));
@@ -50,16 +43,9 @@ pub fn load(value: &str) -> Result<LoadedNet, String> {
         return Err(failed(&"not a regular file"));
     }
     let network = Network::from_file(&path).map_err(|error| failed(&error))?;
-    let name = path.file_name().map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    );
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let summary = format!("EvalFile: {name}, {}", describe(&network));
-    Ok(LoadedNet {
-        network: Arc::new(network),
-        name,
-        summary,
-    })
+    Ok(LoadedNet { network: Arc::new(network), name, summary })
 }
 
 /// Name of the embedded net.
@@ -68,23 +54,13 @@ pub const EMBEDDED_NAME: &str = "the embedded net";
 /// Shape, description, size and hash of a net, in this order, because a GUI may show only the beginning.
 fn describe(network: &Network) -> String {
     let info = network.info();
-    format!(
-        "{}, \"{}\", {} bytes, sha256 {}",
-        info.architecture,
-        excerpt(&info.description),
-        info.size,
-        info.sha256
-    )
+    format!("{}, \"{}\", {} bytes, sha256 {}", info.architecture, excerpt(&info.description), info.size, info.sha256)
 }
 
 /// Folders in which a relative path is searched, in this order. GUIs start engines in folders of their own choice.
 fn folders() -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::new(), PathBuf::from("nets")];
-    if let Some(folder) = std::env::current_exe()
-        .ok()
-        .as_deref()
-        .and_then(Path::parent)
-    {
+    if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
         folders.push(folder.to_owned());
         folders.push(folder.join("nets"));
     }
@@ -93,10 +69,7 @@ fn folders() -> Vec<PathBuf> {
 
 /// Path of the file in the first folder that contains it. (Joining an absolute path yields that path.)
 fn find(name: &Path, folders: &[PathBuf]) -> Option<PathBuf> {
-    folders
-        .iter()
-        .map(|folder| folder.join(name))
-        .find(|path| path.exists())
+    folders.iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
 fn not_found(name: &str) -> String {
@@ -115,18 +88,14 @@ mod tests {
         for value in ["", "<default>", "<empty>", " <DEFAULT> ", "\"\""] {
             assert_eq!(file_name(value), None, "{value}");
         }
-        assert_eq!(
-            file_name(" \"my nets/a b.nnue\" "),
-            Some("my nets/a b.nnue")
-        );
+        assert_eq!(file_name(" \"my nets/a b.nnue\" "), Some("my nets/a b.nnue"));
         assert_eq!(file_name("'x.nnue'"), Some("x.nnue"));
         assert_eq!(file_name("it's.nnue"), Some("it's.nnue"));
     }
 
     #[test]
     fn find_searches_every_folder() {
-        let root =
-            std::env::temp_dir().join(format!("zoothera-evalfile-{}.tmp", std::process::id()));
+        let root = std::env::temp_dir().join(format!("zoothera-evalfile-{}.tmp", std::process::id()));
         let nets = root.join("nets");
         std::fs::create_dir_all(&nets).expect("a temporary folder");
         std::fs::write(nets.join("a b.nnue"), b"x").expect("a temporary file");
@@ -141,9 +110,6 @@ mod tests {
     #[test]
     fn error_for_missing_net_names_the_folders() {
         let error = load("no such net.nnue").err().unwrap_or_default();
-        assert!(
-            error.contains("no such net.nnue") && error.contains("nets"),
-            "{error}"
-        );
+        assert!(error.contains("no such net.nnue") && error.contains("nets"), "{error}");
     }
 }

@@ -21,18 +21,11 @@ const MAX_PERFT_DEPTH: i64 = 64;
 /// Commands and options, one per line.
 pub fn help() -> String {
     let mut lines = vec![
-        format!(
-            "UCI: {}",
-            command::protocol_words().collect::<Vec<_>>().join(" ")
-        ),
+        format!("UCI: {}", command::protocol_words().collect::<Vec<_>>().join(" ")),
         format!("  go  {}", go::keywords().collect::<Vec<_>>().join(" ")),
         String::from("Beyond UCI:"),
     ];
-    lines.extend(
-        EXTRAS
-            .iter()
-            .map(|(name, _, doc)| format!("  {name:<10} {doc}")),
-    );
+    lines.extend(EXTRAS.iter().map(|(name, _, doc)| format!("  {name:<10} {doc}")));
     lines.push("Options (setoption name NAME value VALUE):".into());
     lines.extend(OPTIONS.iter().map(|spec| {
         let range = match spec.kind {
@@ -49,16 +42,8 @@ pub fn help() -> String {
 }
 
 /// Runs a tool that prints lines.
-pub fn tool(
-    tool: Extra,
-    arguments: &[String],
-    network: Arc<Network>,
-    output: &Output,
-) -> Result<()> {
-    let mut out = Lines {
-        output,
-        rest: Vec::new(),
-    };
+pub fn tool(tool: Extra, arguments: &[String], network: Arc<Network>, output: &Output) -> Result<()> {
+    let mut out = Lines { output, rest: Vec::new() };
     if tool == Extra::GenFens {
         let request = genfens::Request::parse(&arguments.join(" "))?;
         genfens::run(&request, network, &mut out)
@@ -90,19 +75,10 @@ impl Write for Lines<'_> {
 }
 
 /// Counts the move paths below each move, until `is_stopped` returns true.
-pub fn perft(
-    position: &mut Position,
-    depth: i64,
-    chess960: bool,
-    output: &Output,
-    is_stopped: &dyn Fn() -> bool,
-) {
+pub fn perft(position: &mut Position, depth: i64, chess960: bool, output: &Output, is_stopped: &dyn Fn() -> bool) {
     let start = std::time::Instant::now();
     let depth = depth.clamp(1, MAX_PERFT_DEPTH) as u32;
-    let mut lines = Lines {
-        output,
-        rest: Vec::new(),
-    };
+    let mut lines = Lines { output, rest: Vec::new() };
     let counted = divide(position, depth, chess960, is_stopped, &mut lines);
     let Ok(Some(total)) = counted else {
         return output.info("perft: stopped");
@@ -115,20 +91,12 @@ pub fn perft(
 /// The FEN with the colours exchanged and the ranks reversed.
 pub fn flipped(fen: &str) -> String {
     let swap = |c: char| {
-        if c.is_ascii_uppercase() {
-            c.to_ascii_lowercase()
-        } else {
-            c.to_ascii_uppercase()
-        }
+        if c.is_ascii_uppercase() { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() }
     };
     let mut fields: Vec<String> = fen.split(' ').map(String::from).collect();
     if let Some(board) = fields.first_mut() {
-        *board = board
-            .split('/')
-            .rev()
-            .map(|rank| rank.chars().map(swap).collect::<String>())
-            .collect::<Vec<_>>()
-            .join("/");
+        *board =
+            board.split('/').rev().map(|rank| rank.chars().map(swap).collect::<String>()).collect::<Vec<_>>().join("/");
     }
     if let Some(turn) = fields.get_mut(1) {
         *turn = if turn == "w" { "b".into() } else { "w".into() };
@@ -158,10 +126,7 @@ mod tests {
         let flip = "rnbqkbnr/ppppp1pp/8/4Pp2/8/8/PPPP1PPP/RNBQKBNR w Kkq f6 0 3";
         assert_eq!(flipped(fen), flip);
         assert_eq!(flipped(flip), fen);
-        assert_eq!(
-            flipped("4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
-            "4k3/8/8/8/8/8/8/4K3 b - - 0 1"
-        );
+        assert_eq!(flipped("4k3/8/8/8/8/8/8/4K3 w - - 0 1"), "4k3/8/8/8/8/8/8/4K3 b - - 0 1");
     }
 
     #[test]
@@ -172,10 +137,7 @@ mod tests {
         perft(&mut Position::startpos(), 60, false, &output, &|| true);
         output.flush(Duration::from_secs(5));
         let text = page.text();
-        assert!(
-            text.contains("e2e4: 600\n") && text.contains("Nodes searched: 8902\n"),
-            "{text}"
-        );
+        assert!(text.contains("e2e4: 600\n") && text.contains("Nodes searched: 8902\n"), "{text}");
         assert!(text.contains("perft: stopped"));
     }
 

@@ -102,10 +102,7 @@ pub fn keywords() -> impl Iterator<Item = &'static str> {
 }
 
 fn keyword(word: &str) -> Option<Keyword> {
-    KEYWORDS
-        .iter()
-        .find(|(name, _)| word.eq_ignore_ascii_case(name))
-        .map(|&(_, keyword)| keyword)
+    KEYWORDS.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|&(_, keyword)| keyword)
 }
 
 impl GoCommand {
@@ -143,10 +140,7 @@ impl GoCommand {
         };
         words.next();
         let Some(value) = integer(text) else {
-            self.problems.push(format!(
-                "go {name}: expected an integer, found '{}'",
-                excerpt(text)
-            ));
+            self.problems.push(format!("go {name}: expected an integer, found '{}'", excerpt(text)));
             return;
         };
         let place = match quantity {
@@ -173,10 +167,7 @@ impl GoCommand {
             move_time: self.move_time.map(milliseconds),
             depth: self.depth.map(|depth| depth.clamp(1, MAX_DEPTH) as i32),
             nodes: self.nodes.map(|nodes| nodes.max(1) as u64),
-            mate: self
-                .mate
-                .filter(|&moves| moves > 0)
-                .map(|moves| moves.min(MAX_DEPTH) as i32),
+            mate: self.mate.filter(|&moves| moves > 0).map(|moves| moves.min(MAX_DEPTH) as i32),
             infinite: self.infinite,
             ponder: self.ponder,
             search_moves: self.chosen_moves(position, &mut problems),
@@ -234,9 +225,7 @@ impl GoCommand {
         let mut time = self.time;
         time[us] = time[us].or(time[them]);
         // Without any clock but with an increment, the increment is the available time.
-        let increment_alone = self.increment[us]
-            .or(self.increment[them])
-            .filter(|&ms| ms > 0);
+        let increment_alone = self.increment[us].or(self.increment[them]).filter(|&ms| ms > 0);
         time[us] = time[us].or(increment_alone);
         [0, 1].map(|side| SideClock {
             time: time[side].map(|ms| ms.clamp(1, MAX_CLOCK)),
@@ -288,12 +277,7 @@ fn moves(words: &mut Words) -> Vec<String> {
 }
 
 /// The legal moves of a list, without duplicates. Adds a message about the others to `problems`.
-fn resolve(
-    keyword: &str,
-    list: &[String],
-    position: &Position,
-    problems: &mut Vec<String>,
-) -> Vec<Move> {
+fn resolve(keyword: &str, list: &[String], position: &Position, problems: &mut Vec<String>) -> Vec<Move> {
     let mut legal = Vec::new();
     let mut illegal = Vec::new();
     for text in list {
@@ -304,10 +288,7 @@ fn resolve(
         }
     }
     if !illegal.is_empty() {
-        problems.push(format!(
-            "go {keyword}: ignored illegal moves: {}",
-            some_of(&illegal)
-        ));
+        problems.push(format!("go {keyword}: ignored illegal moves: {}", some_of(&illegal)));
     }
     legal
 }
@@ -324,32 +305,16 @@ pub fn describe(limits: &Limits) -> String {
     let mut parts = Vec::new();
     for (side, clock) in [("White", &limits.white), ("Black", &limits.black)] {
         if let Some(time) = clock.time {
-            parts.push(format!(
-                "{side} has {time} ms and {} ms a move",
-                clock.increment
-            ));
+            parts.push(format!("{side} has {time} ms and {} ms a move", clock.increment));
         }
     }
     let mut note = |text: Option<String>| parts.extend(text);
-    note(
-        limits
-            .moves_to_go
-            .map(|n| format!("{n} moves to the next control")),
-    );
-    note(
-        limits
-            .move_time
-            .map(|time| format!("{} ms", time.as_millis())),
-    );
+    note(limits.moves_to_go.map(|n| format!("{n} moves to the next control")));
+    note(limits.move_time.map(|time| format!("{} ms", time.as_millis())));
     note(limits.depth.map(|depth| format!("depth {depth}")));
     note(limits.nodes.map(|nodes| format!("{nodes} nodes")));
     note(limits.mate.map(|moves| format!("mate in {moves}")));
-    note(
-        limits
-            .search_moves
-            .as_ref()
-            .map(|list| format!("only {} root moves", list.len())),
-    );
+    note(limits.search_moves.as_ref().map(|list| format!("only {} root moves", list.len())));
     let excluded = limits.exclude_moves.len();
     note((excluded > 0).then(|| format!("without {excluded} root moves")));
     note(limits.infinite.then(|| "until stop".to_owned()));
@@ -375,16 +340,11 @@ mod tests {
 
     #[test]
     fn parser_accepts_parameters_in_any_order() {
-        let go = go(
-            "binc 4 depth 9 searchmoves e2e4 d2d4 WTIME 1 infinite btime 2 winc 3 movestogo 5 nodes 6 \
-             mate 7 movetime 8 ponder excludemoves a2a3",
-        );
+        let go = go("binc 4 depth 9 searchmoves e2e4 d2d4 WTIME 1 infinite btime 2 winc 3 movestogo 5 nodes 6 \
+             mate 7 movetime 8 ponder excludemoves a2a3");
         assert_eq!(go.time, [Some(1), Some(2)]);
         assert_eq!(go.increment, [Some(3), Some(4)]);
-        assert_eq!(
-            (go.moves_to_go, go.nodes, go.mate, go.move_time),
-            (Some(5), Some(6), Some(7), Some(8))
-        );
+        assert_eq!((go.moves_to_go, go.nodes, go.mate, go.move_time), (Some(5), Some(6), Some(7), Some(8)));
         assert!(go.infinite && go.ponder && go.problems.is_empty());
         assert_eq!(go.search_moves, Some(vec!["e2e4".into(), "d2d4".into()]));
         assert_eq!(go.exclude_moves, ["a2a3"]);
@@ -443,10 +403,7 @@ mod tests {
         assert_eq!(notes.len(), 3);
         assert_eq!(notes[1], "go nodes -3: using 1 node");
         assert!(go("depth 1 nodes 1 movetime 1 mate 1").notes().is_empty());
-        assert_eq!(
-            limits("movetime -5").0.move_time,
-            Some(Duration::from_millis(1))
-        );
+        assert_eq!(limits("movetime -5").0.move_time, Some(Duration::from_millis(1)));
         assert_eq!(limits("wtime -50 btime 1000").0.white.time, Some(1));
         assert_eq!(limits("wtime abc btime 1000").0.white.time, Some(1000));
         assert_eq!(limits("wtime abc btime 1000").1, 1);
@@ -475,10 +432,7 @@ mod tests {
     fn describe_lists_every_limit() {
         let text_of = |text: &str| describe(&limits(text).0);
         assert_eq!(text_of(""), "until stop");
-        assert_eq!(
-            text_of("depth 5 nodes 100 searchmoves e2e4"),
-            "depth 5, 100 nodes, only 1 root moves"
-        );
+        assert_eq!(text_of("depth 5 nodes 100 searchmoves e2e4"), "depth 5, 100 nodes, only 1 root moves");
         assert_eq!(
             text_of("wtime 1000 winc 10 btime 900 ponder"),
             "White has 1000 ms and 10 ms a move, Black has 900 ms and 0 ms a move, from ponderhit on"

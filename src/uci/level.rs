@@ -37,11 +37,7 @@ impl Default for LevelChoice {
 impl LevelChoice {
     /// The Elo of the level in force; `UCI_LimitStrength` has priority over `Skill Level`.
     fn elo_in_force(&self) -> Option<i32> {
-        if self.limit_strength {
-            Some(self.elo)
-        } else {
-            elo_of_skill(self.skill)
-        }
+        if self.limit_strength { Some(self.elo) } else { elo_of_skill(self.skill) }
     }
 
     /// The level to play at; `None` for full strength.
@@ -94,10 +90,7 @@ mod tests {
 
     #[test]
     fn new_game_changes_seed_unless_fixed() {
-        let mut choice = LevelChoice {
-            skill: 3,
-            ..LevelChoice::default()
-        };
+        let mut choice = LevelChoice { skill: 3, ..LevelChoice::default() };
         let seeds: Vec<u64> = (0..8)
             .map(|_| {
                 choice.new_game();
@@ -108,11 +101,7 @@ mod tests {
         choice.set_seed(7);
         choice.new_game();
         assert_eq!(choice.level().map(|level| level.seed), Some(7));
-        assert!(
-            choice
-                .change_message()
-                .is_some_and(|text| text.ends_with("Seed 7"))
-        );
+        assert!(choice.change_message().is_some_and(|text| text.ends_with("Seed 7")));
         assert_eq!(choice.change_message(), None);
     }
 }

@@ -13,10 +13,7 @@ use crate::util::kind::Kind;
 pub const INPUT: &str = ">>";
 pub const OUTPUT: &str = "<<";
 /// File kind of a log, recognised by its first line.
-const KIND: Kind = Kind {
-    name: "a debug log",
-    is: begins_as_log,
-};
+const KIND: Kind = Kind { name: "a debug log", is: begins_as_log };
 
 /// Opens a log for appending.
 ///
@@ -41,9 +38,7 @@ fn begins_as_log(head: &[u8]) -> bool {
     let [Some(seconds), Some(direction)] = [words.next(), words.next()] else {
         return false;
     };
-    let is_number = seconds
-        .iter()
-        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let is_number = seconds.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     is_number && [INPUT, OUTPUT].contains(&String::from_utf8_lossy(direction).as_ref())
 }
 

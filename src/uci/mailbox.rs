@@ -60,13 +60,7 @@ impl Mailbox {
     /// A mailbox, and the receiver for the engine thread.
     pub fn new() -> (Self, Receiver<Message>) {
         let (queue, messages) = unbounded();
-        (
-            Self {
-                shared: Arc::default(),
-                queue,
-            },
-            messages,
-        )
+        (Self { shared: Arc::default(), queue }, messages)
     }
 
     /// Sends a message that represents `bytes` of input.
@@ -203,7 +197,6 @@ impl Mailbox {
 
     /// Whether a search is running.
     pub fn is_searching(&self) -> bool {
-        self.controller()
-            .is_some_and(|controller| controller.is_searching())
+        self.controller().is_some_and(|controller| controller.is_searching())
     }
 }

@@ -41,21 +41,15 @@ pub fn run() -> anyhow::Result<()> {
     if audience != Audience::Gui {
         output.line(terminal::greeting());
     }
-    serve(std::io::stdin(), &output, audience, || {
-        std::process::exit(0)
-    });
+    serve(std::io::stdin(), &output, audience, || std::process::exit(0));
     Ok(())
 }
 
 /// Runs UCI on any input and output until all of the input is executed. Calls `exit` at a `quit`.
 pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audience, exit: fn()) {
     let (mailbox, messages) = Mailbox::new();
-    let reader = Reader {
-        mailbox: mailbox.clone(),
-        output: output.clone(),
-        reports_unknown: audience != Audience::Gui,
-        exit,
-    };
+    let reader =
+        Reader { mailbox: mailbox.clone(), output: output.clone(), reports_unknown: audience != Audience::Gui, exit };
     let mut engine = Engine::new(output.clone(), mailbox, audience);
     if threads::EXIST {
         std::thread::spawn(move || reader.run(input));
@@ -77,9 +71,7 @@ pub fn run_with_commands(commands: &[String]) -> anyhow::Result<()> {
             Ok(Command::Quit) => break,
             Ok(command) => engine.handle(Message::Command(number, Box::new(command))),
             Err(CommandError::Empty) => {}
-            Err(CommandError::Unknown(reason) | CommandError::Malformed(reason)) => {
-                output.error(&reason)
-            }
+            Err(CommandError::Unknown(reason) | CommandError::Malformed(reason)) => output.error(&reason),
         }
         engine.wait();
         messages.try_iter().for_each(drop); // Only `SearchEnded`: the searches are over.

@@ -81,11 +81,7 @@ pub enum OptionValue {
 impl OptionValue {
     /// The integer, or 0 for another type.
     pub fn int(&self) -> i64 {
-        if let Self::Int(value) = self {
-            *value
-        } else {
-            0
-        }
+        if let Self::Int(value) = self { *value } else { 0 }
     }
     /// The flag, or false for another type.
     pub fn flag(&self) -> bool {
@@ -93,11 +89,7 @@ impl OptionValue {
     }
     /// The text, or an empty string for another type.
     pub fn text(&self) -> &str {
-        if let Self::Text(text) = self {
-            text
-        } else {
-            ""
-        }
+        if let Self::Text(text) = self { text } else { "" }
     }
 }
 
@@ -111,34 +103,14 @@ const ABOUT: &str = concat!(
 pub const EMBEDDED_NET: &str = "<default>";
 
 const fn spec(id: Id, name: &'static str, kind: OptionKind, doc: &'static str) -> Spec {
-    Spec {
-        id,
-        name,
-        kind,
-        doc,
-    }
+    Spec { id, name, kind, doc }
 }
 
 /// Every option, in the order in which GUIs show them.
 pub const OPTIONS: [Spec; 28] = [
-    spec(
-        Id::Hash,
-        "Hash",
-        OptionKind::Spin(16, 1, 33_554_432),
-        "size of the transposition table in MiB",
-    ),
-    spec(
-        Id::Threads,
-        "Threads",
-        OptionKind::Spin(1, 1, 1024),
-        "number of search threads",
-    ),
-    spec(
-        Id::MultiPv,
-        "MultiPV",
-        OptionKind::Spin(1, 1, 256),
-        "number of best lines shown",
-    ),
+    spec(Id::Hash, "Hash", OptionKind::Spin(16, 1, 33_554_432), "size of the transposition table in MiB"),
+    spec(Id::Threads, "Threads", OptionKind::Spin(1, 1, 1024), "number of search threads"),
+    spec(Id::MultiPv, "MultiPV", OptionKind::Spin(1, 1, 256), "number of best lines shown"),
     spec(
         Id::Ponder,
         "Ponder",
@@ -151,84 +123,29 @@ pub const OPTIONS: [Spec; 28] = [
         OptionKind::Spin(10, 0, 5000),
         "ms reserved for the delays of GUI and network",
     ),
-    spec(
-        Id::EvalFile,
-        "EvalFile",
-        OptionKind::Text(EMBEDDED_NET),
-        ".nnue file to use instead of the embedded net",
-    ),
-    spec(
-        Id::ClearHash,
-        "Clear Hash",
-        OptionKind::Button,
-        "clear the transposition table and the histories",
-    ),
-    spec(
-        Id::HashFile,
-        "Hash File",
-        OptionKind::Text(""),
-        "file for Save Hash and Load Hash",
-    ),
-    spec(
-        Id::SaveHash,
-        "Save Hash",
-        OptionKind::Button,
-        "write the transposition table to Hash File",
-    ),
-    spec(
-        Id::LoadHash,
-        "Load Hash",
-        OptionKind::Button,
-        "fill the transposition table from Hash File",
-    ),
-    spec(
-        Id::OwnBook,
-        "OwnBook",
-        OptionKind::Check(false),
-        "play moves of Book File without a search",
-    ),
-    spec(
-        Id::BookFile,
-        "Book File",
-        OptionKind::Text(""),
-        "opening book in the Polyglot format (.bin)",
-    ),
-    spec(
-        Id::BookDepth,
-        "Book Depth",
-        OptionKind::Spin(20, 1, 255),
-        "last move number at which the book is probed",
-    ),
+    spec(Id::EvalFile, "EvalFile", OptionKind::Text(EMBEDDED_NET), ".nnue file to use instead of the embedded net"),
+    spec(Id::ClearHash, "Clear Hash", OptionKind::Button, "clear the transposition table and the histories"),
+    spec(Id::HashFile, "Hash File", OptionKind::Text(""), "file for Save Hash and Load Hash"),
+    spec(Id::SaveHash, "Save Hash", OptionKind::Button, "write the transposition table to Hash File"),
+    spec(Id::LoadHash, "Load Hash", OptionKind::Button, "fill the transposition table from Hash File"),
+    spec(Id::OwnBook, "OwnBook", OptionKind::Check(false), "play moves of Book File without a search"),
+    spec(Id::BookFile, "Book File", OptionKind::Text(""), "opening book in the Polyglot format (.bin)"),
+    spec(Id::BookDepth, "Book Depth", OptionKind::Spin(20, 1, 255), "last move number at which the book is probed"),
     spec(
         Id::BookSeed,
         "Book Seed",
         OptionKind::Spin(0, 0, 2_147_483_647),
         "seed for the choice between book moves; 0 means a new one for each game",
     ),
-    spec(
-        Id::Chess960,
-        "UCI_Chess960",
-        OptionKind::Check(false),
-        "send castling as king takes rook",
-    ),
-    spec(
-        Id::ShowWdl,
-        "UCI_ShowWDL",
-        OptionKind::Check(false),
-        "add win, draw and loss in permill to the score",
-    ),
+    spec(Id::Chess960, "UCI_Chess960", OptionKind::Check(false), "send castling as king takes rook"),
+    spec(Id::ShowWdl, "UCI_ShowWDL", OptionKind::Check(false), "add win, draw and loss in permill to the score"),
     spec(
         Id::AnalyseMode,
         "UCI_AnalyseMode",
         OptionKind::Check(false),
         "analysis instead of a game: draws count exactly 0",
     ),
-    spec(
-        Id::LimitStrength,
-        "UCI_LimitStrength",
-        OptionKind::Check(false),
-        "play at the level of UCI_Elo",
-    ),
+    spec(Id::LimitStrength, "UCI_LimitStrength", OptionKind::Check(false), "play at the level of UCI_Elo"),
     spec(
         Id::Elo,
         "UCI_Elo",
@@ -247,48 +164,23 @@ pub const OPTIONS: [Spec; 28] = [
         OptionKind::Spin(0, 0, 2_147_483_647),
         "seed for a level's errors; 0 means a new one for each game",
     ),
-    spec(
-        Id::SyzygyPath,
-        "SyzygyPath",
-        OptionKind::Text(""),
-        "directories of Syzygy tablebases",
-    ),
-    spec(
-        Id::SyzygyProbeDepth,
-        "SyzygyProbeDepth",
-        OptionKind::Spin(1, 1, 100),
-        "minimum depth of a tablebase probe",
-    ),
+    spec(Id::SyzygyPath, "SyzygyPath", OptionKind::Text(""), "directories of Syzygy tablebases"),
+    spec(Id::SyzygyProbeDepth, "SyzygyProbeDepth", OptionKind::Spin(1, 1, 100), "minimum depth of a tablebase probe"),
     spec(
         Id::SyzygyProbeLimit,
         "SyzygyProbeLimit",
         OptionKind::Spin(7, 0, 7),
         "maximum number of men for a tablebase probe",
     ),
-    spec(
-        Id::Syzygy50MoveRule,
-        "Syzygy50MoveRule",
-        OptionKind::Check(true),
-        "tablebase wins respect the 50-move rule",
-    ),
+    spec(Id::Syzygy50MoveRule, "Syzygy50MoveRule", OptionKind::Check(true), "tablebase wins respect the 50-move rule"),
     spec(
         Id::NodesTime,
         "nodestime",
         OptionKind::Spin(0, 0, 10_000),
         "nodes per ms if the clock counts nodes; 0 means real time",
     ),
-    spec(
-        Id::DebugLogFile,
-        "Debug Log File",
-        OptionKind::Text(""),
-        "copy all input and output to this file",
-    ),
-    spec(
-        Id::EngineAbout,
-        "UCI_EngineAbout",
-        OptionKind::Text(ABOUT),
-        "about this program",
-    ),
+    spec(Id::DebugLogFile, "Debug Log File", OptionKind::Text(""), "copy all input and output to this file"),
+    spec(Id::EngineAbout, "UCI_EngineAbout", OptionKind::Text(ABOUT), "about this program"),
 ];
 
 /// Other spellings in use by users and servers.
@@ -302,13 +194,8 @@ const ALIASES: [(&str, Id); 5] = [
 
 /// The option with this name, in any letter case.
 pub fn find(name: &str) -> Option<&'static Spec> {
-    let alias = ALIASES
-        .iter()
-        .find(|(alias, _)| alias.eq_ignore_ascii_case(name))
-        .map(|&(_, id)| id);
-    OPTIONS
-        .iter()
-        .find(|spec| alias == Some(spec.id) || spec.name.eq_ignore_ascii_case(name))
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map(|&(_, id)| id);
+    OPTIONS.iter().find(|spec| alias == Some(spec.id) || spec.name.eq_ignore_ascii_case(name))
 }
 
 impl Spec {
@@ -333,26 +220,15 @@ impl Spec {
         let name = self.name;
         let text = value.unwrap_or("").trim();
         let refusal = |allowed: &str| match value {
-            Some(_) => Err(format!(
-                "setoption {name}: expected {allowed}, found '{}'",
-                excerpt(text)
-            )),
-            None => Err(format!(
-                "setoption {name}: missing value; expected {allowed}"
-            )),
+            Some(_) => Err(format!("setoption {name}: expected {allowed}, found '{}'", excerpt(text))),
+            None => Err(format!("setoption {name}: missing value; expected {allowed}")),
         };
         match self.kind {
             OptionKind::Button => Ok(OptionValue::Press),
-            OptionKind::Text(_) if text.eq_ignore_ascii_case("<empty>") => {
-                Ok(OptionValue::Text(String::new()))
-            }
+            OptionKind::Text(_) if text.eq_ignore_ascii_case("<empty>") => Ok(OptionValue::Text(String::new())),
             OptionKind::Text(_) => Ok(OptionValue::Text(text.to_owned())),
-            OptionKind::Check(_) if text.eq_ignore_ascii_case("true") => {
-                Ok(OptionValue::Flag(true))
-            }
-            OptionKind::Check(_) if text.eq_ignore_ascii_case("false") => {
-                Ok(OptionValue::Flag(false))
-            }
+            OptionKind::Check(_) if text.eq_ignore_ascii_case("true") => Ok(OptionValue::Flag(true)),
+            OptionKind::Check(_) if text.eq_ignore_ascii_case("false") => Ok(OptionValue::Flag(false)),
             OptionKind::Check(_) => refusal("true or false"),
             OptionKind::Spin(_, min, max) => match text.parse() {
                 Ok(number) if (min..=max).contains(&number) => Ok(OptionValue::Int(number)),
@@ -374,10 +250,7 @@ impl Spec {
 
 /// The integer default of a spin option.
 pub fn default_int(id: Id) -> i64 {
-    OPTIONS
-        .iter()
-        .find(|spec| spec.id == id)
-        .map_or(0, |spec| spec.default_value().int())
+    OPTIONS.iter().find(|spec| spec.id == id).map_or(0, |spec| spec.default_value().int())
 }
 
 #[cfg(test)]
@@ -388,18 +261,10 @@ mod tests {
     fn declarations_conform_to_uci() {
         const RESERVED: [&str; 7] = ["name", "type", "default", "min", "max", "var", "value"];
         for spec in &OPTIONS {
-            assert!(
-                spec.name.split(' ').all(|word| !RESERVED.contains(&word)),
-                "{}",
-                spec.name
-            );
+            assert!(spec.name.split(' ').all(|word| !RESERVED.contains(&word)), "{}", spec.name);
             match spec.kind {
                 OptionKind::Spin(default, min, max) => {
-                    assert!(
-                        (min..=max).contains(&default)
-                            && i32::try_from(min).is_ok()
-                            && i32::try_from(max).is_ok()
-                    );
+                    assert!((min..=max).contains(&default) && i32::try_from(min).is_ok() && i32::try_from(max).is_ok());
                 }
                 OptionKind::Text(text) => {
                     assert!(text.split(' ').all(|word| !RESERVED.contains(&word)))
@@ -408,23 +273,11 @@ mod tests {
             }
         }
         let line = |name| find(name).map(Spec::declaration).unwrap_or_default();
-        assert_eq!(
-            line("hash"),
-            "option name Hash type spin default 16 min 1 max 33554432"
-        );
+        assert_eq!(line("hash"), "option name Hash type spin default 16 min 1 max 33554432");
         assert_eq!(line("clear hash"), "option name Clear Hash type button");
-        assert_eq!(
-            line("SyzygyPath"),
-            "option name SyzygyPath type string default <empty>"
-        );
-        assert_eq!(
-            line("evalfile"),
-            "option name EvalFile type string default <default>"
-        );
-        assert_eq!(
-            line("UCI_CHESS960"),
-            "option name UCI_Chess960 type check default false"
-        );
+        assert_eq!(line("SyzygyPath"), "option name SyzygyPath type string default <empty>");
+        assert_eq!(line("evalfile"), "option name EvalFile type string default <default>");
+        assert_eq!(line("UCI_CHESS960"), "option name UCI_Chess960 type check default false");
     }
 
     #[test]
@@ -455,9 +308,7 @@ mod tests {
     fn parser_accepts_every_default() {
         for spec in &OPTIONS {
             let text = spec.declaration();
-            let default = text
-                .split_once(" default ")
-                .map(|(_, rest)| rest.split(" min ").next().unwrap_or(""));
+            let default = text.split_once(" default ").map(|(_, rest)| rest.split(" min ").next().unwrap_or(""));
             let value = spec.parse(default);
             match spec.kind {
                 OptionKind::Text("") => assert_eq!(value, Ok(OptionValue::Text(String::new()))),
@@ -468,28 +319,15 @@ mod tests {
 
     #[test]
     fn find_ignores_case_and_accepts_aliases() {
-        for name in [
-            "Move Overhead",
-            "move overhead",
-            "MoveOverhead",
-            "Move_Overhead",
-        ] {
-            assert_eq!(
-                find(name).map(|spec| spec.id),
-                Some(Id::MoveOverhead),
-                "{name}"
-            );
+        for name in ["Move Overhead", "move overhead", "MoveOverhead", "Move_Overhead"] {
+            assert_eq!(find(name).map(|spec| spec.id), Some(Id::MoveOverhead), "{name}");
         }
         assert!(find("Contempt").is_none());
     }
 
     #[test]
     fn errors_of_bad_values_name_option_value_and_range() {
-        let parse = |name, value| {
-            find(name)
-                .map(|spec| spec.parse(value))
-                .unwrap_or(Err(String::new()))
-        };
+        let parse = |name, value| find(name).map(|spec| spec.parse(value)).unwrap_or(Err(String::new()));
         for (name, value) in [
             ("Hash", "abc"),
             ("Hash", "0"),

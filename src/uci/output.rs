@@ -41,19 +41,10 @@ impl Output {
     /// Writes to `sink` from a separate thread. Calls `on_closed` if a write fails.
     pub fn new(sink: impl Write + Send + 'static, on_closed: fn()) -> Self {
         let (queue, items) = unbounded();
-        let mut writer = Writer {
-            sink: Box::new(sink),
-            items,
-            start: Instant::now(),
-            log: None,
-            on_closed,
-        };
+        let mut writer = Writer { sink: Box::new(sink), items, start: Instant::now(), log: None, on_closed };
         if threads::EXIST {
             thread::spawn(move || while writer.wait() {});
-            return Self {
-                queue,
-                writer: None,
-            };
+            return Self { queue, writer: None };
         }
         let writer = Some(Arc::new(Mutex::new(writer)));
         Self { queue, writer }
@@ -164,10 +155,7 @@ impl Writer {
 fn note(log: &mut Option<File>, start: Instant, direction: &str, text: &str) {
     if let Some(file) = log {
         let seconds = start.elapsed().as_secs_f64();
-        let lines: String = text
-            .lines()
-            .map(|line| format!("{seconds:.6} {direction} {line}\n"))
-            .collect();
+        let lines: String = text.lines().map(|line| format!("{seconds:.6} {direction} {line}\n")).collect();
         if file.write_all(lines.as_bytes()).is_err() {
             *log = None;
         }
@@ -218,9 +206,6 @@ pub(crate) mod tests {
         output.flush(Duration::from_secs(5));
         let log = std::fs::read_to_string(&path).unwrap_or_default();
         let _ = std::fs::remove_file(&path);
-        assert!(
-            log.contains(">> isready\n") && log.contains("<< readyok\n"),
-            "{log}"
-        );
+        assert!(log.contains(">> isready\n") && log.contains("<< readyok\n"), "{log}");
     }
 }

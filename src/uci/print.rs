@@ -60,23 +60,11 @@ impl Printer {
     pub fn new(setting: Setting, output: Output, mailbox: Mailbox) -> Self {
         let is_over = setting.root.legal_moves().is_empty();
         if is_over {
-            let score = if setting.root.in_check() {
-                "mate 0"
-            } else {
-                "cp 0"
-            };
+            let score = if setting.root.in_check() { "mate 0" } else { "cp 0" };
             output.line(format!("info depth 0 score {score}"));
         }
         let board = Mutex::new(setting.root.clone());
-        Self {
-            setting,
-            output,
-            mailbox,
-            board,
-            last: Mutex::default(),
-            is_over,
-            done: OnceLock::new(),
-        }
+        Self { setting, output, mailbox, board, last: Mutex::default(), is_over, done: OnceLock::new() }
     }
 
     /// Prints `bestmove` with any legal move if `done` has not been called, for a search that failed.
@@ -92,8 +80,7 @@ impl Printer {
         self.final_lines(outcome);
         // The message is sent before the move. A GUI may answer the move with `isready`, and its reply must come after
         // the changes that were postponed until the end of this search.
-        self.mailbox
-            .send(Message::SearchEnded(self.setting.number), 0);
+        self.mailbox.send(Message::SearchEnded(self.setting.number), 0);
         self.output.line(self.best_move(outcome));
     }
 
@@ -122,9 +109,7 @@ impl Printer {
         lines.extend(outcome.others.iter().cloned());
         let printed = std::mem::take(&mut *self.last.lock());
         if printed.lines != lines || printed.nodes < outcome.progress.nodes {
-            lines
-                .iter()
-                .for_each(|line| self.line(line, &outcome.progress));
+            lines.iter().for_each(|line| self.line(line, &outcome.progress));
         }
     }
 
@@ -162,10 +147,7 @@ impl Printer {
     }
 
     fn uci_line(&self, line: &Line, progress: &Progress) -> String {
-        let mut text = format!(
-            "info depth {} seldepth {} multipv {}",
-            line.depth, line.seldepth, line.multipv
-        );
+        let mut text = format!("info depth {} seldepth {} multipv {}", line.depth, line.seldepth, line.multipv);
         push_score(&mut text, line.score);
         // Writing to a string cannot fail, here and below.
         let _ = match line.bound {
@@ -177,21 +159,11 @@ impl Printer {
             let [win, draw, loss] = line.wdl;
             let _ = write!(text, " wdl {win} {draw} {loss}");
         }
-        let _ = write!(
-            text,
-            " nodes {} nps {}",
-            progress.nodes,
-            nodes_per_second(progress.nodes, progress.time)
-        );
+        let _ = write!(text, " nodes {} nps {}", progress.nodes, nodes_per_second(progress.nodes, progress.time));
         if let Some(permill) = progress.hashfull {
             let _ = write!(text, " hashfull {permill}");
         }
-        let _ = write!(
-            text,
-            " tbhits {} time {}",
-            progress.tb_hits,
-            progress.time.as_millis()
-        );
+        let _ = write!(text, " tbhits {} time {}", progress.tb_hits, progress.time.as_millis());
         let moves = self.write_moves(&line.pv, |board, m| board.uci(m, self.setting.chess960));
         if !moves.is_empty() {
             let _ = write!(text, " pv {moves}");
@@ -219,8 +191,7 @@ impl Reporter for Printer {
             Audience::Gui => self.output.line(self.uci_line(line, progress)),
             Audience::Person { colour } => {
                 let moves = self.write_moves(&line.pv, Position::san);
-                self.output
-                    .line(terminal::report(line, progress, &moves, colour));
+                self.output.line(terminal::report(line, progress, &moves, colour));
             }
         }
     }
@@ -228,9 +199,7 @@ impl Reporter for Printer {
     fn current_move(&self, depth: i32, m: Move, number: usize) {
         if self.setting.audience == Audience::Gui {
             let name = self.setting.root.uci(m, self.setting.chess960);
-            self.output.line(format!(
-                "info depth {depth} currmove {name} currmovenumber {number}"
-            ));
+            self.output.line(format!("info depth {depth} currmove {name} currmovenumber {number}"));
         }
     }
 
@@ -260,11 +229,7 @@ mod tests {
     fn printer(fen: &str, chess960: bool) -> Bench {
         let page = Page::default();
         let output = Output::new(page.clone(), || {});
-        let mode = if chess960 {
-            CastlingMode::Chess960
-        } else {
-            CastlingMode::Standard
-        };
+        let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
         let setting = Setting {
             number: 1,
             root: Position::from_fen(fen, mode).expect("a valid FEN"),
@@ -273,11 +238,7 @@ mod tests {
             audience: Audience::Gui,
         };
         let printer = Printer::new(setting, output.clone(), Mailbox::new().0);
-        Bench {
-            page,
-            output,
-            printer,
-        }
+        Bench { page, output, printer }
     }
 
     impl Bench {
@@ -298,26 +259,13 @@ mod tests {
     }
 
     fn line(depth: i32, score: Score, pv: Vec<Move>) -> Line {
-        Line {
-            depth,
-            seldepth: depth + 2,
-            multipv: 1,
-            score,
-            bound: ScoreBound::Exact,
-            wdl: [500, 300, 200],
-            pv,
-        }
+        Line { depth, seldepth: depth + 2, multipv: 1, score, bound: ScoreBound::Exact, wdl: [500, 300, 200], pv }
     }
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
     fn progress() -> Progress {
-        Progress {
-            nodes: 2000,
-            time: Duration::from_millis(10),
-            hashfull: Some(3),
-            tb_hits: 0,
-        }
+        Progress { nodes: 2000, time: Duration::from_millis(10), hashfull: Some(3), tb_hits: 0 }
     }
 
     #[test]
@@ -325,9 +273,7 @@ mod tests {
         for (chess960, castle) in [(false, "e1g1"), (true, "e1h1")] {
             let bench = printer("4k3/8/8/8/8/8/8/4K2R w K - 0 1", chess960);
             let pv = bench.moves("e1h1 e8e7");
-            bench
-                .printer
-                .line(&line(3, Score::Centipawns(-12), pv), &progress());
+            bench.printer.line(&line(3, Score::Centipawns(-12), pv), &progress());
             let expected = "info depth 3 seldepth 5 multipv 1 score cp -12 wdl 500 300 200 nodes 2000 nps 200000 \
                             hashfull 3 tbhits 0 time 10 pv";
             assert_eq!(bench.text(), format!("{expected} {castle} e8e7\n"));
@@ -339,31 +285,17 @@ mod tests {
         let bench = printer(START, false);
         let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));
         bench.printer.line(&good, &progress());
-        let low = Line {
-            bound: ScoreBound::Upper,
-            depth: 5,
-            ..good.clone()
-        };
+        let low = Line { bound: ScoreBound::Upper, depth: 5, ..good.clone() };
         bench.printer.line(&low, &progress());
         let (best, ponder) = (Some(good.pv[0]), Some(good.pv[1]));
-        let outcome = Outcome {
-            best,
-            ponder,
-            line: Some(good),
-            others: Vec::new(),
-            progress: progress(),
-        };
+        let outcome = Outcome { best, ponder, line: Some(good), others: Vec::new(), progress: progress() };
         bench.printer.done(&outcome);
         bench.printer.done(&outcome);
         bench.printer.rescue();
         let text = bench.text();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
-        assert!(
-            lines[1].contains("upperbound")
-                && lines[2].contains(" pv e2e4 e7e5")
-                && !lines[2].contains("bound")
-        );
+        assert!(lines[1].contains("upperbound") && lines[2].contains(" pv e2e4 e7e5") && !lines[2].contains("bound"));
         assert_eq!(lines[3], "bestmove e2e4 ponder e7e5");
     }
 
@@ -395,10 +327,7 @@ mod tests {
     #[test]
     fn final_line_keeps_its_bound() {
         let bench = printer(START, false);
-        let found = Line {
-            bound: ScoreBound::Lower,
-            ..line(5, Score::Centipawns(70), bench.moves("d2d4"))
-        };
+        let found = Line { bound: ScoreBound::Lower, ..line(5, Score::Centipawns(70), bench.moves("d2d4")) };
         bench.printer.done(&Outcome {
             best: found.pv.first().copied(),
             ponder: None,
@@ -407,10 +336,7 @@ mod tests {
             progress: progress(),
         });
         let text = bench.text();
-        assert!(
-            text.starts_with("info depth 5 ") && text.contains(" score cp 70 lowerbound "),
-            "{text}"
-        );
+        assert!(text.starts_with("info depth 5 ") && text.contains(" score cp 70 lowerbound "), "{text}");
     }
 
     #[test]
@@ -418,19 +344,14 @@ mod tests {
         let bench = printer(START, false);
         let mut pv = bench.moves("e2e4");
         pv.push(pv[0]);
-        bench
-            .printer
-            .line(&line(1, Score::Mate(2), pv), &progress());
+        bench.printer.line(&line(1, Score::Mate(2), pv), &progress());
         assert!(bench.text().contains("score mate 2") && bench.text().ends_with(" pv e2e4\n"));
     }
 
     #[test]
     fn finished_game_is_reported_at_once() {
         let nothing = Outcome::without_search(None);
-        for (fen, score) in [
-            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
-            ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0"),
-        ] {
+        for (fen, score) in [("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"), ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0")] {
             let bench = printer(fen, false);
             assert_eq!(bench.text(), format!("info depth 0 score {score}\n"));
             bench.printer.done(&nothing);

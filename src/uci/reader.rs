@@ -91,9 +91,7 @@ impl Reader {
             Command::Stop => self.mailbox.stop(number),
             Command::PonderHit => self.mailbox.ponderhit(number),
             Command::IsReady if self.is_ready() => self.output.line("readyok"),
-            command => self
-                .mailbox
-                .send(Message::Command(number, Box::new(command)), bytes),
+            command => self.mailbox.send(Message::Command(number, Box::new(command)), bytes),
         }
     }
 
@@ -169,11 +167,7 @@ fn read_line(input: &mut impl BufRead) -> Input {
             break;
         }
     }
-    if too_long {
-        Input::TooLong
-    } else {
-        Input::Text(String::from_utf8_lossy(&line).into_owned())
-    }
+    if too_long { Input::TooLong } else { Input::Text(String::from_utf8_lossy(&line).into_owned()) }
 }
 
 #[cfg(test)]
@@ -182,8 +176,7 @@ mod tests {
 
     fn lines(bytes: &[u8], capacity: usize) -> Vec<Input> {
         let mut input = BufReader::with_capacity(capacity, bytes);
-        std::iter::from_fn(|| Some(read_line(&mut input)).filter(|line| *line != Input::End))
-            .collect()
+        std::iter::from_fn(|| Some(read_line(&mut input)).filter(|line| *line != Input::End)).collect()
     }
 
     #[test]
@@ -199,10 +192,7 @@ mod tests {
     fn read_line_skips_too_long_line() {
         let mut bytes = vec![b'x'; MAX_LINE + 1];
         bytes.extend_from_slice(b"\nisready\n");
-        assert_eq!(
-            lines(&bytes, 4096),
-            [Input::TooLong, Input::Text("isready".into())]
-        );
+        assert_eq!(lines(&bytes, 4096), [Input::TooLong, Input::Text("isready".into())]);
         assert_eq!(lines(&vec![b'y'; MAX_LINE], 4096).len(), 1);
     }
 }

@@ -74,19 +74,12 @@ impl Settings {
 
     /// The settings of the next search.
     pub fn for_search(&self) -> SearchOptions {
-        SearchOptions {
-            level: self.level.level().filter(|_| !self.search.analyse_mode),
-            ..self.search.clone()
-        }
+        SearchOptions { level: self.level.level().filter(|_| !self.search.analyse_mode), ..self.search.clone() }
     }
 
     /// The mode in which FENs are read.
     pub fn castling_mode(&self) -> CastlingMode {
-        if self.chess960 {
-            CastlingMode::Chess960
-        } else {
-            CastlingMode::Standard
-        }
+        if self.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
     }
 }
 

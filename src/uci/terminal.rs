@@ -22,9 +22,7 @@ pub enum Audience {
 /// The audience at standard input and output.
 pub fn audience() -> Audience {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        Audience::Person {
-            colour: use_colour(&std::io::stdout()),
-        }
+        Audience::Person { colour: use_colour(&std::io::stdout()) }
     } else {
         Audience::Gui
     }
@@ -32,10 +30,7 @@ pub fn audience() -> Audience {
 
 /// The first line for a person.
 pub fn greeting() -> String {
-    format!(
-        "Zoothera {}, a UCI chess engine. Type 'help' for the commands.",
-        env!("CARGO_PKG_VERSION")
-    )
+    format!("Zoothera {}, a UCI chess engine. Type 'help' for the commands.", env!("CARGO_PKG_VERSION"))
 }
 
 /// One line of a search: depth, score, chances, time, nodes, speed, moves.
@@ -62,11 +57,7 @@ pub fn report(line: &Line, progress: &Progress, moves: &str, colour: bool) -> St
         -1 => "31",
         _ => "33",
     };
-    let rank = if line.multipv > 1 {
-        format!("({}) ", line.multipv)
-    } else {
-        String::new()
-    };
+    let rank = if line.multipv > 1 { format!("({}) ", line.multipv) } else { String::new() };
     format!(
         "{} {} {} {}  {rank}{moves}",
         paint(&depth, "1", colour),
@@ -78,11 +69,7 @@ pub fn report(line: &Line, progress: &Progress, moves: &str, colour: bool) -> St
 
 /// Sets `text` in an ANSI style.
 fn paint(text: &str, style: &str, colour: bool) -> String {
-    if colour {
-        format!("\x1b[{style}m{text}\x1b[0m")
-    } else {
-        text.to_owned()
-    }
+    if colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -102,17 +89,9 @@ mod tests {
             wdl: [504, 300, 196],
             pv: Vec::new(),
         };
-        let progress = Progress {
-            nodes: 1_234_567,
-            time: Duration::from_millis(800),
-            hashfull: None,
-            tb_hits: 0,
-        };
+        let progress = Progress { nodes: 1_234_567, time: Duration::from_millis(800), hashfull: None, tb_hits: 0 };
         let plain = report(&line, &progress, "e4 e5", false);
-        assert_eq!(
-            plain,
-            " 12/20    +0.34   50/30/20%       0.80s  1.23 M  1.54 M/s  e4 e5"
-        );
+        assert_eq!(plain, " 12/20    +0.34   50/30/20%       0.80s  1.23 M  1.54 M/s  e4 e5");
         let coloured = report(&line, &progress, "e4 e5", true);
         assert!(coloured.contains("\x1b[32m"));
     }

@@ -14,9 +14,7 @@ fn is_separator(c: char) -> bool {
 impl<'a> Words<'a> {
     /// The words of `line`.
     pub fn new(line: &'a str) -> Self {
-        Self {
-            rest: line.trim_matches(is_separator),
-        }
+        Self { rest: line.trim_matches(is_separator) }
     }
 
     /// The rest of the line, trimmed.

@@ -34,12 +34,7 @@ impl AppendFile {
             bail!("another process is writing to it");
         }
         let bytes = file.metadata()?.len();
-        Ok(Self {
-            path: path.to_path_buf(),
-            file,
-            bytes,
-            crc: Hasher::new(),
-        })
+        Ok(Self { path: path.to_path_buf(), file, bytes, crc: Hasher::new() })
     }
 
     /// Size of the file in bytes.
@@ -108,10 +103,7 @@ fn open_data(path: &Path) -> Result<File> {
             // Checked first, because opening a pipe would wait for its other end.
             ensure!(found.is_file(), "it is not a regular file");
             let readonly = is_read_only(&found);
-            ensure!(
-                !readonly,
-                "it is read-only; make it writable or use another name"
-            );
+            ensure!(!readonly, "it is read-only; make it writable or use another name");
         }
         Err(_) => {
             options.create_new(true);

@@ -42,13 +42,9 @@ impl AtomicFile {
         let target = resolve(path)?;
         let old = replaceable(&target, path)?;
         let temporary = claim::hidden_path(&target, "tmp");
-        let claimed =
-            claim(&temporary).with_context(|| format!("cannot write {}", path.display()))?;
+        let claimed = claim(&temporary).with_context(|| format!("cannot write {}", path.display()))?;
         let Some(file) = claimed else {
-            bail!(
-                "cannot write {}: another process is writing to it",
-                path.display()
-            );
+            bail!("cannot write {}: another process is writing to it", path.display());
         };
         let atomic = Self {
             path: path.to_path_buf(),
@@ -123,10 +119,7 @@ impl AtomicFile {
             .with_context(|| format!("cannot write {}", name.display()))?;
             return Ok(name);
         }
-        bail!(
-            "cannot save the incomplete {}: all names ending in .part are in use",
-            self.path.display()
-        )
+        bail!("cannot save the incomplete {}: all names ending in .part are in use", self.path.display())
     }
 
     /// Flushes and renames the temporary file.
@@ -226,10 +219,7 @@ impl Drop for AtomicFile {
 ///
 /// # Errors
 /// Fails if `fill` fails, and as [`AtomicFile::create`] and [`AtomicFile::commit`].
-pub fn write_atomically(
-    path: &Path,
-    fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
-) -> Result<()> {
+pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<()> {
     write_to(AtomicFile::create(path)?, fill)
 }
 
@@ -237,18 +227,11 @@ pub fn write_atomically(
 ///
 /// # Errors
 /// As for [`write_atomically`] and [`Kind::check`].
-pub fn write_over(
-    path: &Path,
-    kind: &Kind,
-    fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
-) -> Result<()> {
+pub fn write_over(path: &Path, kind: &Kind, fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<()> {
     write_to(AtomicFile::create_over(path, kind)?, fill)
 }
 
-fn write_to(
-    mut file: AtomicFile,
-    fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
-) -> Result<()> {
+fn write_to(mut file: AtomicFile, fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<()> {
     let filled = fill(&mut file);
     filled.with_context(|| format!("cannot write {}", file.path.display()))?;
     file.commit()
@@ -283,10 +266,7 @@ mod tests {
         assert_eq!((text().as_str(), count(folder.path())), ("new", 1));
         let failed = write_atomically(&path, |_| Err(io::Error::other("no more room")));
         let error = format!("{:#}", failed.expect_err("it fails"));
-        assert!(
-            error.contains("a.txt") && error.contains("no more room"),
-            "{error}"
-        );
+        assert!(error.contains("a.txt") && error.contains("no more room"), "{error}");
         assert_eq!((text().as_str(), count(folder.path())), ("new", 1));
         assert!(AtomicFile::create(&folder.path().join("no folder/a")).is_err());
     }
@@ -382,9 +362,6 @@ mod tests {
         fs::remove_file(&planted).expect("it is there");
         write_atomically(&path, |file| file.write_all(b"new")).expect("room");
         let text = |path: &Path| fs::read_to_string(path).expect("a file");
-        assert_eq!(
-            (text(&victim), text(&own)),
-            ("precious".into(), "the user's".into())
-        );
+        assert_eq!((text(&victim), text(&own)), ("precious".into(), "the user's".into()));
     }
 }

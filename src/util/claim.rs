@@ -47,9 +47,7 @@ fn try_claim(path: &Path) -> io::Result<Option<File>> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(
-        "other processes keep creating and removing it; try again",
-    ))
+    Err(io::Error::other("other processes keep creating and removing it; try again"))
 }
 
 /// Removes a file that no process has locked. Returns false if another process has locked it.
@@ -130,9 +128,7 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("the folder");
         let name = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
-        let mut names: Vec<_> = entries
-            .map(|entry| name(entry).to_string_lossy().into_owned())
-            .collect();
+        let mut names: Vec<_> = entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }

@@ -41,9 +41,6 @@ mod tests {
         let mut sink = Printable(Vec::new());
         let (name, why) = ("\u{1b}]0;x\u{7}.pgn", "é\u{202e}");
         writeln!(sink, "cannot read {name}: {why}").expect("a vector");
-        assert_eq!(
-            String::from_utf8_lossy(&sink.0),
-            "cannot read  ]0;x .pgn: é\n"
-        );
+        assert_eq!(String::from_utf8_lossy(&sink.0), "cannot read  ]0;x .pgn: é\n");
     }
 }

@@ -13,8 +13,8 @@ const MAX_FILE: u64 = 4 << 30;
 /// Characters of the bytes 0x80 to 0x9f in Windows-1252.
 // CITE: https://encoding.spec.whatwg.org/index-windows-1252.txt
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
-    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
+    '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// The text without byte order marks at its start.
@@ -75,12 +75,7 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// The lines of `input`. UTF-16 is detected from the first two bytes.
     pub fn new(input: impl Read + 'a) -> Self {
-        Self {
-            input: utf8_of(input),
-            raw: Vec::new(),
-            next: None,
-            number: 0,
-        }
+        Self { input: utf8_of(input), raw: Vec::new(), next: None, number: 0 }
     }
 
     /// The number of the last line read, from 1.
@@ -144,10 +139,7 @@ fn utf8_of<'a>(mut input: impl Read + 'a) -> Box<dyn BufRead + 'a> {
     };
     let input = Cursor::new(head).chain(input);
     match little_endian {
-        Some(little_endian) => Box::new(BufReader::new(Utf16Reader::new(
-            BufReader::new(input),
-            little_endian,
-        ))),
+        Some(little_endian) => Box::new(BufReader::new(Utf16Reader::new(BufReader::new(input), little_endian))),
         None => Box::new(BufReader::with_capacity(1 << 16, input)),
     }
 }
@@ -165,12 +157,7 @@ struct Utf16Reader<R> {
 impl<R: BufRead> Utf16Reader<R> {
     fn new(input: R, little_endian: bool) -> Self {
         let ready = Cursor::new(Vec::new());
-        Self {
-            input,
-            little_endian,
-            high: None,
-            ready,
-        }
+        Self { input, little_endian, high: None, ready }
     }
 
     /// Reads and converts a chunk.
@@ -181,24 +168,13 @@ impl<R: BufRead> Utf16Reader<R> {
         let last = (bytes.len() as u64) < CHUNK;
         let unit = |pair: &[u8]| {
             let pair = [pair[0], *pair.get(1).unwrap_or(&0)];
-            if self.little_endian {
-                u16::from_le_bytes(pair)
-            } else {
-                u16::from_be_bytes(pair)
-            }
+            if self.little_endian { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
         };
-        let mut units: Vec<u16> = self
-            .high
-            .take()
-            .into_iter()
-            .chain(bytes.chunks(2).map(unit))
-            .collect();
+        let mut units: Vec<u16> = self.high.take().into_iter().chain(bytes.chunks(2).map(unit)).collect();
         if !last {
             self.high = units.pop_if(|unit| (0xd800..0xdc00).contains(unit));
         }
-        let text: String = char::decode_utf16(units)
-            .map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect();
+        let text: String = char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
         self.ready = Cursor::new(text.into_bytes());
         Ok(())
     }
@@ -224,21 +200,14 @@ mod tests {
 
     fn utf16(text: &str, little: bool) -> Vec<u8> {
         let bytes = |unit: u16| {
-            if little {
-                unit.to_le_bytes()
-            } else {
-                unit.to_be_bytes()
-            }
+            if little { unit.to_le_bytes() } else { unit.to_be_bytes() }
         };
         text.encode_utf16().flat_map(bytes).collect()
     }
 
     #[test]
     fn lines_end_at_line_feed_and_carriage_return() {
-        assert_eq!(
-            lines(b"a\nb\r\nc\rd\r\r\n\ne"),
-            ["a", "b", "c", "d", "", "e"]
-        );
+        assert_eq!(lines(b"a\nb\r\nc\rd\r\r\n\ne"), ["a", "b", "c", "d", "", "e"]);
         assert_eq!(lines(b""), [""; 0]);
         assert_eq!(lines(b"\n"), [""]);
     }
@@ -250,10 +219,7 @@ mod tests {
 
     #[test]
     fn lines_with_invalid_utf8_are_decoded_as_windows_1252() {
-        assert_eq!(
-            lines(b"M\xfcller \x96 \x80\nM\xc3\xbcller"),
-            ["Müller – €", "Müller"]
-        );
+        assert_eq!(lines(b"M\xfcller \x96 \x80\nM\xc3\xbcller"), ["Müller – €", "Müller"]);
     }
 
     #[test]

@@ -23,10 +23,7 @@ type FileId = std::path::PathBuf;
 /// # Errors
 /// The message names both paths and suggests a different name.
 pub fn check_distinct(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
-    let read: Vec<_> = inputs
-        .iter()
-        .filter_map(|path| Some((path, id_of_input(path)?)))
-        .collect();
+    let read: Vec<_> = inputs.iter().filter_map(|path| Some((path, id_of_input(path)?))).collect();
     let mut written: Vec<(&Path, FileId)> = Vec::new();
     for &output in outputs {
         let Some(id) = id_of_output(output) else {
@@ -105,9 +102,7 @@ fn id_of(path: &Path) -> Option<FileId> {
 #[cfg(windows)]
 fn id_of(path: &Path) -> Option<FileId> {
     let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    is_file
-        .then(|| same_file::Handle::from_path(path).ok())
-        .flatten()
+    is_file.then(|| same_file::Handle::from_path(path).ok()).flatten()
 }
 
 #[cfg(not(any(unix, windows)))]

@@ -16,9 +16,7 @@ pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
             0 => (limit >> 10, "KiB"),
             mib => (mib, "MiB"),
         };
-        return Err(io::Error::other(format!(
-            "it is longer than {size} {unit}, or endless"
-        )));
+        return Err(io::Error::other(format!("it is longer than {size} {unit}, or endless")));
     }
     Ok(bytes)
 }

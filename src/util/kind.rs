@@ -36,11 +36,7 @@ impl Kind {
             format!("cannot replace {path}: cannot check whether it is {name}")
         })?;
         if !head.is_empty() && !(self.is)(&head) {
-            bail!(
-                "{} exists and is not {}: use another name, or remove the file first",
-                path.display(),
-                self.name
-            );
+            bail!("{} exists and is not {}: use another name, or remove the file first", path.display(), self.name);
         }
         Ok(())
     }
@@ -54,19 +50,14 @@ pub fn is_text(head: &[u8]) -> bool {
 
 /// The start of the text after a byte order mark and white space.
 pub fn text_start(head: &[u8]) -> &[u8] {
-    head.strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(head)
-        .trim_ascii_start()
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KIND: Kind = Kind {
-        name: "a list",
-        is: |head| head.starts_with(b"- "),
-    };
+    const KIND: Kind = Kind { name: "a list", is: |head| head.starts_with(b"- ") };
 
     #[test]
     fn check_allows_missing_empty_and_same_kind_files_only() {

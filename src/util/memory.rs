@@ -36,29 +36,16 @@ pub fn zeroed_slice<T: Zeroable>(len: usize) -> Option<Zeroed<T>> {
     const { assert!(!std::mem::needs_drop::<T>() && size_of::<T>() > 0) };
     let bytes = len.checked_mul(size_of::<T>())?;
     // Small tables need only the alignment of their elements, not large pages.
-    let align = if bytes >= 2 * HUGE_PAGE {
-        HUGE_PAGE
-    } else {
-        align_of::<T>()
-    };
+    let align = if bytes >= 2 * HUGE_PAGE { HUGE_PAGE } else { align_of::<T>() };
     let layout = Layout::from_size_align(bytes.checked_add(align)?, 1).ok()?;
     // SAFETY: the size is at least `align`, which is not zero.
     let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
     let offset = memory.align_offset(align);
-    assert!(
-        offset < align,
-        "the offset to an aligned address is below the alignment"
-    );
+    assert!(offset < align, "the offset to an aligned address is below the alignment");
     // SAFETY: `offset < align` and the allocation has `bytes + align` bytes.
     let first = unsafe { memory.add(offset) }.cast();
     advise_huge_pages(first.as_ptr() as usize, bytes);
-    Some(Zeroed {
-        memory,
-        layout,
-        first,
-        len,
-        owned: PhantomData,
-    })
+    Some(Zeroed { memory, layout, first, len, owned: PhantomData })
 }
 
 /// Allocates a zeroed slice of `len` elements, and aborts the process if memory is insufficient.
@@ -116,10 +103,7 @@ fn advise_huge_pages(address: usize, bytes: usize) {
 /// process and of its control group. `None` if it cannot be determined.
 pub fn available_bytes() -> Option<usize> {
     let free = || kib_field(&read("/proc/meminfo")?, "MemAvailable:");
-    [free(), address_space_left(), cgroup_bytes_left()]
-        .into_iter()
-        .flatten()
-        .min()
+    [free(), address_space_left(), cgroup_bytes_left()].into_iter().flatten().min()
 }
 
 /// Address space in bytes that the process may still map under its limits (`ulimit -v`, `ulimit -d`), thread stacks
@@ -131,10 +115,7 @@ pub fn address_space_left() -> Option<usize> {
         let limit: usize = line.split_whitespace().next()?.parse().ok()?;
         Some(limit.saturating_sub(kib_field(&status, used)?))
     };
-    let spaces = [
-        remaining("Max address space", "VmSize:"),
-        remaining("Max data size", "VmData:"),
-    ];
+    let spaces = [remaining("Max address space", "VmSize:"), remaining("Max data size", "VmData:")];
     spaces.into_iter().flatten().min()
 }
 
@@ -143,12 +124,7 @@ pub fn address_space_left() -> Option<usize> {
 fn cgroup_bytes_left() -> Option<usize> {
     let groups = read("/proc/self/cgroup")?;
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let file = |name: &str| {
-        read(&format!(
-            "/sys/fs/cgroup{}/{name}",
-            group.trim_end_matches('/')
-        ))
-    };
+    let file = |name: &str| read(&format!("/sys/fs/cgroup{}/{name}", group.trim_end_matches('/')));
     let number = |name: &str| file(name)?.trim().parse::<usize>().ok();
     let (limit, used) = (number("memory.max")?, number("memory.current")?);
     let stat = file("memory.stat")?;

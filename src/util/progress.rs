@@ -22,11 +22,7 @@ pub struct ProgressLine {
 impl ProgressLine {
     /// A progress line that has not been printed; starts the clock.
     pub fn new() -> Self {
-        Self {
-            terminal: supports_escapes(&io::stderr()),
-            started: Instant::now(),
-            shown: None,
-        }
+        Self { terminal: supports_escapes(&io::stderr()), started: Instant::now(), shown: None }
     }
 
     /// Seconds since the start.
@@ -36,11 +32,7 @@ impl ProgressLine {
 
     /// Prints a line if enough time has passed since the last one. `line` takes the seconds since the start.
     pub fn tick(&mut self, line: impl FnOnce(f64) -> String) {
-        let period = if self.terminal {
-            TERMINAL_PERIOD
-        } else {
-            LOG_PERIOD
-        };
+        let period = if self.terminal { TERMINAL_PERIOD } else { LOG_PERIOD };
         let since = self.shown.unwrap_or(self.started).elapsed();
         if since >= period {
             self.shown = Some(Instant::now());

@@ -5,27 +5,12 @@ use std::fmt::Display;
 /// Messages of the standard library, and their replacements.
 const PLAIN: [(&str, &str); 10] = [
     ("invalid digit found in string", "not a whole number"),
-    (
-        "cannot parse integer from empty string",
-        "the number is missing",
-    ),
-    (
-        "number too large to fit in target type",
-        "the number is too large",
-    ),
-    (
-        "number too small to fit in target type",
-        "the number is too small",
-    ),
+    ("cannot parse integer from empty string", "the number is missing"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
     ("invalid float literal", "not a number"),
-    (
-        "cannot parse float from empty string",
-        "the number is missing",
-    ),
-    (
-        "provided string was not `true` or `false`",
-        "neither true nor false",
-    ),
+    ("cannot parse float from empty string", "the number is missing"),
+    ("provided string was not `true` or `false`", "neither true nor false"),
     ("stream did not contain valid UTF-8", "not a text file"),
     ("entity not found", "not found"),
     ("failed to fill whole buffer", "it ends too early"),
@@ -76,9 +61,7 @@ mod tests {
         let missing = std::io::Error::from_raw_os_error(2);
         assert!(!of(&missing).contains("os error"), "{missing}");
         let inner = anyhow::Error::new(std::io::Error::other("it is a directory"));
-        let repeated = inner
-            .context("cannot read: it is a directory")
-            .context("net x");
+        let repeated = inner.context("cannot read: it is a directory").context("net x");
         assert_eq!(chain(&repeated), "net x: cannot read: it is a directory");
     }
 }

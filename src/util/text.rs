@@ -55,10 +55,7 @@ mod tests {
 
     #[test]
     fn printable_text_has_no_escapes_and_no_directional_marks() {
-        assert_eq!(
-            printable("\u{1b}]52;c;eA==\u{7}x\u{9b}2J"),
-            " ]52;c;eA== x 2J"
-        );
+        assert_eq!(printable("\u{1b}]52;c;eA==\u{7}x\u{9b}2J"), " ]52;c;eA== x 2J");
         assert_eq!(printable("a\u{202e}b\u{2066}c\u{200f}"), "abc");
         assert_eq!(printable("Ünï 🦊\n\tא"), "Ünï 🦊\n\tא");
     }

@@ -8,19 +8,14 @@ use shakmaty::{Bitboard, CastlingMode, Chess, Color, Position, Role, Square};
 
 /// The position of a FEN.
 pub fn position(fen: &str) -> Option<Chess> {
-    fen.parse::<Fen>()
-        .ok()?
-        .into_position(CastlingMode::Standard)
-        .ok()
+    fen.parse::<Fen>().ok()?.into_position(CastlingMode::Standard).ok()
 }
 
 /// The line of a claim or of a better move: all of its positions, or the first move that does not fit.
 pub fn walk(start: &Chess, line: &Value) -> Result<Vec<Chess>, String> {
     let words = |key: &str| -> Vec<String> {
         let list = line[key].as_array().cloned().unwrap_or_default();
-        list.iter()
-            .filter_map(|word| word.as_str().map(str::to_owned))
-            .collect()
+        list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
     };
     let (uci, san) = (words("uci"), words("san"));
     if uci.len() != san.len() {
@@ -30,9 +25,7 @@ pub fn walk(start: &Chess, line: &Value) -> Result<Vec<Chess>, String> {
     for (uci, san) in uci.iter().zip(&san) {
         let now = positions[positions.len() - 1].clone();
         let parsed: UciMove = uci.parse().map_err(|_| format!("{uci} is not UCI"))?;
-        let m = parsed
-            .to_move(&now)
-            .map_err(|_| format!("{uci} is not legal"))?;
+        let m = parsed.to_move(&now).map_err(|_| format!("{uci} is not legal"))?;
         let own = SanPlus::from_move(now.clone(), m).to_string();
         if own != *san {
             return Err(format!("{uci} is {own}, not {san}"));
@@ -45,10 +38,7 @@ pub fn walk(start: &Chess, line: &Value) -> Result<Vec<Chess>, String> {
 /// A role by its English name.
 pub fn role(name: &str) -> Option<Role> {
     let names = ["pawn", "knight", "bishop", "rook", "queen", "king"];
-    names
-        .iter()
-        .position(|known| *known == name)
-        .map(|i| Role::ALL[i])
+    names.iter().position(|known| *known == name).map(|i| Role::ALL[i])
 }
 
 /// Role and square of a piece in JSON.
@@ -76,16 +66,10 @@ pub fn in_line(position: &Chess, from: Square, middle: Square, to: Square) -> bo
 /// How many more pieces one side has than the other: queens, rooks, bishops and knights together, pawns.
 pub fn balance(position: &Chess, color: Color) -> [i32; 4] {
     let count = |role: Role| {
-        let of =
-            |color| (position.board().by_role(role) & position.board().by_color(color)).count();
+        let of = |color| (position.board().by_role(role) & position.board().by_color(color)).count();
         of(color) as i32 - of(!color) as i32
     };
-    [
-        count(Role::Queen),
-        count(Role::Rook),
-        count(Role::Bishop) + count(Role::Knight),
-        count(Role::Pawn),
-    ]
+    [count(Role::Queen), count(Role::Rook), count(Role::Bishop) + count(Role::Knight), count(Role::Pawn)]
 }
 
 /// Whether the side to move mates in this number of moves whatever the other side does.
@@ -100,12 +84,7 @@ pub fn mates_in(position: &Chess, moves: u32) -> bool {
         let answers = after.legal_moves();
         moves > 1
             && !answers.is_empty()
-            && answers.into_iter().all(|answer| {
-                after
-                    .clone()
-                    .play(answer)
-                    .is_ok_and(|next| mates_in(&next, moves - 1))
-            })
+            && answers.into_iter().all(|answer| after.clone().play(answer).is_ok_and(|next| mates_in(&next, moves - 1)))
     })
 }
 

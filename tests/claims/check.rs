@@ -3,20 +3,12 @@
 use serde_json::Value;
 use shakmaty::{Bitboard, Chess, Color, EnPassantMode, Position, Role, Square, fen::Fen};
 
-use super::board::{
-    attacks, balance, in_line, is_legal, man, mates_in, position, role, stands, walk,
-};
+use super::board::{attacks, balance, in_line, is_legal, man, mates_in, position, role, stands, walk};
 
 /// Longest mate that is proved by brute force where the line does not show it to its end.
 const PROVED: u32 = 2;
 /// Reasons of which each move with a bad mark must have one.
-const PUNISHES: [&str; 5] = [
-    "allows_mate",
-    "loses_material",
-    "lets_promote",
-    "refutation",
-    "stalemate",
-];
+const PUNISHES: [&str; 5] = ["allows_mate", "loses_material", "lets_promote", "refutation", "stalemate"];
 
 /// What was checked, and what was found to be wrong.
 #[derive(Default)]
@@ -83,13 +75,7 @@ pub fn check(review: &Value, all: &mut Checked) {
     let mut had = &review["evaluation"];
     for played in review["moves"].as_array().expect("moves") {
         let after = position(played["fen"].as_str().unwrap_or_default()).expect("a FEN");
-        let context = Context {
-            number: &review["number"],
-            played,
-            had,
-            before,
-            after: after.clone(),
-        };
+        let context = Context { number: &review["number"], played, had, before, after: after.clone() };
         check_move(&context, all);
         had = &played["evaluation"];
         before = after;
@@ -104,11 +90,7 @@ fn check_move(context: &Context, all: &mut Checked) {
         "game {} {}{} {}",
         context.number,
         played["number"],
-        if context.mover().is_white() {
-            "."
-        } else {
-            "..."
-        },
+        if context.mover().is_white() { "." } else { "..." },
         played["san"]
     );
     let mut wrong = Vec::new();
@@ -128,14 +110,9 @@ fn check_move(context: &Context, all: &mut Checked) {
     for reason in reasons {
         all.sentences += 1;
         let found = check_reason(context, reason, all);
-        wrong.extend(
-            found
-                .into_iter()
-                .map(|what| format!("{}: {what}", reason["text"])),
-        );
+        wrong.extend(found.into_iter().map(|what| format!("{}: {what}", reason["text"])));
     }
-    all.wrong
-        .extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
+    all.wrong.extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
 }
 
 fn check_reason(context: &Context, reason: &Value, all: &mut Checked) -> Vec<String> {
@@ -180,18 +157,12 @@ fn is_near(context: &Context, start: &Chess) -> bool {
 
 fn check_claim(claim: &Value, line: &[Chess], text: &str, all: &mut Checked) -> Vec<String> {
     let mut wrong = Vec::new();
-    let side = if claim["side"] == "white" {
-        Color::White
-    } else {
-        Color::Black
-    };
+    let side = if claim["side"] == "white" { Color::White } else { Color::Black };
     let end = &line[line.len() - 1];
     match claim["end"].as_str() {
         Some("checkmate") if !end.is_checkmate() => wrong.push("no checkmate".to_owned()),
         Some("stalemate") if !end.is_stalemate() => wrong.push("no stalemate".to_owned()),
-        None if end.is_checkmate() || end.is_stalemate() => {
-            wrong.push("the game is over".to_owned())
-        }
+        None if end.is_checkmate() || end.is_stalemate() => wrong.push("the game is over".to_owned()),
         _ => {}
     }
     if let Some(mate) = claim["mate"].as_u64() {
@@ -248,24 +219,14 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
     let mut said = [0; 4];
     wins.iter().for_each(|role| said[index(role)] += 1);
     gives.iter().for_each(|role| said[index(role)] -= 1);
-    let (first, last) = (
-        balance(&line[0], side),
-        balance(&line[line.len() - 1], side),
-    );
+    let (first, last) = (balance(&line[0], side), balance(&line[line.len() - 1], side));
     let real: [i32; 4] = std::array::from_fn(|i| last[i] - first[i]);
     if said != real {
-        return Some(format!(
-            "wins {wins:?} for {gives:?}, but the balance changes by {real:?}"
-        ));
+        return Some(format!("wins {wins:?} for {gives:?}, but the balance changes by {real:?}"));
     }
     // A single minor piece must be one that is captured.
-    for role in wins
-        .iter()
-        .filter(|role| matches!(role, Role::Bishop | Role::Knight))
-    {
-        let count = |position: &Chess| {
-            (position.board().by_role(*role) & position.board().by_color(!side)).count()
-        };
+    for role in wins.iter().filter(|role| matches!(role, Role::Bishop | Role::Knight)) {
+        let count = |position: &Chess| (position.board().by_role(*role) & position.board().by_color(!side)).count();
         if count(&line[line.len() - 1]) >= count(&line[0]) {
             return Some(format!("no {role:?} is captured"));
         }
@@ -284,12 +245,7 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
 /// Whether a pawn promotes in the line, and no later move goes to the square of the new piece before it leaves.
 fn promoted_piece_lives(claim: &Value) -> bool {
     let mut at: Option<String> = None;
-    for uci in claim["uci"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-    {
+    for uci in claim["uci"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let (from, to) = (&uci[..2], &uci[2..4]);
         match at.as_deref() {
             Some(square) if square == from => at = Some(to.to_owned()),
@@ -312,50 +268,25 @@ fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {
     let Some(piece) = man(&motif["piece"]) else {
         return false;
     };
-    let targets: Vec<(Role, Square)> = motif["targets"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(man)
-        .collect();
-    let all = |position: &Chess| {
-        targets
-            .iter()
-            .all(|&target| stands(position, target, !side))
-    };
-    let hits =
-        |position: &Chess, target: (Role, Square)| attacks(position, piece.1).contains(target.1);
+    let targets: Vec<(Role, Square)> = motif["targets"].as_array().into_iter().flatten().filter_map(man).collect();
+    let all = |position: &Chess| targets.iter().all(|&target| stands(position, target, !side));
+    let hits = |position: &Chess, target: (Role, Square)| attacks(position, piece.1).contains(target.1);
     let own = stands(after, piece, side) && before.turn() == side;
-    let lined = |position: &Chess| {
-        targets.len() == 2 && in_line(position, piece.1, targets[0].1, targets[1].1)
-    };
+    let lined = |position: &Chess| targets.len() == 2 && in_line(position, piece.1, targets[0].1, targets[1].1);
     match kind {
         "hanging" => own && all(before) && !targets.is_empty(),
-        "fork" => {
-            own && all(after) && targets.len() >= 2 && targets.iter().all(|&t| hits(after, t))
-        }
+        "fork" => own && all(after) && targets.len() >= 2 && targets.iter().all(|&t| hits(after, t)),
         "pin" | "skewer" => stands(after, piece, side) && all(after) && lined(after),
         "pinned_defender" => {
             let square = moved_to(before, after);
-            let blocked = |square: Square| {
-                !after
-                    .legal_moves()
-                    .into_iter()
-                    .any(|m| m.to() == square && m.is_capture())
-            };
+            let blocked = |square: Square| !after.legal_moves().into_iter().any(|m| m.to() == square && m.is_capture());
             lined(after) && all(after) && square.is_some_and(blocked)
         }
-        "discovered_attack" => {
-            own && all(after) && targets.iter().all(|&t| hits(after, t) && !hits(before, t))
-        }
+        "discovered_attack" => own && all(after) && targets.iter().all(|&t| hits(after, t) && !hits(before, t)),
         "double_check" => own && all(after) && after.checkers().count() == 2,
         "back_rank" => own && all(after) && after.is_checkmate(),
         "trapped_piece" => {
-            let attackers = |square| {
-                after
-                    .board()
-                    .attacks_to(square, side, after.board().occupied())
-            };
+            let attackers = |square| after.board().attacks_to(square, side, after.board().occupied());
             own && all(after) && targets.iter().all(|&(_, square)| attackers(square).any())
         }
         "overloaded_defender" => {
@@ -363,16 +294,11 @@ fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {
                 && attacks(before, piece.1).contains(targets[0].1)
                 && stands(before, targets[0], !side)
         }
-        "removal_of_defender" => {
-            own && all(before) && attacks(before, targets[0].1).contains(targets[1].1)
-        }
+        "removal_of_defender" => own && all(before) && attacks(before, targets[0].1).contains(targets[1].1),
         "promotion" => own && piece.0 != Role::Pawn,
         "stalemate_trick" => line.get(ply + 2).is_some_and(Chess::is_stalemate),
         "zwischenzug" => own && all(before),
-        "sound_sacrifice" => after
-            .legal_moves()
-            .into_iter()
-            .any(|m| m.to() == piece.1 && m.is_capture()),
+        "sound_sacrifice" => after.legal_moves().into_iter().any(|m| m.to() == piece.1 && m.is_capture()),
         _ => false,
     }
 }
@@ -380,10 +306,7 @@ fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {
 /// Where the move between two positions went: the square that the mover has newly occupied.
 fn moved_to(before: &Chess, after: &Chess) -> Option<Square> {
     let color = before.turn();
-    let (was, is) = (
-        before.board().by_color(color),
-        after.board().by_color(color),
-    );
+    let (was, is) = (before.board().by_color(color), after.board().by_color(color));
     (is & !was).first()
 }
 
@@ -392,15 +315,8 @@ fn moved_to(before: &Chess, after: &Chess) -> Option<Square> {
 fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
     let end = &line[line.len() - 1];
     let kind = feature["kind"].as_str().unwrap_or_default();
-    let men: Vec<(Role, Square)> = feature["men"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(man)
-        .collect();
-    let at = |position: &Chess, (role, square): (Role, Square)| {
-        position.board().role_at(square) == Some(role)
-    };
+    let men: Vec<(Role, Square)> = feature["men"].as_array().into_iter().flatten().filter_map(man).collect();
+    let at = |position: &Chess, (role, square): (Role, Square)| position.board().role_at(square) == Some(role);
     let there = men.iter().all(|&man| at(end, man));
     match kind {
         "drives_away" => {
@@ -415,9 +331,7 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
             let color = line[0].turn();
             there && (end.castles().castling_rights() & Bitboard::from(color.backrank())).is_empty()
         }
-        "doubled_pawns" => {
-            there && men.len() >= 2 && men.iter().all(|m| m.1.file() == men[0].1.file())
-        }
+        "doubled_pawns" => there && men.len() >= 2 && men.iter().all(|m| m.1.file() == men[0].1.file()),
         "attacks" => there && attacks(end, men[0].1).contains(men[1].1),
         "controls" => {
             let squares = feature["squares"].as_array().into_iter().flatten();
@@ -432,19 +346,14 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
 /// Every `the knight on f5` of a sentence stands in one of the positions, and every numbered move is legal in one.
 fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
     let mut wrong = Vec::new();
-    let words: Vec<&str> = text
-        .split([' ', ',', '(', ')', ':', ';'])
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = text.split([' ', ',', '(', ')', ':', ';']).filter(|word| !word.is_empty()).collect();
     for three in words.windows(3) {
         let [name, "on", square] = *three else {
             continue;
         };
         let square: Result<Square, _> = square.trim_end_matches('.').parse();
         if let (Some(role), Ok(square)) = (role(name), square) {
-            let found = positions
-                .iter()
-                .any(|position| position.board().role_at(square) == Some(role));
+            let found = positions.iter().any(|position| position.board().role_at(square) == Some(role));
             if !found {
                 wrong.push(format!("no {name} on {square}"));
             }
@@ -463,12 +372,8 @@ fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
             continue;
         }
         let color = if black { Color::Black } else { Color::White };
-        let fits =
-            |position: &Chess| position.fullmoves().get() == number && position.turn() == color;
-        if !positions
-            .iter()
-            .any(|position| fits(position) && is_legal(position, san))
-        {
+        let fits = |position: &Chess| position.fullmoves().get() == number && position.turn() == color;
+        if !positions.iter().any(|position| fits(position) && is_legal(position, san)) {
             wrong.push(format!("{word} is not a move here"));
         }
     }
@@ -480,10 +385,7 @@ fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
 
 /// What a kind says about the scores before and after the move.
 fn check_kind(context: &Context, reason: &Value) -> Option<String> {
-    let (had, has) = (
-        context.score(context.had),
-        context.score(&context.played["evaluation"]),
-    );
+    let (had, has) = (context.score(context.had), context.score(&context.played["evaluation"]));
     let claim = &reason["claim"];
     let draws = context.played["evaluation"]["eval"]["cp"] == 0 && !claim["end"].is_null();
     let text = reason["text"].as_str().unwrap_or_default();

@@ -52,10 +52,7 @@ fn self_play(seed: usize) -> String {
         player.set_level(Some(Level::of(elo, (7 * seed + index) as u64)));
         player
     });
-    let limits = Limits {
-        nodes: Some(NODES),
-        ..Limits::default()
-    };
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut position = Position::startpos();
     let mut text = String::new();
     for ply in 0..LONGEST {

@@ -16,11 +16,7 @@ fn eval_prints_board_and_value_and_rejects_bad_input() {
         .expect("the line of the evaluation");
     let number = line.split_whitespace().nth(2).expect("a number");
     assert!(number.parse::<i32>().is_ok(), "{line}");
-    let board = run
-        .out
-        .lines()
-        .filter(|line| line.contains("+-------+"))
-        .count();
+    let board = run.out.lines().filter(|line| line.contains("+-------+")).count();
     assert_eq!(board, 9);
     zoothera(&["eval", "rubbish"]).fails_with("rubbish");
     zoothera(&["eval", "--net", "no-such-net.nnue"]).fails_with("no-such-net.nnue");
@@ -29,19 +25,11 @@ fn eval_prints_board_and_value_and_rejects_bad_input() {
 #[test]
 fn eval_prints_raw_outputs() {
     let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let fens = file(
-        "fens.txt",
-        &format!("{fen}\tmore\n\n# comment\n{MATE_IN_ONE}\n"),
-    );
+    let fens = file("fens.txt", &format!("{fen}\tmore\n\n# comment\n{MATE_IN_ONE}\n"));
     let chosen = zoothera(&["eval", "--raw", "--file", &fens]).ok().out;
-    let scalar = zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "scalar"])
-        .ok()
-        .out;
+    let scalar = zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "scalar"]).ok().out;
     assert_eq!(chosen, scalar, "the kernels give different outputs");
-    let lines: Vec<_> = chosen
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .collect();
+    let lines: Vec<_> = chosen.lines().filter_map(|line| line.split_once('\t')).collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0].0, fen);
     // One number, or piece-square value, positional value and bucket, depending on the embedded net's architecture.
@@ -52,29 +40,15 @@ fn eval_prints_raw_outputs() {
 
     let bad = file("bad-fens.txt", &format!("rubbish\n{fen}\n"));
     let run = zoothera(&["eval", "--raw", "--file", &bad]).fails_with("1 invalid position");
-    assert!(
-        run.err.contains("bad-fens.txt:1:") && run.out.contains(fen),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("bad-fens.txt:1:") && run.out.contains(fen), "{}", run.err);
     zoothera(&["eval", "--raw", "--file", &fens, "--kernel", "abacus"]).fails_with("abacus");
 }
 
 #[test]
 fn analyse_prints_best_move_or_checkmate() {
     let run = zoothera(&["analyse", MATE_IN_ONE, "--depth", "4"]).ok();
-    assert!(
-        run.last_line().starts_with("Best move: 1. Rd8# (d1d8) #1"),
-        "{}",
-        run.out
-    );
-    let mated = zoothera(&[
-        "analyse",
-        "3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1",
-        "--depth",
-        "4",
-    ])
-    .ok();
+    assert!(run.last_line().starts_with("Best move: 1. Rd8# (d1d8) #1"), "{}", run.out);
+    let mated = zoothera(&["analyse", "3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1", "--depth", "4"]).ok();
     assert_eq!(mated.last_line(), "No legal move: checkmate.");
     zoothera(&["analyse", "8/8/8/8/8/8/8/8 w - - 0 1"]).fails_with("FEN");
     zoothera(&["analyse", "--depth", "many"]).fails_with("many");
@@ -85,54 +59,26 @@ fn analyse_accepts_positions_games_and_files() {
     let json = |arguments: &[&str]| -> Vec<serde_json::Value> {
         let arguments = [&["analyze", "--json", "--depth", "2"], arguments].concat();
         let messages = zoothera(&arguments).ok().out;
-        messages
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-            .collect()
+        messages.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
     };
     let fens = |messages: &[serde_json::Value]| -> Vec<String> {
         let best = messages.iter().filter(|message| message["type"] == "best");
-        best.map(|message| message["fen"].as_str().expect("a FEN").to_owned())
-            .collect()
+        best.map(|message| message["fen"].as_str().expect("a FEN").to_owned()).collect()
     };
     let after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
     assert_eq!(fens(&json(&["startpos", "moves", "e2e4"])), [after]);
-    for spelled in [
-        "startpos moves e2-e4!",
-        "startpos moves 1. E2E4",
-        "1. e4",
-        "1.e4",
-    ] {
+    for spelled in ["startpos moves e2-e4!", "startpos moves 1. E2E4", "1. e4", "1.e4"] {
         assert_eq!(fens(&json(&[spelled])), [after], "{spelled}");
     }
     let several = json(&[MATE_IN_ONE, "startpos moves e4"]);
     assert_eq!(fens(&several), [MATE_IN_ONE, after]);
-    assert_eq!(
-        several.iter().filter(|m| m["type"] == "position").count(),
-        2
-    );
+    assert_eq!(several.iter().filter(|m| m["type"] == "position").count(), 2);
 
-    let games = file(
-        "games.pgn",
-        "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n\n1. e4 Ke3 *\n",
-    );
-    let run = zoothera(&["analyse", "--depth", "2", &games])
-        .fails_with("1 game or position was skipped or cut");
-    assert!(
-        run.out.contains("game 1: A - B") && run.out.contains(after),
-        "{}",
-        run.out
-    );
-    assert!(
-        run.err
-            .contains("game 2: move 1... (ply 2) 'Ke3' is not legal"),
-        "{}",
-        run.err
-    );
-    let suite = file(
-        "two.epd",
-        &format!("{MATE_IN_ONE} bm Rd8#; id \"first\";\n{after}\n"),
-    );
+    let games = file("games.pgn", "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n\n1. e4 Ke3 *\n");
+    let run = zoothera(&["analyse", "--depth", "2", &games]).fails_with("1 game or position was skipped or cut");
+    assert!(run.out.contains("game 1: A - B") && run.out.contains(after), "{}", run.out);
+    assert!(run.err.contains("game 2: move 1... (ply 2) 'Ke3' is not legal"), "{}", run.err);
+    let suite = file("two.epd", &format!("{MATE_IN_ONE} bm Rd8#; id \"first\";\n{after}\n"));
     let found = json(&[&suite]);
     assert_eq!(fens(&found).len(), 2);
     assert_eq!(found[0]["title"], "first");
@@ -146,16 +92,11 @@ fn analyse_accepts_positions_games_and_files() {
 #[test]
 fn interrupted_analysis_prints_best_move_so_far() {
     let mut command = engine();
-    command
-        .args(["analyse", "--depth", "200"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped());
+    command.args(["analyse", "--depth", "200"]).stdin(Stdio::null()).stdout(Stdio::piped());
     let child = command.spawn().expect("the engine starts");
     // Time for the engine to install its handler; an earlier signal would kill the process.
     std::thread::sleep(std::time::Duration::from_secs(2));
-    let interrupt = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupt.is_ok_and(|status| status.success()));
     let run = Run::of(child.wait_with_output().expect("the engine ends")).ok();
     assert!(run.last_line().starts_with("Best move: 1. "), "{}", run.out);
@@ -164,26 +105,13 @@ fn interrupted_analysis_prints_best_move_so_far() {
 #[test]
 fn analyse_json_has_all_lines_and_best_move() {
     let run = zoothera(&["analyse", "--json", "--depth", "5", "--multipv", "2"]).ok();
-    let lines: Vec<serde_json::Value> = run
-        .out
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect();
+    let lines: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
     let (best, lines) = lines.split_last().expect("some lines");
     assert_eq!(best["type"], "best");
-    assert_eq!(
-        best["best"],
-        lines
-            .iter()
-            .rfind(|line| line["multipv"] == 1)
-            .expect("a line with multipv 1")["pv"][0]
-    );
+    assert_eq!(best["best"], lines.iter().rfind(|line| line["multipv"] == 1).expect("a line with multipv 1")["pv"][0]);
     assert!(lines.iter().any(|line| line["multipv"] == 2));
-    assert!(
-        lines
-            .iter()
-            .all(|line| line["type"] == "line" && line["score"]["cp"].is_i64())
-    );
+    assert!(lines.iter().all(|line| line["type"] == "line" && line["score"]["cp"].is_i64()));
 }
 
 #[test]
@@ -229,28 +157,14 @@ fn epd_scores_suite_and_skips_bad_lines() {
     assert!(run.err.contains("suite.epd:2:"), "{}", run.err);
     let expected = "Solved 1 of 2 (50.0 %), 10 of 10 points (100.0 %), 1 skipped as unreadable";
     assert_eq!(run.last_line(), expected);
-    assert!(
-        run.out
-            .lines()
-            .any(|line| line.contains("mate") && line.contains(" ok ") && line.contains("Rd8#"))
-    );
-    let json = zoothera(&["epd", &suite, "--depth", "4", "--json"])
-        .ok()
-        .out;
-    let messages: Vec<serde_json::Value> = json
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect();
+    assert!(run.out.lines().any(|line| line.contains("mate") && line.contains(" ok ") && line.contains("Rd8#")));
+    let json = zoothera(&["epd", &suite, "--depth", "4", "--json"]).ok().out;
+    let messages: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
     assert_eq!(messages.len(), 3, "{json}");
-    assert_eq!(
-        (&messages[0]["id"], &messages[0]["found"]),
-        (&"mate".into(), &"Rd8#".into())
-    );
+    assert_eq!((&messages[0]["id"], &messages[0]["found"]), (&"mate".into(), &"Rd8#".into()));
     assert!(messages[0]["solved"] == true && messages[1]["solved"] == false);
-    assert!(
-        messages[2]["type"] == "summary" && messages[2]["points"] == 10,
-        "{json}"
-    );
+    assert!(messages[2]["type"] == "summary" && messages[2]["points"] == 10, "{json}");
     let empty = file("empty.epd", "# nothing\n");
     zoothera(&["epd", &empty]).fails_with("no position could be read");
     zoothera(&["epd", "no-such-suite.epd"]).fails_with("no position could be read");
@@ -267,14 +181,7 @@ fn byte_order_mark_is_skipped_in_every_text_file() {
     let raw = zoothera(&["eval", "--raw", "--file", &suite]);
     assert!(!raw.err.contains("bad FEN '\u{feff}"), "{}", raw.err);
     let fens = marked("marked.fen", &format!("{MATE_IN_ONE}\n"));
-    assert_eq!(
-        zoothera(&["eval", "--raw", "--file", &fens])
-            .ok()
-            .out
-            .lines()
-            .count(),
-        1
-    );
+    assert_eq!(zoothera(&["eval", "--raw", "--file", &fens]).ok().out.lines().count(), 1);
     let perft = marked("marked-perft.epd", "4k3/8/8/8/8/8/8/4K3 w - - 0 1 ;D1 5\n");
     zoothera(&["perft", "--suite", &perft]).ok();
     let plain = marked(
@@ -285,14 +192,7 @@ fn byte_order_mark_is_skipped_in_every_text_file() {
     let book = marked("marked-book.epd", "8/8/4k3/8/8/8/4P3/4K3 w - -\n");
     zoothera(&["bench", "16", "1", "1", &book, "depth"]).ok();
     let config = marked("marked.toml", "milions = 1\n");
-    let run = zoothera(&[
-        "train",
-        "--config",
-        &config,
-        "no-such.tree",
-        "--out",
-        "no-such.nnue",
-    ]);
+    let run = zoothera(&["train", "--config", &config, "no-such.tree", "--out", "no-such.nnue"]);
     assert!(run.err.contains("milions"), "{}", run.err);
 }
 
@@ -308,22 +208,11 @@ fn epd_accepts_common_variants_of_the_format() {
     );
     let run = zoothera(&["epd", &suite, "--depth", "9", "--hash", "4"]).ok();
     assert_eq!(run.err, "");
-    assert!(
-        run.last_line().contains(" of 5 (") && !run.last_line().contains("unreadable"),
-        "{}",
-        run.out
-    );
+    assert!(run.last_line().contains(" of 5 (") && !run.last_line().contains("unreadable"), "{}", run.out);
     assert!(!run.out.contains('\u{1b}'), "{}", run.out);
-    let solved = |number: &str| {
-        run.out
-            .lines()
-            .any(|line| line.trim_start().starts_with(number) && line.contains(" ok "))
-    };
-    assert!(
-        ["1 ", "2 ", "3 ", "5 "].into_iter().all(solved),
-        "{}",
-        run.out
-    );
+    let solved =
+        |number: &str| run.out.lines().any(|line| line.trim_start().starts_with(number) && line.contains(" ok "));
+    assert!(["1 ", "2 ", "3 ", "5 "].into_iter().all(solved), "{}", run.out);
 }
 
 #[test]
@@ -332,19 +221,12 @@ fn escapes_in_input_are_not_printed() {
         "escapes.pgn",
         "[White \"\u{1b}]52;c;x\u{7}\"]\n[Black \"\u{202e}b\"]\n\n1. e4 e5 \u{1b}[2J *\n\n1. e4 *\n",
     );
-    for command in [
-        &["analyse", &games, "--depth", "1"][..],
-        &["review", &games, "--nodes", "100"],
-        &["analyse", "\u{1b}[2Jx"],
-    ] {
+    for command in
+        [&["analyse", &games, "--depth", "1"][..], &["review", &games, "--nodes", "100"], &["analyse", "\u{1b}[2Jx"]]
+    {
         let run = zoothera(command);
         let foreign = |c: char| matches!(c, '\u{1b}' | '\u{7}' | '\u{202e}');
-        assert!(
-            !run.out.contains(foreign) && !run.err.contains(foreign),
-            "{}\n{}",
-            run.out,
-            run.err
-        );
+        assert!(!run.out.contains(foreign) && !run.err.contains(foreign), "{}\n{}", run.out, run.err);
         assert!(run.err.contains("[2J"), "{}", run.err);
     }
 }

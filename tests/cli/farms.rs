@@ -6,17 +6,9 @@ use crate::run::{file, number_before, zoothera};
 fn bench_prints_formats_of_both_test_farms() {
     let first = zoothera(&["bench", "3"]).ok();
     let nodes = number_before(first.last_line(), "nodes").expect("nodes");
-    assert!(
-        number_before(first.last_line(), "nps").is_some(),
-        "{}",
-        first.last_line()
-    );
+    assert!(number_before(first.last_line(), "nps").is_some(), "{}", first.last_line());
     let value = |name: &str| {
-        let line = first
-            .err
-            .lines()
-            .find_map(|line| line.strip_prefix(name))
-            .expect("the line of fishtest");
+        let line = first.err.lines().find_map(|line| line.strip_prefix(name)).expect("the line of fishtest");
         line.trim().parse::<u64>().expect("a number")
     };
     assert_eq!(value("Nodes searched  : "), nodes);
@@ -24,11 +16,7 @@ fn bench_prints_formats_of_both_test_farms() {
     value("Nodes/second    : ");
 
     let again = zoothera(&["bench", "16", "1", "3", "default", "depth"]).ok();
-    assert_eq!(
-        number_before(again.last_line(), "nodes"),
-        Some(nodes),
-        "bench is not reproducible"
-    );
+    assert_eq!(number_before(again.last_line(), "nodes"), Some(nodes), "bench is not reproducible");
 }
 
 #[test]
@@ -39,12 +27,7 @@ fn perft_counts_a_position() {
     assert_eq!(divided.last_line(), "Nodes: 2039");
     assert!(divided.out.contains("e1g1: 43"), "{}", divided.out);
     let fen = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9";
-    assert_eq!(
-        zoothera(&["perft", "3", "--chess960", "--fen", fen])
-            .ok()
-            .last_line(),
-        "Nodes: 12189"
-    );
+    assert_eq!(zoothera(&["perft", "3", "--chess960", "--fen", fen]).ok().last_line(), "Nodes: 12189");
     zoothera(&["perft", "3", "--fen", "8/8/8/8/8/8/8/8 w - - 0 1"]).fails_with("FEN");
 }
 
@@ -56,12 +39,7 @@ fn perft_verifies_a_suite() {
     assert_eq!(run.last_line(), "Nodes: 420");
     let bad = file("bad.epd", &format!("{start} ;D1 20 ;D2 401\n"));
     let run = zoothera(&["perft", "--suite", &bad]).fails_with("1 of 2 counts differ");
-    assert!(
-        run.out
-            .contains("MISMATCH depth 2: 400 found, 401 expected"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("MISMATCH depth 2: 400 found, 401 expected"), "{}", run.out);
     assert_eq!(run.code, Some(1));
     zoothera(&["perft", "--suite", "no-such-suite.epd"]).fails_with("no-such-suite.epd");
 }
@@ -70,30 +48,17 @@ fn perft_verifies_a_suite() {
 fn genfens_accepts_openbench_arguments() {
     let openings = |arguments: &[&str]| -> Vec<String> {
         let run = zoothera(arguments).ok();
-        let fen = |line: &str| {
-            line.strip_prefix("info string genfens ")
-                .expect("every line is an opening")
-                .to_owned()
-        };
+        let fen = |line: &str| line.strip_prefix("info string genfens ").expect("every line is an opening").to_owned();
         run.out.lines().map(fen).collect()
     };
     let quoted = openings(&["genfens 5 seed 42 book None", "quit"]);
     assert_eq!(quoted.len(), 5);
     assert!(quoted.iter().all(|fen| fen.split(' ').count() == 6));
-    assert_eq!(
-        quoted,
-        openings(&["genfens", "5", "seed", "42", "book", "None"])
-    );
+    assert_eq!(quoted, openings(&["genfens", "5", "seed", "42", "book", "None"]));
     assert_ne!(quoted, openings(&["genfens 5 seed 43 book None", "quit"]));
 
-    let book = file(
-        "book.epd",
-        "rnbqkb1r/pp2pppp/3p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R b KQkq -  \n",
-    );
-    assert_eq!(
-        openings(&[&format!("genfens 3 seed 1 book {book}"), "quit"]).len(),
-        3
-    );
+    let book = file("book.epd", "rnbqkb1r/pp2pppp/3p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R b KQkq -  \n");
+    assert_eq!(openings(&[&format!("genfens 3 seed 1 book {book}"), "quit"]).len(), 3);
     zoothera(&["genfens 3 seed 1 book no-such-book.epd", "quit"]).fails_with("no-such-book.epd");
     zoothera(&["genfens 3 seed"]).fails_with("genfens N seed S book");
 }

@@ -14,38 +14,21 @@ fn net_info_and_verify_accept_valid_nets_only() {
     let net = path.to_string_lossy();
     zoothera(&["net-material", &net]).ok();
     let info = zoothera(&["net", "info", &net]).ok();
-    let sha256 = info
-        .out
-        .lines()
-        .find_map(|line| line.strip_prefix("SHA-256"))
-        .expect("the hash")
-        .trim();
+    let sha256 = info.out.lines().find_map(|line| line.strip_prefix("SHA-256")).expect("the hash").trim();
     assert_eq!(sha256.len(), 64);
-    assert!(
-        zoothera(&["net", "verify", &net])
-            .ok()
-            .last_line()
-            .ends_with("is valid")
-    );
+    assert!(zoothera(&["net", "verify", &net]).ok().last_line().ends_with("is valid"));
 
     let named = path.with_file_name(format!("nn-{}.nnue", &sha256[..12]));
     fs::copy(&path, &named).expect("a copy");
-    assert!(
-        zoothera(&["net", "verify", &named.to_string_lossy()])
-            .ok()
-            .out
-            .contains("name matches")
-    );
+    assert!(zoothera(&["net", "verify", &named.to_string_lossy()]).ok().out.contains("name matches"));
     let misnamed = path.with_file_name("nn-000000000000.nnue");
     fs::copy(&path, &misnamed).expect("a copy");
-    zoothera(&["net", "verify", &misnamed.to_string_lossy()])
-        .fails_with("the name contains the hash 000000000000");
+    zoothera(&["net", "verify", &misnamed.to_string_lossy()]).fails_with("the name contains the hash 000000000000");
 
     let bytes = fs::read(&path).expect("the net");
     let truncated = path.with_file_name("truncated.nnue");
     fs::write(&truncated, &bytes[..bytes.len() - 1]).expect("a copy");
-    let run =
-        zoothera(&["net", "verify", &truncated.to_string_lossy()]).fails_with("truncated.nnue");
+    let run = zoothera(&["net", "verify", &truncated.to_string_lossy()]).fails_with("truncated.nnue");
     assert_eq!(run.code, Some(1));
     zoothera(&["net", "info", "no-such-net.nnue"]).fails_with("no-such-net.nnue");
 }
@@ -65,12 +48,7 @@ fn own_architecture_is_shown_and_verified() {
     ] {
         assert!(info.contains(line), "no '{line}' in:\n{info}");
     }
-    assert!(
-        zoothera(&["net", "verify", &net])
-            .ok()
-            .last_line()
-            .ends_with("is valid")
-    );
+    assert!(zoothera(&["net", "verify", &net]).ok().last_line().ends_with("is valid"));
     let mut narrower = bytes;
     let width = 12 + b"synthetic".len() + 4;
     narrower[width..width + 4].copy_from_slice(&64u32.to_le_bytes());
@@ -94,10 +72,7 @@ fn exported_net_is_byte_identical() {
     let info = zoothera(&["net", "info", &small]).ok();
     assert!(info.out.contains("Compression   LEB128"));
     zoothera(&["net", "export", &copy, "--net", &small]).ok();
-    assert!(
-        bytes(&small) == bytes(&copy),
-        "the compression of the input is kept"
-    );
+    assert!(bytes(&small) == bytes(&copy), "the compression of the input is kept");
     zoothera(&["net", "export", &large, "--net", &small, "--decompress"]).ok();
     assert!(bytes(&large) == bytes(&net));
     zoothera(&["net", "export", &path("no/such/folder")]).fails_with("no/such/folder");

@@ -41,10 +41,8 @@ impl Folder {
     }
 }
 
-const GAMES: &str =
-    "[Event \"first\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n";
-const POSITIONS: &str =
-    "fen 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nmove e2e4\nscore 50\nply 0\nresult 1\ne\n";
+const GAMES: &str = "[Event \"first\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n";
+const POSITIONS: &str = "fen 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\nmove e2e4\nscore 50\nply 0\nresult 1\ne\n";
 
 /// Returns other names of a file: a relative path and links.
 fn aliases(folder: &Folder, name: &str) -> Vec<String> {
@@ -118,10 +116,7 @@ fn output_does_not_overwrite_input_nets_or_checkpoints() {
         "review games.pgn --net IN --html OUT",
     ];
     assert_input_is_no_output("a.nnue", &net.expect("the default net"), &lines);
-    let lines = [
-        "train export IN --out OUT",
-        "train export IN --out x.nnue --plot OUT",
-    ];
+    let lines = ["train export IN --out OUT", "train export IN --out x.nnue --plot OUT"];
     assert_input_is_no_output("a.checkpoint", b"ZOOTRAIN", &lines);
     assert_input_is_no_output("a.toml", b"", &["train OTHER --config IN --out OUT"]);
 }
@@ -155,18 +150,16 @@ fn output_does_not_overwrite_files_of_another_kind() {
         zoothera(&line).fails_with("exists and is not a");
         assert!(folder.contents() == before, "{line:?}");
     }
-    zoothera(&["analyse", "--nodes", "1", "--hash-file", &mine])
-        .fails_with("not a file with a transposition table");
+    zoothera(&["analyse", "--nodes", "1", "--hash-file", &mine]).fails_with("not a file with a transposition table");
     assert!(folder.contents() == before);
 }
 
 #[test]
 fn huge_settings_and_endless_files_are_rejected() {
     let folder = Folder::new();
-    for (setting, reason) in [
-        ("batch = 9223372036854775807", "batch is 92233720368547"),
-        ("threads = 9223372036854775807", "threads is"),
-    ] {
+    for (setting, reason) in
+        [("batch = 9223372036854775807", "batch is 92233720368547"), ("threads = 9223372036854775807", "threads is")]
+    {
         let config = folder.file("a.toml", &format!("files = ['a.bin']\n{setting}\n"));
         zoothera(&["train", "--config", &config]).fails_with(reason);
     }
@@ -176,8 +169,7 @@ fn huge_settings_and_endless_files_are_rejected() {
         let link = folder.path("zero.plain");
         std::os::unix::fs::symlink("/dev/zero", &link).expect("symbolic links");
         let out = folder.name("out.bin");
-        zoothera(&["data", "convert", &folder.name("zero.plain"), &out])
-            .fails_with("line 1 is longer than 4 KiB");
+        zoothera(&["data", "convert", &folder.name("zero.plain"), &out]).fails_with("line 1 is longer than 4 KiB");
         assert!(!Path::new(&out).exists());
     }
 }
@@ -248,16 +240,12 @@ mod unix {
         let mut command = engine();
         command.args(["review", "-", "--nodes", "100", "--pgn", &games]);
         command.stdin(File::open(&games).expect("the file exists"));
-        Run::of(command.output().expect("the engine runs"))
-            .fails_with("is also an input (standard input)");
+        Run::of(command.output().expect("the engine runs")).fails_with("is also an input (standard input)");
         let mut command = engine();
         command.args(["review", &games, "--nodes", "100", "--json"]);
         let appending = OpenOptions::new().append(true).open(&games);
-        command
-            .stdin(Stdio::null())
-            .stdout(appending.expect("the file opens"));
-        Run::of(command.output().expect("the engine runs"))
-            .fails_with("standard output is also an input");
+        command.stdin(Stdio::null()).stdout(appending.expect("the file opens"));
+        Run::of(command.output().expect("the engine runs")).fails_with("standard output is also an input");
         assert_eq!(folder.contents(), [("games.pgn".into(), GAMES.into())]);
     }
 
@@ -281,18 +269,8 @@ mod unix {
         assert_eq!(fs::metadata(&out).expect("a file").len(), 80);
         let thesis = fs::read_to_string(folder.path("thesis.txt"));
         assert_eq!(thesis.expect("a file"), "precious");
-        let names: Vec<String> = folder
-            .contents()
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
-        let expected = [
-            ".out.bin.tmp",
-            "a.plain",
-            "out.bin",
-            "out.bin.tmp",
-            "thesis.txt",
-        ];
+        let names: Vec<String> = folder.contents().into_iter().map(|(name, _)| name).collect();
+        let expected = [".out.bin.tmp", "a.plain", "out.bin", "out.bin.tmp", "thesis.txt"];
         assert_eq!(names, expected);
     }
 
@@ -301,17 +279,7 @@ mod unix {
         let folder = Folder::new();
         let games = folder.file("games.pgn", GAMES);
         for (name, arguments) in [
-            (
-                "a.bin",
-                vec![
-                    "datagen",
-                    "sample",
-                    "--resume",
-                    "--positions",
-                    "10",
-                    "--out",
-                ],
-            ),
+            ("a.bin", vec!["datagen", "sample", "--resume", "--positions", "10", "--out"]),
             ("a.hash", vec!["analyse", "--nodes", "1", "--hash-file"]),
             ("a.nnue", vec!["net-material"]),
             ("a.pgn", vec!["play", "--pgn"]),
@@ -344,10 +312,7 @@ mod unix {
             assert_eq!(fs::read_to_string(&out).expect("a file"), old);
             let part = fs::read_to_string(folder.path("out.pgn.part")).expect("a partial output");
             assert!(part.contains("4. Qxf7#"), "{part}");
-            assert_eq!(
-                fs::read_to_string(&games).expect("a file"),
-                GAMES.repeat(3000)
-            );
+            assert_eq!(fs::read_to_string(&games).expect("a file"), GAMES.repeat(3000));
             assert_eq!(folder.contents().len(), 3);
         }
     }
@@ -360,10 +325,7 @@ mod unix {
             let out = folder.file("out.bin", "");
             let child = start(&["data", "convert", &folder.name("in.plain"), &out]);
             // The pipe opens when the engine opens its end, which is after it has installed the signal handlers.
-            let mut input = OpenOptions::new()
-                .write(true)
-                .open(folder.path("in.plain"))
-                .expect("the engine opens it");
+            let mut input = OpenOptions::new().write(true).open(folder.path("in.plain")).expect("the engine opens it");
             signal(&child, name);
             let some = POSITIONS.repeat(1000);
             while input.write_all(some.as_bytes()).is_ok() {}
@@ -394,10 +356,7 @@ mod unix {
         for command in ["shuffle", "dedupe"] {
             pipe(&folder.path("in.plain"));
             let mut child = start(&["data", command, &folder.name("in.plain"), &out]);
-            let mut input = OpenOptions::new()
-                .write(true)
-                .open(folder.path("in.plain"))
-                .expect("the engine opens it");
+            let mut input = OpenOptions::new().write(true).open(folder.path("in.plain")).expect("the engine opens it");
             let some = POSITIONS.repeat(5000);
             input.write_all(some.as_bytes()).expect("the engine reads");
             child.kill().expect("the engine is running");
@@ -417,9 +376,7 @@ mod unix {
         zoothera(&["net-material", &net]).ok();
         let before = folder.contents();
         for arguments in [vec!["net-material", &net], vec!["net", "export", &net]] {
-            let run = with_full_disk(8, &arguments)
-                .output()
-                .expect("the engine runs");
+            let run = with_full_disk(8, &arguments).output().expect("the engine runs");
             Run::of(run).fails_with("cannot write");
             assert!(folder.contents() == before, "{arguments:?}");
         }
@@ -428,8 +385,7 @@ mod unix {
     #[test]
     fn game_is_printed_if_it_cannot_be_saved() {
         let folder = Folder::new();
-        let mut command =
-            with_full_disk(0, &["play", "--elo", "600", "--pgn", &folder.name("a.pgn")]);
+        let mut command = with_full_disk(0, &["play", "--elo", "600", "--pgn", &folder.name("a.pgn")]);
         command
             .current_dir(folder.0.path())
             .env("TMPDIR", folder.0.path())
@@ -454,10 +410,7 @@ mod unix {
         let mut line = String::new();
         while !line.contains("1... ") {
             line.clear();
-            assert!(
-                lines.read_line(&mut line).expect("lines") > 0,
-                "the output ended early"
-            );
+            assert!(lines.read_line(&mut line).expect("lines") > 0, "the output ended early");
         }
         (child, lines)
     }
@@ -467,10 +420,7 @@ mod unix {
         let folder = Folder::new();
         let pgn = folder.file("games.pgn", GAMES);
         let (mut child, mut lines) = game(&pgn);
-        let locked = OpenOptions::new()
-            .append(true)
-            .open(&pgn)
-            .expect("the file opens");
+        let locked = OpenOptions::new().append(true).open(&pgn).expect("the file opens");
         locked.try_lock().expect("the lock is free");
         let input = child.stdin.as_mut().expect("a pipe");
         input.write_all(b"resign\n").expect("the engine reads");
@@ -501,10 +451,7 @@ mod unix {
             assert_eq!(run.code, Some(130), "{}", run.err);
             assert!(run.err.contains("the game was saved to"), "{}", run.err);
             let text = fs::read_to_string(&pgn).expect("the games");
-            assert!(
-                text.starts_with(GAMES) && text.contains("\n1. d4 "),
-                "{text}"
-            );
+            assert!(text.starts_with(GAMES) && text.contains("\n1. d4 "), "{text}");
             assert_eq!(folder.contents().len(), 1);
         }
     }

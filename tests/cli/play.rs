@@ -30,28 +30,13 @@ fn game_with_takeback_is_played_and_saved() {
     let level = ["--elo", "600", "--seed", "5", "--pgn", pgn];
     let run = play(&level, "e4\nback\nd2d4\nhint\nKe5\nmoves\nresign\n").ok();
     assert!(run.out.contains("Try ") && run.out.contains("White resigns: 0-1"));
-    assert!(
-        run.out.contains("'Ke5' is not a legal move in "),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("'Ke5' is not a legal move in "), "{}", run.out);
     let text = fs::read_to_string(&path).expect("a game");
-    assert!(
-        text.contains("\n1. d4 ") && text.contains("[Result \"0-1\"]"),
-        "{text}"
-    );
-    let today = chrono::Utc::now()
-        .format("[UTCDate \"%Y.%m.%d\"]")
-        .to_string();
+    assert!(text.contains("\n1. d4 ") && text.contains("[Result \"0-1\"]"), "{text}");
+    let today = chrono::Utc::now().format("[UTCDate \"%Y.%m.%d\"]").to_string();
     // The test may pass midnight.
-    assert!(
-        text.contains(&today) || text.contains("[UTCTime \"23:59:"),
-        "{text}"
-    );
-    assert!(
-        text.contains("[Black \"Zoothera (Elo 600, Level Seed 5)\"]"),
-        "{text}"
-    );
+    assert!(text.contains(&today) || text.contains("[UTCTime \"23:59:"), "{text}");
+    assert!(text.contains("[Black \"Zoothera (Elo 600, Level Seed 5)\"]"), "{text}");
     // The same seed gives the same replies. At the end of the input the unfinished game is appended to the file.
     let again = play(&level, "d4\n").ok();
     assert!(again.out.contains("Unfinished: *"));
@@ -67,21 +52,9 @@ fn game_with_takeback_is_played_and_saved() {
 #[test]
 fn game_ends_by_mate_stalemate_or_agreement() {
     for (fen, typed, end) in [
-        (
-            "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1",
-            "Ra8",
-            "White mates: 1-0",
-        ),
-        (
-            "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
-            "Qf7",
-            "Stalemate: 1/2-1/2",
-        ),
-        (
-            "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1",
-            "Kd2\ndraw",
-            "Draw agreed: 1/2-1/2",
-        ),
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "Ra8", "White mates: 1-0"),
+        ("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "Qf7", "Stalemate: 1/2-1/2"),
+        ("4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1", "Kd2\ndraw", "Draw agreed: 1/2-1/2"),
     ] {
         let run = play(&["--fen", fen], &format!("{typed}\n")).ok();
         assert!(run.out.contains(end), "{end}: {}", run.out);
@@ -112,15 +85,7 @@ fn play_accepts_common_move_notations() {
     ] {
         assert!(run.out.contains(reason), "{reason} is not in:\n{}", run.out);
     }
-    assert!(
-        run.out.contains("1. e4 ") && run.out.contains(" 2. Nf3 "),
-        "{}",
-        run.out
-    );
-    let castled = play(
-        &["--fen", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "--elo", "800"],
-        "o\u{2013}o\nmoves\nquit\n",
-    )
-    .ok();
+    assert!(run.out.contains("1. e4 ") && run.out.contains(" 2. Nf3 "), "{}", run.out);
+    let castled = play(&["--fen", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "--elo", "800"], "o\u{2013}o\nmoves\nquit\n").ok();
     assert!(castled.out.contains("1. O-O"), "{}", castled.out);
 }

@@ -24,34 +24,15 @@ impl Run {
 
     /// Asserts that the run succeeded.
     pub fn ok(self) -> Self {
-        assert_eq!(
-            self.code,
-            Some(0),
-            "stdout:\n{}\nstderr:\n{}",
-            self.out,
-            self.err
-        );
+        assert_eq!(self.code, Some(0), "stdout:\n{}\nstderr:\n{}", self.out, self.err);
         self
     }
 
     /// Asserts that the run failed with a message that contains `reason`, and without a panic.
     pub fn fails_with(self, reason: &str) -> Self {
-        assert!(
-            self.code.is_some_and(|code| code != 0),
-            "code {:?}\n{}",
-            self.code,
-            self.out
-        );
-        assert!(
-            self.err.contains("error:"),
-            "no error message:\n{}",
-            self.err
-        );
-        assert!(
-            self.err.contains(reason),
-            "'{reason}' is not in:\n{}",
-            self.err
-        );
+        assert!(self.code.is_some_and(|code| code != 0), "code {:?}\n{}", self.code, self.out);
+        assert!(self.err.contains("error:"), "no error message:\n{}", self.err);
+        assert!(self.err.contains(reason), "'{reason}' is not in:\n{}", self.err);
         assert!(!self.err.contains("panicked"), "{}", self.err);
         self
     }

@@ -42,9 +42,7 @@ pub fn restore_sighup(command: &mut Command) -> &mut Command {
 /// Sends a signal to a process.
 #[cfg(unix)]
 pub fn signal(child: &std::process::Child, name: &str) {
-    let sent = Command::new("kill")
-        .args([&format!("-{name}"), &child.id().to_string()])
-        .status();
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(sent.expect("kill runs").success());
 }
 
@@ -52,8 +50,6 @@ pub fn signal(child: &std::process::Child, name: &str) {
 pub fn list_separator() -> char {
     let line = std::env::var(VARIABLE).unwrap_or_default();
     let program = line.split_whitespace().next().map(Path::new);
-    let wine = program
-        .and_then(Path::file_name)
-        .is_some_and(|name| name.to_string_lossy().starts_with("wine"));
+    let wine = program.and_then(Path::file_name).is_some_and(|name| name.to_string_lossy().starts_with("wine"));
     if wine || cfg!(windows) { ';' } else { ':' }
 }

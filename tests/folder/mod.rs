@@ -42,15 +42,8 @@ impl Folder {
     /// The sorted names of the files in the folder.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("the folder");
-        let mut names: Vec<_> = entries
-            .map(|entry| {
-                entry
-                    .expect("an entry")
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned()
-            })
-            .collect();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -59,9 +52,7 @@ impl Folder {
 /// Random durations below `max_ms` milliseconds. They differ in every run of the test unless `ZOOTHERA_SEED` is set.
 pub fn pauses(count: usize, max_ms: usize) -> Vec<Duration> {
     let mut rng = SplitMix64::new(seed::seed(seed::from_clock()));
-    (0..count)
-        .map(|_| Duration::from_millis(rng.below(max_ms) as u64))
-        .collect()
+    (0..count).map(|_| Duration::from_millis(rng.below(max_ms) as u64)).collect()
 }
 
 /// Reads all entries of a file.
@@ -97,12 +88,7 @@ pub fn random_games(seed: u64, count: usize) -> Vec<Entry> {
                 break;
             }
             let m = moves[rng.below(moves.len())];
-            all.push(Entry {
-                m: Some(m),
-                score: rng.below(6000) as i16 - 3000,
-                result,
-                ..Entry::of(&position)
-            });
+            all.push(Entry { m: Some(m), score: rng.below(6000) as i16 - 3000, result, ..Entry::of(&position) });
             position.do_move(m);
             result = -result;
         }

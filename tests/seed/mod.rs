@@ -9,9 +9,7 @@ const VARIABLE: &str = "ZOOTHERA_SEED";
 /// the test fails.
 pub fn seed(default: u64) -> u64 {
     let seed = match std::env::var(VARIABLE) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{VARIABLE}={text} is not a whole number")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{VARIABLE}={text} is not a whole number")),
         Err(_) => default,
     };
     eprintln!("{VARIABLE}={seed} repeats the random choices of this test");

@@ -7,24 +7,14 @@ use crate::uci_driver::{Driver, engine, errors, field};
 
 #[test]
 fn quit_ends_the_process_in_any_state() {
-    for command in [
-        "",
-        "isready",
-        "go infinite",
-        "go ponder",
-        "position startpos",
-        "go perft 9",
-    ] {
+    for command in ["", "isready", "go infinite", "go ponder", "position startpos", "go perft 9"] {
         let mut engine = Driver::start();
         engine.send(command);
         std::thread::sleep(Duration::from_millis(50));
         engine.send("quit");
         let (status, time) = engine.exit();
         eprintln!("{command:?}: ended after {time:?}");
-        assert!(
-            status.success() && time < Duration::from_secs(2),
-            "{command}: {status} {time:?}"
-        );
+        assert!(status.success() && time < Duration::from_secs(2), "{command}: {status} {time:?}");
     }
 }
 
@@ -42,10 +32,7 @@ fn piped(input: &str) -> Vec<String> {
 fn engine_executes_queued_commands_after_end_of_input() {
     let has = |input: &str, expected: &str| {
         let lines = piped(input);
-        assert!(
-            lines.iter().any(|line| line.contains(expected)),
-            "{input:?} without {expected}: {lines:?}"
-        );
+        assert!(lines.iter().any(|line| line.contains(expected)), "{input:?} without {expected}: {lines:?}");
     };
     has("bench 2", " nps");
     has("eval\n", "NNUE evaluation");
@@ -53,39 +40,24 @@ fn engine_executes_queued_commands_after_end_of_input() {
     has("position startpos\ngo depth 8\n", "info depth 8 ");
     has("go nodes 20000\nd\n", "bestmove ");
     has("go ponder depth 3\nponderhit\n", "info depth 3 ");
-    has(
-        "setoption name Threads value 2\nisready\ngo depth 4",
-        "bestmove ",
-    );
+    has("setoption name Threads value 2\nisready\ngo depth 4", "bestmove ");
     // Both searches run to their end, although a GUI's second `go` would stop the first search.
     let lines = piped("go depth 9\nposition startpos moves e2e4\ngo depth 8\n");
     let last = |before: &[String]| {
         let line = before.iter().rfind(|line| line.contains(" score "));
         line.and_then(|line| field(line, "depth"))
     };
-    let first = lines
-        .iter()
-        .position(|line| line.starts_with("bestmove "))
-        .expect("a move");
+    let first = lines.iter().position(|line| line.starts_with("bestmove ")).expect("a move");
     assert_eq!(last(&lines[..first]).as_deref(), Some("9"), "{lines:?}");
     assert_eq!(last(&lines).as_deref(), Some("8"), "{lines:?}");
 }
 
 #[test]
 fn end_of_input_stops_search_without_limit() {
-    for go in [
-        "go",
-        "go infinite",
-        "go infinite depth 3",
-        "go ponder movetime 60000",
-        "go ponder",
-    ] {
+    for go in ["go", "go infinite", "go infinite depth 3", "go ponder movetime 60000", "go ponder"] {
         let lines = piped(&format!("{go}\n"));
         assert_eq!(bestmoves(&lines), 1, "{go}: {lines:?}");
-        assert!(
-            lines[lines.len() - 2].contains(" score "),
-            "{go}: {lines:?}"
-        );
+        assert!(lines[lines.len() - 2].contains(" score "), "{go}: {lines:?}");
         let mut engine = Driver::start();
         engine.send(go);
         std::thread::sleep(Duration::from_millis(50));
@@ -184,15 +156,10 @@ fn closed_output_ends_the_process() {
             .expect("the engine starts");
         drop(run.stdout.take());
         let mut input = run.stdin.take().expect("a pipe");
-        input
-            .write_all(command.as_bytes())
-            .expect("the engine reads");
+        input.write_all(command.as_bytes()).expect("the engine reads");
         // The input stays open, so only the closed output can end the process.
         let ended = run.wait_with_output().expect("the engine ends");
         drop(input);
-        assert!(
-            ended.status.success() && ended.stderr.is_empty(),
-            "{command}: {ended:?}"
-        );
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{command}: {ended:?}");
     }
 }

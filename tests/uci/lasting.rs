@@ -10,13 +10,10 @@ fn folder() -> tempfile::TempDir {
 /// Node count in the last line of a search.
 fn nodes(lines: &[String]) -> u64 {
     let last = lines.iter().rev().find(|line| line.contains(" nodes "));
-    last.and_then(|line| field(line, "nodes"))
-        .and_then(|nodes| nodes.parse().ok())
-        .expect("a line with nodes")
+    last.and_then(|line| field(line, "nodes")).and_then(|nodes| nodes.parse().ok()).expect("a line with nodes")
 }
 
-const GAME: &str =
-    "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+const GAME: &str = "position fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /// Positions to search. A table may save few or many nodes in a single position, so there are several.
 const POSITIONS: [&str; 5] = [
@@ -41,10 +38,7 @@ fn loaded_table_saves_nodes() {
     let folder = folder();
     let path = folder.path().join("a table.hash");
     let with_file = |engine: &mut Driver| {
-        engine.send(&format!(
-            "setoption name Hash File value {}",
-            path.display()
-        ));
+        engine.send(&format!("setoption name Hash File value {}", path.display()));
     };
     let mut first = Driver::start();
     with_file(&mut first);
@@ -53,12 +47,7 @@ fn loaded_table_saves_nodes() {
     total_nodes(&mut first, 14);
     first.send("setoption name Save Hash");
     let lines = first.ready();
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains("Save Hash: 16 MiB written to")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line.contains("Save Hash: 16 MiB written to")), "{lines:?}");
     for hash in [16, 7, 40] {
         let mut second = Driver::start();
         second.send(&format!("setoption name Hash value {hash}"));
@@ -66,16 +55,9 @@ fn loaded_table_saves_nodes() {
         second.send("setoption name Load Hash");
         let lines = second.ready();
         assert!(errors(&lines).is_empty(), "{lines:?}");
-        assert!(
-            lines
-                .iter()
-                .any(|line| line.contains("Load Hash: 16 MiB read"))
-        );
+        assert!(lines.iter().any(|line| line.contains("Load Hash: 16 MiB read")));
         let after = total_nodes(&mut second, 10);
-        assert!(
-            after * 2 < before,
-            "{hash} MiB: {after} nodes after {before}"
-        );
+        assert!(after * 2 < before, "{hash} MiB: {after} nodes after {before}");
     }
 }
 
@@ -86,10 +68,7 @@ fn invalid_hash_file_keeps_the_table() {
     for button in ["Save Hash", "Load Hash"] {
         engine.send(&format!("setoption name {button}"));
         let lines = engine.ready();
-        assert!(
-            errors(&lines)[0].contains("set Hash File first"),
-            "{lines:?}"
-        );
+        assert!(errors(&lines)[0].contains("set Hash File first"), "{lines:?}");
     }
     let whole = total_nodes(&mut engine, 10);
     total_nodes(&mut engine, 14);
@@ -101,28 +80,16 @@ fn invalid_hash_file_keeps_the_table() {
         (&missing, "missing"),
         (&folder.path().to_path_buf(), "not a regular file"),
     ] {
-        engine.send(&format!(
-            "setoption name Hash File value {}",
-            path.display()
-        ));
+        engine.send(&format!("setoption name Hash File value {}", path.display()));
         engine.send("setoption name Load Hash");
         let lines = engine.ready();
         let [line] = errors(&lines)[..] else {
             panic!("expected one error: {lines:?}");
         };
-        assert!(
-            line.contains(reason) && line.contains("the table in use is unchanged"),
-            "{line}"
-        );
+        assert!(line.contains(reason) && line.contains("the table in use is unchanged"), "{line}");
     }
-    assert!(
-        total_nodes(&mut engine, 10) * 2 < whole,
-        "the table was lost"
-    );
-    engine.send(&format!(
-        "setoption name Hash File value {}",
-        folder.path().display()
-    ));
+    assert!(total_nodes(&mut engine, 10) * 2 < whole, "the table was lost");
+    engine.send(&format!("setoption name Hash File value {}", folder.path().display()));
     engine.send("setoption name Save Hash");
     assert!(errors(&engine.ready())[0].contains("not a regular file"));
 }
@@ -132,10 +99,7 @@ fn load_of_truncated_hash_file_names_the_damage() {
     let folder = folder();
     let path = folder.path().join("cut.hash");
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name Hash File value {}",
-        path.display()
-    ));
+    engine.send(&format!("setoption name Hash File value {}", path.display()));
     engine.send(GAME);
     engine.go("go depth 8");
     engine.send("setoption name Save Hash");
@@ -147,10 +111,7 @@ fn load_of_truncated_hash_file_names_the_damage() {
     let [line] = errors(&lines)[..] else {
         panic!("expected one error: {lines:?}");
     };
-    assert!(
-        line.contains("damaged: it ends too early; the table in use is unchanged"),
-        "{line}"
-    );
+    assert!(line.contains("damaged: it ends too early; the table in use is unchanged"), "{line}");
 }
 
 #[test]
@@ -158,19 +119,12 @@ fn table_is_saved_after_the_running_search() {
     let folder = folder();
     let path = folder.path().join("later.hash");
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name Hash File value {}",
-        path.display()
-    ));
+    engine.send(&format!("setoption name Hash File value {}", path.display()));
     engine.send(GAME);
     engine.send("go infinite");
     engine.send("setoption name Save Hash");
     let lines = engine.ready();
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains("Save Hash: will be applied after this search"))
-    );
+    assert!(lines.iter().any(|line| line.contains("Save Hash: will be applied after this search")));
     assert!(!path.exists());
     engine.send("stop");
     engine.until("bestmove");
@@ -181,16 +135,10 @@ fn table_is_saved_after_the_running_search() {
 #[test]
 fn quit_waits_for_a_pending_save() {
     let folder = folder();
-    for (round, search) in ["go infinite", "go nodes 3000", "go infinite"]
-        .into_iter()
-        .enumerate()
-    {
+    for (round, search) in ["go infinite", "go nodes 3000", "go infinite"].into_iter().enumerate() {
         let path = folder.path().join(format!("{round}.hash"));
         let mut engine = Driver::start();
-        engine.send(&format!(
-            "setoption name Hash File value {}",
-            path.display()
-        ));
+        engine.send(&format!("setoption name Hash File value {}", path.display()));
         engine.send_bytes(format!("{search}\nsetoption name save hash\nquit\n").as_bytes());
         let lines = engine.rest();
         assert!(path.exists(), "{lines:?}");
@@ -200,9 +148,7 @@ fn quit_waits_for_a_pending_save() {
 #[test]
 fn quit_does_not_wait_for_a_rejected_save() {
     let mut engine = Driver::start();
-    engine.send_bytes(
-        b"go infinite\nsetoption name Save Hash\nsetoption name Save Hash value x\nquit\n",
-    );
+    engine.send_bytes(b"go infinite\nsetoption name Save Hash\nsetoption name Save Hash value x\nquit\n");
     engine.rest();
 }
 
@@ -210,13 +156,7 @@ fn quit_does_not_wait_for_a_rejected_save() {
 fn book(e4: u16, d4: u16) -> Vec<u8> {
     let entry = |code: u16, weight: u16| {
         let key = 0x463b_9618_1691_fc9c_u64.to_be_bytes();
-        [
-            &key[..],
-            &code.to_be_bytes(),
-            &weight.to_be_bytes(),
-            &[0; 4],
-        ]
-        .concat()
+        [&key[..], &code.to_be_bytes(), &weight.to_be_bytes(), &[0; 4]].concat()
     };
     [entry(0x031C, e4), entry(0x02DB, d4)].concat()
 }
@@ -227,17 +167,10 @@ fn book_is_probed_in_games_only() {
     let path = folder.path().join("a book.bin");
     std::fs::write(&path, book(1, 0)).expect("room");
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name Book File value {}",
-        path.display()
-    ));
+    engine.send(&format!("setoption name Book File value {}", path.display()));
     assert!(errors(&engine.ready()).is_empty());
     engine.send("position startpos");
-    let from_book = |lines: &[String]| {
-        lines
-            .iter()
-            .any(|line| line.starts_with("info string Book: "))
-    };
+    let from_book = |lines: &[String]| lines.iter().any(|line| line.starts_with("info string Book: "));
     assert!(!from_book(&engine.go("go nodes 100")), "off by default");
     engine.send("setoption name OwnBook value true");
     let lines = engine.go("go wtime 1000 btime 1000");
@@ -250,19 +183,13 @@ fn book_is_probed_in_games_only() {
     engine.send("stop");
     assert!(!from_book(&engine.until("bestmove")));
     engine.send("position startpos moves e2e4");
-    assert!(
-        !from_book(&engine.go("go nodes 100")),
-        "the book does not contain the position"
-    );
+    assert!(!from_book(&engine.go("go nodes 100")), "the book does not contain the position");
     engine.send("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 21");
     assert!(!from_book(&engine.go("go nodes 100")), "beyond Book Depth");
     engine.send("setoption name Book Depth value 21");
     assert!(from_book(&engine.go("go nodes 100")));
     engine.send("setoption name UCI_AnalyseMode value true");
-    assert!(
-        !from_book(&engine.go("go nodes 100")),
-        "no book in analysis mode"
-    );
+    assert!(!from_book(&engine.go("go nodes 100")), "no book in analysis mode");
 }
 
 #[test]
@@ -271,10 +198,7 @@ fn book_seed_selects_the_move_and_a_bad_book_keeps_the_old_one() {
     let path = folder.path().join("two.bin");
     std::fs::write(&path, book(1, 1)).expect("room");
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name Book File value {}",
-        path.display()
-    ));
+    engine.send(&format!("setoption name Book File value {}", path.display()));
     engine.send("setoption name OwnBook value true");
     engine.send("position startpos");
     let mut first_move = |seed: usize| {
@@ -285,10 +209,7 @@ fn book_seed_selects_the_move_and_a_bad_book_keeps_the_old_one() {
     let moves: Vec<String> = (1..=12).map(&mut first_move).collect();
     assert!(moves.iter().any(|m| *m != moves[0]), "{moves:?}");
     assert_eq!((1..=12).map(&mut first_move).collect::<Vec<_>>(), moves);
-    for (bytes, reason) in [
-        (&b"no book"[..], "not a Polyglot book"),
-        (&[], "not a Polyglot book"),
-    ] {
+    for (bytes, reason) in [(&b"no book"[..], "not a Polyglot book"), (&[], "not a Polyglot book")] {
         let bad = folder.path().join("bad.bin");
         std::fs::write(&bad, bytes).expect("room");
         engine.send(&format!("setoption name Book File value {}", bad.display()));
@@ -296,17 +217,10 @@ fn book_seed_selects_the_move_and_a_bad_book_keeps_the_old_one() {
         let [line] = errors(&lines)[..] else {
             panic!("expected one error: {lines:?}");
         };
-        assert!(
-            line.contains(reason) && line.contains("the book in use is unchanged"),
-            "{line}"
-        );
+        assert!(line.contains(reason) && line.contains("the book in use is unchanged"), "{line}");
     }
     let lines = engine.go("go nodes 100");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.starts_with("info string Book: "))
-    );
+    assert!(lines.iter().any(|line| line.starts_with("info string Book: ")));
 }
 
 #[test]
@@ -344,10 +258,7 @@ fn debug_log_rejects_pipe_without_blocking() {
     let shown = path.display();
     engine.send(&format!("setoption name Debug Log File value {shown}"));
     let lines = engine.ready();
-    assert!(
-        lines.iter().any(|line| line.contains("not a regular file")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line.contains("not a regular file")), "{lines:?}");
     engine.go("go depth 1");
 }
 

@@ -26,12 +26,7 @@ fn level_seed_determines_moves_regardless_of_threads_and_multipv() {
     let weak = ["UCI_LimitStrength value true", "UCI_Elo value 900"];
     let with = |more: &[&str]| moves(&mut at(&[&weak[..], more].concat()));
     let first = with(&["Level Seed value 7"]);
-    let more = [
-        "Level Seed value 7",
-        "Threads value 3",
-        "MultiPV value 4",
-        "Hash value 1",
-    ];
+    let more = ["Level Seed value 7", "Threads value 3", "MultiPV value 4", "Hash value 1"];
     assert_eq!(first, with(&more));
     assert!((8..12).any(|seed| with(&[&format!("Level Seed value {seed}")]) != first));
 }
@@ -69,12 +64,7 @@ fn level_delays_its_move_and_obeys_stop_and_clock() {
     engine.send("stop");
     engine.until("bestmove");
     engine.send("go infinite");
-    assert!(
-        engine
-            .listen(crate::SHORT)
-            .iter()
-            .all(|line| !line.starts_with("bestmove"))
-    );
+    assert!(engine.listen(crate::SHORT).iter().all(|line| !line.starts_with("bestmove")));
     engine.send("stop");
     engine.until("bestmove");
 }

@@ -24,8 +24,5 @@ const CASTLING: &str = "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
 const SHORT: Duration = Duration::from_millis(150);
 
 fn bestmoves(lines: &[String]) -> usize {
-    lines
-        .iter()
-        .filter(|line| line.starts_with("bestmove"))
-        .count()
+    lines.iter().filter(|line| line.starts_with("bestmove")).count()
 }

@@ -11,12 +11,7 @@ fn options_can_be_set_during_a_search() {
     engine.send("setoption name MultiPV value 2");
     engine.send("setoption name UCI_ShowWDL value true");
     engine.send("setoption name Move Overhead value 30");
-    for deferred in [
-        "Hash value 8",
-        "Threads value 2",
-        "Clear Hash",
-        "EvalFile value <default>",
-    ] {
+    for deferred in ["Hash value 8", "Threads value 2", "Clear Hash", "EvalFile value <default>"] {
         engine.send(&format!("setoption name {deferred}"));
         let line = engine.until("info");
         let mut line = line.last().cloned().unwrap_or_default();
@@ -33,11 +28,7 @@ fn options_can_be_set_during_a_search() {
     assert_eq!(errors(&lines_read).len(), 1);
     assert!(lines_read.iter().any(|line| line.contains("EvalFile")));
     let lines = engine.go("go depth 4");
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains(" multipv 2 ") && line.contains(" wdl "))
-    );
+    assert!(lines.iter().any(|line| line.contains(" multipv 2 ") && line.contains(" wdl ")));
 }
 
 #[test]
@@ -63,18 +54,11 @@ fn every_option_accepts_its_default_and_minimum() {
     let mut engine = Driver::silent();
     engine.send("uci");
     for line in engine.until("uciok") {
-        let Some((name, rest)) = line
-            .strip_prefix("option name ")
-            .and_then(|rest| rest.split_once(" type "))
-        else {
+        let Some((name, rest)) = line.strip_prefix("option name ").and_then(|rest| rest.split_once(" type ")) else {
             continue;
         };
-        let default = rest
-            .split_once(" default ")
-            .map(|(_, rest)| rest.split(" min ").next().unwrap_or_default());
-        let minimum = rest
-            .split_once(" min ")
-            .and_then(|(_, rest)| rest.split(' ').next());
+        let default = rest.split_once(" default ").map(|(_, rest)| rest.split(" min ").next().unwrap_or_default());
+        let minimum = rest.split_once(" min ").and_then(|(_, rest)| rest.split(' ').next());
         for value in [minimum, default].into_iter().flatten() {
             engine.send(&format!("setoption name {name} value {value}"));
         }
@@ -93,12 +77,7 @@ fn invalid_net_keeps_the_old_one() {
     std::fs::write(&path, b"this is not a net").expect("a temporary file");
     let mut engine = Driver::start();
     let before = engine.go("go nodes 2000");
-    for value in [
-        "/no/such/file.nnue",
-        &format!("\"{}\"", path.display()),
-        "/dev/zero",
-        "/",
-    ] {
+    for value in ["/no/such/file.nnue", &format!("\"{}\"", path.display()), "/dev/zero", "/"] {
         engine.send(&format!("setoption name EvalFile value {value}"));
         let lines = engine.ready();
         assert!(
@@ -107,12 +86,8 @@ fn invalid_net_keeps_the_old_one() {
         );
     }
     // The next search repeats the error once.
-    let reminders = |lines: &[String]| {
-        lines
-            .iter()
-            .filter(|line| line.contains("was not loaded; using the embedded net"))
-            .count()
-    };
+    let reminders =
+        |lines: &[String]| lines.iter().filter(|line| line.contains("was not loaded; using the embedded net")).count();
     assert_eq!(reminders(&engine.go("go depth 1")), 1);
     assert_eq!(reminders(&engine.go("go depth 1")), 0);
     let _ = std::fs::remove_file(&path);
@@ -121,10 +96,7 @@ fn invalid_net_keeps_the_old_one() {
     for value in ["value <default>", "value <empty>", "value", ""] {
         engine.send(&format!("setoption name EvalFile {value}"));
         let lines = engine.ready();
-        assert!(
-            errors(&lines).is_empty() && lines[0].contains("EvalFile"),
-            "{lines:?}"
-        );
+        assert!(errors(&lines).is_empty() && lines[0].contains("EvalFile"), "{lines:?}");
     }
 }
 
@@ -132,20 +104,14 @@ fn invalid_net_keeps_the_old_one() {
 fn debug_log_contains_input_and_output() {
     let path = std::env::temp_dir().join(format!("zoothera debug {}.tmp", std::process::id()));
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name Debug Log File value {}",
-        path.display()
-    ));
+    engine.send(&format!("setoption name Debug Log File value {}", path.display()));
     engine.ready();
     engine.best("go depth 1");
     engine.send("setoption name Debug Log File value <empty>");
     engine.ready();
     let log = std::fs::read_to_string(&path).unwrap_or_default();
     let _ = std::fs::remove_file(&path);
-    assert!(
-        log.contains(">> go depth 1") && log.contains("<< bestmove "),
-        "{log}"
-    );
+    assert!(log.contains(">> go depth 1") && log.contains("<< bestmove "), "{log}");
 }
 
 /// The engine with a limit of its address space, in KiB; `None` if another engine is tested.
@@ -175,15 +141,8 @@ fn low_memory_reduces_table_and_threads() {
             engine.send(&format!("setoption name {option}"));
         }
         let lines_read = engine.ready();
-        let reported = |name: &str| {
-            lines_read
-                .iter()
-                .any(|line| line.starts_with(&format!("info string {name}: ")))
-        };
-        assert!(
-            reported("Threads") || reported("Hash"),
-            "{kib} {lines_read:?}"
-        );
+        let reported = |name: &str| lines_read.iter().any(|line| line.starts_with(&format!("info string {name}: ")));
+        assert!(reported("Threads") || reported("Hash"), "{kib} {lines_read:?}");
         assert_eq!(engine.best("go nodes 20000").len(), 4);
         // Changes of a running pool; in this order the table takes most of the memory.
         for option in ["Hash value 1000000", "Threads value 64", "Threads value 1"] {

@@ -23,14 +23,9 @@ fn invalid_fen_keeps_the_position() {
     }
     engine.send("d");
     let is_kept = engine.ready();
-    let is_kept = is_kept
-        .iter()
-        .any(|line| line.contains("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq"));
+    let is_kept = is_kept.iter().any(|line| line.contains("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq"));
     assert!(is_kept, "the position changed");
-    assert!(
-        engine.best("go depth 2").contains(['5', '6']),
-        "not a move of Black"
-    );
+    assert!(engine.best("go depth 2").contains(['5', '6']), "not a move of Black");
 }
 
 #[test]
@@ -48,16 +43,10 @@ fn standard_chess_castles_from_the_usual_squares_only() {
     engine.send(&format!("position fen {king_on_g1}"));
     engine.send("go perft 1");
     let moves = engine.ready();
-    assert!(
-        moves.iter().all(|line| !line.starts_with("g1c1")),
-        "{moves:?}"
-    );
+    assert!(moves.iter().all(|line| !line.starts_with("g1c1")), "{moves:?}");
     engine.send("d");
     let shown = engine.ready();
-    assert!(
-        shown.iter().any(|line| line.contains(" w - - 0 1")),
-        "{shown:?}"
-    );
+    assert!(shown.iter().any(|line| line.contains(" w - - 0 1")), "{shown:?}");
 }
 
 /// The pawn on d4 is pinned and cannot capture on e3, so the position after Rb8 is a repetition.
@@ -70,9 +59,7 @@ fn en_passant_right_without_legal_capture_does_not_hide_a_repetition() {
     );
     let lines = engine.go("go depth 8 searchmoves h1g1");
     let last = &lines[lines.len() - 2];
-    let score: i32 = field(last, "cp")
-        .and_then(|text| text.parse().ok())
-        .expect("a score");
+    let score: i32 = field(last, "cp").and_then(|text| text.parse().ok()).expect("a score");
     assert!(score.abs() <= 2, "{last}");
 }
 
@@ -84,18 +71,10 @@ fn error_names_illegal_move_and_position_is_unchanged() {
         engine.send(&format!("position startpos moves {moves}"));
         let lines = engine.ready();
         let named = moves.split(' ').next_back().unwrap_or_default();
-        assert!(
-            matches!(errors(&lines)[..], [line] if line.contains(named)),
-            "{moves}: {lines:?}"
-        );
+        assert!(matches!(errors(&lines)[..], [line] if line.contains(named)), "{moves}: {lines:?}");
     }
     engine.send("d");
-    assert!(
-        engine
-            .ready()
-            .iter()
-            .any(|line| line.contains("r3k2r/8/8/8/8/8/8/R3K2R w KQkq"))
-    );
+    assert!(engine.ready().iter().any(|line| line.contains("r3k2r/8/8/8/8/8/8/R3K2R w KQkq")));
 }
 
 #[test]
@@ -108,17 +87,9 @@ fn castling_is_accepted_in_both_notations_and_modes() {
             engine.send("d");
             let lines = engine.ready();
             assert!(errors(&lines).is_empty(), "{lines:?}");
-            assert!(
-                lines
-                    .iter()
-                    .any(|line| line.contains("r3k2r/8/8/8/8/8/8/R4RK1 b")),
-                "{written}: {lines:?}"
-            );
+            assert!(lines.iter().any(|line| line.contains("r3k2r/8/8/8/8/8/8/R4RK1 b")), "{written}: {lines:?}");
             engine.send(CASTLING);
-            assert_eq!(
-                engine.best(&format!("go depth 1 searchmoves {written}")),
-                printed
-            );
+            assert_eq!(engine.best(&format!("go depth 1 searchmoves {written}")), printed);
         }
     }
     engine.send("position fen 8/4P2k/8/8/8/8/8/4K3 w - - 0 1 moves e7e8Q");

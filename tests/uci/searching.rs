@@ -40,10 +40,7 @@ fn stop_and_ponderhit_are_ignored_while_idle() {
     engine.send("stop\ngo nodes 20000");
     let lines = engine.until("bestmove");
     let searched = nodes(&lines).expect("a line with nodes");
-    assert!(
-        searched >= 20_000,
-        "the stop affected a later go: {lines:?}"
-    );
+    assert!(searched >= 20_000, "the stop affected a later go: {lines:?}");
 }
 
 #[test]
@@ -81,12 +78,7 @@ fn infinite_and_ponder_delay_the_move() {
         engine.send("stop");
         engine.until("bestmove");
     }
-    for go in [
-        "go ponder wtime 200 btime 200",
-        "go ponder movetime 10",
-        "go ponder depth 1",
-        "go ponder nodes 100",
-    ] {
+    for go in ["go ponder wtime 200 btime 200", "go ponder movetime 10", "go ponder depth 1", "go ponder nodes 100"] {
         engine.send(go);
         assert_eq!(bestmoves(&engine.listen(SHORT)), 0, "{go}");
         engine.send("ponderhit");
@@ -172,17 +164,11 @@ fn score(line: &str) -> i64 {
 fn check_last_lines(lines: &[String], expected: usize, what: &str) {
     let last_lines = last_lines(lines);
     assert_eq!(last_lines.len(), expected, "{what}: {last_lines:?}");
-    let moves: Vec<_> = last_lines
-        .iter()
-        .filter_map(|line| field(line, "pv"))
-        .collect();
+    let moves: Vec<_> = last_lines.iter().filter_map(|line| field(line, "pv")).collect();
     let distinct: BTreeSet<_> = moves.iter().collect();
     assert_eq!(distinct.len(), expected, "{what}: {last_lines:?}");
     assert_eq!(moves[0], best_move(lines), "{what}: {last_lines:?}");
-    assert!(
-        last_lines.is_sorted_by_key(|line| -score(line)),
-        "{what}: {last_lines:?}"
-    );
+    assert!(last_lines.is_sorted_by_key(|line| -score(line)), "{what}: {last_lines:?}");
 }
 
 #[test]
@@ -192,13 +178,9 @@ fn last_lines_of_all_ranks_are_consistent() {
     let game = "position startpos moves e2e4 e7e5 g1f3 b8c6";
     for threads in [1, 3] {
         engine.send(&format!("setoption name Threads value {threads}"));
-        for (position, multipv, expected) in [
-            (game, 3, 3),
-            (game, 1, 1),
-            (CROWDED[0], 5, 5),
-            (CROWDED[1], 3, 3),
-            (few, 5, 3),
-        ] {
+        for (position, multipv, expected) in
+            [(game, 3, 3), (game, 1, 1), (CROWDED[0], 5, 5), (CROWDED[1], 3, 3), (few, 5, 3)]
+        {
             engine.send(&format!("setoption name MultiPV value {multipv}"));
             engine.send("ucinewgame");
             engine.send(position);
@@ -262,20 +244,13 @@ fn unusual_limits_give_one_legal_move() {
         let lines = engine.go(go);
         assert_eq!(errors(&lines).len(), expected_errors, "{go}: {lines:?}");
         assert_eq!(best_move(&lines).len(), 4, "{go}: {lines:?}");
-        let before = lines
-            .iter()
-            .rev()
-            .skip(1)
-            .find(|line| !line.starts_with("info string"));
+        let before = lines.iter().rev().skip(1).find(|line| !line.starts_with("info string"));
         let before = before.expect("an info line");
         assert!(before.contains(" score "), "{go}: {before}");
         // If the clock ends a search, a new best move may have only a bound; if the depth ends it, it may not.
         let by_depth = go.to_lowercase().contains("depth") && expected_errors == 0;
         assert!(!(by_depth && before.contains("bound")), "{go}: {before}");
-        assert!(
-            before.contains(&format!(" pv {}", best_move(&lines))),
-            "{go}: {before}"
-        );
+        assert!(before.contains(&format!(" pv {}", best_move(&lines))), "{go}: {before}");
     }
 }
 
@@ -285,21 +260,10 @@ fn searchmoves_and_excludemoves_select_root_moves() {
     assert_eq!(engine.best("go searchmoves a2a3 depth 5"), "a2a3");
     assert_eq!(engine.best("go depth 5 searchmoves h2h3"), "h2h3");
     let lines = engine.go("go searchmoves h2h3 e2e5 nonsense depth 3");
-    assert_eq!(
-        (errors(&lines).len(), best_move(&lines).as_str()),
-        (1, "h2h3")
-    );
-    for go in [
-        "go depth 3 searchmoves 0000",
-        "go searchmoves e2e5",
-        "go searchmoves",
-    ] {
+    assert_eq!((errors(&lines).len(), best_move(&lines).as_str()), (1, "h2h3"));
+    for go in ["go depth 3 searchmoves 0000", "go searchmoves e2e5", "go searchmoves"] {
         let lines = engine.go(go);
-        assert_eq!(
-            (errors(&lines).len(), best_move(&lines).len()),
-            (1, 4),
-            "{lines:?}"
-        );
+        assert_eq!((errors(&lines).len(), best_move(&lines).len()), (1, 4), "{lines:?}");
     }
     engine.send("go infinite searchmoves 0000");
     assert_eq!(bestmoves(&engine.listen(SHORT)), 0);
@@ -307,30 +271,16 @@ fn searchmoves_and_excludemoves_select_root_moves() {
     assert_eq!(best_move(&engine.until("bestmove")).len(), 4);
     engine.send("position fen 7k/8/8/8/8/8/8/K7 w - - 0 1");
     assert_eq!(engine.best("go depth 4 excludemoves a1a2 a1b2"), "a1b1");
-    assert_eq!(
-        engine.best("go depth 4 excludemoves a1a2 a1b2 a1b1"),
-        "(none)"
-    );
+    assert_eq!(engine.best("go depth 4 excludemoves a1a2 a1b2 a1b1"), "(none)");
 }
 
 #[test]
 fn depths_never_decrease_and_node_limit_is_printed() {
     let mut engine = Driver::start();
     let lines = engine.go("go depth 8");
-    let depths: Vec<i32> = lines
-        .iter()
-        .filter_map(|line| {
-            line.strip_prefix("info depth ")?
-                .split(' ')
-                .next()?
-                .parse()
-                .ok()
-        })
-        .collect();
-    assert!(
-        depths.is_sorted() && depths.last() == Some(&8),
-        "{depths:?}"
-    );
+    let depths: Vec<i32> =
+        lines.iter().filter_map(|line| line.strip_prefix("info depth ")?.split(' ').next()?.parse().ok()).collect();
+    assert!(depths.is_sorted() && depths.last() == Some(&8), "{depths:?}");
     let nodes = engine.go("go nodes 1000");
     assert_eq!(best_move(&nodes).len(), 4);
 }
@@ -347,16 +297,10 @@ fn go_mate_finds_mate_and_ends() {
 #[test]
 fn mate_and_stalemate_at_the_root_give_bestmove_none() {
     let mut engine = Driver::start();
-    for (position, score) in [
-        (MATED, "info depth 0 score mate 0"),
-        (STALEMATED, "info depth 0 score cp 0"),
-    ] {
+    for (position, score) in [(MATED, "info depth 0 score mate 0"), (STALEMATED, "info depth 0 score cp 0")] {
         engine.send(position);
         assert_eq!(engine.go("go depth 3"), [score, "bestmove (none)"]);
-        assert_eq!(
-            engine.go("go wtime 100 btime 100"),
-            [score, "bestmove (none)"]
-        );
+        assert_eq!(engine.go("go wtime 100 btime 100"), [score, "bestmove (none)"]);
         engine.send("go infinite");
         assert_eq!(engine.listen(SHORT), [score]);
         engine.send("stop");
@@ -376,9 +320,6 @@ fn position_during_a_search_applies_to_the_next_one() {
     assert_eq!(bestmoves(&engine.ready()), 0);
     engine.send("stop");
     let first = best_move(&engine.until("bestmove"));
-    assert!(
-        first.ends_with(['3', '4']),
-        "a move from the starting position: {first}"
-    );
+    assert!(first.ends_with(['3', '4']), "a move from the starting position: {first}");
     assert!(engine.best("go depth 3").starts_with("e3"));
 }

@@ -34,10 +34,7 @@ fn last_score(lines: &[String]) -> &String {
 /// An engine that uses the tables of a folder.
 fn with_tables(tables: &Path) -> Driver {
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name SyzygyPath value {}",
-        tables.display()
-    ));
+    engine.send(&format!("setoption name SyzygyPath value {}", tables.display()));
     assert!(errors(&engine.ready()).is_empty());
     engine
 }
@@ -46,20 +43,12 @@ fn with_tables(tables: &Path) -> Driver {
 fn bad_directory_does_not_affect_the_others() {
     let tables = three_men();
     let mut engine = Driver::start();
-    engine.send(&format!(
-        "setoption name SyzygyPath value /no/such/directory{}{}",
-        list_separator(),
-        tables.display()
-    ));
+    engine.send(&format!("setoption name SyzygyPath value /no/such/directory{}{}", list_separator(), tables.display()));
     let lines = engine.ready();
     let [line] = errors(&lines)[..] else {
         panic!("expected one error: {lines:?}");
     };
-    for part in [
-        "'/no/such/directory'",
-        &format!("'{}'", tables.display()),
-        "up to 3 men",
-    ] {
+    for part in ["'/no/such/directory'", &format!("'{}'", tables.display()), "up to 3 men"] {
         assert!(line.contains(part), "no {part} in: {line}");
     }
     engine.send(&format!("position fen {PAWN}"));
@@ -105,10 +94,7 @@ fn bad_table_file_does_not_affect_the_others() {
         let [line] = errors(&lines)[..] else {
             panic!("expected one error: {lines:?}");
         };
-        assert!(
-            line.contains("KQvK.rtbw' is not used") && line.contains(reason),
-            "{line}"
-        );
+        assert!(line.contains("KQvK.rtbw' is not used") && line.contains(reason), "{line}");
         engine.send(&format!("position fen {PAWN}"));
         assert!(is_tablebase_win(&engine.go("go depth 6")));
     }
@@ -119,10 +105,7 @@ fn bad_table_file_does_not_affect_the_others() {
     let [line] = errors(&lines)[..] else {
         panic!("expected one error: {lines:?}");
     };
-    assert!(
-        line.contains("it is a directory") && line.contains("'/nowhere'"),
-        "{line}"
-    );
+    assert!(line.contains("it is a directory") && line.contains("'/nowhere'"), "{line}");
 }
 
 #[test]
@@ -166,10 +149,7 @@ fn check_line_to_mate(engine: &mut Driver, fen: &str) {
         let m = game.parse_uci(text).expect("a legal move");
         game.do_move(m);
     }
-    assert!(
-        game.in_check() && game.legal_moves().is_empty(),
-        "no mate: {last}"
-    );
+    assert!(game.in_check() && game.legal_moves().is_empty(), "no mate: {last}");
 }
 
 #[test]
@@ -204,11 +184,7 @@ fn line_of_a_four_men_tablebase_win_ends_in_mate() {
         check_several_lines(&mut engine, fen, depth);
     }
     engine.send("setoption name MultiPV value 1");
-    for fen in [
-        QUEEN_AGAINST_ROOK,
-        "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
-        "8/8/8/8/8/4k3/4p3/4K2R b - - 0 1",
-    ] {
+    for fen in [QUEEN_AGAINST_ROOK, "8/8/8/3k4/8/8/8/KBN5 w - - 0 1", "8/8/8/8/8/4k3/4p3/4K2R b - - 0 1"] {
         check_line_to_mate(&mut engine, fen);
     }
 }

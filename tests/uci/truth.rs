@@ -24,10 +24,7 @@ fn positions() -> Vec<String> {
 
 /// The lines of the search that have a score.
 fn scored(lines: &[String]) -> Vec<&String> {
-    lines
-        .iter()
-        .filter(|line| line.contains(" score "))
-        .collect()
+    lines.iter().filter(|line| line.contains(" score ")).collect()
 }
 
 /// Checks that two exact lines of the same depth do not differ for the same move, that no later line of a depth has a
@@ -35,29 +32,18 @@ fn scored(lines: &[String]) -> Vec<&String> {
 fn check(lines: &[String], context: &str) {
     let after = |line: &str, word: &str| line.split(word).nth(1).unwrap_or_default().to_owned();
     let mut exact: HashMap<String, Vec<(String, String)>> = HashMap::new();
-    for line in scored(lines)
-        .into_iter()
-        .filter(|line| !line.contains("bound"))
-    {
+    for line in scored(lines).into_iter().filter(|line| !line.contains("bound")) {
         let score = after(line, " score ");
         let score = score.split(" nodes ").next().unwrap_or_default();
         let (score, pv) = (score.to_owned(), after(line, " pv "));
-        let known = exact
-            .entry(field(line, "depth").expect("a depth"))
-            .or_default();
-        let cp = |score: &str| {
-            score
-                .strip_prefix("cp ")
-                .and_then(|cp| cp.parse::<i32>().ok())
-        };
+        let known = exact.entry(field(line, "depth").expect("a depth")).or_default();
+        let cp = |score: &str| score.strip_prefix("cp ").and_then(|cp| cp.parse::<i32>().ok());
         for (other, moves) in known.iter() {
             let same_move = moves.split(' ').next() == pv.split(' ').next();
             let agree = if same_move {
                 *other == score && *moves == pv
             } else {
-                cp(&score)
-                    .zip(cp(other))
-                    .is_none_or(|(later, first)| later <= first)
+                cp(&score).zip(cp(other)).is_none_or(|(later, first)| later <= first)
             };
             assert!(agree, "two results of one depth, {context}: {lines:#?}");
         }
@@ -91,15 +77,9 @@ fn current_moves_and_bounds_have_the_depth_of_the_iteration() {
         engine.send(&format!("ucinewgame\nposition fen {fen}"));
         let lines = engine.go("go depth 9");
         check(&lines, fen);
-        let depths: Vec<i32> = lines
-            .iter()
-            .filter_map(|line| field(line, "depth")?.parse().ok())
-            .collect();
+        let depths: Vec<i32> = lines.iter().filter_map(|line| field(line, "depth")?.parse().ok()).collect();
         assert!(depths.is_sorted(), "{fen}: {lines:#?}");
-        current += lines
-            .iter()
-            .filter(|line| line.contains(" currmove "))
-            .count();
+        current += lines.iter().filter(|line| line.contains(" currmove ")).count();
     }
     assert!(current > 0);
 }
@@ -112,15 +92,11 @@ fn analysis_ends_with_the_result_of_its_last_line() {
             .output()
             .expect("the engine runs");
         let text = String::from_utf8_lossy(&run.stdout).into_owned();
-        let messages: Vec<serde_json::Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-            .collect();
+        let messages: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
         let (best, lines) = messages.split_last().expect("messages");
-        let same: Vec<_> = lines
-            .iter()
-            .filter(|line| line["depth"] == best["depth"] && line["bound"] == best["bound"])
-            .collect();
+        let same: Vec<_> =
+            lines.iter().filter(|line| line["depth"] == best["depth"] && line["bound"] == best["bound"]).collect();
         let last = same.last().expect("the line with the final result");
         assert_eq!(last["score"], best["score"], "{text}");
         assert_eq!(last["pv"][0], best["best"], "{text}");

@@ -43,11 +43,7 @@ impl Driver {
             }
         });
         let input = child.stdin.take();
-        Self {
-            child,
-            input,
-            lines,
-        }
+        Self { child, input, lines }
     }
 
     /// Starts the engine and performs the UCI handshake.
@@ -85,10 +81,9 @@ impl Driver {
                         return seen;
                     }
                 }
-                Err(error) => panic!(
-                    "no {word} ({error}); last lines: {:?}",
-                    seen.iter().rev().take(5).collect::<Vec<_>>()
-                ),
+                Err(error) => {
+                    panic!("no {word} ({error}); last lines: {:?}", seen.iter().rev().take(5).collect::<Vec<_>>())
+                }
             }
         }
     }
@@ -103,10 +98,7 @@ impl Driver {
     pub fn listen(&mut self, time: Duration) -> Vec<String> {
         let deadline = Instant::now() + time;
         let mut seen = Vec::new();
-        while let Ok(line) = self
-            .lines
-            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-        {
+        while let Ok(line) = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             seen.push(line);
         }
         seen
@@ -139,10 +131,7 @@ impl Driver {
         self.send(go);
         let lines = self.until("bestmove");
         let rest = self.ready();
-        assert!(
-            !rest.iter().any(|line| line.starts_with("bestmove")),
-            "a second bestmove after {go}"
-        );
+        assert!(!rest.iter().any(|line| line.starts_with("bestmove")), "a second bestmove after {go}");
         lines
     }
 
@@ -199,10 +188,7 @@ pub fn best_move(lines: &[String]) -> String {
 
 /// The lines that report an error.
 pub fn errors(lines: &[String]) -> Vec<&String> {
-    lines
-        .iter()
-        .filter(|line| line.starts_with("info string ERROR"))
-        .collect()
+    lines.iter().filter(|line| line.starts_with("info string ERROR")).collect()
 }
 
 /// The value of field `name` in an `info` line.

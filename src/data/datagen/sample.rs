@@ -102,23 +102,16 @@ impl SampleArgs {
 pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<()> {
     let nets = args.net.as_deref().into_iter();
     let nets = nets.chain(args.label.iter().map(LabelNet::file));
-    args.output
-        .check_inputs(nets.chain(args.openings.book.as_deref()))?;
+    args.output.check_inputs(nets.chain(args.openings.book.as_deref()))?;
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
-    workers::run(&args.output, &args.settings(network, judges), || {
-        SamplePlayer {
-            args,
-            openings: &openings,
-            limits: &limits,
-            solo: Solo::new(network.clone(), args.output.hash as usize),
-            buffer: Arc::new(Mutex::new(SampleBuffer::new(
-                args.filter(),
-                format,
-                Labeller::new(judges),
-            ))),
-        }
+    workers::run(&args.output, &args.settings(network, judges), || SamplePlayer {
+        args,
+        openings: &openings,
+        limits: &limits,
+        solo: Solo::new(network.clone(), args.output.hash as usize),
+        buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, Labeller::new(judges)))),
     })
 }
 
@@ -139,9 +132,7 @@ impl Player for SamplePlayer<'_> {
         let mut rng = rng_of(self.args.output.seed, number);
         self.solo.clear();
         let start = self.openings.next(&mut rng, &mut self.solo)?;
-        self.buffer
-            .lock()
-            .begin(&start, SplitMix64::new(rng.next_u64()));
+        self.buffer.lock().begin(&start, SplitMix64::new(rng.next_u64()));
         self.solo.set_sampler(Some(Box::new(Picker {
             rng,
             one_in: self.args.one_in as usize,

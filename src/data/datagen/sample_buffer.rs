@@ -109,10 +109,7 @@ impl SampleBuffer {
     /// Clears the buffer for a game that starts at `start`.
     pub fn begin(&mut self, start: &Position, rng: SplitMix64) {
         self.rng = rng;
-        self.current = SearchPath {
-            before: start.history_len(),
-            ..SearchPath::default()
-        };
+        self.current = SearchPath { before: start.history_len(), ..SearchPath::default() };
         self.pending.clear();
         self.paths.clear();
         self.kept = match self.format {
@@ -189,16 +186,12 @@ impl Kept {
     fn keep(&mut self, sample: &Sample, paths: &[PackedMove]) {
         let score = sample.value.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
         match self {
-            Self::Entries(entries) => entries.push(Entry {
-                score,
-                ..sample.entry
-            }),
+            Self::Entries(entries) => entries.push(Entry { score, ..sample.entry }),
             Self::Tree(tree) => {
                 if let Ok(encoder) = tree
                     && let Err(error) = encoder.sample(&paths[sample.path.clone()], score)
                 {
-                    let what =
-                        "cannot encode the path of a sample; this is a bug, please report it";
+                    let what = "cannot encode the path of a sample; this is a bug, please report it";
                     *tree = Err(error).context(what);
                 }
             }

@@ -107,9 +107,7 @@ impl Player for SelfplayPlayer<'_> {
         let Some(ending) = ending else {
             return Ok(None);
         };
-        entries
-            .iter_mut()
-            .for_each(|entry| entry.set_result(ending.white));
+        entries.iter_mut().for_each(|entry| entry.set_result(ending.white));
         PlayedGame::encode(&self.choose(&entries), self.format).map(Some)
     }
 }
@@ -127,9 +125,5 @@ impl SelfplayPlayer<'_> {
 /// Labels a position with the result of its search.
 fn label(position: &Position, found: &Found) -> Entry {
     let score = found.value.clamp(i16::MIN.into(), i16::MAX.into());
-    Entry {
-        m: Some(found.m),
-        score: score as i16,
-        ..Entry::of(position)
-    }
+    Entry { m: Some(found.m), score: score as i16, ..Entry::of(position) }
 }

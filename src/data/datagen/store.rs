@@ -53,8 +53,8 @@ impl State {
         let name = path.display();
         let bytes = read_bytes(path, MAX_STATE_BYTES)
             .with_context(|| format!("cannot read {name}, which records how to resume"))?;
-        let sealed: SealedState = serde_json::from_slice(&bytes)
-            .with_context(|| format!("{name} is not a state file"))?;
+        let sealed: SealedState =
+            serde_json::from_slice(&bytes).with_context(|| format!("{name} is not a state file"))?;
         let state = sealed.state;
         match sealed.state_crc {
             Some(crc) => ensure!(
@@ -107,10 +107,7 @@ impl Store {
         let mut file = AppendFile::open(path)?;
         let length = file.bytes();
         let state = if length == 0 && !state_path.exists() {
-            State {
-                settings: settings.clone(),
-                ..State::default()
-            }
+            State { settings: settings.clone(), ..State::default() }
         } else {
             State::read(&state_path, path)?
         };
@@ -120,11 +117,7 @@ impl Store {
             state.settings
         );
         file.continue_at(state.bytes, state.data_crc)?;
-        let mut store = Self {
-            path: path.to_path_buf(),
-            file,
-            state,
-        };
+        let mut store = Self { path: path.to_path_buf(), file, state };
         store.save()?;
         Ok(store)
     }
@@ -158,10 +151,7 @@ impl Store {
     /// can be resumed after a killed process. After a power failure it can be read, but possibly not resumed.
     fn save(&mut self) -> Result<()> {
         self.state.data_crc = Some(self.file.crc());
-        let sealed = SealedState {
-            state_crc: Some(self.state.crc()?),
-            state: self.state.clone(),
-        };
+        let sealed = SealedState { state_crc: Some(self.state.crc()?), state: self.state.clone() };
         let path = state_path(&self.path);
         let mut file = AtomicFile::create(&path)?;
         let written = file.write_all(&serde_json::to_vec_pretty(&sealed)?);
@@ -235,15 +225,8 @@ mod tests {
             bytes[at] ^= 1;
             fs::write(&path, &bytes).expect("the file is writable");
             let error = refusal(&path);
-            assert!(
-                error.contains("a.tree: ") && error.contains("changed or damaged"),
-                "{error}"
-            );
-            assert_eq!(
-                fs::read(&path).expect("a file"),
-                bytes,
-                "the data were modified"
-            );
+            assert!(error.contains("a.tree: ") && error.contains("changed or damaged"), "{error}");
+            assert_eq!(fs::read(&path).expect("a file"), bytes, "the data were modified");
         }
         fs::write(&path, b"onetwo").expect("the file is writable");
         assert_eq!(resume(&path).expect("as it was").state().positions, 7);
@@ -258,10 +241,7 @@ mod tests {
         fs::write(state_path(&path), old).expect("the file is writable");
         drop(resume(&path).expect("a state of version 0.1"));
         let state = fs::read_to_string(state_path(&path)).expect("a state");
-        assert!(
-            state.contains("state_crc") && state.contains("data_crc"),
-            "{state}"
-        );
+        assert!(state.contains("state_crc") && state.contains("data_crc"), "{state}");
         fs::write(&path, b"onf").expect("the file is writable");
         assert!(refusal(&path).contains("changed or damaged"));
     }
@@ -286,10 +266,7 @@ mod tests {
         assert!(open("seed 1", true).is_err(), "the file is in use");
         drop(store);
         // A process killed after it appended a game and before it saved the state.
-        let mut file = fs::OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .expect("a file");
+        let mut file = fs::OpenOptions::new().append(true).open(&path).expect("a file");
         file.write_all(b"half a ga").expect("the file is writable");
         drop(file);
         assert!(open("seed 1", false).is_err());

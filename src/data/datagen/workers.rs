@@ -68,10 +68,7 @@ impl PlayedGame {
         for entry in entries {
             writer.write(entry)?;
         }
-        Ok(Self {
-            bytes: writer.finish()?,
-            positions: entries.iter().filter(|e| e.score != NO_SCORE).count() as u64,
-        })
+        Ok(Self { bytes: writer.finish()?, positions: entries.iter().filter(|e| e.score != NO_SCORE).count() as u64 })
     }
 }
 
@@ -101,11 +98,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
                 store.append(&played.bytes, played.positions)?;
                 progress.tick(|seconds| line(&store, (before, wanted), seconds));
             }
-            Ok(if is_over(&store) || interrupt.is_set() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(if is_over(&store) || interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         workers::play(threads, numbers, || Ok(new_player()), receive, || ())?;
     }

@@ -33,15 +33,10 @@ impl Buckets {
         };
         let open = |_| {
             let file = tempfile::tempfile_in(folder);
-            let file = file.with_context(|| {
-                format!("cannot create temporary files in {}", folder.display())
-            })?;
+            let file = file.with_context(|| format!("cannot create temporary files in {}", folder.display()))?;
             Ok(Some(BufWriter::with_capacity(BUFFER, file)))
         };
-        Ok(Self {
-            files: (0..count).map(open).collect::<Result<_>>()?,
-            folder: folder.to_path_buf(),
-        })
+        Ok(Self { files: (0..count).map(open).collect::<Result<_>>()?, folder: folder.to_path_buf() })
     }
 
     /// Number of buckets.
@@ -54,9 +49,7 @@ impl Buckets {
     /// # Errors
     /// Fails on an I/O error, and if the bucket was already taken.
     pub fn put(&mut self, index: usize, bytes: &[u8]) -> Result<()> {
-        let bucket = self.files[index]
-            .as_mut()
-            .context("the bucket was already taken")?;
+        let bucket = self.files[index].as_mut().context("the bucket was already taken")?;
         let put = bucket.write_all(bytes);
         put.with_context(|| format!("cannot write temporary files in {}", self.folder.display()))
     }
@@ -66,9 +59,7 @@ impl Buckets {
     /// # Errors
     /// As [`Self::put`].
     pub fn take(&mut self, index: usize) -> Result<Vec<u8>> {
-        let bucket = self.files[index]
-            .take()
-            .context("the bucket was already taken")?;
+        let bucket = self.files[index].take().context("the bucket was already taken")?;
         let read = || -> std::io::Result<Vec<u8>> {
             let mut file = bucket.into_inner()?;
             file.rewind()?;
@@ -108,8 +99,7 @@ mod tests {
     #[test]
     fn buckets_are_anonymous_and_return_their_content() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut buckets =
-            Buckets::new(&folder.path().join("out.bin"), 3).expect("a writable folder");
+        let mut buckets = Buckets::new(&folder.path().join("out.bin"), 3).expect("a writable folder");
         for (index, bytes) in [(0, b"ab"), (2, b"cd"), (0, b"ef")] {
             buckets.put(index, bytes).expect("a writable folder");
         }
@@ -118,9 +108,7 @@ mod tests {
             let names = fs::read_dir(folder.path()).expect("the folder").count();
             assert_eq!(names, 0);
         }
-        let taken: Vec<_> = (0..3)
-            .map(|index| buckets.take(index).expect("a full bucket"))
-            .collect();
+        let taken: Vec<_> = (0..3).map(|index| buckets.take(index).expect("a full bucket")).collect();
         assert_eq!(taken, [b"abef".to_vec(), vec![], b"cd".to_vec()]);
         assert!(buckets.take(0).is_err());
         drop(buckets);

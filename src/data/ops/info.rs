@@ -44,11 +44,7 @@ pub struct Histogram {
 
 impl Histogram {
     fn new(name: &'static str, ends: &'static [i32]) -> Self {
-        Self {
-            name,
-            ends,
-            counts: vec![0; ends.len() + 1],
-        }
+        Self { name, ends, counts: vec![0; ends.len() + 1] }
     }
 
     fn add(&mut self, number: i32) {
@@ -68,10 +64,7 @@ impl fmt::Display for Histogram {
         let total = self.counts.iter().sum::<u64>().max(1) as f64;
         let max = self.ends.last().copied().unwrap_or(0);
         for (i, &count) in self.counts.iter().enumerate() {
-            let label = self
-                .ends
-                .get(i)
-                .map_or_else(|| format!("> {max}"), |end| format!("<= {end}"));
+            let label = self.ends.get(i).map_or_else(|| format!("> {max}"), |end| format!("<= {end}"));
             let share = count as f64 / total;
             let bar = "#".repeat((BAR * share).round() as usize);
             let (name, percent) = (self.name, 100.0 * share);
@@ -118,9 +111,7 @@ impl Default for FileSummary {
             results: [0; 3],
             scores: Histogram::new(
                 "score",
-                &[
-                    -3000, -2000, -1000, -500, -250, -100, -50, 50, 100, 250, 500, 1000, 2000, 3000,
-                ],
+                &[-3000, -2000, -1000, -500, -250, -100, -50, 50, 100, 250, 500, 1000, 2000, 3000],
             ),
             plies: Histogram::new("ply", &[9, 19, 29, 39, 59, 79, 99, 149, 199]),
             pieces: Histogram::new("pieces", &[4, 8, 12, 16, 20, 24, 28, 32]),

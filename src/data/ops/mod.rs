@@ -58,11 +58,7 @@ const STOPPED: &str = "interrupted; no output was written, and existing files ar
 ///
 /// # Errors
 /// Fails if a file cannot be read or is damaged, if `visit` fails, and after an interrupt.
-fn for_each(
-    inputs: &[PathBuf],
-    what: &str,
-    mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
-) -> Result<u64> {
+fn for_each(inputs: &[PathBuf], what: &str, mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>) -> Result<u64> {
     let interrupt = Interrupt::shared();
     let sizes = inputs.iter().filter_map(|path| path.metadata().ok());
     let total: u64 = sizes.map(|metadata| metadata.len()).sum();

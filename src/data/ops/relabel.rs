@@ -93,11 +93,7 @@ impl Batch {
         self.places.push(place.map(|Place { block, sample_path }| {
             let first = self.paths.len();
             self.paths.extend_from_slice(sample_path.path);
-            OwnPlace {
-                block,
-                root: *sample_path.root,
-                path: first..self.paths.len(),
-            }
+            OwnPlace { block, root: *sample_path.root, path: first..self.paths.len() }
         }));
         Ok(())
     }
@@ -128,10 +124,7 @@ impl Batch {
         for (entry, place) in self.entries.iter().zip(&self.places) {
             let place = place.as_ref().map(|place| Place {
                 block: place.block,
-                sample_path: SamplePath {
-                    root: &place.root,
-                    path: &self.paths[place.path.clone()],
-                },
+                sample_path: SamplePath { root: &place.root, path: &self.paths[place.path.clone()] },
             });
             output.write_placed(entry, place)?;
         }

@@ -38,9 +38,7 @@ pub fn run(args: &ShuffleArgs) -> Result<()> {
     let count = needed(inputs, RECORD_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut rng = SplitMix64::new(args.seed);
-    for_each(inputs, "shuffle", |entry, _| {
-        buckets.put(rng.below(count), &bin::encode(entry)?)
-    })?;
+    for_each(inputs, "shuffle", |entry, _| buckets.put(rng.below(count), &bin::encode(entry)?))?;
     for index in 0..count {
         let mut bytes = buckets.take(index)?;
         let (records, _) = bytes.as_chunks_mut::<RECORD_BYTES>();

@@ -39,13 +39,8 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self> {
         let (path, weight) = text.rsplit_once('=').context("expected FILE=WEIGHT")?;
-        let weight = weight
-            .parse()
-            .with_context(|| format!("'{weight}' is not a weight; expected a whole number"))?;
-        Ok(Self {
-            path: path.into(),
-            weight,
-        })
+        let weight = weight.parse().with_context(|| format!("'{weight}' is not a weight; expected a whole number"))?;
+        Ok(Self { path: path.into(), weight })
     }
 }
 
@@ -60,11 +55,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
     let read: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     let written: Vec<&Path> = args.into.iter().map(|part| part.path.as_path()).collect();
     check_distinct(&written, &read)?;
-    let outputs: Result<Vec<_>> = args
-        .into
-        .iter()
-        .map(|p| OutputFile::create(&p.path))
-        .collect();
+    let outputs: Result<Vec<_>> = args.into.iter().map(|p| OutputFile::create(&p.path)).collect();
     let mut outputs = outputs?;
     let mut rng = SplitMix64::new(args.seed);
     let (mut chosen, mut next_ply) = (0, None);
@@ -105,10 +96,8 @@ mod tests {
 
     #[test]
     fn part_parses_and_is_chosen_by_its_weight() {
-        let parts: Vec<Part> = ["a=b.bin=3", "c.bin=0", "d.bin=1"]
-            .iter()
-            .map(|text| text.parse().expect(text))
-            .collect();
+        let parts: Vec<Part> =
+            ["a=b.bin=3", "c.bin=0", "d.bin=1"].iter().map(|text| text.parse().expect(text)).collect();
         assert_eq!(parts[0].path, PathBuf::from("a=b.bin"));
         let chosen: Vec<_> = (0..4).map(|number| choose(&parts, number)).collect();
         assert_eq!(chosen, [0, 0, 0, 2]);

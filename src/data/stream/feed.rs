@@ -42,31 +42,15 @@ impl Feed {
     pub fn new(plan: Arc<Plan>, options: &Options, first: u64) -> Self {
         let (requests, taken) = unbounded();
         let (sender, loaded) = unbounded();
-        let loader = Loader {
-            chunks: plan.training().into(),
-            plan,
-            seed: options.seed,
-        };
-        let threads = if threads::EXIST {
-            options.threads.clamp(1, AHEAD as usize)
-        } else {
-            0
-        };
+        let loader = Loader { chunks: plan.training().into(), plan, seed: options.seed };
+        let threads = if threads::EXIST { options.threads.clamp(1, AHEAD as usize) } else { 0 };
         for _ in 0..threads {
             let (loader, taken, sender) = (loader.clone(), taken.clone(), sender.clone());
             // Threads exit when the request channel is closed. If one cannot be started, the others do its work.
-            let _ = std::thread::Builder::new()
-                .name("chunks".to_owned())
-                .spawn(move || serve(&loader, &taken, &sender));
+            let _ =
+                std::thread::Builder::new().name("chunks".to_owned()).spawn(move || serve(&loader, &taken, &sender));
         }
-        Self {
-            loader,
-            next: first,
-            next_request: first,
-            requests,
-            loaded,
-            early: BTreeMap::new(),
-        }
+        Self { loader, next: first, next_request: first, requests, loaded, early: BTreeMap::new() }
     }
 
     /// The plan whose chunks are delivered.
@@ -94,10 +78,7 @@ impl Feed {
             return self.loader.load(self.next - 1);
         }
         while self.next_request < self.next.saturating_add(AHEAD) {
-            self.requests
-                .send(self.next_request)
-                .ok()
-                .context(NO_THREAD)?;
+            self.requests.send(self.next_request).ok().context(NO_THREAD)?;
             self.next_request += 1;
         }
         while !self.early.contains_key(&self.next) {
@@ -126,8 +107,7 @@ impl Loader {
     fn load(&self, number: u64) -> Result<Vec<Record>> {
         let count = self.chunks.len() as u64;
         let order = Order::new(count, self.seed ^ CHUNK_ORDER, number / count);
-        self.plan
-            .training_records(&self.chunks[order.at(number % count) as usize])
+        self.plan.training_records(&self.chunks[order.at(number % count) as usize])
     }
 }
 
@@ -135,11 +115,8 @@ impl Loader {
 fn serve(loader: &Loader, requests: &Receiver<u64>, loaded: &Sender<Loaded>) {
     for number in requests {
         let records = catch_unwind(AssertUnwindSafe(|| loader.load(number)));
-        let records = records.unwrap_or_else(|_| {
-            Err(anyhow!(
-                "reading a file failed; this is a bug, please report it"
-            ))
-        });
+        let records =
+            records.unwrap_or_else(|_| Err(anyhow!("reading a file failed; this is a bug, please report it")));
         if loaded.send((number, records)).is_err() {
             return;
         }

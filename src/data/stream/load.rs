@@ -19,11 +19,7 @@ const STEP: u64 = 1 << 12;
 ///
 /// # Errors
 /// Fails if the file cannot be read or is damaged, and if `visit` fails. The error has the offset of the chunk.
-pub fn load(
-    input: &InputFile,
-    chunk: &Chunk,
-    mut visit: impl FnMut(&Entry) -> Result<()>,
-) -> Result<u64> {
+pub fn load(input: &InputFile, chunk: &Chunk, mut visit: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
     let mut part = ChunkPart::read(input, chunk)?;
     let loaded = match input.format {
         Format::Bin => bin::for_each(part.bytes.as_slice(), visit).map(|left| left as u64),
@@ -48,12 +44,7 @@ impl ChunkPart {
     fn read(input: &InputFile, chunk: &Chunk) -> Result<Self> {
         let mut file = File::open(&input.path).context("cannot open the file")?;
         file.seek(SeekFrom::Start(chunk.start))?;
-        let mut part = Self {
-            file,
-            size: input.size,
-            start: chunk.start,
-            bytes: Vec::new(),
-        };
+        let mut part = Self { file, size: input.size, start: chunk.start, bytes: Vec::new() };
         part.extend_to(chunk.end)?;
         Ok(part)
     }
@@ -80,11 +71,7 @@ impl ChunkPart {
 
 /// Decodes the blocks that start in the chunk. Also checks the header of the first block after it, because the reader
 /// of the next chunk searches for a header and would skip a damaged one.
-fn load_tree(
-    part: &mut ChunkPart,
-    chunk: &Chunk,
-    visit: &mut impl FnMut(&Entry) -> Result<()>,
-) -> Result<u64> {
+fn load_tree(part: &mut ChunkPart, chunk: &Chunk, visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
     let Some(mut at) = first_block(part, chunk)? else {
         return Ok(0);
     };
@@ -94,9 +81,7 @@ fn load_tree(
             return Ok(part.size - at); // The end of the file, or a truncated header.
         }
         let place = || format!("the block at byte {at}");
-        let header = part
-            .header(at)?
-            .with_context(|| format!("{} has no valid header", place()))?;
+        let header = part.header(at)?.with_context(|| format!("{} has no valid header", place()))?;
         if at >= chunk.end {
             return Ok(0);
         }
@@ -125,22 +110,14 @@ fn first_block(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<u64>> {
 }
 
 /// Decodes the entries whose first line starts in the chunk.
-fn load_plain(
-    part: &mut ChunkPart,
-    chunk: &Chunk,
-    visit: &mut impl FnMut(&Entry) -> Result<()>,
-) -> Result<u64> {
+fn load_plain(part: &mut ChunkPart, chunk: &Chunk, visit: &mut impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
     const FEN: &[u8] = b"\nfen ";
     // Finds the start of an entry after a line break.
     let find = |bytes: &[u8], from: usize| {
         let mut windows = bytes[from..].windows(FEN.len());
         windows.position(|text| text == FEN).map(|at| from + at + 1)
     };
-    let begin = if chunk.start == 0 {
-        Some(0)
-    } else {
-        find_first(part, chunk)?
-    };
+    let begin = if chunk.start == 0 { Some(0) } else { find_first(part, chunk)? };
     let Some(begin) = begin else {
         return Ok(0);
     };
@@ -171,11 +148,7 @@ fn find_first(part: &mut ChunkPart, chunk: &Chunk) -> Result<Option<usize>> {
     part.extend_to(chunk.end + 3)?;
     let chunk_length = (chunk.end - chunk.start) as usize;
     let begins = |at: &usize| {
-        let line = if *at == 0 {
-            before[0]
-        } else {
-            part.bytes[at - 1]
-        } == b'\n';
+        let line = if *at == 0 { before[0] } else { part.bytes[at - 1] } == b'\n';
         line && part.bytes[*at..].starts_with(b"fen ")
     };
     Ok((0..chunk_length).find(begins))

@@ -145,11 +145,7 @@ impl Stream {
 
     /// Number of training positions per epoch; an estimate unless the window contains all of them.
     pub fn estimated_len(&self) -> u64 {
-        if self.is_resident() {
-            self.window.len()
-        } else {
-            self.plan.estimated_len()
-        }
+        if self.is_resident() { self.window.len() } else { self.plan.estimated_len() }
     }
 
     /// Reads the held-out records, in the order of the files.
@@ -191,12 +187,7 @@ fn fingerprint(options: &Options, sizes: &[u64]) -> Result<u64> {
         options.filter.quiet.into(),
     ];
     words.extend(sizes);
-    words.extend(
-        options
-            .sources
-            .iter()
-            .map(|source| u64::from(source.sampled)),
-    );
+    words.extend(options.sources.iter().map(|source| u64::from(source.sampled)));
     let mix = |key: u64, word: &u64| SplitMix64::new(key ^ word).next_u64();
     Ok(words.iter().fold(0, mix))
 }

@@ -27,12 +27,7 @@ impl Order {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         let right_bits = bits.div_ceil(2).max(1);
         let mut rng = SplitMix64::new(seed ^ epoch.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        Self {
-            len,
-            right_bits,
-            left_bits: bits.max(2) - right_bits,
-            keys: std::array::from_fn(|_| rng.next_u64()),
-        }
+        Self { len, right_bits, left_bits: bits.max(2) - right_bits, keys: std::array::from_fn(|_| rng.next_u64()) }
     }
 
     /// The element at `place`, which must be less than the length.
@@ -113,10 +108,7 @@ mod tests {
             for place in batch * BATCH..(batch + 1) * BATCH {
                 games[(order.at(place) / GAME) as usize] += 1;
             }
-            pairs += games
-                .iter()
-                .map(|n| n * n.saturating_sub(1) / 2)
-                .sum::<u64>();
+            pairs += games.iter().map(|n| n * n.saturating_sub(1) / 2).sum::<u64>();
         }
         let chance = 20.0 * (BATCH * BATCH) as f64 / 2.0 * (GAME - 1) as f64 / LEN as f64;
         assert!((pairs as f64 / chance - 1.0).abs() < 0.03);

@@ -50,8 +50,7 @@ impl Plan {
         let mut all = Vec::new();
         for source in &options.sources {
             let path = &source.path;
-            let size = std::fs::metadata(path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+            let size = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
             let input = InputFile {
                 path: path.clone(),
                 format: Format::of(path)?,
@@ -117,10 +116,7 @@ impl Plan {
     /// Reads the records of a chunk that the filter keeps.
     fn records(&self, chunk: &Chunk) -> Result<Vec<Record>> {
         let input = &self.files[chunk.file];
-        let filter = Filter {
-            quiet: self.filter.quiet && !input.sampled,
-            ..self.filter
-        };
+        let filter = Filter { quiet: self.filter.quiet && !input.sampled, ..self.filter };
         // Enough for most chunks, to avoid reallocation.
         let mut records = Vec::with_capacity(BIN_RECORDS as usize);
         let loaded = load(input, chunk, |entry| {
@@ -151,9 +147,7 @@ impl Plan {
         let number = (chunk.file as u64) << 48 ^ chunk.start;
         let mut rng = SplitMix64::new(self.seed ^ number);
         let thin_beyond = self.thin_beyond;
-        records.retain(|record| {
-            record.score.unsigned_abs() <= thin_beyond || rng.next_u64() >> 63 == 0
-        });
+        records.retain(|record| record.score.unsigned_abs() <= thin_beyond || rng.next_u64() >> 63 == 0);
         Ok(records)
     }
 
@@ -194,18 +188,11 @@ fn chunks_of(input: &InputFile, file: usize) -> Result<Vec<Chunk>> {
         Format::Binpack => return blocks_of(&input.path, input.size, file),
     };
     let starts = (0..input.size).step_by(size as usize);
-    Ok(starts
-        .map(|start| chunk(file, start, (start + size).min(input.size)))
-        .collect())
+    Ok(starts.map(|start| chunk(file, start, (start + size).min(input.size))).collect())
 }
 
 fn chunk(file: usize, start: u64, end: u64) -> Chunk {
-    Chunk {
-        file,
-        start,
-        end,
-        held_out: 0.0,
-    }
+    Chunk { file, start, end, held_out: 0.0 }
 }
 
 /// Divides a `.binpack` into chunks of whole blocks. A truncated block at the end is skipped with a warning.

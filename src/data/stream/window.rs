@@ -72,10 +72,7 @@ impl FeedCursor {
         }
         self.records = self.feed.take()?;
         let count = self.records.len() as u64;
-        ensure!(
-            records < count,
-            "{DAMAGED}: it skips {records} of the {count} positions of a chunk"
-        );
+        ensure!(records < count, "{DAMAGED}: it skips {records} of the {count} positions of a chunk");
         self.taken = records as usize;
         Ok(())
     }
@@ -279,11 +276,7 @@ impl Window {
 
 impl FeedCursor {
     fn new(feed: Feed) -> Self {
-        Self {
-            feed,
-            records: Vec::new(),
-            taken: 0,
-        }
+        Self { feed, records: Vec::new(), taken: 0 }
     }
 }
 
@@ -300,11 +293,7 @@ impl Bookmark {
 
     /// Checks that a run with windows of `len` records and epochs of `epoch_chunks` chunks can have this bookmark.
     fn check(&self, len: u64, epoch_chunks: u64) -> Result<()> {
-        ensure!(
-            self.shown <= len,
-            "{DAMAGED}: it follows {} of the {len} positions of a window",
-            self.shown
-        );
+        ensure!(self.shown <= len, "{DAMAGED}: it follows {} of the {len} positions of a window", self.shown);
         // Every epoch has at least one record, and one more chunk may have been started.
         let read = u128::from(self.window) * u128::from(len) + 1;
         ensure!(

@@ -54,11 +54,7 @@ pub struct BitReader<'a> {
 impl<'a> BitReader<'a> {
     /// Creates a reader of `bytes` without the last [`PADDING`] bytes, which must be zeros.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            at: 0,
-            end: 8 * bytes.len().saturating_sub(PADDING),
-        }
+        Self { bytes, at: 0, end: 8 * bytes.len().saturating_sub(PADDING) }
     }
 
     /// Returns at least the next 56 bits without consuming them.
@@ -109,9 +105,7 @@ mod tests {
             })
             .collect();
         let mut writer = BitWriter::default();
-        pieces
-            .iter()
-            .for_each(|&(bits, count)| writer.put(bits, count));
+        pieces.iter().for_each(|&(bits, count)| writer.put(bits, count));
         let mut bytes = writer.finish();
         bytes.extend([0; PADDING]);
         let mut reader = BitReader::new(&bytes);

@@ -27,10 +27,7 @@ use crate::util::kind::Kind;
 /// First four bytes of a block.
 const MAGIC: &[u8; 4] = b"ZTR1";
 /// Kind of a `.tree` file: it starts with a block.
-pub const KIND: Kind = Kind {
-    name: "a .tree file of positions",
-    is: |head| head.starts_with(MAGIC),
-};
+pub const KIND: Kind = Kind { name: "a .tree file of positions", is: |head| head.starts_with(MAGIC) };
 /// Size of a header in bytes.
 pub const HEADER_BYTES: usize = 20;
 /// Largest payload in bytes.
@@ -61,14 +58,8 @@ pub struct Header {
 impl Header {
     /// Decodes a header. Returns `None` if the bytes are not a valid header.
     pub fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
-        let number = |at: usize| {
-            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
-        let header = Self {
-            payload: number(4) as usize,
-            samples: number(8),
-            checksum: number(12),
-        };
+        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let header = Self { payload: number(4) as usize, samples: number(8), checksum: number(12) };
         let is_valid = &bytes[..4] == MAGIC
             && (ROOT_BYTES..=MAX_PAYLOAD).contains(&header.payload)
             && number(16) == crc32fast::hash(&bytes[..16]);
@@ -82,10 +73,7 @@ impl Header {
 /// Fails on a write error.
 pub fn write(root: &Root, samples: u32, bits: &[u8], sink: &mut impl Write) -> Result<()> {
     let payload = [&root.encode(), bits].concat();
-    ensure!(
-        payload.len() <= MAX_PAYLOAD,
-        "a block is too large; this is a bug, please report it"
-    );
+    ensure!(payload.len() <= MAX_PAYLOAD, "a block is too large; this is a bug, please report it");
     let mut header = MAGIC.to_vec();
     for number in [payload.len() as u32, samples, crc32fast::hash(&payload)] {
         header.extend(number.to_le_bytes());
@@ -121,20 +109,10 @@ impl Decoder {
     }
 
     /// Decodes the block in `self.payload`.
-    fn decode_own(
-        &mut self,
-        header: &Header,
-        mut visit: impl FnMut(&Entry, &SamplePath) -> Result<()>,
-    ) -> Result<()> {
-        ensure!(
-            crc32fast::hash(&self.payload) == header.checksum,
-            "the checksum is wrong"
-        );
+    fn decode_own(&mut self, header: &Header, mut visit: impl FnMut(&Entry, &SamplePath) -> Result<()>) -> Result<()> {
+        ensure!(crc32fast::hash(&self.payload) == header.checksum, "the checksum is wrong");
         self.payload.extend([0; PADDING]);
-        let (root, bits) = self
-            .payload
-            .split_first_chunk()
-            .context("the root is missing")?;
+        let (root, bits) = self.payload.split_first_chunk().context("the root is missing")?;
         let root = Root::decode(root)?;
         let rooks = root.rooks();
         let mut bits = BitReader::new(bits);
@@ -148,10 +126,7 @@ impl Decoder {
             score += head.score;
             let kept = path.len().checked_sub(head.pops as usize);
             let kept = kept.context("a sample undoes more moves than there are")?;
-            ensure!(
-                kept + head.pushes as usize <= MAX_PATH,
-                "a sample has too many moves"
-            );
+            ensure!(kept + head.pushes as usize <= MAX_PATH, "a sample has too many moves");
             path.truncate(kept);
             positions.truncate(kept + 1);
             let mut position = positions[kept];
@@ -162,20 +137,13 @@ impl Decoder {
                 positions.push(position);
             }
             ensure!(!bits.is_beyond_end(), "the block ends inside a sample");
-            let own_score = if position.black_to_move() {
-                -score
-            } else {
-                score
-            };
+            let own_score = if position.black_to_move() { -score } else { score };
             let own_score = i16::try_from(own_score).context("an impossible score")?;
             let ply = root.ply.saturating_add(path.len() as u16);
             let entry = position.entry(ply, own_score, root.result);
             visit(&entry, &SamplePath { root: &root, path })?;
         }
-        ensure!(
-            bits.is_at_end(),
-            "there are extra bytes after the last sample"
-        );
+        ensure!(bits.is_at_end(), "there are extra bytes after the last sample");
         Ok(())
     }
 }
@@ -185,10 +153,7 @@ impl Decoder {
 ///
 /// # Errors
 /// Fails on a read error, on a damaged block, and if `visit` fails.
-pub fn for_each(
-    mut source: impl Read,
-    mut visit: impl FnMut(&Entry, &SamplePath, u64) -> Result<()>,
-) -> Result<usize> {
+pub fn for_each(mut source: impl Read, mut visit: impl FnMut(&Entry, &SamplePath, u64) -> Result<()>) -> Result<usize> {
     let mut decoder = Decoder::default();
     let mut at = 0_u64;
     for index in 0_u64.. {
@@ -198,20 +163,14 @@ pub fn for_each(
             return Ok(length);
         }
         let place = || format!("block {index} (at byte {at})");
-        let header =
-            Header::decode(&header).with_context(|| format!("{} has no valid header", place()))?;
+        let header = Header::decode(&header).with_context(|| format!("{} has no valid header", place()))?;
         decoder.payload.clear();
         let limit = header.payload as u64;
-        let length = source
-            .by_ref()
-            .take(limit)
-            .read_to_end(&mut decoder.payload)?;
+        let length = source.by_ref().take(limit).read_to_end(&mut decoder.payload)?;
         if length < header.payload {
             return Ok(HEADER_BYTES + length);
         }
-        let decoded = decoder.decode_own(&header, |entry, sample_path| {
-            visit(entry, sample_path, index)
-        });
+        let decoded = decoder.decode_own(&header, |entry, sample_path| visit(entry, sample_path, index));
         decoded.with_context(place)?;
         at += (HEADER_BYTES + header.payload) as u64;
     }

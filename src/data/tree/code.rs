@@ -30,11 +30,7 @@ impl SampleHead {
     pub fn write(&self, bits: &mut BitWriter) {
         put_number(bits, self.pops, POP_BITS);
         put_number(bits, self.pushes, PUSH_BITS);
-        put_number(
-            bits,
-            (self.score << 1 ^ self.score >> 31) as u32,
-            SCORE_BITS,
-        );
+        put_number(bits, (self.score << 1 ^ self.score >> 31) as u32, SCORE_BITS);
     }
 
     /// Reads a head.
@@ -46,11 +42,7 @@ impl SampleHead {
         let pops = take_number(bits, POP_BITS)?;
         let pushes = take_number(bits, PUSH_BITS)?;
         let score = take_number(bits, SCORE_BITS)?;
-        Ok(Self {
-            pops,
-            pushes,
-            score: (score >> 1) as i32 ^ -((score & 1) as i32),
-        })
+        Ok(Self { pops, pushes, score: (score >> 1) as i32 ^ -((score & 1) as i32) })
     }
 }
 
@@ -87,29 +79,14 @@ fn width(count: u32) -> u32 {
 ///
 /// # Errors
 /// Fails if the move is impossible in the position.
-pub fn put_move(
-    bits: &mut BitWriter,
-    position: &PackedPosition,
-    rooks: &CastlingRooks,
-    m: PackedMove,
-) -> Result<()> {
+pub fn put_move(bits: &mut BitWriter, position: &PackedPosition, rooks: &CastlingRooks, m: PackedMove) -> Result<()> {
     let own = position.own();
-    let from = if m == 0 {
-        position.king()
-    } else {
-        m as u8 & 63
-    };
+    let from = if m == 0 { position.king() } else { m as u8 & 63 };
     let to = (m >> 6) as u8 & 63;
-    ensure!(
-        own >> from & 1 == 1,
-        "a move from a square without a piece of the side to move"
-    );
+    ensure!(own >> from & 1 == 1, "a move from a square without a piece of the side to move");
     let code = position.piece(from);
     let targets = position.targets(code, from, rooks);
-    ensure!(
-        m == 0 || targets >> to & 1 == 1,
-        "a move to a square that the piece cannot reach"
-    );
+    ensure!(m == 0 || targets >> to & 1 == 1, "a move to a square that the piece cannot reach");
     let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
     let choice = match (m, promotes) {
@@ -127,29 +104,17 @@ pub fn put_move(
 /// # Errors
 /// Fails if the index of the piece or of the target is out of range.
 #[inline]
-pub fn take_move(
-    bits: &mut BitReader,
-    position: &PackedPosition,
-    rooks: &CastlingRooks,
-) -> Result<PackedMove> {
+pub fn take_move(bits: &mut BitReader, position: &PackedPosition, rooks: &CastlingRooks) -> Result<PackedMove> {
     let own = position.own();
     let piece = bits.take(width(own.count_ones())) as u32;
-    let from =
-        nth(own, piece).context("a move from a square without a piece of the side to move")?;
+    let from = nth(own, piece).context("a move from a square without a piece of the side to move")?;
     let code = position.piece(from);
     let targets = position.targets(code, from, rooks);
     let promotes = position.promotes(code, from);
     let choices = choices(targets, code, promotes);
     let choice = bits.take(width(choices)) as u32;
-    ensure!(
-        choice < choices,
-        "a move to a square that the piece cannot reach"
-    );
-    let (target, promotion) = if promotes {
-        (choice / 4, choice as u16 % 4 + 1)
-    } else {
-        (choice, 0)
-    };
+    ensure!(choice < choices, "a move to a square that the piece cannot reach");
+    let (target, promotion) = if promotes { (choice / 4, choice as u16 % 4 + 1) } else { (choice, 0) };
     let Some(to) = nth(targets, target) else {
         return Ok(0); // The extra target of the king: a null move.
     };
@@ -160,11 +125,7 @@ pub fn take_move(
 #[inline]
 fn choices(targets: u64, code: u8, promotes: bool) -> u32 {
     let count = targets.count_ones();
-    if promotes {
-        4 * count
-    } else {
-        count + u32::from(PackedPosition::is_king(code))
-    }
+    if promotes { 4 * count } else { count + u32::from(PackedPosition::is_king(code)) }
 }
 
 /// Number of squares in a set below `square`.
@@ -208,10 +169,7 @@ mod tests {
 
     #[test]
     fn width_and_square_index_match_hand_computed_values() {
-        assert_eq!(
-            [0, 1, 2, 3, 4, 5, 16, 17].map(width),
-            [0, 0, 1, 2, 2, 3, 4, 5]
-        );
+        assert_eq!([0, 1, 2, 3, 4, 5, 16, 17].map(width), [0, 0, 1, 2, 2, 3, 4, 5]);
         let set = 0b1011_0000;
         for (number, square) in [4, 5, 7].into_iter().enumerate() {
             assert_eq!(nth(set, number as u32), Some(square));

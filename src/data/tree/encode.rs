@@ -57,11 +57,7 @@ impl Encoder {
         let common = std::iter::zip(path, &self.path).take_while(|(a, b)| a == b);
         let common = common.count();
         let black = (self.root.black_to_move as usize + path.len()) % 2 == 1;
-        let score = if black {
-            -i32::from(score)
-        } else {
-            score.into()
-        };
+        let score = if black { -i32::from(score) } else { score.into() };
         let head = SampleHead {
             pops: (self.path.len() - common) as u32,
             pushes: (path.len() - common) as u32,
@@ -75,8 +71,7 @@ impl Encoder {
             let position = &self.positions[self.path.len()];
             put_move(&mut self.bits, position, &self.rooks, m)?;
             let next = position.after(m, &self.rooks);
-            self.positions
-                .push(next.context("the move captures a king or castles onto a piece")?);
+            self.positions.push(next.context("the move captures a king or castles onto a piece")?);
             self.path.push(m);
         }
         self.samples += 1;
@@ -85,11 +80,7 @@ impl Encoder {
 
     /// Number of samples so far.
     pub fn count(&self) -> u64 {
-        let closed: u64 = self
-            .closed
-            .iter()
-            .map(|(samples, _)| u64::from(*samples))
-            .sum();
+        let closed: u64 = self.closed.iter().map(|(samples, _)| u64::from(*samples)).sum();
         closed + u64::from(self.samples)
     }
 
@@ -137,11 +128,7 @@ struct OpenBlock {
 impl<W: Write> TreeWriter<W> {
     /// Creates a writer into `sink`.
     pub fn new(sink: W) -> Self {
-        Self {
-            sink,
-            open: None,
-            last: None,
-        }
+        Self { sink, open: None, last: None }
     }
 
     /// Writes a sample with its original place. Blocks of different files must have different indices.
@@ -154,10 +141,7 @@ impl<W: Write> TreeWriter<W> {
             let mut root = *place.sample_path.root;
             root.continues &= place.block.checked_sub(1) == self.last;
             self.last = Some(place.block);
-            self.open = Some(OpenBlock {
-                encoder: Encoder::new(root),
-                result: root.result,
-            });
+            self.open = Some(OpenBlock { encoder: Encoder::new(root), result: root.result });
         }
         let open = self.open.as_mut().context("no block is open")?;
         open.encoder.sample(place.sample_path.path, score)

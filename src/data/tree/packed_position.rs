@@ -129,19 +129,13 @@ impl PackedPosition {
     /// The squares of the side to move's pieces.
     #[inline]
     pub fn own(&self) -> u64 {
-        if self.black_to_move {
-            self.black
-        } else {
-            self.occupied & !self.black
-        }
+        if self.black_to_move { self.black } else { self.occupied & !self.black }
     }
 
     /// The square of the side to move's king.
     pub fn king(&self) -> u8 {
         let mut squares = Bitboard(self.own()).into_iter().map(u8::from);
-        squares
-            .find(|&square| Self::is_king(self.piece(square)))
-            .unwrap_or(0)
+        squares.find(|&square| Self::is_king(self.piece(square))).unwrap_or(0)
     }
 
     /// Bit offset of the nibble of the piece on `square`, or of one that is added there.
@@ -198,8 +192,7 @@ impl PackedPosition {
             let one = pawn << 8 & empty;
             (one, one << 8 & empty & 0xFF << 24)
         };
-        let capturable =
-            self.occupied & !self.own() | 1_u64.checked_shl(self.ep.into()).unwrap_or(0);
+        let capturable = self.occupied & !self.own() | 1_u64.checked_shl(self.ep.into()).unwrap_or(0);
         one | two | attacks::pawn_attacks(color, Square::new(from.into())).0 & capturable
     }
 
@@ -208,8 +201,7 @@ impl PackedPosition {
     fn castling_targets(&self, rooks: &CastlingRooks) -> u64 {
         let first = 2 * usize::from(self.black_to_move);
         let rights = self.castling >> first;
-        u64::from(rights & 1) << rooks.squares[first]
-            | u64::from(rights >> 1 & 1) << rooks.squares[first + 1]
+        u64::from(rights & 1) << rooks.squares[first] | u64::from(rights >> 1 & 1) << rooks.squares[first + 1]
     }
 
     /// Removes the piece on an occupied square.
@@ -226,8 +218,7 @@ impl PackedPosition {
     fn put(&mut self, square: u8, code: u8) {
         let shift = self.shift(square);
         let below = (1 << shift) - 1;
-        self.nibbles =
-            self.nibbles & below | u128::from(code) << shift | (self.nibbles & !below) << 4;
+        self.nibbles = self.nibbles & below | u128::from(code) << shift | (self.nibbles & !below) << 4;
         self.occupied |= 1 << square;
         self.black |= u64::from(code & 1) << square;
     }
@@ -257,11 +248,7 @@ impl PackedPosition {
             next.rule50 = 0;
         }
         next.remove(from);
-        let lands = if promotion == 0 {
-            code
-        } else {
-            (2 * promotion) | code & 1
-        };
+        let lands = if promotion == 0 { code } else { (2 * promotion) | code & 1 };
         next.put(to, lands);
         if code >> 1 == PAWN {
             next.rule50 = 0;
@@ -296,10 +283,7 @@ impl PackedPosition {
         let color = Color::from_white(colour == 0);
         let attackers = attacks::pawn_attacks(color, Square::new(passed.into())).0 & self.own();
         let is_pawn = |square: u32| self.piece(square as u8) >> 1 == PAWN;
-        if Bitboard(attackers)
-            .into_iter()
-            .any(|square| is_pawn(square as u32))
-        {
+        if Bitboard(attackers).into_iter().any(|square| is_pawn(square as u32)) {
             self.ep = passed;
         }
     }
@@ -308,33 +292,20 @@ impl PackedPosition {
     /// rights and the en passant square require.
     pub fn is_valid(&self, rooks: &CastlingRooks) -> bool {
         let board = PackedBoard::from_nibbles(self.occupied, self.nibbles);
-        let count = |code| {
-            board
-                .pieces()
-                .filter(|p| 2 * p.role + p.colour == code)
-                .count()
-        };
+        let count = |code| board.pieces().filter(|p| 2 * p.role + p.colour == code).count();
         board.count() <= MAX_PIECES as u32
             && board.pieces().all(|piece| piece.role <= KING / 2)
             && count(KING) == 1
             && count(KING + 1) == 1
             && self.ep_is_valid()
-            && (0..4)
-                .all(|right| self.castling >> right & 1 == 0 || self.right_is_valid(right, rooks))
+            && (0..4).all(|right| self.castling >> right & 1 == 0 || self.right_is_valid(right, rooks))
     }
 
     /// Whether the en passant square, if set, is empty with an enemy pawn just past it.
     fn ep_is_valid(&self) -> bool {
-        let (rank, pawn) = if self.black_to_move {
-            (2, PAWN)
-        } else {
-            (5, PAWN | 1)
-        };
-        let passed = |ep: u8| {
-            self.occupied >> ep & 1 == 0
-                && self.occupied >> (ep ^ 8) & 1 == 1
-                && self.piece(ep ^ 8) == pawn
-        };
+        let (rank, pawn) = if self.black_to_move { (2, PAWN) } else { (5, PAWN | 1) };
+        let passed =
+            |ep: u8| self.occupied >> ep & 1 == 0 && self.occupied >> (ep ^ 8) & 1 == 1 && self.piece(ep ^ 8) == pawn;
         self.ep == NO_EP || self.ep >> 3 == rank && passed(self.ep)
     }
 
@@ -345,8 +316,6 @@ impl PackedPosition {
         let king = |square: u32| self.piece(square as u8) == KING | colour;
         self.occupied >> rook & 1 == 1
             && self.piece(rook) == ROOK | colour
-            && Bitboard(self.occupied & home)
-                .into_iter()
-                .any(|square| king(square as u32))
+            && Bitboard(self.occupied & home).into_iter().any(|square| king(square as u32))
     }
 }

@@ -66,12 +66,8 @@ impl Root {
 
     /// The root position, to which the moves of the tree are applied.
     pub fn position(&self) -> PackedPosition {
-        let rest = Rest {
-            black_to_move: self.black_to_move,
-            castling: self.castling,
-            ep: self.ep,
-            rule50: self.rule50,
-        };
+        let rest =
+            Rest { black_to_move: self.black_to_move, castling: self.castling, ep: self.ep, rule50: self.rule50 };
         PackedPosition::new(&self.board, rest)
     }
 
@@ -84,17 +80,12 @@ impl Root {
     pub fn encode(&self) -> [u8; ROOT_BYTES] {
         let mut bytes = [0; ROOT_BYTES];
         bytes[..24].copy_from_slice(bytemuck::bytes_of(&self.board));
-        bytes[24] =
-            u8::from(self.black_to_move) | self.castling << 1 | u8::from(self.continues) << 5;
+        bytes[24] = u8::from(self.black_to_move) | self.castling << 1 | u8::from(self.continues) << 5;
         bytes[25] = self.ep;
         bytes[26] = self.rule50;
         bytes[27] = self.result as u8;
         bytes[28..30].copy_from_slice(&self.ply.to_le_bytes());
-        let files = self
-            .rooks
-            .iter()
-            .rev()
-            .fold(0, |files, &rook| files << 3 | u16::from(rook & 7));
+        let files = self.rooks.iter().rev().fold(0, |files, &rook| files << 3 | u16::from(rook & 7));
         bytes[30..].copy_from_slice(&files.to_le_bytes());
         bytes
     }
@@ -109,9 +100,7 @@ impl Root {
             board: bytemuck::pod_read_unaligned(&bytes[..24]),
             black_to_move: bytes[24] & 1 == 1,
             castling: bytes[24] >> 1 & 15,
-            rooks: std::array::from_fn(|i| {
-                (files >> (3 * i)) as u8 & 7 | if i < 2 { 0 } else { 56 }
-            }),
+            rooks: std::array::from_fn(|i| (files >> (3 * i)) as u8 & 7 | if i < 2 { 0 } else { 56 }),
             ep: bytes[25],
             rule50: bytes[26],
             ply: u16::from_le_bytes([bytes[28], bytes[29]]),
@@ -122,10 +111,7 @@ impl Root {
             root.ep <= NO_EP && root.rule50 <= 127 && (-1..=1).contains(&root.result),
             "the root has an invalid square, halfmove clock or result"
         );
-        ensure!(
-            root.position().is_valid(&root.rooks()),
-            "the root is not a valid position"
-        );
+        ensure!(root.position().is_valid(&root.rooks()), "the root is not a valid position");
         Ok(root)
     }
 }

@@ -26,22 +26,15 @@ impl SampledGame {
                 let moves = inside.moves_since(start.history_len());
                 let path: Vec<PackedMove> = moves.map(Move::bits_of).collect();
                 let score = rng.below(8001) as i16 - 4000;
-                encoder
-                    .sample(&path, score)
-                    .expect("a path of possible moves");
-                let mut entry = Entry {
-                    score,
-                    ..Entry::of(&inside)
-                };
+                encoder.sample(&path, score).expect("a path of possible moves");
+                let mut entry = Entry { score, ..Entry::of(&inside) };
                 entry.set_result(result);
                 expected.push(entry);
             }
             random_move(&mut position, rng);
         }
         let mut bytes = Vec::new();
-        encoder
-            .finish(result, &mut bytes)
-            .expect("writing to a vector");
+        encoder.finish(result, &mut bytes).expect("writing to a vector");
         Self { bytes, expected }
     }
 }
@@ -49,9 +42,7 @@ impl SampledGame {
 /// Makes a random legal move or a null move; prefers promotions, castling and en passant captures.
 fn random_move(position: &mut Position, rng: &mut SplitMix64) {
     let moves = position.legal_moves();
-    let special = |m: &&Move| {
-        m.promotion().is_some() || position.is_castling(**m) || position.is_en_passant(**m)
-    };
+    let special = |m: &&Move| m.promotion().is_some() || position.is_castling(**m) || position.is_en_passant(**m);
     let rare: Vec<Move> = moves.iter().filter(special).copied().collect();
     if !position.in_check() && rng.below(8) == 0 {
         position.do_null_move();
@@ -113,9 +104,7 @@ fn long_game_is_written_as_several_blocks() {
     });
     let scores: Vec<i16> = (0..900_000).map(|_| rng.below(60_000) as i16).collect();
     for (i, &score) in scores.iter().enumerate() {
-        encoder
-            .sample(&path[..i % 5], score)
-            .expect("a path of possible moves");
+        encoder.sample(&path[..i % 5], score).expect("a path of possible moves");
     }
     assert_eq!(encoder.count(), 900_000);
     let mut bytes = Vec::new();
@@ -138,12 +127,7 @@ fn reader_keeps_whole_blocks_of_truncated_file_and_locates_damage() {
     let generate = |rng: &mut SplitMix64| SampledGame::generate(&Position::startpos(), 5, 0, rng);
     let games = [(); 3].map(|()| generate(&mut rng));
     let whole = games.each_ref().map(|game| game.bytes.as_slice()).concat();
-    let ends = [
-        0,
-        games[0].bytes.len(),
-        whole.len() - games[2].bytes.len(),
-        whole.len(),
-    ];
+    let ends = [0, games[0].bytes.len(), whole.len() - games[2].bytes.len(), whole.len()];
     for cut in 0..whole.len() {
         let (entries, left) = read(&whole[..cut]).expect("a truncated file is not damaged");
         let blocks = ends.iter().filter(|&&end| end <= cut).count() - 1;
@@ -155,10 +139,7 @@ fn reader_keeps_whole_blocks_of_truncated_file_and_locates_damage() {
         let block = ends.iter().filter(|&&end| end <= at).count() - 1;
         let error = format!("{:#}", read(&bytes).expect_err("damage"));
         let place = format!("block {block} (at byte {})", ends[block]);
-        assert!(
-            error.starts_with(&place),
-            "byte {at}: '{error}' does not start with '{place}'"
-        );
+        assert!(error.starts_with(&place), "byte {at}: '{error}' does not start with '{place}'");
     }
 }
 

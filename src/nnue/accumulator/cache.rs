@@ -47,8 +47,7 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
                     continue;
                 }
                 let now = now(color, role);
-                let before =
-                    std::mem::replace(&mut self.pieces[color as usize][role as usize - 1], now);
+                let before = std::mem::replace(&mut self.pieces[color as usize][role as usize - 1], now);
                 let piece = Piece { color, role };
                 for square in now & !before {
                     added.push(set.index(view, perspective, piece, square));
@@ -74,10 +73,7 @@ pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
     /// A cache with every slot set to the empty board, whose accumulator is the biases.
     pub fn new(features: F, transformer: &Transformer) -> Self {
-        let slot = Slot {
-            sums: transformer.empty(),
-            pieces: [[Bitboard::EMPTY; 6]; 2],
-        };
+        let slot = Slot { sums: transformer.empty(), pieces: [[Bitboard::EMPTY; 6]; 2] };
         Self {
             slots: vec![slot; 2 * 64].into_boxed_slice(),
             moved: Box::new(Accumulator::zeroed()),
@@ -107,12 +103,8 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         if R::SET.is_any() {
             let mut active = ThreatInputList::new();
             R::SET.active(board, perspective, |threat_input| active.push(threat_input));
-            let changes = Changes {
-                added: &[],
-                removed: &[],
-                threat_inputs_added: &active,
-                threat_inputs_removed: &[],
-            };
+            let changes =
+                Changes { added: &[], removed: &[], threat_inputs_added: &active, threat_inputs_removed: &[] };
             R::update(kernels, rows, &slot.sums, sums, &changes);
         }
     }
@@ -128,8 +120,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         boards: [Pieces; 2],
         (perspective, kings): (Color, [Square; 2]),
     ) -> &Accumulator<L1, P> {
-        let slots =
-            [0, 1].map(|n| self.update_slot(rows, kernels, &boards[n], perspective, kings[n]));
+        let slots = [0, 1].map(|n| self.update_slot(rows, kernels, &boards[n], perspective, kings[n]));
         let [removed, added] = slots.map(|slot| &self.slots[slot].sums);
         self.moved.exchange(from, removed, added);
         &self.moved

@@ -4,9 +4,7 @@
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
 use super::cache::Pieces;
-use crate::board::{
-    AttackKinds, DirtyPiece, DirtyPieces, DirtyThreats, Move, MoveBoards, Position,
-};
+use crate::board::{AttackKinds, DirtyPiece, DirtyPieces, DirtyThreats, Move, MoveBoards, Position};
 
 /// Initial capacity of a stack, in plies. A longer line only costs an allocation.
 pub(super) const INITIAL_PLIES: usize = 272;
@@ -23,10 +21,7 @@ pub(super) struct Ply {
 impl Ply {
     #[inline]
     fn new(dirty: DirtyPieces) -> Self {
-        Self {
-            dirty,
-            computed: [false; 2],
-        }
+        Self { dirty, computed: [false; 2] }
     }
 }
 
@@ -93,10 +88,7 @@ impl Plies {
     #[inline]
     pub fn list_attacks(&mut self, ply: usize) {
         let delta = &mut self.deltas[ply];
-        debug_assert!(
-            delta.is_recorded,
-            "the changed attacks of ply {ply} were not recorded"
-        );
+        debug_assert!(delta.is_recorded, "the changed attacks of ply {ply} were not recorded");
         if !delta.is_listed {
             delta.is_listed = true;
             delta.boards.list(&mut delta.attacks);
@@ -196,9 +188,7 @@ impl Plies {
     #[inline]
     pub fn king_at(&self, ply: usize, color: Color, now: Square) -> Square {
         let later = self.stack[ply + 1..=self.top].iter();
-        let first = later
-            .map(|ply| &ply.dirty)
-            .find(|dirty| dirty.king_moved() == Some(color));
+        let first = later.map(|ply| &ply.dirty).find(|dirty| dirty.king_moved() == Some(color));
         first.and_then(|dirty| dirty[0].from).unwrap_or(now)
     }
 

@@ -79,9 +79,5 @@ where
         (Some(own), Some(other)) => own.wrapping_sub(*other) / 2,
         _ => 0,
     };
-    NetOutput {
-        psqt,
-        positional: Pass::forward(kernels, shape, head, &own.neurons, &other.neurons),
-        bucket,
-    }
+    NetOutput { psqt, positional: Pass::forward(kernels, shape, head, &own.neurons, &other.neurons), bucket }
 }

@@ -64,8 +64,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
 
     #[cold]
     fn grow(&mut self, plies: usize) {
-        self.accumulators
-            .resize(plies, [Accumulator::zeroed(), Accumulator::zeroed()]);
+        self.accumulators.resize(plies, [Accumulator::zeroed(), Accumulator::zeroed()]);
     }
 
     /// For each perspective, the ply from which the recorded changes are applied up to the top (see [`Plies::base`]).
@@ -81,16 +80,14 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         board: &impl BoardView,
         is_incremental: impl Fn(Color, &DirtyPiece) -> bool,
     ) -> [usize; 2] {
-        Color::ALL.map(|perspective| {
-            match plies.base(perspective, |king| is_incremental(perspective, king)) {
-                Base::Computed(ply) => ply,
-                Base::Lowest(ply) => {
-                    let board = BoardAt::new(plies, ply, board);
-                    let to = &mut self.accumulators[ply][perspective as usize];
-                    self.cache.refresh(rows, kernels, &board, perspective, to);
-                    plies.stack[ply].computed[perspective as usize] = true;
-                    ply
-                }
+        Color::ALL.map(|perspective| match plies.base(perspective, |king| is_incremental(perspective, king)) {
+            Base::Computed(ply) => ply,
+            Base::Lowest(ply) => {
+                let board = BoardAt::new(plies, ply, board);
+                let to = &mut self.accumulators[ply][perspective as usize];
+                self.cache.refresh(rows, kernels, &board, perspective, to);
+                plies.stack[ply].computed[perspective as usize] = true;
+                ply
             }
         })
     }
@@ -171,11 +168,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         (perspectives, base): ([Color; N], usize),
     ) {
         let mut kings = perspectives.map(|color| plies.king_at(base, color, board.king(color)));
-        let mut pawns = if R::SET.pawn_pairs {
-            plies.pawns_at(base, pawns(board))
-        } else {
-            ByColor::default()
-        };
+        let mut pawns = if R::SET.pawn_pairs { plies.pawns_at(base, pawns(board)) } else { ByColor::default() };
         for ply in base + 1..=plies.top {
             plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
@@ -184,10 +177,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
             // Prefetches the rows of both perspectives before the first one is needed: memory latency dominates.
             R::SET.changes(deltas, &mut pawns, views, &mut self.changes);
             let threat_inputs = &self.changes;
-            threat_inputs
-                .iter()
-                .take(N)
-                .for_each(|changes| changes.prefetch(&rows.threat_inputs));
+            threat_inputs.iter().take(N).for_each(|changes| changes.prefetch(&rows.threat_inputs));
             let mut on_squares = [const { ChangedFeatures::none() }; N];
             for (lists, (color, king)) in on_squares.iter_mut().zip(views) {
                 lists.write(self.features, dirty, king, color);
@@ -203,24 +193,11 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                     let squares = [kings[n], dirty[0].to.unwrap_or(kings[n])];
                     kings[n] = squares[1];
                     let cache = &mut self.cache;
-                    let moved =
-                        cache.move_king(rows, kernels, from, boards, (perspective, squares));
-                    R::update(
-                        kernels,
-                        rows,
-                        moved,
-                        to,
-                        &threat_inputs[n].with_pieces(&[], &[]),
-                    );
+                    let moved = cache.move_king(rows, kernels, from, boards, (perspective, squares));
+                    R::update(kernels, rows, moved, to, &threat_inputs[n].with_pieces(&[], &[]));
                 } else {
                     let ChangedFeatures { added, removed } = &on_squares[n];
-                    R::update(
-                        kernels,
-                        rows,
-                        from,
-                        to,
-                        &threat_inputs[n].with_pieces(added, removed),
-                    );
+                    R::update(kernels, rows, from, to, &threat_inputs[n].with_pieces(added, removed));
                 }
             }
             for perspective in perspectives {
@@ -255,10 +232,7 @@ struct BoardAt {
 
 impl BoardAt {
     fn new(plies: &Plies, ply: usize, top: &impl BoardView) -> Self {
-        Self {
-            pieces: plies.pieces_at(ply, pieces(top)),
-            turn: top.turn(),
-        }
+        Self { pieces: plies.pieces_at(ply, pieces(top)), turn: top.turn() }
     }
 }
 
@@ -295,18 +269,14 @@ struct ChangedFeatures {
 
 impl ChangedFeatures {
     const fn none() -> Self {
-        Self {
-            added: IndexList::new(),
-            removed: IndexList::new(),
-        }
+        Self { added: IndexList::new(), removed: IndexList::new() }
     }
 
     /// Prefetches the first cache line of each feature's row.
     #[inline(always)]
     fn prefetch<const L1: usize, const P: usize>(&self, rows: &AllRows<'_, L1, P>) {
         for list in [&self.added, &self.removed] {
-            list.iter()
-                .for_each(|&feature| rows.pieces.prefetch(feature.into()));
+            list.iter().for_each(|&feature| rows.pieces.prefetch(feature.into()));
         }
     }
 
@@ -314,13 +284,7 @@ impl ChangedFeatures {
     // Writes in place, because a copy would read eight bytes at a time. Such a load stalls until the two-byte stores of
     // the indices have left the processor's store buffer.
     #[inline(always)]
-    fn write<F: ChosenFeatures>(
-        &mut self,
-        features: F,
-        dirty: &DirtyPieces,
-        king: Square,
-        perspective: Color,
-    ) {
+    fn write<F: ChosenFeatures>(&mut self, features: F, dirty: &DirtyPieces, king: Square, perspective: Color) {
         let set = features.set();
         let view = set.view(perspective, king);
         for change in dirty.iter() {
@@ -328,12 +292,10 @@ impl ChangedFeatures {
                 continue;
             }
             if let Some(square) = change.to {
-                self.added
-                    .push(set.index(view, perspective, change.piece, square));
+                self.added.push(set.index(view, perspective, change.piece, square));
             }
             if let Some(square) = change.from {
-                self.removed
-                    .push(set.index(view, perspective, change.piece, square));
+                self.removed.push(set.index(view, perspective, change.piece, square));
             }
         }
     }

@@ -32,11 +32,7 @@ pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
     let threat_inputs = shape.threat_inputs.set();
     let (threats, all) = (threat_inputs.threat_count(), threat_inputs.count());
     let pieces = shape.features.set().count();
-    let block = |name, kind, from, to| Block {
-        name,
-        kind,
-        rows: (from, to),
-    };
+    let block = |name, kind, from, to| Block { name, kind, rows: (from, to) };
     let biases = block("biases", BlockKind::Biases, 0, 1);
     let weights = block("weights", BlockKind::Weights, 0, pieces);
     let psqt = |name, from, to| block(name, BlockKind::Psqt, from, to);

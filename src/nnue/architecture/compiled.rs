@@ -65,9 +65,7 @@ impl ForwardPass {
                 _ => None,
             },
             (Activation::Pairwise, Topology::Skip { .. }, [16, 32]) => Some(Self::Pairwise),
-            (Activation::WidePairwise, Topology::Skip { squares: true }, [16, 32]) => {
-                Some(Self::WidePairwise)
-            }
+            (Activation::WidePairwise, Topology::Skip { squares: true }, [16, 32]) => Some(Self::WidePairwise),
             (Activation::WidePairwise, Topology::Sfnnv16, [32, 32]) => Some(Self::Sfnnv16),
             _ => None,
         }
@@ -86,19 +84,12 @@ impl ForwardPass {
     /// The layers that nets of our own format can combine with this pass.
     pub const fn own_layers(self) -> &'static [Layers] {
         const fn plain(h1: usize) -> [Layers; 2] {
-            [
-                (Activation::Crelu, Topology::Plain, [h1, 32]),
-                (Activation::Screlu, Topology::Plain, [h1, 32]),
-            ]
+            [(Activation::Crelu, Topology::Plain, [h1, 32]), (Activation::Screlu, Topology::Plain, [h1, 32])]
         }
         match self {
             Self::Clipped16 => &const { plain(16) },
             Self::Clipped32 => &const { plain(32) },
-            Self::Pairwise => &[(
-                Activation::Pairwise,
-                Topology::Skip { squares: true },
-                [16, 32],
-            )],
+            Self::Pairwise => &[(Activation::Pairwise, Topology::Skip { squares: true }, [16, 32])],
             Self::WidePairwise | Self::Sfnnv16 => &[],
         }
     }

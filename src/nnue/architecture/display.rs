@@ -79,9 +79,7 @@ impl Shape {
         let layers = match self.topology {
             Topology::Plain => "clipped ReLU",
             Topology::Skip { squares: false } => "clipped ReLU; skip connection from one output",
-            Topology::Skip { squares: true } => {
-                "clipped ReLU and its square; skip connection from one output"
-            }
+            Topology::Skip { squares: true } => "clipped ReLU and its square; skip connection from one output",
             Topology::Sfnnv16 => {
                 "clipped ReLU and its square, fed to all later layers; skip connection from two outputs"
             }

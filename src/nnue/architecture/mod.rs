@@ -20,9 +20,7 @@ mod shape;
 use std::ops::Deref;
 
 pub(crate) use compiled::{Compiled, compiled};
-pub use shape::{
-    Activation, LayerShape, Shape, Topology, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN,
-};
+pub use shape::{Activation, LayerShape, Shape, Topology, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
 use super::error::UnsupportedShape;
 use super::features::Features;
@@ -57,9 +55,7 @@ impl Architecture {
 
     /// All architectures of the published nets, in the order in which the parser compares them with a header.
     pub fn published() -> impl Iterator<Item = Self> {
-        published::PUBLISHED
-            .into_iter()
-            .map(|(_, architecture)| architecture)
+        published::PUBLISHED.into_iter().map(|(_, architecture)| architecture)
     }
 
     /// All architectures of our own format.
@@ -90,9 +86,7 @@ impl Architecture {
     ) -> Result<Self, UnsupportedShape> {
         let (h1, topology) = match activation {
             Activation::Crelu | Activation::Screlu => (32, Topology::Plain),
-            Activation::Pairwise | Activation::WidePairwise => {
-                (16, Topology::Skip { squares: true })
-            }
+            Activation::Pairwise | Activation::WidePairwise => (16, Topology::Skip { squares: true }),
         };
         let own = own::like(&Shape {
             version: VERSION_OWN,
@@ -111,14 +105,7 @@ impl Architecture {
 
     /// The architecture that results from training with this one as a warm start; `None` if it cannot be trained.
     pub(crate) fn trained(&self) -> Option<Self> {
-        let &Shape {
-            features,
-            l1,
-            activation,
-            buckets,
-            psqt,
-            ..
-        } = &self.shape;
+        let &Shape { features, l1, activation, buckets, psqt, .. } = &self.shape;
         let found = Self::of_settings(features, l1, activation, buckets, psqt > 0).ok()?;
         self.is_like(&found).then_some(found)
     }
@@ -126,11 +113,7 @@ impl Architecture {
     /// Whether the shapes are equal, ignoring the version of their files.
     fn is_like(&self, other: &Self) -> bool {
         let version = self.version;
-        self.shape
-            == Shape {
-                version,
-                ..other.shape
-            }
+        self.shape == Shape { version, ..other.shape }
     }
 
     /// The same architecture without squares of the first layer's outputs (SFNNv4 and v5 have the same header).

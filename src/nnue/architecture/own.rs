@@ -55,16 +55,7 @@ fn numbers(shape: &Shape) -> [u32; NUMBERS] {
     let [h1, h2] = shape.hidden;
     let counts = [shape.l1, h1, h2, shape.psqt, shape.buckets].map(|count| count as u32);
     let [l1, h1, h2, psqt, buckets] = counts;
-    [
-        code,
-        kings,
-        l1,
-        shape.activation as u32,
-        h1,
-        h2,
-        psqt,
-        buckets,
-    ]
+    [code, kings, l1, shape.activation as u32, h1, h2, psqt, buckets]
 }
 
 /// The numbers in the words of a file.
@@ -85,8 +76,7 @@ pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
 /// All architectures of our own format: every combination that there is code for.
 pub(super) fn all() -> impl Iterator<Item = Architecture> {
     // Computed once: the definition of the command line reads the list several times at every start.
-    static ALL: LazyLock<Vec<Architecture>> =
-        LazyLock::new(|| compiled::OWN.iter().flat_map(of_row).collect());
+    static ALL: LazyLock<Vec<Architecture>> = LazyLock::new(|| compiled::OWN.iter().flat_map(of_row).collect());
     ALL.iter().copied()
 }
 
@@ -140,11 +130,7 @@ fn from_numbers(wanted: [u32; NUMBERS]) -> Result<Architecture, UnsupportedShape
             supported.sort_unstable();
             supported.dedup();
             let what = NAMES[i];
-            return Err(UnsupportedShape {
-                what,
-                found,
-                supported,
-            });
+            return Err(UnsupportedShape { what, found, supported });
         }
     }
     unreachable!("an architecture with all these numbers was found above")
@@ -166,34 +152,14 @@ mod tests {
         for (wanted, word, value, name) in [
             (half_kp, 0, 1, "features 1; this engine supports 0 or 2"),
             (half_kp, 1, 128, "width 128; this engine supports 256"),
-            (
-                pairwise,
-                1,
-                768,
-                "width 768; this engine supports 256, 1024 or 1536",
-            ),
+            (pairwise, 1, 768, "width 768; this engine supports 256, 1024 or 1536"),
             (half_kp, 2, 3, "activation 3; this engine supports 0 or 1"),
             (pairwise, 3, 8, "first layer 8; this engine supports 16"),
             (half_kp, 4, 16, "second layer 16; this engine supports 32"),
             (half_kp, 5, 4, "buckets 4; this engine supports 1 or 8"),
-            (
-                pairwise,
-                0,
-                2 + 256 * 5,
-                "king buckets 5; this engine supports 0, 1, 4, 8 or 16",
-            ),
-            (
-                pairwise,
-                5,
-                1 + 256 * 8,
-                "buckets 1; this engine supports 8",
-            ),
-            (
-                pairwise,
-                5,
-                8 + 256 * 3,
-                "piece-square values 3; this engine supports 8",
-            ),
+            (pairwise, 0, 2 + 256 * 5, "king buckets 5; this engine supports 0, 1, 4, 8 or 16"),
+            (pairwise, 5, 1 + 256 * 8, "buckets 1; this engine supports 8"),
+            (pairwise, 5, 8 + 256 * 3, "piece-square values 3; this engine supports 8"),
         ] {
             let mut other = wanted;
             other[word] = value;

@@ -27,12 +27,7 @@ const SFNN_V2: Shape = Shape {
     ..HALF_KP
 };
 
-const SFNN_V3: Shape = Shape {
-    features: Features::HalfKav2Hm,
-    l1: 1024,
-    hidden: [8, 32],
-    ..SFNN_V2
-};
+const SFNN_V3: Shape = Shape { features: Features::HalfKav2Hm, l1: 1024, hidden: [8, 32], ..SFNN_V2 };
 
 /// SFNNv5 and later.
 const fn pairwise(l1: usize) -> Shape {
@@ -46,17 +41,11 @@ const fn pairwise(l1: usize) -> Shape {
 }
 
 /// SFNNv4.
-const SFNN_V4: Shape = Shape {
-    topology: Topology::Skip { squares: false },
-    ..pairwise(1024)
-};
+const SFNN_V4: Shape = Shape { topology: Topology::Skip { squares: false }, ..pairwise(1024) };
 
 /// The big net of Stockfish 18.
-const SFNN_V10: Shape = Shape {
-    threat_inputs: ThreatInputs::Threats,
-    activation: Activation::WidePairwise,
-    ..pairwise(1024)
-};
+const SFNN_V10: Shape =
+    Shape { threat_inputs: ThreatInputs::Threats, activation: Activation::WidePairwise, ..pairwise(1024) };
 
 /// The net of Stockfish 19.
 const SFNN_V16: Shape = Shape {

@@ -108,22 +108,14 @@ impl Shape {
             Topology::Sfnnv16 => (2 * h1, 2 * (h1 + h2)),
         };
         let layer = |inputs, outputs| LayerShape { inputs, outputs };
-        [
-            layer(self.inputs(), h1),
-            layer(into_second, h2),
-            layer(into_last, 1),
-        ]
+        [layer(self.inputs(), h1), layer(into_second, h2), layer(into_last, 1)]
     }
 
     /// The hash before the feature transformer.
     pub fn transformer_hash(&self) -> u32 {
         // Our own constant: in the published architectures, the version implies whether there are piece-square values.
         const PIECE_SQUARE: u32 = 0x2D19_6B52;
-        let psqt = if self.version == VERSION_OWN && self.psqt > 0 {
-            PIECE_SQUARE
-        } else {
-            0
-        };
+        let psqt = if self.version == VERSION_OWN && self.psqt > 0 { PIECE_SQUARE } else { 0 };
         self.threat_inputs.hash(self.features.set().hash) ^ self.accumulators() ^ psqt
     }
 
@@ -159,10 +151,7 @@ impl Shape {
 
     /// Size in bytes of the feature transformer in an uncompressed file, without its hash.
     pub fn transformer_size(&self) -> usize {
-        let (pieces, threat_inputs) = (
-            self.features.set().count(),
-            self.threat_inputs.set().count(),
-        );
+        let (pieces, threat_inputs) = (self.features.set().count(), self.threat_inputs.set().count());
         let weights = 2 * self.l1 * (pieces + 1) + self.l1 * threat_inputs;
         weights + 4 * self.psqt * (pieces + threat_inputs)
     }
@@ -176,11 +165,7 @@ impl Shape {
     /// The index of the layer stack for a board with `pieces` pieces, kings included.
     #[inline]
     pub fn bucket(&self, pieces: usize) -> usize {
-        if self.buckets > 1 {
-            pieces.clamp(1, 32).div_ceil(4) - 1
-        } else {
-            0
-        }
+        if self.buckets > 1 { pieces.clamp(1, 32).div_ceil(4) - 1 } else { 0 }
     }
 
     /// Total width of both perspectives' accumulators.

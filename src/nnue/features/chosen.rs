@@ -44,9 +44,7 @@ impl Features {
             Self::HalfKp => Code::HalfKp,
             Self::HalfKav2 => Code::HalfKav2,
             Self::HalfKav2Hm => Code::HalfKav2Hm,
-            Self::HalfKav2Hm16 | Self::HalfKav2Hm8 | Self::HalfKav2Hm4 | Self::HalfKav2Hm1 => {
-                Code::ByTable
-            }
+            Self::HalfKav2Hm16 | Self::HalfKav2Hm8 | Self::HalfKav2Hm4 | Self::HalfKav2Hm1 => Code::ByTable,
         }
     }
 }

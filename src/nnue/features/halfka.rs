@@ -48,14 +48,8 @@ mod tests {
     use shakmaty::Square::{self, *};
     use shakmaty::{Color, Piece, Role};
 
-    const ROOK: Piece = Piece {
-        color: Color::White,
-        role: Role::Rook,
-    };
-    const KING: Piece = Piece {
-        color: Color::Black,
-        role: Role::King,
-    };
+    const ROOK: Piece = Piece { color: Color::White, role: Role::Rook };
+    const KING: Piece = Piece { color: Color::Black, role: Role::King };
 
     fn index(set: &FeatureSet, color: Color, king: Square, piece: Piece, square: Square) -> u16 {
         set.index(set.view(color, king), color, piece, square)
@@ -67,8 +61,7 @@ mod tests {
         let plain = |color, king| index(&HALF_KAV2, color, king, ROOK, A1);
         assert_eq!(plain(White, E1), 704 * 4 + 6 * 64);
         assert_eq!(plain(Black, E8), 704 * 4 + 7 * 64 + 56);
-        let mirrored =
-            |color, king, piece, square| index(&HALF_KAV2_HM, color, king, piece, square);
+        let mirrored = |color, king, piece, square| index(&HALF_KAV2_HM, color, king, piece, square);
         assert_eq!(mirrored(White, E1, ROOK, A1), 704 * 31 + 6 * 64);
         assert_eq!(mirrored(White, D1, ROOK, A1), 704 * 31 + 6 * 64 + 7);
         assert_eq!(mirrored(White, H8, KING, E8), 640 + 60);
@@ -77,12 +70,7 @@ mod tests {
 
     #[test]
     fn indices_are_in_range_and_unique_except_for_kings() {
-        let pieces = || {
-            Color::ALL
-                .map(|color| Role::ALL.map(|role| role.of(color)))
-                .into_iter()
-                .flatten()
-        };
+        let pieces = || Color::ALL.map(|color| Role::ALL.map(|role| role.of(color))).into_iter().flatten();
         for king in Square::ALL {
             let mut seen = std::collections::HashSet::new();
             for piece in pieces() {

@@ -34,14 +34,8 @@ mod tests {
     use shakmaty::Square::{self, *};
     use shakmaty::{Color, Piece, Role};
 
-    const PAWN: Piece = Piece {
-        color: Color::White,
-        role: Role::Pawn,
-    };
-    const QUEEN: Piece = Piece {
-        color: Color::Black,
-        role: Role::Queen,
-    };
+    const PAWN: Piece = Piece { color: Color::White, role: Role::Pawn };
+    const QUEEN: Piece = Piece { color: Color::Black, role: Role::Queen };
 
     fn index(perspective: Color, king: Square, piece: Piece, square: Square) -> u16 {
         let view = HALF_KP.view(perspective, king);

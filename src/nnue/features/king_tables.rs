@@ -109,10 +109,7 @@ mod tests {
 
     #[test]
     fn flipped_board_has_same_indices_for_other_perspective() {
-        let rook = |color| Piece {
-            color,
-            role: Role::Rook,
-        };
+        let rook = |color| Piece { color, role: Role::Rook };
         for set in SETS {
             for king in Square::ALL {
                 let white = set.view(Color::White, king);

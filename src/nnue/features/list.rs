@@ -17,10 +17,7 @@ impl<const N: usize> IndexList<N> {
     /// An empty list.
     #[inline]
     pub const fn new() -> Self {
-        Self {
-            items: [0; N],
-            len: 0,
-        }
+        Self { items: [0; N], len: 0 }
     }
 
     /// Appends an index.

@@ -44,9 +44,8 @@ pub fn pairs_with<const N: usize>(
     views: [(Color, Orientation); N],
     mut each: impl FnMut(usize, u32),
 ) {
-    let numbers = |color, square| {
-        views.map(|(perspective, orientation)| number(perspective, orientation, color, square))
-    };
+    let numbers =
+        |color, square| views.map(|(perspective, orientation)| number(perspective, orientation, color, square));
     let ones = numbers(color, square);
     let near = NEAR[square as usize];
     for color in Color::ALL {
@@ -61,12 +60,7 @@ pub fn pairs_with<const N: usize>(
 }
 
 /// Calls `each` with the index of every pair of pawns for a perspective.
-pub fn pairs_of(
-    pawns: ByColor<Bitboard>,
-    perspective: Color,
-    orientation: Orientation,
-    mut each: impl FnMut(u32),
-) {
+pub fn pairs_of(pawns: ByColor<Bitboard>, perspective: Color, orientation: Orientation, mut each: impl FnMut(u32)) {
     let mut rest = pawns;
     for color in Color::ALL {
         while let Some(square) = rest.get_mut(color).pop_front() {
@@ -97,12 +91,8 @@ mod tests {
     #[test]
     fn active_pairs_match_reference_values() {
         let (white, black) = (Color::White, Color::Black);
-        let white_a = [
-            0, 2, 2777, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4080, 4094,
-        ];
-        let black_a = [
-            0, 2, 173, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4024, 4094,
-        ];
+        let white_a = [0, 2, 2777, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4080, 4094];
+        let black_a = [0, 2, 173, 3828, 3829, 3916, 3917, 3918, 4004, 4006, 4007, 4024, 4094];
         assert_eq!(active(A, white), white_a);
         assert_eq!(active(A, black), black_a);
         assert_eq!(active(B, white), [2869, 2871]);

@@ -81,21 +81,14 @@ impl FeatureSet {
         let turn = if perspective.is_black() { self.turn } else { 0 };
         let king = king as u8;
         let mirror = if self.mirrored && king % 8 < 4 { 7 } else { 0 };
-        View {
-            turn: turn ^ mirror,
-            king: u16::from(self.king_buckets[usize::from((king ^ turn) & 63)]),
-        }
+        View { turn: turn ^ mirror, king: u16::from(self.king_buckets[usize::from((king ^ turn) & 63)]) }
     }
 
     /// The row of a piece (0 pawn to 5 king) on a square within a king bucket; below [`Self::piece_rows`]. Kings are
     /// allowed only if [`Self::has_kings`] is true.
     #[inline(always)]
     pub fn piece_row(&self, view: View, piece: u8, is_other: bool, square: u8) -> u16 {
-        debug_assert!(
-            piece != KING || self.has_kings(),
-            "{} has no features for kings",
-            self.name
-        );
+        debug_assert!(piece != KING || self.has_kings(), "{} has no features for kings", self.name);
         // The two kings cannot stand on the same square, so they share a plane.
         let plane = 2 * piece + u8::from(is_other && piece != KING);
         64 * u16::from(plane) + u16::from(square ^ view.turn)
@@ -112,9 +105,6 @@ impl FeatureSet {
     pub fn index(&self, view: View, perspective: Color, piece: Piece, square: Square) -> u16 {
         let role = piece.role as u8 - 1;
         let is_other = piece.color != perspective;
-        self.row(
-            view.king,
-            self.piece_row(view, role, is_other, square as u8),
-        )
+        self.row(view.king, self.piece_row(view, role, is_other, square as u8))
     }
 }

@@ -49,18 +49,9 @@ impl ThreatInputs {
     #[inline(always)]
     pub const fn set(self) -> ThreatInputSet {
         match self {
-            Self::None => ThreatInputSet {
-                threats: None,
-                pawn_pairs: false,
-            },
-            Self::Threats => ThreatInputSet {
-                threats: Some(&THREATS_V10),
-                pawn_pairs: false,
-            },
-            Self::ThreatsAndPawnPairs => ThreatInputSet {
-                threats: Some(&THREATS_V16),
-                pawn_pairs: true,
-            },
+            Self::None => ThreatInputSet { threats: None, pawn_pairs: false },
+            Self::Threats => ThreatInputSet { threats: Some(&THREATS_V10), pawn_pairs: false },
+            Self::ThreatsAndPawnPairs => ThreatInputSet { threats: Some(&THREATS_V16), pawn_pairs: true },
         }
     }
 
@@ -125,11 +116,7 @@ impl ThreatInputSet {
 
     /// Number of features of one perspective.
     pub const fn count(&self) -> usize {
-        let pairs = if self.pawn_pairs {
-            pawn_pairs::COUNT
-        } else {
-            0
-        };
+        let pairs = if self.pawn_pairs { pawn_pairs::COUNT } else { 0 };
         self.threat_count() + pairs
     }
 
@@ -187,19 +174,13 @@ impl ThreatInputSet {
             for &attack in deltas {
                 for (changes, (_, orientation)) in changes.iter_mut().zip(views) {
                     let index = threats.index(attack, orientation);
-                    changes
-                        .list(attack.added())
-                        .push_if(index < threats::NONE, index);
+                    changes.list(attack.added()).push_if(index < threats::NONE, index);
                 }
             }
         }
         if self.pawn_pairs {
             let first = self.threat_count() as u32;
-            let moved = || {
-                dirty
-                    .iter()
-                    .filter(|change| change.piece.role == Role::Pawn)
-            };
+            let moved = || dirty.iter().filter(|change| change.piece.role == Role::Pawn);
             // Removes a pawn from the set before listing its pairs, so that a pair of two removed pawns is listed once.
             for change in moved() {
                 if let Some(from) = change.from {
@@ -232,10 +213,7 @@ pub(crate) struct ChangedList {
 
 impl ChangedList {
     const fn new() -> Self {
-        Self {
-            items: [0; MAX_THREAT_INPUTS_CHANGED],
-            len: 0,
-        }
+        Self { items: [0; MAX_THREAT_INPUTS_CHANGED], len: 0 }
     }
 
     #[inline]
@@ -270,10 +248,7 @@ pub(crate) struct ThreatInputChanges {
 impl ThreatInputChanges {
     /// No changes.
     pub const fn none() -> Self {
-        Self {
-            added: ChangedList::new(),
-            removed: ChangedList::new(),
-        }
+        Self { added: ChangedList::new(), removed: ChangedList::new() }
     }
 
     #[inline]
@@ -292,21 +267,12 @@ impl ThreatInputChanges {
     /// These changes together with added and removed pieces on squares.
     #[inline]
     pub fn with_pieces<'a>(&'a self, added: &'a [u16], removed: &'a [u16]) -> Changes<'a> {
-        Changes {
-            added,
-            removed,
-            threat_inputs_added: &self.added,
-            threat_inputs_removed: &self.removed,
-        }
+        Changes { added, removed, threat_inputs_added: &self.added, threat_inputs_removed: &self.removed }
     }
 
     #[inline]
     fn list(&mut self, added: bool) -> &mut ChangedList {
-        if added {
-            &mut self.added
-        } else {
-            &mut self.removed
-        }
+        if added { &mut self.added } else { &mut self.removed }
     }
 }
 
@@ -325,19 +291,13 @@ mod tests {
         let wide = 2 * 1024;
         assert_eq!(ThreatInputs::None.hash(half_kav2_hm) ^ wide, 0x7F23_44B8);
         assert_eq!(ThreatInputs::Threats.hash(half_kav2_hm) ^ wide, 0x8F23_44B8);
-        assert_eq!(
-            ThreatInputs::ThreatsAndPawnPairs.hash(half_kav2_hm) ^ wide,
-            0xCB68_5313
-        );
+        assert_eq!(ThreatInputs::ThreatsAndPawnPairs.hash(half_kav2_hm) ^ wide, 0xCB68_5313);
     }
 
     #[test]
     fn counts_match_published_files() {
         assert_eq!(ThreatInputs::None.set().count(), 0);
         assert_eq!(ThreatInputs::Threats.set().count(), 79_856);
-        assert_eq!(
-            ThreatInputs::ThreatsAndPawnPairs.set().count(),
-            59_808 + 4_560
-        );
+        assert_eq!(ThreatInputs::ThreatsAndPawnPairs.set().count(), 59_808 + 4_560);
     }
 }

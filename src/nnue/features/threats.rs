@@ -105,11 +105,7 @@ impl Threats {
             next += 2 * kinds * pairs;
             attacker += 1;
         }
-        Self {
-            kinds: AttackKinds::new(attacked),
-            count: next as usize,
-            starts,
-        }
+        Self { kinds: AttackKinds::new(attacked), count: next as usize, starts }
     }
 
     /// Number of features of one perspective.
@@ -142,10 +138,7 @@ impl Orientation {
     /// The orientation for `perspective` with its king on `king`.
     #[inline]
     pub fn new(perspective: Color, king: Square) -> Self {
-        Self(AttackChange::mask(
-            turn(perspective, king),
-            perspective.is_black(),
-        ))
+        Self(AttackChange::mask(turn(perspective, king), perspective.is_black()))
     }
 
     /// The mask for a square (exclusive or).
@@ -207,11 +200,7 @@ struct Squares {
 }
 
 static SQUARES: Squares = {
-    let mut squares = Squares {
-        reach: [0; 16],
-        first: [[0; 64]; 16],
-        rank: [[[0; 64]; 64]; REACHES],
-    };
+    let mut squares = Squares { reach: [0; 16], first: [[0; 64]; 16], rank: [[[0; 64]; 64]; REACHES] };
     let mut kind = 0;
     while kind < REACHES {
         let mut from = 0;
@@ -243,10 +232,7 @@ static SQUARES: Squares = {
 
 /// Calls `each` with every attack of the given kinds on a board, including mutual attacks that are not features.
 pub fn attacks_of(board: &impl BoardView, kinds: AttackKinds, mut each: impl FnMut(AttackChange)) {
-    let mut on = [Piece {
-        color: Color::White,
-        role: Role::Pawn,
-    }; 64];
+    let mut on = [Piece { color: Color::White, role: Role::Pawn }; 64];
     let mut occupied = Bitboard::EMPTY;
     for piece in pieces() {
         for square in board.pieces(piece.color, piece.role) {
@@ -305,43 +291,20 @@ mod tests {
             (
                 A,
                 white,
-                &[
-                    86, 580, 2258, 2601, 20646, 26461, 36573, 36574, 36575, 78563, 78564, 78565,
-                ][..],
+                &[86, 580, 2258, 2601, 20646, 26461, 36573, 36574, 36575, 78563, 78564, 78565][..],
                 &[2, 412, 2097, 16894][..],
             ),
             (
                 A,
                 black,
-                &[
-                    36573, 36574, 36575, 40336, 40663, 42682, 44364, 70596, 76427, 78563, 78564,
-                    78565,
-                ],
+                &[36573, 36574, 36575, 40336, 40663, 42682, 44364, 70596, 76427, 78563, 78564, 78565],
                 &[30144, 30471, 32154, 55364],
             ),
-            (
-                B,
-                white,
-                &[374, 10187, 13763, 19503, 39977, 39978, 66003, 68921],
-                &[206, 8227, 15751, 52227, 53689],
-            ),
-            (
-                B,
-                black,
-                &[19390, 39974, 39977, 40057, 55388, 58980, 65890, 68808],
-                &[15638, 29949, 42508, 52114, 53576],
-            ),
+            (B, white, &[374, 10187, 13763, 19503, 39977, 39978, 66003, 68921], &[206, 8227, 15751, 52227, 53689]),
+            (B, black, &[19390, 39974, 39977, 40057, 55388, 58980, 65890, 68808], &[15638, 29949, 42508, 52114, 53576]),
         ] {
-            assert_eq!(
-                active(&THREATS_V10, fen, perspective),
-                v10,
-                "{fen} {perspective}"
-            );
-            assert_eq!(
-                active(&THREATS_V16, fen, perspective),
-                v16,
-                "{fen} {perspective}"
-            );
+            assert_eq!(active(&THREATS_V10, fen, perspective), v10, "{fen} {perspective}");
+            assert_eq!(active(&THREATS_V16, fen, perspective), v16, "{fen} {perspective}");
         }
     }
 
@@ -374,19 +337,12 @@ mod tests {
             let orientation = Orientation::new(Color::White, Square::A1);
             let mut seen = vec![false; threats.count()];
             for (by, on) in pieces().flat_map(|by| pieces().map(move |on| (by, on))) {
-                for from in Square::ALL
-                    .into_iter()
-                    .filter(|s| by.role != Role::Pawn || !is_edge(*s))
-                {
+                for from in Square::ALL.into_iter().filter(|s| by.role != Role::Pawn || !is_edge(*s)) {
                     for to in attacks::attacks(from, by, Bitboard::EMPTY) {
-                        let index =
-                            threats.index(AttackChange::new(by, from, on, to, true), orientation);
+                        let index = threats.index(AttackChange::new(by, from, on, to, true), orientation);
                         if index < NONE {
                             assert!(threats.kinds().contains(by.role, on.role));
-                            assert!(
-                                !std::mem::replace(&mut seen[index as usize], true),
-                                "{index}"
-                            );
+                            assert!(!std::mem::replace(&mut seen[index as usize], true), "{index}");
                         }
                     }
                 }

@@ -124,8 +124,7 @@ impl<D: Dot> Isa for Avx512<D> {
         // `count <= first`, so the store ends at or before `first + 16`, which is within the list.
         unsafe {
             let mut count = 0;
-            let mut numbers =
-                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let mut numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
             for first in (0..groups).step_by(16) {
                 let bytes = _mm512_loadu_si512(input.add(4 * first).cast());
                 let present = _mm512_test_epi32_mask(bytes, bytes);
@@ -144,12 +143,7 @@ impl<D: Dot> Isa for Avx512<D> {
 unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
     // SAFETY: the caller's function enables AVX-512.
     unsafe {
-        let [a, b, c, d] = [
-            rows[first],
-            rows[first + 1],
-            rows[first + 2],
-            rows[first + 3],
-        ];
+        let [a, b, c, d] = [rows[first], rows[first + 1], rows[first + 2], rows[first + 3]];
         let ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
         let cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
         _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd))
@@ -194,12 +188,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Widening>, L1, false>(head, own, other, squares) }
 }
@@ -218,12 +207,7 @@ pub(super) fn clipped_vnni<const L1: usize, const H1: usize>(
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn pairwise_vnni<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Vnni>, L1, false>(head, own, other, squares) }
 }
@@ -242,11 +226,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn wide_pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Widening>, L1, true>(head, own, other, true) }
 }
@@ -260,22 +240,14 @@ pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i1
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn wide_pairwise_vnni<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Avx512<Vnni>, L1, true>(head, own, other, true) }
 }
 
 /// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn sfnnv16_vnni<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn sfnnv16_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Avx512<Vnni>, L1>(head, own, other) }
 }

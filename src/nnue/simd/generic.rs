@@ -247,10 +247,7 @@ unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
 /// Pairwise activation of an accumulator: products of the first half's and the second half's sums, clipped at 127, or
 /// at 255 if `WIDE`.
 #[inline(always)]
-pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
-    sums: &[i16; L1],
-    out: &mut [u8],
-) {
+pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(sums: &[i16; L1], out: &mut [u8]) {
     const { assert!(L1.is_multiple_of(128)) };
     assert!(out.len() == L1 / 2);
     let lanes = I::BYTES / 2;
@@ -259,15 +256,8 @@ pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
         // SAFETY: `BYTES` divides half a row, so two i16 vectors of each half are within bounds.
         unsafe {
             let product = |at: usize| {
-                let (a, b) = (
-                    I::load(first.add(at).cast()),
-                    I::load(second.add(at).cast()),
-                );
-                if WIDE {
-                    I::wide_product16(a, b)
-                } else {
-                    I::product16(a, b)
-                }
+                let (a, b) = (I::load(first.add(at).cast()), I::load(second.add(at).cast()));
+                if WIDE { I::wide_product16(a, b) } else { I::product16(a, b) }
             };
             let bytes = I::clip16(product(start), product(start + lanes));
             I::store(out.as_mut_ptr().add(start), bytes);
@@ -308,11 +298,7 @@ unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>)
 /// # Safety
 /// `input` must point to `inputs` bytes, each at most 127.
 #[inline(always)]
-pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
-    layer: &Dense,
-    input: *const u8,
-    inputs: usize,
-) -> [I::V; 8] {
+pub(super) unsafe fn affine<I: Isa, const OUT: usize>(layer: &Dense, input: *const u8, inputs: usize) -> [I::V; 8] {
     let registers = OUT * 4 / I::BYTES;
     const { assert!(OUT * 4 >= I::BYTES && 8 % (OUT * 4 / I::BYTES) == 0) };
     let packed = layer.packed();
@@ -342,10 +328,7 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(
 #[inline(always)]
 unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L1>) -> [I::V; 8] {
     const { assert!(L1.is_multiple_of(64)) };
-    assert!(
-        I::BYTES == 64,
-        "multiplication by rows requires 512-bit registers"
-    );
+    assert!(I::BYTES == 64, "multiplication by rows requires 512-bit registers");
     assert!(layer.weights().len() == 16 * L1 && layer.biases().len() == 16);
     let weights = layer.weights().as_ptr().cast::<u8>();
     // SAFETY: a register contains 64 inputs or weights, and their numbers are multiples of 64; or it contains 16 sums.
@@ -358,10 +341,7 @@ unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L
             }
         }
         let mut sums = [I::splat(0); 8];
-        sums[0] = I::add32(
-            I::sums_of_rows(rows),
-            I::load(layer.biases().as_ptr().cast()),
-        );
+        sums[0] = I::add32(I::sums_of_rows(rows), I::load(layer.biases().as_ptr().cast()));
         sums
     }
 }
@@ -453,8 +433,7 @@ unsafe fn list_bits<I: Isa>(input: *const u8, groups: usize, list: *mut u32) -> 
                 present |= I::nonzero32(I::load(input.add(4 * (first + i)))) << i;
             }
             while present != 0 {
-                list.add(count)
-                    .write(first as u32 + present.trailing_zeros());
+                list.add(count).write(first as u32 + present.trailing_zeros());
                 present &= present - 1;
                 count += 1;
             }
@@ -468,12 +447,7 @@ unsafe fn list_bits<I: Isa>(input: *const u8, groups: usize, list: *mut u32) -> 
 /// # Safety
 /// `group` must be within the input and the weights, and `sums` must have `OUT` lanes.
 #[inline(always)]
-unsafe fn add_group<I: Isa, const OUT: usize>(
-    weights: *const u8,
-    input: *const u8,
-    group: usize,
-    sums: &mut [I::V],
-) {
+unsafe fn add_group<I: Isa, const OUT: usize>(weights: *const u8, input: *const u8, group: usize, sums: &mut [I::V]) {
     // SAFETY: the caller guarantees that the group exists.
     unsafe {
         let x = I::splat(input.cast::<i32>().add(group).read_unaligned());
@@ -496,11 +470,7 @@ pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Byte
     for start in (0..IN).step_by(I::BYTES) {
         // SAFETY: both buffers have 128 bytes, a multiple of every register size.
         unsafe {
-            let dot = I::dot(
-                I::splat(0),
-                I::load(x.0.as_ptr().add(start)),
-                I::load(w.0.as_ptr().add(start)),
-            );
+            let dot = I::dot(I::splat(0), I::load(x.0.as_ptr().add(start)), I::load(w.0.as_ptr().add(start)));
             sum = sum.wrapping_add(I::sum32(dot));
         }
     }

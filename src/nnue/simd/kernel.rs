@@ -46,9 +46,7 @@ impl Kernel {
         let sse41 = || is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("sse4.1");
         let bits = || is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1");
         let avx2 = || is_x86_feature_detected!("avx2") && bits();
-        let avx512 = || {
-            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && bits()
-        };
+        let avx512 = || is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && bits();
         match self {
             Self::Scalar => true,
             Self::Sse41 => sse41(),
@@ -66,9 +64,7 @@ impl Kernel {
         match self {
             Self::Scalar => true,
             Self::Neon => is_aarch64_feature_detected!("neon"),
-            Self::NeonDotprod => {
-                is_aarch64_feature_detected!("neon") && is_aarch64_feature_detected!("dotprod")
-            }
+            Self::NeonDotprod => is_aarch64_feature_detected!("neon") && is_aarch64_feature_detected!("dotprod"),
             _ => false,
         }
     }
@@ -93,19 +89,12 @@ impl Kernel {
 
     /// The kernels that this processor supports, from the slowest to the fastest.
     pub fn available() -> Vec<Self> {
-        Self::ALL
-            .into_iter()
-            .filter(|kernel| kernel.is_available())
-            .collect()
+        Self::ALL.into_iter().filter(|kernel| kernel.is_available()).collect()
     }
 
     /// The fastest kernel that this processor supports.
     pub fn detect() -> Self {
-        Self::ALL
-            .into_iter()
-            .rev()
-            .find(|kernel| kernel.is_available())
-            .unwrap_or(Self::Scalar)
+        Self::ALL.into_iter().rev().find(|kernel| kernel.is_available()).unwrap_or(Self::Scalar)
     }
 
     /// The kernel in use: the one named by `ZOOTHERA_KERNEL`, or else the fastest. Determined once per process.
@@ -123,14 +112,8 @@ impl Kernel {
 
     /// The kernel called `name`, or the reason why it cannot be used.
     fn forced(name: &str) -> Result<Self, String> {
-        let kernel: Self = name
-            .parse()
-            .map_err(|error: UnknownKernel| error.to_string())?;
-        if kernel.is_available() {
-            Ok(kernel)
-        } else {
-            Err(format!("this processor does not support {kernel}"))
-        }
+        let kernel: Self = name.parse().map_err(|error: UnknownKernel| error.to_string())?;
+        if kernel.is_available() { Ok(kernel) } else { Err(format!("this processor does not support {kernel}")) }
     }
 
     /// The kernel's name, as used in `ZOOTHERA_KERNEL`.

@@ -16,21 +16,13 @@ pub(super) mod scalar;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "wasm32", target_feature = "simd128")))]
 mod generic;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
-#[cfg(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", all(target_arch = "wasm32", target_feature = "simd128")))]
 mod threat_inputs;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
@@ -98,12 +90,7 @@ impl Kernels {
         added: &[u16],
         removed: &[u16],
     ) {
-        dispatch!(
-            self,
-            update,
-            update,
-            update::<L1, P>(rows, from, to, added, removed)
-        )
+        dispatch!(self, update, update, update::<L1, P>(rows, from, to, added, removed))
     }
 
     /// The raw output for the accumulators of the side to move (`own`) and of the `other` side, through
@@ -120,12 +107,7 @@ impl Kernels {
         other: &[i16; L1],
         squared: bool,
     ) -> i32 {
-        dispatch!(
-            self,
-            clipped,
-            clipped_vnni,
-            clipped_dotprod::<L1, H1>(head, own, other, squared)
-        )
+        dispatch!(self, clipped, clipped_vnni, clipped_dotprod::<L1, H1>(head, own, other, squared))
     }
 
     /// The raw output for the accumulators of the side to move (`own`) and of the `other` side, through
@@ -135,19 +117,8 @@ impl Kernels {
     /// # Panics
     /// If `head` is not `L1 -> 16 -> 32 -> 1`.
     #[inline]
-    pub fn pairwise<const L1: usize>(
-        self,
-        head: &Head,
-        own: &[i16; L1],
-        other: &[i16; L1],
-        squares: bool,
-    ) -> i32 {
-        dispatch!(
-            self,
-            pairwise,
-            pairwise_vnni,
-            pairwise_dotprod::<L1>(head, own, other, squares)
-        )
+    pub fn pairwise<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
+        dispatch!(self, pairwise, pairwise_vnni, pairwise_dotprod::<L1>(head, own, other, squares))
     }
 
     /// Applies `changes` to `from` and writes the result to `to`, as [`Self::update`], with the rows of threat inputs.
@@ -162,12 +133,7 @@ impl Kernels {
         to: &mut Accumulator<L1, P>,
         changes: &Changes<'_>,
     ) {
-        dispatch!(
-            self,
-            update_all,
-            update_all,
-            update_all::<L1, P>(rows, from, to, changes)
-        )
+        dispatch!(self, update_all, update_all, update_all::<L1, P>(rows, from, to, changes))
     }
 
     /// As [`Self::pairwise`] with squares, for accumulators with twice the resolution: clipped at 255, products divided
@@ -176,18 +142,8 @@ impl Kernels {
     /// # Panics
     /// If `head` is not `L1 -> 16 -> 32 -> 1`.
     #[inline]
-    pub fn wide_pairwise<const L1: usize>(
-        self,
-        head: &Head,
-        own: &[i16; L1],
-        other: &[i16; L1],
-    ) -> i32 {
-        dispatch!(
-            self,
-            wide_pairwise,
-            wide_pairwise_vnni,
-            wide_pairwise_dotprod::<L1>(head, own, other)
-        )
+    pub fn wide_pairwise<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
+        dispatch!(self, wide_pairwise, wide_pairwise_vnni, wide_pairwise_dotprod::<L1>(head, own, other))
     }
 
     /// The raw output through the products of [`Self::wide_pairwise`] and three densely connected layers, see
@@ -197,11 +153,6 @@ impl Kernels {
     /// If `head` is not `L1 -> 32`, `64 -> 32`, `128 -> 1`.
     #[inline]
     pub fn sfnnv16<const L1: usize>(self, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-        dispatch!(
-            self,
-            sfnnv16,
-            sfnnv16_vnni,
-            sfnnv16_dotprod::<L1>(head, own, other)
-        )
+        dispatch!(self, sfnnv16, sfnnv16_vnni, sfnnv16_dotprod::<L1>(head, own, other))
     }
 }

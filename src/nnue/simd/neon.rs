@@ -147,12 +147,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
 #[target_feature(enable = "neon")]
-pub(super) fn pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Widening>, L1, false>(head, own, other, squares) }
 }
@@ -171,12 +166,7 @@ pub(super) fn clipped_dotprod<const L1: usize, const H1: usize>(
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
 #[target_feature(enable = "neon,dotprod")]
-pub(super) fn pairwise_dotprod<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise_dotprod<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Sdot>, L1, false>(head, own, other, squares) }
 }
@@ -195,11 +185,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
 #[target_feature(enable = "neon")]
-pub(super) fn wide_pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Widening>, L1, true>(head, own, other, true) }
 }
@@ -213,22 +199,14 @@ pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i1
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
 #[target_feature(enable = "neon,dotprod")]
-pub(super) fn wide_pairwise_dotprod<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise_dotprod<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Neon<Sdot>, L1, true>(head, own, other, true) }
 }
 
 /// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
 #[target_feature(enable = "neon,dotprod")]
-pub(super) fn sfnnv16_dotprod<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn sfnnv16_dotprod<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { threat_inputs::sfnnv16::<Neon<Sdot>, L1>(head, own, other) }
 }

@@ -19,14 +19,12 @@ pub(super) fn update<const L1: usize, const P: usize>(
     for &feature in added {
         let row = &rows.neurons[usize::from(feature)];
         zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_add(weight));
-        zip(&mut to.psqt, rows.psqt(feature.into()))
-            .for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
+        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_add(v));
     }
     for &feature in removed {
         let row = &rows.neurons[usize::from(feature)];
         zip(&mut to.neurons, row).for_each(|(sum, &weight)| *sum = sum.wrapping_sub(weight));
-        zip(&mut to.psqt, rows.psqt(feature.into()))
-            .for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
+        zip(&mut to.psqt, rows.psqt(feature.into())).for_each(|(sum, &v)| *sum = sum.wrapping_sub(v));
     }
 }
 
@@ -57,11 +55,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
     other: &[i16; L1],
     squared: bool,
 ) -> i32 {
-    let activation = if squared {
-        Activation::Screlu
-    } else {
-        Activation::Crelu
-    };
+    let activation = if squared { Activation::Screlu } else { Activation::Crelu };
     let mut input = [[0; L1]; 2];
     zip(&mut input, [own, other]).for_each(|(half, sums)| transform(activation, sums, half));
     let mut hidden = [0; H1];
@@ -72,12 +66,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 }
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
-pub(super) fn pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     let mut input = [0; L1];
     for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), [own, other]) {
         transform(Activation::Pairwise, sums, half);
@@ -89,11 +78,7 @@ pub(super) fn pairwise<const L1: usize>(
 }
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-pub(super) fn wide_pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     let mut hidden = [0; 16];
     affine(&head.first, &wide_products([own, other]), &mut hidden);
     let (activated, skip) = skip_activation(&hidden, true);
@@ -208,12 +193,7 @@ pub(in crate::nnue) fn affine(layer: &Dense, input: &[u8], output: &mut [i32]) {
     for ((sum, &bias), row) in output.iter_mut().zip(layer.biases()).zip(rows) {
         // Products fit i16 (128 * 127). Compilers vectorise the loop over sixteen partial sums.
         let mut partial = [0; 16];
-        for (weights, x) in row
-            .as_chunks::<16>()
-            .0
-            .iter()
-            .zip(input.as_chunks::<16>().0)
-        {
+        for (weights, x) in row.as_chunks::<16>().0.iter().zip(input.as_chunks::<16>().0) {
             for i in 0..16 {
                 partial[i] += i32::from(i16::from(weights[i]) * i16::from(x[i]));
             }

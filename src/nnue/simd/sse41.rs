@@ -99,12 +99,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
 #[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Sse41, L1, false>(head, own, other, squares) }
 }
@@ -123,11 +118,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
 #[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn wide_pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this function enables the features.
     unsafe { generic::pairwise::<Sse41, L1, true>(head, own, other, true) }
 }

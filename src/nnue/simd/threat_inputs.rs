@@ -32,9 +32,7 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
             let mut sums = [[I::splat(0); 2]; 8];
             let sums = &mut sums[..pairs];
             for &feature in changes.threat_inputs_added {
-                let row = rows.threat_inputs.neurons[feature as usize]
-                    .as_ptr()
-                    .add(start);
+                let row = rows.threat_inputs.neurons[feature as usize].as_ptr().add(start);
                 for (i, [words, upper]) in sums.iter_mut().enumerate() {
                     let row = I::load(row.add(i * I::BYTES).cast());
                     *words = I::add16(*words, row);
@@ -42,9 +40,7 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
                 }
             }
             for &feature in changes.threat_inputs_removed {
-                let row = rows.threat_inputs.neurons[feature as usize]
-                    .as_ptr()
-                    .add(start);
+                let row = rows.threat_inputs.neurons[feature as usize].as_ptr().add(start);
                 for (i, [words, upper]) in sums.iter_mut().enumerate() {
                     let row = I::load(row.add(i * I::BYTES).cast());
                     *words = I::sub16(*words, row);
@@ -90,11 +86,7 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
 /// # Safety
 /// The processor must have the instructions of `I`.
 #[inline(always)]
-pub(super) unsafe fn sfnnv16<I: Isa, const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) unsafe fn sfnnv16<I: Isa, const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
     unsafe {
         let mut input = Bytes([0; L1]);

@@ -72,10 +72,7 @@ impl Isa for Simd128 {
     unsafe fn dot(sums: v128, x: v128, w: v128) -> v128 {
         // Multiplies even and odd bytes separately. Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so
         // the pairs are widened. `x` is unsigned. The compiler can reuse its even and odd parts for several `w`.
-        let even = i16x8_mul(
-            v128_and(x, i16x8_splat(0xFF)),
-            i16x8_shr(i16x8_shl(w, 8), 8),
-        );
+        let even = i16x8_mul(v128_and(x, i16x8_splat(0xFF)), i16x8_shr(i16x8_shl(w, 8), 8));
         let odd = i16x8_mul(u16x8_shr(x, 8), i16x8_shr(w, 8));
         i32x4_add(sums, i32x4_extadd_pairwise_i16x8(i16x8_add(even, odd)))
     }
@@ -123,12 +120,7 @@ pub(super) fn clipped<const L1: usize, const H1: usize>(
 }
 
 /// See [`Kernels::pairwise`](super::Kernels::pairwise).
-pub(super) fn pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
+pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
     // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { generic::pairwise::<Simd128, L1, false>(head, own, other, squares) }
 }
@@ -145,11 +137,7 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
 }
 
 /// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-pub(super) fn wide_pairwise<const L1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-) -> i32 {
+pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
     // SAFETY: this module is compiled only with simd128 enabled.
     unsafe { generic::pairwise::<Simd128, L1, true>(head, own, other, true) }
 }

@@ -72,15 +72,7 @@ pub struct Game {
 
 impl Game {
     fn new(tags: Tags, start: Position) -> Self {
-        Self {
-            number: 0,
-            tags,
-            start,
-            moves: Vec::new(),
-            remarks: vec![Remarks::default()],
-            result: "*",
-            cut: None,
-        }
+        Self { number: 0, tags, start, moves: Vec::new(), remarks: vec![Remarks::default()], result: "*", cut: None }
     }
 
     /// The value of a tag.
@@ -168,13 +160,7 @@ pub struct Games<'a> {
 impl<'a> Games<'a> {
     /// The games of `input`.
     pub fn new(input: impl Read + 'a) -> Self {
-        Self {
-            lines: Lines::new(input),
-            held: None,
-            blank: false,
-            number: 0,
-            initial: Position::startpos(),
-        }
+        Self { lines: Lines::new(input), held: None, blank: false, number: 0, initial: Position::startpos() }
     }
 
     /// The next game; `None` at the end. A broken game is returned as such and does not affect the others.
@@ -195,8 +181,7 @@ impl<'a> Games<'a> {
             draft.bytes += line.len();
             if draft.bytes > MAX_GAME_BYTES {
                 let number = self.number + 1;
-                let why =
-                    format!("game {number} is longer than 64 MiB or has no end: not a PGN file");
+                let why = format!("game {number} is longer than 64 MiB or has no end: not a PGN file");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
             let rest = draft.line(&line, number, self.blank, &self.initial);
@@ -249,11 +234,7 @@ impl Draft {
         }
         let (tags, before) = (&mut self.tags, &mut self.before);
         let begin = || Reading::new(std::mem::take(tags), std::mem::take(before), initial);
-        match self
-            .reading
-            .get_or_insert_with(begin)
-            .line(text, number, after_blank)
-        {
+        match self.reading.get_or_insert_with(begin).line(text, number, after_blank) {
             Taken::All => 0,
             Taken::NextGame(rest) => rest,
         }
@@ -283,8 +264,7 @@ impl Draft {
             None => &self.tags,
         };
         let is_known = |name: &str| tags.iter().any(|(known, _)| known == name);
-        let begins =
-            is_known(&name) || (name == "Event" && (is_known("White") || is_known("Black")));
+        let begins = is_known(&name) || (name == "Event" && (is_known("White") || is_known("Black")));
         if begins && (self.apart || self.reading.is_some()) {
             return false;
         }

@@ -82,11 +82,7 @@ pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
         }
         '(' | ')' => {
             *text = after;
-            Some(if first == '(' {
-                Part::Open
-            } else {
-                Part::Close
-            })
+            Some(if first == '(' { Part::Open } else { Part::Close })
         }
         '$' => {
             let end = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -146,9 +142,7 @@ fn is_space(c: char) -> bool {
 fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     let (word, rest) = text.split_at(word_length(text));
     // Fast path: almost all words are moves that start with a letter and end with a rank, and no other part does.
-    if word.starts_with(|c: char| c.is_ascii_alphabetic())
-        && word.ends_with(|c: char| c.is_ascii_digit())
-    {
+    if word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.ends_with(|c: char| c.is_ascii_digit()) {
         *text = rest;
         return Part::Word(word);
     }
@@ -174,19 +168,11 @@ fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
 /// Number of bytes of the move in a word that ends with the symbol of a glyph: `Bc4+-`.
 fn move_before_sign(word: &str) -> Option<usize> {
     let last = word.chars().next_back()?;
-    if last.is_alphanumeric()
-        || matches!(last, '+' | '#' | '!' | '?')
-        || Spelling::parse(word).is_some()
-    {
+    if last.is_alphanumeric() || matches!(last, '+' | '#' | '!' | '?') || Spelling::parse(word).is_some() {
         return None;
     }
-    let moves = GLYPHS
-        .iter()
-        .filter_map(|(sign, _)| word.strip_suffix(sign));
-    moves
-        .filter(|m| Spelling::parse(m).is_some())
-        .map(str::len)
-        .min()
+    let moves = GLYPHS.iter().filter_map(|(sign, _)| word.strip_suffix(sign));
+    moves.filter(|m| Spelling::parse(m).is_some()).map(str::len).min()
 }
 
 /// Number of bytes of the word at the front of a non-empty text.
@@ -204,29 +190,12 @@ fn word_length(text: &str) -> usize {
     // A promotion piece in parentheses is part of the move: e8(Q)+.
     let after = &text[length..];
     let is_promotion = text[..length].ends_with(['1', '8', '='])
-        && after
-            .strip_prefix('(')
-            .and_then(|inner| inner.split_once(')'))
-            .is_some_and(|(piece, _)| {
-                matches!(
-                    piece,
-                    "Q" | "R"
-                        | "B"
-                        | "N"
-                        | "q"
-                        | "r"
-                        | "b"
-                        | "n"
-                        | "♕"
-                        | "♖"
-                        | "♗"
-                        | "♘"
-                        | "♛"
-                        | "♜"
-                        | "♝"
-                        | "♞"
-                )
-            });
+        && after.strip_prefix('(').and_then(|inner| inner.split_once(')')).is_some_and(|(piece, _)| {
+            matches!(
+                piece,
+                "Q" | "R" | "B" | "N" | "q" | "r" | "b" | "n" | "♕" | "♖" | "♗" | "♘" | "♛" | "♜" | "♝" | "♞"
+            )
+        });
     let is_en_passant = after.starts_with("(ep)") || after.starts_with("(e.p.)");
     if is_promotion || is_en_passant {
         let close = after.find(')').map_or(0, |close| close + 1);
@@ -298,25 +267,11 @@ mod tests {
         use Part::{Number, Result, Word};
         assert_eq!(
             parts("4.0-0 0-0-0+ 0–0 00"),
-            [
-                Number(4, true),
-                Word("0-0"),
-                Word("0-0-0+"),
-                Word("0–0"),
-                Word("00"),
-            ]
+            [Number(4, true), Word("0-0"), Word("0-0-0+"), Word("0–0"), Word("00"),]
         );
         assert_eq!(
             parts("0-1 0:1 1/2 ½-½ * Nf3*"),
-            [
-                Result("0-1"),
-                Result("0-1"),
-                Result("1/2-1/2"),
-                Result("1/2-1/2"),
-                Result("*"),
-                Word("Nf3"),
-                Result("*"),
-            ]
+            [Result("0-1"), Result("0-1"), Result("1/2-1/2"), Result("1/2-1/2"), Result("*"), Word("Nf3"), Result("*"),]
         );
     }
 
@@ -325,21 +280,9 @@ mod tests {
         use Part::{Glyph, Open, Word};
         assert_eq!(
             parts("hello 2nd [x] <y> } (=)"),
-            [
-                Word("hello"),
-                Word("2nd"),
-                Word("[x]"),
-                Word("<y>"),
-                Word("}"),
-                Open,
-                Glyph(10),
-                Part::Close,
-            ]
+            [Word("hello"), Word("2nd"), Word("[x]"), Word("<y>"), Word("}"), Open, Glyph(10), Part::Close,]
         );
         assert_eq!(parts("{ open"), [Part::CommentBegins(" open")]);
-        assert_eq!(
-            parts("\u{a0}e4\u{202f}e5\u{200b}"),
-            [Word("e4"), Word("e5")]
-        );
+        assert_eq!(parts("\u{a0}e4\u{202f}e5\u{200b}"), [Word("e4"), Word("e5")]);
     }
 }

@@ -67,9 +67,7 @@ impl Reading {
             game.remarks[0].comments = comments;
         }
         Self {
-            chess: game
-                .as_ref()
-                .map_or_else(Chess::default, |game| game.start.to_chess()),
+            chess: game.as_ref().map_or_else(Chess::default, |game| game.start.to_chess()),
             game,
             stop,
             open: Vec::new(),
@@ -84,10 +82,7 @@ impl Reading {
 
     /// The tags, if only comments follow them.
     pub(super) fn tags_before_moves(&self) -> Option<&Tags> {
-        let game = self
-            .game
-            .as_ref()
-            .filter(|_| !self.any && self.comment.is_none());
+        let game = self.game.as_ref().filter(|_| !self.any && self.comment.is_none());
         game.map(|game| &game.tags)
     }
 
@@ -95,13 +90,7 @@ impl Reading {
     pub(super) fn into_tags(self) -> (Tags, Vec<String>) {
         let game = self.game.map(|game| (game.tags, game.remarks));
         let (tags, mut remarks) = game.unwrap_or_default();
-        (
-            tags,
-            remarks
-                .pop()
-                .map(|remarks| remarks.comments)
-                .unwrap_or_default(),
-        )
+        (tags, remarks.pop().map(|remarks| remarks.comments).unwrap_or_default())
     }
 
     /// Whether only comments have been read.
@@ -129,11 +118,7 @@ impl Reading {
             };
             comment.text += end;
             rest = after;
-            let text = self
-                .comment
-                .take()
-                .map(|comment| comment.text)
-                .unwrap_or_default();
+            let text = self.comment.take().map(|comment| comment.text).unwrap_or_default();
             self.remark(&text);
         }
         let mut first = rest.len() == line.len();
@@ -155,16 +140,12 @@ impl Reading {
     /// blank line, while this game is at a later move.
     fn begins_next(&self, part: &Part<'_>, after_blank: bool) -> bool {
         match part {
-            Part::Comment(_)
-            | Part::CommentBegins(_)
-            | Part::Nag(_)
-            | Part::Glyph(_)
-            | Part::Ignored => false,
+            Part::Comment(_) | Part::CommentBegins(_) | Part::Nag(_) | Part::Glyph(_) | Part::Ignored => false,
             Part::Number(1, _) if self.ended => true,
             _ if self.ended => self.apart,
             Part::Number(1, true) => {
-                let further = self.any && self.stop.is_some()
-                    || (self.plies() > 0 && self.chess.fullmoves().get() != 1);
+                let further =
+                    self.any && self.stop.is_some() || (self.plies() > 0 && self.chess.fullmoves().get() != 1);
                 after_blank && self.depth == 0 && further
             }
             _ => false,
@@ -223,16 +204,12 @@ impl Reading {
                 self.signs(word);
             }
             // Two zeros are also the result of a game that both sides lost.
-            Err(MoveError::Illegal(..))
-                if matches!(word, "0-0" | "0:0") && self.is_tag_result("0-0") =>
-            {
+            Err(MoveError::Illegal(..)) if matches!(word, "0-0" | "0:0") && self.is_tag_result("0-0") => {
                 self.ended = true;
             }
             Err(error @ MoveError::Null(_)) => {
                 let why = self.message(word, &error, line);
-                self.stop = Some(Stop::Null(format!(
-                    "{why}: the moves after it were ignored"
-                )));
+                self.stop = Some(Stop::Null(format!("{why}: the moves after it were ignored")));
             }
             Err(error) => self.stop_at(self.message(word, &error, line)),
         }
@@ -282,10 +259,7 @@ impl Reading {
             error => {
                 let text = error.to_string();
                 let quoted = format!("'{}'", excerpt(word));
-                text.strip_prefix(&quoted)
-                    .unwrap_or(&text)
-                    .trim()
-                    .to_owned()
+                text.strip_prefix(&quoted).unwrap_or(&text).trim().to_owned()
             }
         };
         format!("{} {why} (line {line})", self.place(word))
@@ -304,9 +278,7 @@ impl Reading {
         if number != self.chess.fullmoves().get() && number as usize != counted {
             let word = number.to_string();
             let place = self.place(&word);
-            self.stop_at(format!(
-                "{place} is neither a move nor the move number (line {line})"
-            ));
+            self.stop_at(format!("{place} is neither a move nor the move number (line {line})"));
         }
     }
 
@@ -349,8 +321,7 @@ impl Reading {
         if self.depth == 0 {
             self.opened = format!("{} (line {line})", self.place("("));
         }
-        if self.depth < MAX_VARIATION_DEPTH && self.open.len() == self.depth && self.stop.is_none()
-        {
+        if self.depth < MAX_VARIATION_DEPTH && self.open.len() == self.depth && self.stop.is_none() {
             self.open.push(Vec::new());
         }
         self.depth += 1;
@@ -359,9 +330,7 @@ impl Reading {
     fn close_variation(&mut self, line: usize) {
         if self.depth == 0 {
             let place = self.place(")");
-            return self.stop_at(format!(
-                "{place} closes a variation that was not opened (line {line})"
-            ));
+            return self.stop_at(format!("{place} closes a variation that was not opened (line {line})"));
         }
         if self.open.len() == self.depth
             && let Some(inner) = self.open.pop()
@@ -391,10 +360,7 @@ impl Reading {
     pub(super) fn finish(mut self, number: usize) -> Result<Game, Broken> {
         if let Some(comment) = self.comment.take() {
             let began = excerpt(&comment.text);
-            self.stop_at(format!(
-                "the comment '{{{began}' in line {} is never closed",
-                comment.line
-            ));
+            self.stop_at(format!("the comment '{{{began}' in line {} is never closed", comment.line));
         }
         if self.depth > 0 {
             let opened = std::mem::take(&mut self.opened);
@@ -408,18 +374,11 @@ impl Reading {
         }
         match (self.stop, self.game) {
             (None, Some(game)) => Ok(game),
-            (Some(Stop::Null(why)), Some(game)) => Ok(Game {
-                cut: Some(format!("game {number}: {why}")),
-                ..game
-            }),
-            (Some(Stop::Null(why) | Stop::Mistake(why)), part) => Err(Broken {
-                message: format!("game {number}: {why}"),
-                part: part.map(Box::new),
-            }),
-            (None, None) => Err(Broken {
-                message: format!("game {number}: no initial position"),
-                part: None,
-            }),
+            (Some(Stop::Null(why)), Some(game)) => Ok(Game { cut: Some(format!("game {number}: {why}")), ..game }),
+            (Some(Stop::Null(why) | Stop::Mistake(why)), part) => {
+                Err(Broken { message: format!("game {number}: {why}"), part: part.map(Box::new) })
+            }
+            (None, None) => Err(Broken { message: format!("game {number}: no initial position"), part: None }),
         }
     }
 }

@@ -92,20 +92,11 @@ pub fn take_tag(text: &str) -> Option<((String, String), &str)> {
         Some(quoted) => take_quoted(quoted),
         // Without quotation marks, the value requires a blank before it and a bracket after it.
         None => {
-            let value = after
-                .strip_prefix(char::is_whitespace)?
-                .trim_end()
-                .strip_suffix(']')?;
+            let value = after.strip_prefix(char::is_whitespace)?.trim_end().strip_suffix(']')?;
             (value, "")
         }
     };
-    Some((
-        (
-            name.to_owned(),
-            printable(&unescaped(value)).trim().to_owned(),
-        ),
-        rest,
-    ))
+    Some(((name.to_owned(), printable(&unescaped(value)).trim().to_owned()), rest))
 }
 
 /// The value up to the quotation mark that ends the tag, and the text after the tag.
@@ -160,17 +151,10 @@ fn value<'a>(tags: &'a Tags, name: &str) -> &'a str {
 /// Fails if the variant has other rules, or the FEN is invalid.
 pub fn start(tags: &Tags, initial: &Position) -> Result<Position> {
     let variant = value(tags, "Variant");
-    let name: String = variant
-        .to_lowercase()
-        .chars()
-        .filter(|c| !matches!(c, ' ' | '-' | '_' | '\u{a0}'))
-        .collect();
+    let name: String = variant.to_lowercase().chars().filter(|c| !matches!(c, ' ' | '-' | '_' | '\u{a0}')).collect();
     let is_960 = CHESS_960.contains(&name.as_str());
     if !is_960 && !CHESS.contains(&name.as_str()) {
-        bail!(
-            "the variant '{}' has other rules than chess",
-            excerpt(variant)
-        );
+        bail!("the variant '{}' has other rules than chess", excerpt(variant));
     }
     match value(tags, "FEN") {
         "" | "?" | "-" => Ok(initial.clone()),
@@ -197,11 +181,7 @@ pub fn parse_result(text: &str) -> Option<&'static str> {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | ':' => '-',
         c => c,
     };
-    let plain: String = text
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .map(replaced)
-        .collect();
+    let plain: String = text.chars().filter(|c| !c.is_whitespace()).map(replaced).collect();
     match plain.replace('½', "1/2").as_str() {
         "1-0" => Some("1-0"),
         "0-1" => Some("0-1"),
@@ -220,40 +200,22 @@ mod tests {
         for (text, name, value) in [
             ("[Event \"x\"]", "Event", "x"),
             ("  [ Event  \"x y\" ] ", "Event", "x y"),
-            (
-                "[Event \"5th \"Somebody\" Memorial\"]",
-                "Event",
-                "5th \"Somebody\" Memorial",
-            ),
-            (
-                "[Event \"a \\\"b\\\" \\\\ \\c\"]",
-                "Event",
-                "a \"b\" \\ \\c",
-            ),
-            (
-                "[ePGN \"0.1;DGT LiveChess/2.2.4\"]",
-                "ePGN",
-                "0.1;DGT LiveChess/2.2.4",
-            ),
+            ("[Event \"5th \"Somebody\" Memorial\"]", "Event", "5th \"Somebody\" Memorial"),
+            ("[Event \"a \\\"b\\\" \\\\ \\c\"]", "Event", "a \"b\" \\ \\c"),
+            ("[ePGN \"0.1;DGT LiveChess/2.2.4\"]", "ePGN", "0.1;DGT LiveChess/2.2.4"),
             ("[Event \"a [b] c\"]", "Event", "a [b] c"),
             ("[Event \"a] b", "Event", "a] b"),
             ("[Event \"a\"", "Event", "a"),
             ("[Event \"a]", "Event", "a"),
             ("[Round 3]", "Round", "3"),
             ("[White \"\"]", "White", ""),
-            (
-                "[White \"\u{1b}]52;c;x\u{7}\u{202e}y\"]",
-                "White",
-                "]52;c;x y",
-            ),
+            ("[White \"\u{1b}]52;c;x\u{7}\u{202e}y\"]", "White", "]52;c;x y"),
         ] {
             let tag = take_tag(text).map(|(tag, _)| tag);
             assert_eq!(tag, Some((name.to_owned(), value.to_owned())), "{text}");
         }
         assert!(take_tag("[\"x\"]").is_none() && take_tag("[%clk 1]").is_none());
-        assert!(
-            take_tag("[x]").is_none() && take_tag("[x] e4").is_none() && take_tag("[x y").is_none()
-        );
+        assert!(take_tag("[x]").is_none() && take_tag("[x] e4").is_none() && take_tag("[x y").is_none());
         let (first, rest) = take_tag("[White \"A\"][Black \"B\"]").expect("a tag");
         assert_eq!((first.1.as_str(), rest), ("A", "[Black \"B\"]"));
     }
@@ -261,14 +223,7 @@ mod tests {
     #[test]
     fn is_tag_rejects_other_brackets() {
         assert!(is_tag("[Event \"x\"]") && is_tag(" [FEN \"8/8\"] "));
-        for text in [
-            "[%clk 0:01:00]",
-            "[#]",
-            "[x]",
-            "[Event \"x\"",
-            "(1. e4)",
-            "[ \"x\"]",
-        ] {
+        for text in ["[%clk 0:01:00]", "[#]", "[x]", "[Event \"x\"", "(1. e4)", "[ \"x\"]"] {
             assert!(!is_tag(text), "{text}");
         }
     }
@@ -276,8 +231,7 @@ mod tests {
     #[test]
     fn start_accepts_chess_variants_in_every_spelling_and_rejects_others() {
         let initial = Position::startpos();
-        let start =
-            |variant: &str| start(&vec![("Variant".to_owned(), variant.to_owned())], &initial);
+        let start = |variant: &str| start(&vec![("Variant".to_owned(), variant.to_owned())], &initial);
         for variant in [
             "Chess 960",
             "FischerRandom",
@@ -298,23 +252,9 @@ mod tests {
         ] {
             assert!(start(variant).is_ok(), "{variant}");
         }
-        for variant in [
-            "Atomic",
-            "Crazyhouse",
-            "King of the Hill",
-            "Three-check",
-            "suicide",
-            "wild/9",
-            "Xiangqi",
-        ] {
-            let error = start(variant)
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
-            assert!(
-                error.contains(&format!("'{variant}' has other rules")),
-                "{variant}: {error}"
-            );
+        for variant in ["Atomic", "Crazyhouse", "King of the Hill", "Three-check", "suicide", "wild/9", "Xiangqi"] {
+            let error = start(variant).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("'{variant}' has other rules")), "{variant}: {error}");
         }
     }
 
@@ -333,10 +273,6 @@ mod tests {
         ] {
             assert_eq!(parse_result(text), Some(result), "{text}");
         }
-        assert!(
-            ["", "0-0", "1", "0", "2-0", "?"]
-                .iter()
-                .all(|text| parse_result(text).is_none())
-        );
+        assert!(["", "0-0", "1", "0", "2-0", "?"].iter().all(|text| parse_result(text).is_none()));
     }
 }

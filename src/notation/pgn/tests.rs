@@ -40,10 +40,7 @@ fn reader_returns_main_lines_and_places_of_mistakes() {
     let games = all(GAMES);
     assert_eq!(games.len(), 3);
     let first = games[0].as_ref().expect("a game");
-    assert_eq!(
-        (moves(first).as_str(), first.tag("White")),
-        ("e4 e5 Nf3 Nc6", Some("A"))
-    );
+    assert_eq!((moves(first).as_str(), first.tag("White")), ("e4 e5 Nf3 Nc6", Some("A")));
     assert_eq!(first.title(), "game 1: A - B, 2018");
     let start = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP";
     assert!(first.end().fen().starts_with(start));
@@ -52,10 +49,7 @@ fn reader_returns_main_lines_and_places_of_mistakes() {
         broken.message,
         "game 2: move 10... (ply 3) 'Qd5' is not legal: Black has no queen that can go to d5 (line 9)"
     );
-    assert_eq!(
-        broken.part.as_ref().map(|part| moves(part)).as_deref(),
-        Some("Kd7 e4")
-    );
+    assert_eq!(broken.part.as_ref().map(|part| moves(part)).as_deref(), Some("Kd7 e4"));
     assert_eq!(games[2].as_ref().expect("a game").title(), "game 3");
 }
 
@@ -71,24 +65,12 @@ fn reader_keeps_comments_glyphs_and_variations() {
     let game = one("1. e4!? ; the king's pawn\n1... e5 $14 $999 += ({x} 1... 0-0 foo! e8(Q)?) *\n");
     assert_eq!(game.remarks[1].comments, ["the king's pawn"]);
     assert_eq!(game.remarks[1].nags, [5]);
-    assert_eq!(
-        (
-            game.remarks[2].nags.as_slice(),
-            game.remarks[2].comments[0].as_str()
-        ),
-        (&[14, 14][..], "$999")
-    );
+    assert_eq!((game.remarks[2].nags.as_slice(), game.remarks[2].comments[0].as_str()), (&[14, 14][..], "$999"));
     let token = |text: &str| Token::Move(text.to_owned());
     let comment = |text: &str| Token::Comment(text.to_owned());
     assert_eq!(
         game.remarks[2].variations,
-        [[
-            comment("x"),
-            token("O-O"),
-            comment("foo!"),
-            token("e8=Q"),
-            Token::Nag(2)
-        ]]
+        [[comment("x"), token("O-O"), comment("foo!"), token("e8=Q"), Token::Nag(2)]]
     );
 }
 
@@ -108,26 +90,11 @@ fn reader_accepts_variants_of_spelling() {
         assert_eq!(outcomes(text), [expected.replace("Bc4+-", "Bc4")], "{text}");
     }
     for (text, expected) in [
-        (
-            "[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n\n1. a8Q+ *",
-            "a8=Q+ *",
-        ),
-        (
-            "[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n\n1. a8/Q *",
-            "a8=Q+ *",
-        ),
-        (
-            "[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n\n1. a8(Q)+ Kd7 *",
-            "a8=Q+ Kd7 *",
-        ),
-        (
-            "[FEN \"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1\"]\n\n1. exd6e.p. *",
-            "exd6 *",
-        ),
-        (
-            "[FEN \"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1\"]\n\n1. e:d6 (ep) *",
-            "exd6 *",
-        ),
+        ("[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n\n1. a8Q+ *", "a8=Q+ *"),
+        ("[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n\n1. a8/Q *", "a8=Q+ *"),
+        ("[FEN \"4k3/P7/8/8/8/8/8/4K3 w - - 0 1\"]\n\n1. a8(Q)+ Kd7 *", "a8=Q+ Kd7 *"),
+        ("[FEN \"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1\"]\n\n1. exd6e.p. *", "exd6 *"),
+        ("[FEN \"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1\"]\n\n1. e:d6 (ep) *", "exd6 *"),
         ("1. e4 d5 2. e:d5 Q×d5 3. Nc3 *", "e4 d5 exd5 Qxd5 Nc3 *"),
         ("1. f3 e5 2. g4 Qh4++ 0-1", "f3 e5 g4 Qh4# 0-1"),
         ("1. f3 e5 2. g4 Qh4 mate 0-1", "f3 e5 g4 Qh4# 0-1"),
@@ -165,10 +132,7 @@ fn unclosed_comment_does_not_hide_the_next_games() {
     let text = "[Event \"1\"]\n\n1. e4 {oops e5 2. Nf3 1-0\n\n[Event \"2\"]\n[White \"W\"]\n\n1. d4 d5 1-0\n\n\
         [Event \"3\"]\n\n1. c4 0-1\n";
     let games = outcomes(text);
-    assert_eq!(
-        games[0],
-        "game 1: the comment '{oops e5 2. Nf3 1-0' in line 3 is never closed"
-    );
+    assert_eq!(games[0], "game 1: the comment '{oops e5 2. Nf3 1-0' in line 3 is never closed");
     assert_eq!(games[1..], ["d4 d5 1-0", "c4 0-1"]);
     let closed = one("1. e4 {a\n\n[%clk 0:01:00]\n\n[x \"y\" z]\n} e5 *");
     assert_eq!(closed.moves.len(), 2);
@@ -176,12 +140,8 @@ fn unclosed_comment_does_not_hide_the_next_games() {
 
 #[test]
 fn unclosed_variation_breaks_its_game_only() {
-    let games =
-        outcomes("[Event \"1\"]\n\n1. e4 (1. d4 d5 2. c4 1-0\n\n[Event \"2\"]\n\n1. d4 *\n");
-    assert_eq!(
-        games[0],
-        "game 1: move 1... (ply 2) '(' (line 3): the variation is never closed"
-    );
+    let games = outcomes("[Event \"1\"]\n\n1. e4 (1. d4 d5 2. c4 1-0\n\n[Event \"2\"]\n\n1. d4 *\n");
+    assert_eq!(games[0], "game 1: move 1... (ply 2) '(' (line 3): the variation is never closed");
     assert_eq!(games[1..], ["d4 *"]);
 }
 
@@ -199,51 +159,30 @@ fn blank_lines_and_comments_do_not_end_a_game() {
         assert_eq!(outcomes(text), ["e4 e5 Nf3 Nc6 *"], "{text}");
     }
     let game = one("{a}\n\n[Event \"x\"]\n{b}\n[White \"y\"]\n\n{c} 1. e4 *");
-    assert_eq!(
-        (game.tags.len(), game.remarks[0].comments.join("")),
-        (2, "abc".to_owned())
-    );
+    assert_eq!((game.tags.len(), game.remarks[0].comments.join("")), (2, "abc".to_owned()));
 }
 
 #[test]
 fn result_or_tags_end_a_game() {
-    assert_eq!(
-        outcomes("1. e4 1-0\n1. d4 0-1 1. c4 *"),
-        ["e4 1-0", "d4 0-1", "c4 *"]
-    );
-    assert_eq!(
-        outcomes("1. e4 1-0 {good game}\n\n{really}\n\n[Event \"x\"]\n\n1. d4 *"),
-        ["e4 1-0", "d4 *"]
-    );
-    assert_eq!(
-        outcomes("[White \"x\"]\n\n1. e4\n[White \"y\"]\n1. d4"),
-        ["e4 *", "d4 *"]
-    );
+    assert_eq!(outcomes("1. e4 1-0\n1. d4 0-1 1. c4 *"), ["e4 1-0", "d4 0-1", "c4 *"]);
+    assert_eq!(outcomes("1. e4 1-0 {good game}\n\n{really}\n\n[Event \"x\"]\n\n1. d4 *"), ["e4 1-0", "d4 *"]);
+    assert_eq!(outcomes("[White \"x\"]\n\n1. e4\n[White \"y\"]\n1. d4"), ["e4 *", "d4 *"]);
     assert_eq!(outcomes("1. e4 e5\n\n1. d4 d5\n\n"), ["e4 e5 *", "d4 d5 *"]);
-    assert_eq!(
-        outcomes("[Event \"x\"]\n\n[Event \"y\"]\n\n1. d4 *"),
-        ["*", "d4 *"]
-    );
+    assert_eq!(outcomes("[Event \"x\"]\n\n[Event \"y\"]\n\n1. d4 *"), ["*", "d4 *"]);
     assert_eq!(outcomes(""), [""; 0]);
     assert_eq!(outcomes("\n; nothing\n{here}\n\n"), [""; 0]);
 }
 
 #[test]
 fn result_tag_replaces_missing_result() {
-    assert_eq!(
-        outcomes("[Result \"0-1\"]\n\n1. e4 e5\n\n[Result \"½-½\"]\n\n1. d4"),
-        ["e4 e5 0-1", "d4 1/2-1/2"]
-    );
+    assert_eq!(outcomes("[Result \"0-1\"]\n\n1. e4 e5\n\n[Result \"½-½\"]\n\n1. d4"), ["e4 e5 0-1", "d4 1/2-1/2"]);
     assert_eq!(outcomes("[Result \"0-1\"]\n\n1. e4 *"), ["e4 0-1"]);
     assert_eq!(outcomes("[Result \"*\"]\n\n1. e4 1:0"), ["e4 1-0"]);
     assert_eq!(
         outcomes("1. e4 0:1\n\n1. e4 1/2\n\n1. e4 ½-½\n\n1. e4 1–0"),
         ["e4 0-1", "e4 1/2-1/2", "e4 1/2-1/2", "e4 1-0",]
     );
-    assert_eq!(
-        outcomes("[Result \"0-0\"]\n\n1. e4 e5 0-0\n\n1. d4 *"),
-        ["e4 e5 *", "d4 *"]
-    );
+    assert_eq!(outcomes("[Result \"0-0\"]\n\n1. e4 e5 0-0\n\n1. d4 *"), ["e4 e5 *", "d4 *"]);
 }
 
 #[test]
@@ -255,10 +194,7 @@ fn reader_accepts_latin_1_and_utf_16() {
     for bytes in [text.as_bytes(), &latin, marked.as_bytes(), &utf16] {
         let games = read(bytes).expect("a text");
         let game = games[0].as_ref().expect("a game");
-        assert_eq!(
-            (games.len(), game.tag("White"), game.moves.len()),
-            (1, Some("Müller"), 1)
-        );
+        assert_eq!((games.len(), game.tag("White"), game.moves.len()), (1, Some("Müller"), 1));
         assert_eq!(game.remarks[1].comments, ["größer"]);
     }
 }
@@ -277,26 +213,17 @@ fn malformed_tags_do_not_split_a_game() {
         "[White \"x\"]\r\r1. e4 *\r",
     ] {
         let game = one(text);
-        assert_eq!(
-            (game.tag("White"), game.moves.len()),
-            (Some("x"), 1),
-            "{text:?}"
-        );
+        assert_eq!((game.tag("White"), game.moves.len()), (Some("x"), 1), "{text:?}");
     }
 }
 
 #[test]
 fn null_move_cuts_the_game_and_is_named() {
     for null in ["--", "Z0", "null", "@@@@", "0000"] {
-        let game = one(&format!(
-            "[Result \"1-0\"]\n\n1. e4 e5 2. {null} d5 {{x}} (2... c5) 3. Nf3 1-0\n"
-        ));
+        let game = one(&format!("[Result \"1-0\"]\n\n1. e4 e5 2. {null} d5 {{x}} (2... c5) 3. Nf3 1-0\n"));
         assert_eq!((moves(&game).as_str(), game.result), ("e4 e5", "1-0"));
         let cut = game.cut.expect("named");
-        assert!(
-            cut.starts_with(&format!("game 1: move 2. (ply 3) '{null}' is a null move")),
-            "{cut}"
-        );
+        assert!(cut.starts_with(&format!("game 1: move 2. (ply 3) '{null}' is a null move")), "{cut}");
         assert_eq!(game.remarks[2], Remarks::default());
     }
     let game = one("1. e4 (1. -- e5 2. Z0) e5 *");
@@ -306,9 +233,7 @@ fn null_move_cuts_the_game_and_is_named() {
 #[test]
 fn variant_tag_selects_chess960() {
     let fen = "bqnbrkr1/pppppppp/5n2/8/8/5N2/PPPPPPPP/BQNBRKR1 w KQkq - 0 2";
-    let game = one(&format!(
-        "[Variant \"Freestyle Chess\"]\n[FEN \"{fen}\"]\n\n2. O-O 0-0 *"
-    ));
+    let game = one(&format!("[Variant \"Freestyle Chess\"]\n[FEN \"{fen}\"]\n\n2. O-O 0-0 *"));
     assert_eq!(moves(&game), "O-O O-O");
 }
 
@@ -318,10 +243,7 @@ fn reader_removes_escapes_and_direction_marks() {
     assert_eq!(game.tag("White"), Some("]52;c;x"));
     assert_eq!(game.remarks[1].comments, ["[2J ab"]);
     let broken = all("1. e4 \u{1b}[2Jx *").remove(0).expect_err("a mistake");
-    assert!(
-        !broken.message.contains('\u{1b}') && broken.message.contains("'[2Jx'"),
-        "{broken}"
-    );
+    assert!(!broken.message.contains('\u{1b}') && broken.message.contains("'[2Jx'"), "{broken}");
 }
 
 #[test]
@@ -335,15 +257,9 @@ fn broken_games_have_reasons_and_do_not_hide_others() {
     let games = outcomes(&text);
     assert!(games[0].contains("'Atomic' has other rules"), "{games:?}");
     assert!(games[1].contains("game 2: bad FEN"), "{games:?}");
-    assert!(
-        games[2].contains("(ply 2) 'e5' follows the result"),
-        "{games:?}"
-    );
+    assert!(games[2].contains("(ply 2) 'e5' follows the result"), "{games:?}");
     assert_eq!(games[3], "e4 c5 *");
-    assert!(
-        games[4].contains("game 5: the comment '{never closed' in line"),
-        "{games:?}"
-    );
+    assert!(games[4].contains("game 5: the comment '{never closed' in line"), "{games:?}");
     assert_eq!(games.len(), 5);
     let game = all(&text).swap_remove(3).expect("a game");
     assert_eq!(game.remarks[1].comments[0].len(), 2000);

@@ -24,14 +24,8 @@ struct Lines<'a> {
 /// What the move played with its refutation changes for the worse, and the best line does not: the gravest first.
 pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Feature> {
     let best = &best[..best.len().min(played.len())];
-    let lines = Lines {
-        start,
-        us: start.turn(),
-        end: reached(start, played),
-        best_end: reached(start, best),
-        played,
-        best,
-    };
+    let lines =
+        Lines { start, us: start.turn(), end: reached(start, played), best_end: reached(start, best), played, best };
     [
         Lines::no_castling,
         Lines::drives_away,
@@ -73,10 +67,7 @@ impl Lines<'_> {
             && !castles(self.start, self.played, self.us);
         let kept = self.best_end.can_castle(self.us) || castles(self.start, self.best, self.us);
         let square = self.end.king(self.us);
-        let king = Man {
-            role: Role::King,
-            square,
-        };
+        let king = Man { role: Role::King, square };
         (gone && kept).then(|| Feature::of(FeatureKind::NoCastling, vec![king]))
     }
 
@@ -90,9 +81,7 @@ impl Lines<'_> {
         let attacker = (!before.is_castling(answer)).then(|| after.role_at(answer.to()))??;
         let attacked = after.role_at(escape.from())?;
         let reach = |position: &Position, square: Square| {
-            position.piece_at(square).map_or(Bitboard::EMPTY, |piece| {
-                attacks(square, piece, position.occupied())
-            })
+            position.piece_at(square).map_or(Bitboard::EMPTY, |piece| attacks(square, piece, position.occupied()))
         };
         let new = reach(&after, answer.to()).contains(escape.from())
             && !reach(&before, answer.from()).contains(escape.from());
@@ -103,27 +92,14 @@ impl Lines<'_> {
             && !before.is_capture(answer)
             && !after.in_check();
         (new && dearer && quiet).then(|| {
-            let men = vec![
-                Man {
-                    role: attacker,
-                    square: answer.to(),
-                },
-                Man {
-                    role: attacked,
-                    square: escape.from(),
-                },
-            ];
+            let men = vec![Man { role: attacker, square: answer.to() }, Man { role: attacked, square: escape.from() }];
             Feature::of(FeatureKind::DrivesAway, men)
         })
     }
 
     fn queens_traded(&self) -> Option<Feature> {
-        let queens = |position: &Position| {
-            Color::ALL.map(|color| position.pieces(color, Role::Queen).count())
-        };
-        let traded = queens(self.start) == [1, 1]
-            && queens(&self.end) == [0, 0]
-            && queens(&self.best_end) == [1, 1];
+        let queens = |position: &Position| Color::ALL.map(|color| position.pieces(color, Role::Queen).count());
+        let traded = queens(self.start) == [1, 1] && queens(&self.end) == [0, 0] && queens(&self.best_end) == [1, 1];
         traded.then(|| Feature::of(FeatureKind::QueensTraded, Vec::new()))
     }
 
@@ -141,9 +117,7 @@ impl Lines<'_> {
     }
 
     fn doubled_pawns(&self) -> Option<Feature> {
-        let on = |position: &Position, file: File| {
-            position.pieces(self.us, Role::Pawn) & Bitboard::from(file)
-        };
+        let on = |position: &Position, file: File| position.pieces(self.us, Role::Pawn) & Bitboard::from(file);
         let doubled = |file: &File| {
             on(self.start, *file).count() < 2
                 && on(&self.end, *file).count() >= 2
@@ -157,9 +131,7 @@ impl Lines<'_> {
     fn isolated_pawn(&self) -> Option<Feature> {
         let isolated = |position: &Position| {
             let pawns = position.pieces(self.us, Role::Pawn);
-            pawns
-                .into_iter()
-                .filter(move |square| (pawns & beside(*square)).is_empty())
+            pawns.into_iter().filter(move |square| (pawns & beside(*square)).is_empty())
         };
         let count = |position: &Position| isolated(position).count();
         let more = count(&self.end) > count(self.start) && count(&self.end) > count(&self.best_end);
@@ -172,21 +144,16 @@ impl Lines<'_> {
         let them = !self.us;
         let passed = |position: &Position| passed_pawns(position, them);
         let (old, other) = (passed(self.start), passed(&self.best_end));
-        let file_has =
-            |pawns: Bitboard, square: Square| (pawns & Bitboard::from(square.file())).any();
+        let file_has = |pawns: Bitboard, square: Square| (pawns & Bitboard::from(square.file())).any();
         let new = passed(&self.end).into_iter().find(|square| {
-            relative_rank(*square, them) >= ADVANCED
-                && !file_has(old, *square)
-                && !file_has(other, *square)
+            relative_rank(*square, them) >= ADVANCED && !file_has(old, *square) && !file_has(other, *square)
         })?;
         Some(Feature::of(FeatureKind::PassedPawn, vec![pawn_on(new)]))
     }
 
     fn open_king(&self) -> Option<Feature> {
         let king = self.end.king(self.us);
-        let pawns = |position: &Position| {
-            position.pieces(self.us, Role::Pawn) & Bitboard::from(king.file())
-        };
+        let pawns = |position: &Position| position.pieces(self.us, Role::Pawn) & Bitboard::from(king.file());
         let heavy = self.end.pieces(!self.us, Role::Rook) | self.end.pieces(!self.us, Role::Queen);
         let opened = self.start.king(self.us) == king
             && self.best_end.king(self.us) == king
@@ -194,10 +161,7 @@ impl Lines<'_> {
             && pawns(&self.best_end).any()
             && pawns(&self.end).is_empty()
             && heavy.any();
-        let man = Man {
-            role: Role::King,
-            square: king,
-        };
+        let man = Man { role: Role::King, square: king };
         opened.then(|| Feature::of(FeatureKind::OpenKing, vec![man]))
     }
 
@@ -234,19 +198,11 @@ fn worth(role: Role) -> i32 {
 }
 
 fn pawn_on(square: Square) -> Man {
-    Man {
-        role: Role::Pawn,
-        square,
-    }
+    Man { role: Role::Pawn, square }
 }
 
 fn men(position: &Position, squares: Bitboard) -> Vec<Man> {
-    let man = |square| {
-        Some(Man {
-            role: position.role_at(square)?,
-            square,
-        })
-    };
+    let man = |square| Some(Man { role: position.role_at(square)?, square });
     squares.into_iter().filter_map(man).collect()
 }
 
@@ -254,10 +210,7 @@ fn men(position: &Position, squares: Bitboard) -> Vec<Man> {
 fn beside(square: Square) -> Bitboard {
     let file = square.file();
     let near = [file.offset(-1), file.offset(1)];
-    near.into_iter()
-        .flatten()
-        .map(Bitboard::from)
-        .fold(Bitboard::EMPTY, |a, b| a | b)
+    near.into_iter().flatten().map(Bitboard::from).fold(Bitboard::EMPTY, |a, b| a | b)
 }
 
 /// Rank from the side's own first one, from 0.
@@ -281,11 +234,7 @@ pub(super) fn passed_pawns(position: &Position, color: Color) -> Bitboard {
             .fold(Bitboard::EMPTY, |a, b| a | b);
         (enemy & files & ahead).is_empty() && !attacked_by_pawn(position, *square, color)
     };
-    position
-        .pieces(color, Role::Pawn)
-        .into_iter()
-        .filter(passed)
-        .collect()
+    position.pieces(color, Role::Pawn).into_iter().filter(passed).collect()
 }
 
 fn attacked_by_pawn(position: &Position, square: Square, color: Color) -> bool {

@@ -78,11 +78,7 @@ impl Feature {
     }
 
     fn of(kind: FeatureKind, men: Vec<Man>) -> Self {
-        Self {
-            kind,
-            men,
-            squares: Vec::new(),
-        }
+        Self { kind, men, squares: Vec::new() }
     }
 }
 

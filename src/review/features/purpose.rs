@@ -24,12 +24,7 @@ struct Step<'a> {
 pub(crate) fn purposes(position: &Position, m: Move) -> Vec<Feature> {
     let mut after = position.clone();
     after.do_move(m);
-    let step = Step {
-        before: position,
-        after,
-        m,
-        us: position.turn(),
-    };
+    let step = Step { before: position, after, m, us: position.turn() };
     [
         Step::castles,
         Step::takes,
@@ -56,9 +51,7 @@ impl Step<'_> {
     }
 
     fn castles(&self) -> Option<Feature> {
-        self.before
-            .is_castling(self.m)
-            .then(|| Feature::of(FeatureKind::Castles, Vec::new()))
+        self.before.is_castling(self.m).then(|| Feature::of(FeatureKind::Castles, Vec::new()))
     }
 
     fn takes(&self) -> Option<Feature> {
@@ -122,32 +115,19 @@ impl Step<'_> {
         let light = matches!(piece.role, Role::Pawn | Role::Knight | Role::Bishop);
         let new = reach(&self.after, piece.square) & CENTRE & !reach(self.before, self.m.from());
         let squares: Vec<Square> = new.into_iter().collect();
-        (light && !squares.is_empty()).then(|| Feature {
-            kind: FeatureKind::Controls,
-            men: vec![piece],
-            squares,
-        })
+        (light && !squares.is_empty()).then(|| Feature { kind: FeatureKind::Controls, men: vec![piece], squares })
     }
 
     fn opens_lines(&self) -> Option<Feature> {
         let sliders = self.after.by_color(self.us)
-            & (self.after.by_role(Role::Bishop)
-                | self.after.by_role(Role::Rook)
-                | self.after.by_role(Role::Queen));
-        let free = |position: &Position, square: Square| {
-            (reach(position, square) & !position.by_color(self.us)).count()
-        };
-        let same = |square: &Square| {
-            self.before.piece_at(*square) == self.after.piece_at(*square) && *square != self.m.to()
-        };
-        let opened =
-            |square: &Square| free(&self.after, *square) >= free(self.before, *square) + OPENED;
-        let mut men: Vec<Man> = sliders
-            .into_iter()
-            .filter(same)
-            .filter(opened)
-            .filter_map(|square| man(&self.after, square))
-            .collect();
+            & (self.after.by_role(Role::Bishop) | self.after.by_role(Role::Rook) | self.after.by_role(Role::Queen));
+        let free =
+            |position: &Position, square: Square| (reach(position, square) & !position.by_color(self.us)).count();
+        let same =
+            |square: &Square| self.before.piece_at(*square) == self.after.piece_at(*square) && *square != self.m.to();
+        let opened = |square: &Square| free(&self.after, *square) >= free(self.before, *square) + OPENED;
+        let mut men: Vec<Man> =
+            sliders.into_iter().filter(same).filter(opened).filter_map(|square| man(&self.after, square)).collect();
         men.sort_by_key(|man| std::cmp::Reverse(worth(man.role)));
         (!men.is_empty()).then(|| Feature::of(FeatureKind::OpensLines, men))
     }
@@ -155,9 +135,7 @@ impl Step<'_> {
     fn open_file(&self) -> Option<Feature> {
         let piece = self.piece()?;
         let heavy = matches!(piece.role, Role::Rook | Role::Queen);
-        let open = |square: Square| {
-            (self.after.by_role(Role::Pawn) & Bitboard::from(square.file())).is_empty()
-        };
+        let open = |square: Square| (self.after.by_role(Role::Pawn) & Bitboard::from(square.file())).is_empty();
         let new = self.m.from().file() != piece.square.file() && open(piece.square);
         (heavy && new).then(|| Feature::of(FeatureKind::OpenFile, vec![piece]))
     }
@@ -176,7 +154,5 @@ fn man(position: &Position, square: Square) -> Option<Man> {
 }
 
 fn reach(position: &Position, square: Square) -> Bitboard {
-    position.piece_at(square).map_or(Bitboard::EMPTY, |piece| {
-        attacks(square, piece, position.occupied())
-    })
+    position.piece_at(square).map_or(Bitboard::EMPTY, |piece| attacks(square, piece, position.occupied()))
 }

@@ -24,12 +24,7 @@ pub(super) fn overloaded(walk: &Walk) -> Option<Motif> {
             return None;
         }
         let targets = vec![first, second_task(walk, ply + 2)?];
-        Some(Motif {
-            kind: Kind::OverloadedDefender,
-            ply,
-            piece: defender,
-            targets,
-        })
+        Some(Motif { kind: Kind::OverloadedDefender, ply, piece: defender, targets })
     })
 }
 
@@ -50,9 +45,7 @@ pub(super) fn removal(walk: &Walk) -> Option<Motif> {
     }
     walk.own_plies().find_map(|ply| {
         let defender = walk.captured(ply)?;
-        let target = walk
-            .captured(ply + 2)
-            .filter(|target| value(target.role) >= LEAST)?;
+        let target = walk.captured(ply + 2).filter(|target| value(target.role) >= LEAST)?;
         let before = walk.before(ply);
         let stood = man(before, target.square) == Some(target) && target.square != defender.square;
         let side = walk.side();
@@ -64,11 +57,6 @@ pub(super) fn removal(walk: &Walk) -> Option<Motif> {
         if !stood || !only || !attacked || can_capture(walk.after(ply + 2), to) {
             return None;
         }
-        Some(Motif {
-            kind: Kind::RemovalOfDefender,
-            ply,
-            piece: walk.mover(ply)?,
-            targets: vec![defender, target],
-        })
+        Some(Motif { kind: Kind::RemovalOfDefender, ply, piece: walk.mover(ply)?, targets: vec![defender, target] })
     })
 }

@@ -17,23 +17,14 @@ pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
     walk.own_plies().find_map(|ply| {
         let (piece, target) = opened(walk, ply)?;
         let (m, next) = (walk.mv(ply)?, walk.mv(ply + 2));
-        let gains = |at: usize| {
-            walk.captured(at)
-                .is_some_and(|taken| value(taken.role) >= LEAST)
-        };
+        let gains = |at: usize| walk.captured(at).is_some_and(|taken| value(taken.role) >= LEAST);
         let works = if target.role == Role::King {
             let takes = next.is_some_and(|next| next.from() == m.to()) && gains(ply + 2);
             takes || gains(ply)
         } else {
-            next.is_some_and(|next| next.from() == piece.square)
-                && walk.captured(ply + 2) == Some(target)
+            next.is_some_and(|next| next.from() == piece.square) && walk.captured(ply + 2) == Some(target)
         };
-        works.then(|| Motif {
-            kind: Kind::DiscoveredAttack,
-            ply,
-            piece,
-            targets: vec![target],
-        })
+        works.then(|| Motif { kind: Kind::DiscoveredAttack, ply, piece, targets: vec![target] })
     })
 }
 
@@ -61,8 +52,7 @@ fn opened(walk: &Walk, ply: usize) -> Option<(Man, Man)> {
 /// Whether the attack threatens something: the king, a dearer piece, or an unprotected one.
 fn threatened(position: &Position, slider: Man, target: Man) -> bool {
     let unprotected = |square: Square| attackers(position, square, position.turn()).is_empty();
-    value(target.role) >= LEAST
-        && (value(target.role) > value(slider.role) || unprotected(target.square))
+    value(target.role) >= LEAST && (value(target.role) > value(slider.role) || unprotected(target.square))
 }
 
 /// Two pieces give check, and the line mates or wins material.

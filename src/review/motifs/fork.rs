@@ -17,12 +17,7 @@ pub(super) fn fork(walk: &Walk) -> Option<Motif> {
         let next = walk.mv(ply + 2)?;
         let taken = walk.captured(ply + 2)?;
         let takes = next.from() == piece.square && targets.contains(&taken);
-        (targets.len() >= 2 && takes).then_some(Motif {
-            kind: Kind::Fork,
-            ply,
-            piece,
-            targets,
-        })
+        (targets.len() >= 2 && takes).then_some(Motif { kind: Kind::Fork, ply, piece, targets })
     })
 }
 
@@ -34,15 +29,11 @@ fn targets(position: &Position, piece: Man) -> Vec<Man> {
         position.role_at(*square).is_some_and(|role| {
             role == Role::King
                 || value(role) >= LEAST
-                    && (value(role) > value(piece.role)
-                        || attackers(position, *square, them).is_empty())
+                    && (value(role) > value(piece.role) || attackers(position, *square, them).is_empty())
         })
     };
-    let mut targets: Vec<Man> = attacked
-        .into_iter()
-        .filter(threatened)
-        .filter_map(|square| man(position, square))
-        .collect();
+    let mut targets: Vec<Man> =
+        attacked.into_iter().filter(threatened).filter_map(|square| man(position, square)).collect();
     targets.sort_by_key(|target| std::cmp::Reverse(value(target.role)));
     targets
 }

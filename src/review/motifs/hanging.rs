@@ -13,8 +13,7 @@ const MARGIN: i32 = 2;
 pub(super) fn hanging(walk: &Walk) -> Option<Motif> {
     let (m, target) = (walk.mv(0)?, walk.captured(0)?);
     let before = walk.before(0);
-    let recaptures = before.last_captured().is_some()
-        && before.last_move().is_some_and(|last| last.to() == m.to());
+    let recaptures = before.last_captured().is_some() && before.last_move().is_some_and(|last| last.to() == m.to());
     if value(target.role) < LEAST || recaptures {
         return None;
     }
@@ -29,10 +28,5 @@ pub(super) fn hanging(walk: &Walk) -> Option<Motif> {
             all && swing.points >= value(target.role) - price
         });
     ((free || dearer) && kept).then_some(())?;
-    Some(Motif {
-        kind: Kind::Hanging,
-        ply: 0,
-        piece: walk.mover(0)?,
-        targets: vec![target],
-    })
+    Some(Motif { kind: Kind::Hanging, ply: 0, piece: walk.mover(0)?, targets: vec![target] })
 }

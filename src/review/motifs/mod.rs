@@ -49,10 +49,7 @@ const PREDICATES: [Predicate; 13] = [
 /// The motifs of a line, the one that explains it best first: the earliest, then by preference. Sacrifices are not
 /// among them: they need a score. See [`sacrifice()`].
 pub(crate) fn motifs(walk: &Walk) -> Vec<Motif> {
-    let mut found: Vec<Motif> = PREDICATES
-        .iter()
-        .filter_map(|predicate| predicate(walk))
-        .collect();
+    let mut found: Vec<Motif> = PREDICATES.iter().filter_map(|predicate| predicate(walk)).collect();
     found.sort_by_key(|motif| motif.ply);
     found
 }

@@ -12,40 +12,28 @@ pub(super) fn pin(walk: &Walk) -> Option<Motif> {
     if !walk.pays() {
         return None;
     }
-    walk.own_plies()
-        .find_map(|ply| pins(walk, ply).or_else(|| exploits(walk, ply)))
+    walk.own_plies().find_map(|ply| pins(walk, ply).or_else(|| exploits(walk, ply)))
 }
 
 /// The move pins a piece, and the side's next move captures it where it stands.
 fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
-    let taken = walk
-        .captured(ply + 2)
-        .filter(|taken| value(taken.role) >= LEAST)?;
+    let taken = walk.captured(ply + 2).filter(|taken| value(taken.role) >= LEAST)?;
     let (before, after) = (walk.before(ply), walk.after(ply));
     let side = walk.side();
     let pinner = |position: &Position| {
         let sliders = position.by_color(side).into_iter();
-        sliders
-            .filter_map(|square| pinned_to(position, square, taken))
-            .next()
+        sliders.filter_map(|square| pinned_to(position, square, taken)).next()
     };
     // It was there, is pinned now, and was not pinned before.
     (man(after, taken.square) == Some(taken) && pinner(before).is_none()).then_some(())?;
     let (piece, shield) = pinner(after)?;
-    Some(Motif {
-        kind: Kind::Pin,
-        ply,
-        piece,
-        targets: vec![taken, shield],
-    })
+    Some(Motif { kind: Kind::Pin, ply, piece, targets: vec![taken, shield] })
 }
 
 /// The slider on `square`, and what it pins `target` to.
 fn pinned_to(position: &Position, square: Square, target: Man) -> Option<(Man, Man)> {
     let slider = man(position, square).filter(|man| is_slider(man.role))?;
-    reach(position, square)
-        .contains(target.square)
-        .then_some(())?;
+    reach(position, square).contains(target.square).then_some(())?;
     let back = behind(position, square, target.square)?;
     let enemy = position.by_color(!color_at(position, square)?);
     let dearer = value(back.role) > value(target.role) && value(back.role) > value(slider.role);
@@ -75,10 +63,5 @@ fn exploits(walk: &Walk, ply: usize) -> Option<Motif> {
     };
     let sliders: Bitboard = after.by_color(walk.side());
     let slider = sliders.into_iter().find(line)?;
-    Some(Motif {
-        kind: Kind::PinnedDefender,
-        ply,
-        piece: man(after, slider)?,
-        targets: vec![pinned, king],
-    })
+    Some(Motif { kind: Kind::PinnedDefender, ply, piece: man(after, slider)?, targets: vec![pinned, king] })
 }

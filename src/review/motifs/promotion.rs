@@ -10,11 +10,6 @@ pub(super) fn promotion(walk: &Walk) -> Option<Motif> {
         let lives = walk.mv(ply + 1).is_none_or(|answer| answer.to() != m.to());
         let wins = walk.mates() || walk.swing.is_some_and(|swing| swing.promotes);
         (lives && wins).then_some(())?;
-        Some(Motif {
-            kind: Kind::Promotion,
-            ply,
-            piece: walk.mover(ply)?,
-            targets: Vec::new(),
-        })
+        Some(Motif { kind: Kind::Promotion, ply, piece: walk.mover(ply)?, targets: Vec::new() })
     })
 }

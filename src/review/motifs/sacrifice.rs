@@ -18,10 +18,5 @@ pub(crate) fn sacrifice(walk: &Walk, score: Score) -> Option<Motif> {
     let ends = walk.after(0).legal_moves().is_empty();
     let sound = walk.mates() || winning(score) >= SOUND;
     (offers && sound && !ends && m.promotion().is_none()).then_some(())?;
-    Some(Motif {
-        kind: Kind::SoundSacrifice,
-        ply: 0,
-        piece: walk.mover(0)?,
-        targets: Vec::new(),
-    })
+    Some(Motif { kind: Kind::SoundSacrifice, ply: 0, piece: walk.mover(0)?, targets: Vec::new() })
 }

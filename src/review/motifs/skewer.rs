@@ -17,10 +17,10 @@ pub(super) fn skewer(walk: &Walk) -> Option<Motif> {
         let leaves = walk.mv(ply + 1)?.from();
         let next = walk.mv(ply + 2)?;
         let front = man(after, leaves).filter(|_| reach(after, piece.square).contains(leaves))?;
-        let back = behind(after, piece.square, leaves)
-            .filter(|back| after.by_color(after.turn()).contains(back.square))?;
-        let dearer = front.role == Role::King
-            || value(front.role) > value(piece.role) && value(front.role) >= value(back.role);
+        let back =
+            behind(after, piece.square, leaves).filter(|back| after.by_color(after.turn()).contains(back.square))?;
+        let dearer =
+            front.role == Role::King || value(front.role) > value(piece.role) && value(front.role) >= value(back.role);
         let takes = next.from() == piece.square && walk.captured(ply + 2) == Some(back);
         (dearer && takes && value(back.role) >= LEAST).then(|| Motif {
             kind: Kind::Skewer,

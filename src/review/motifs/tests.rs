@@ -38,13 +38,7 @@ fn case(text: &str) -> Case<'_> {
             line.push(m);
         }
     }
-    Case {
-        named: verdict == "yes",
-        walk: Walk::new(&start, &line),
-        score,
-        text,
-        last,
-    }
+    Case { named: verdict == "yes", walk: Walk::new(&start, &line), score, text, last }
 }
 
 fn played(position: &mut Position, san: &str, text: &str) -> Move {
@@ -87,10 +81,7 @@ fn check(file: &str, kinds: &[Kind]) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(
-        counts.iter().all(|&count| count >= 10),
-        "{file}: {counts:?}"
-    );
+    assert!(counts.iter().all(|&count| count >= 10), "{file}: {counts:?}");
 }
 
 #[test]

@@ -25,12 +25,7 @@ pub(super) fn trapped_piece(walk: &Walk) -> Option<Motif> {
             .filter(|target| value(target.role) >= 3 && target.role != Role::King)
             .filter(|target| is_trapped(after, *target) && !could_be_won(walk, ply, *target))
             .find(|target| is_captured(walk, ply, *target))?;
-        Some(Motif {
-            kind: Kind::TrappedPiece,
-            ply,
-            piece: walk.mover(ply)?,
-            targets: vec![trapped],
-        })
+        Some(Motif { kind: Kind::TrappedPiece, ply, piece: walk.mover(ply)?, targets: vec![trapped] })
     })
 }
 
@@ -61,8 +56,7 @@ fn is_captured(walk: &Walk, ply: usize, target: Man) -> bool {
     let mut at: Square = target.square;
     for next in ply + 1..=ply + CAPTURED_WITHIN[1] {
         let Some(m) = walk.mv(next) else { return false };
-        if CAPTURED_WITHIN.contains(&(next - ply)) && m.to() == at && walk.captured(next).is_some()
-        {
+        if CAPTURED_WITHIN.contains(&(next - ply)) && m.to() == at && walk.captured(next).is_some() {
             return true;
         }
         if m.from() == at {

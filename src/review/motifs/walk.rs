@@ -10,11 +10,7 @@ const KING: i32 = 100;
 
 /// The value of a role in pawns; a king is worth more than all else.
 pub(super) fn value(role: Role) -> i32 {
-    if role == Role::King {
-        KING
-    } else {
-        worth(role)
-    }
+    if role == Role::King { KING } else { worth(role) }
 }
 
 /// A line from a position, up to the horizon.
@@ -36,11 +32,7 @@ impl Walk {
             next.do_move(m);
             positions.push(next);
         }
-        Self {
-            swing: swing(start, line, start.turn()),
-            positions,
-            moves,
-        }
+        Self { swing: swing(start, line, start.turn()), positions, moves }
     }
 
     /// The side that begins the line.
@@ -93,11 +85,7 @@ impl Walk {
     pub(crate) fn captured(&self, ply: usize) -> Option<Man> {
         let (m, before) = (self.mv(ply)?, self.before(ply));
         let role = before.captured(m)?;
-        let square = if before.is_en_passant(m) {
-            Square::from_coords(m.to().file(), m.from().rank())
-        } else {
-            m.to()
-        };
+        let square = if before.is_en_passant(m) { Square::from_coords(m.to().file(), m.from().rank()) } else { m.to() };
         Some(Man { role, square })
     }
 
@@ -125,9 +113,7 @@ pub(super) fn reach(position: &Position, square: Square) -> Bitboard {
 /// Squares that the piece on `square` attacks if the pieces on `without` were not there.
 pub(super) fn reach_through(position: &Position, square: Square, without: Bitboard) -> Bitboard {
     let piece = position.piece_at(square);
-    piece.map_or(Bitboard::EMPTY, |piece| {
-        attacks(square, piece, position.occupied() & !without)
-    })
+    piece.map_or(Bitboard::EMPTY, |piece| attacks(square, piece, position.occupied() & !without))
 }
 
 /// Pieces of a colour that attack a square.

@@ -18,12 +18,7 @@ pub(super) fn zwischenzug(walk: &Walk) -> Option<Motif> {
         // The piece that captured is still there when it is recaptured.
         let stays = man(before, square) == walk.captured(ply + 2);
         (waits && stays && later.to() == square).then_some(())?;
-        Some(Motif {
-            kind: Kind::Zwischenzug,
-            ply,
-            piece: walk.mover(ply)?,
-            targets: vec![man(before, square)?],
-        })
+        Some(Motif { kind: Kind::Zwischenzug, ply, piece: walk.mover(ply)?, targets: vec![man(before, square)?] })
     })
 }
 

@@ -12,12 +12,8 @@ pub(super) fn has_text(remarks: &Remarks) -> bool {
 
 /// Comments and variations; `ply` is that of the move that they follow, from 0 for move 1 of White.
 pub(super) fn text(remarks: &Remarks, ply: u32) -> Markup {
-    let comments: Vec<String> = remarks
-        .comments
-        .iter()
-        .map(|comment| words(comment))
-        .filter(|text| !text.is_empty())
-        .collect();
+    let comments: Vec<String> =
+        remarks.comments.iter().map(|comment| words(comment)).filter(|text| !text.is_empty()).collect();
     html! {
         div.author {
             span.unseen { "From the file: " }
@@ -74,17 +70,11 @@ mod tests {
 
     #[test]
     fn variations_are_numbered_and_escaped() {
-        let games = pgn::read(
-            "1. e4 {[%clk 1] <b>} (1. d4 $1 d5 (1... c5 {x} 2. Nf3) 2. f4) e5 *\n".as_bytes(),
-        );
+        let games = pgn::read("1. e4 {[%clk 1] <b>} (1. d4 $1 d5 (1... c5 {x} 2. Nf3) 2. f4) e5 *\n".as_bytes());
         let games = games.expect("a text");
         let game = games[0].as_ref().expect("a game");
         let html = text(&game.remarks[1], 0).into_string();
-        for part in [
-            "&lt;b&gt;",
-            "(1. d4! d5",
-            "(1... c5 <span class=\"comment\">x</span> 2. Nf3)</span> 2. f4)",
-        ] {
+        for part in ["&lt;b&gt;", "(1. d4! d5", "(1... c5 <span class=\"comment\">x</span> 2. Nf3)</span> 2. f4)"] {
             assert!(html.contains(part), "{part} is not in {html}");
         }
         assert!(!html.contains("clk"), "{html}");

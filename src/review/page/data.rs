@@ -71,9 +71,7 @@ pub(super) fn data(shown: &Shown) -> String {
         places.push(place(shown, i, played, clocks.clone()));
     }
     // Inside a script element nothing may look like the end of it.
-    serde_json::to_string(&places)
-        .unwrap_or_default()
-        .replace('<', "\\u003c")
+    serde_json::to_string(&places).unwrap_or_default().replace('<', "\\u003c")
 }
 
 fn place(shown: &Shown, i: usize, played: &PlayedMove, clocks: [Option<String>; 2]) -> Place {
@@ -89,11 +87,7 @@ fn place(shown: &Shown, i: usize, played: &PlayedMove, clocks: [Option<String>; 
         clocks,
         mistake: played.mark >= Some(Mark::Inaccuracy),
         lines: playable_lines(position, played),
-        line_chances: played
-            .better
-            .iter()
-            .map(|line| line.eval.chance())
-            .collect(),
+        line_chances: played.better.iter().map(|line| line.eval.chance()).collect(),
         tries: tries(position, played),
     }
 }
@@ -126,12 +120,7 @@ fn tries(position: &Position, played: &PlayedMove) -> Vec<Try> {
             to,
             promotion: m.promotion().map(|role| role.upper_char()),
             san: position.san(m),
-            fen: reached
-                .fen()
-                .split(' ')
-                .take(2)
-                .collect::<Vec<_>>()
-                .join(" "),
+            fen: reached.fen().split(' ').take(2).collect::<Vec<_>>().join(" "),
             chance: attempt.value.chance,
             class: attempt.mark.map_or("mark-only", class),
             text: verdict(position, &reached, attempt, played),
@@ -141,12 +130,7 @@ fn tries(position: &Position, played: &PlayedMove) -> Vec<Try> {
 }
 
 /// `12... Nf6 is a blunder. +5.10, White's chances 87 %. The best reply is 13. Nb5.`
-fn verdict(
-    position: &Position,
-    reached: &Position,
-    attempt: &Attempt,
-    played: &PlayedMove,
-) -> String {
+fn verdict(position: &Position, reached: &Position, attempt: &Attempt, played: &PlayedMove) -> String {
     let judgement = match attempt.mark {
         _ if attempt.is_best => "is the best move",
         None => "is a good move",
@@ -155,11 +139,7 @@ fn verdict(
         Some(Mark::Mistake) => "is a mistake",
         Some(Mark::Blunder) => "is a blunder",
     };
-    let again = if attempt.m == played.m {
-        ", as in the game"
-    } else {
-        ""
-    };
+    let again = if attempt.m == played.m { ", as in the game" } else { "" };
     let mut text = format!("{} {judgement}{again}.", numbered(position, &[attempt.m]));
     if attempt.value.depth > 0 {
         let (eval, chance) = (attempt.value.eval, attempt.value.chance);

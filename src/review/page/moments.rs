@@ -25,16 +25,9 @@ pub(super) fn moments(shown: &Shown) -> Markup {
 }
 
 fn moment(position: &Position, played: &PlayedMove) -> Markup {
-    let mut view = BoardView {
-        flipped: position.turn() == Color::Black,
-        arrows: Vec::new(),
-    };
+    let mut view = BoardView { flipped: position.turn() == Color::Black, arrows: Vec::new() };
     let (from, to) = ends(position, played.m);
-    let class = if played.better.is_empty() {
-        "best"
-    } else {
-        "played"
-    };
+    let class = if played.better.is_empty() { "best" } else { "played" };
     view.arrows.push((from, to, class));
     if let Some(m) = played.better.first().and_then(|line| line.moves.first()) {
         let (from, to) = ends(position, *m);

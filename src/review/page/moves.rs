@@ -59,11 +59,7 @@ pub(super) fn numbered(played: &PlayedMove) -> String {
 pub(super) fn button(played: &PlayedMove, with_number: bool) -> Markup {
     let mark = played.mark;
     let glyph = mark.map_or("", Mark::glyph);
-    let text = if with_number {
-        format!("{}{glyph}", numbered(played))
-    } else {
-        format!("{}{glyph}", played.san)
-    };
+    let text = if with_number { format!("{}{glyph}", numbered(played)) } else { format!("{}{glyph}", played.san) };
     let mut label = format!("{text}: {}", move_in_words(&played.san));
     if let Some(mark) = mark {
         label += &format!(", {}", mark.name());

@@ -65,9 +65,7 @@ fn numbers(evaluation: Option<&Evaluation>) -> Markup {
 
 fn time(shown: &Shown, i: usize) -> Markup {
     let time = &shown.times[i];
-    let used = time
-        .used
-        .map(|used| format!("Time used: {}", readable(used)));
+    let used = time.used.map(|used| format!("Time used: {}", readable(used)));
     let left = time.left.map(|left| format!("{} left", on_clock(left)));
     let text: Vec<String> = used.into_iter().chain(left).collect();
     html! { @if !text.is_empty() { p.numbers { (text.join(", ")) } } }

@@ -24,10 +24,7 @@ impl Teller<'_> {
         let draw = self.is_drawn_after();
         let (kind, text) = match (had, has) {
             (3, 0) if draw => ("throws_away_win", "It throws away the win: now a draw."),
-            (3, 0) => (
-                "throws_away_win",
-                "It throws away the win: the game is level now.",
-            ),
+            (3, 0) => ("throws_away_win", "It throws away the win: the game is level now."),
             (3, -3) => ("turns_win_into_loss", "It turns a win into a loss."),
             (0, -3) if !matches!(self.after, Score::Mate(_)) => {
                 ("throws_away_draw", "It turns a level game into a loss.")
@@ -37,11 +34,7 @@ impl Teller<'_> {
         let claim = Claim::new(&self.facts.position, &self.played, !side);
         // Only an end by the rules is a fact of the board.
         let claim = draw.then_some(claim);
-        Some(Reason {
-            kind,
-            text: text.to_owned(),
-            claim,
-        })
+        Some(Reason { kind, text: text.to_owned(), claim })
     }
 
     /// Whether the line after the move ends in a draw by the rules, and the score says so.
@@ -63,12 +56,7 @@ impl Teller<'_> {
     }
 
     /// A mating line: whole if it is complete, and otherwise its first moves.
-    pub(super) fn mate_line(
-        &self,
-        position: &crate::board::Position,
-        moves: &[Move],
-        mate: i32,
-    ) -> String {
+    pub(super) fn mate_line(&self, position: &crate::board::Position, moves: &[Move], mate: i32) -> String {
         if is_complete(position, moves, mate) {
             return line(position, moves);
         }
@@ -77,15 +65,11 @@ impl Teller<'_> {
 
     /// What the opponent does about the move: the first of these that applies.
     pub(super) fn punishment(&self) -> Option<Reason> {
-        self.allows_mate()
-            .or_else(|| self.stalemate())
-            .or_else(|| self.loses_material())
-            .or_else(|| self.refutation())
+        self.allows_mate().or_else(|| self.stalemate()).or_else(|| self.loses_material()).or_else(|| self.refutation())
     }
 
     fn allows_mate(&self) -> Option<Reason> {
-        let mate =
-            mate_for(opposite(self.after)).filter(|_| mate_for(opposite(self.before)).is_none())?;
+        let mate = mate_for(opposite(self.after)).filter(|_| mate_for(opposite(self.before)).is_none())?;
         let (reached, moves) = (self.facts.reached(), self.facts.after.pv());
         let shown = self.mate_line(&reached, moves, mate);
         let found = motifs(&self.refutation);
@@ -107,19 +91,13 @@ impl Teller<'_> {
         (stalemate && self.is_bad()).then_some(())?;
         let text = format!("It is stalemate: {} has no legal move.", self.opponent());
         let claim = Claim::new(&self.facts.position, &[self.facts.m], self.mover());
-        Some(Reason {
-            kind: "stalemate",
-            text,
-            claim: Some(claim),
-        })
+        Some(Reason { kind: "stalemate", text, claim: Some(claim) })
     }
 
     /// What the refutation loses that the best line does not.
     pub(super) fn lost_by_force(&self) -> Option<Swing> {
         let kept = self.kept.map_or(0, |swing| swing.points);
-        self.lost
-            .filter(|lost| lost.points < 0 && kept > lost.points && self.is_bad())
-            .filter(|lost| lost.plies > 1)
+        self.lost.filter(|lost| lost.points < 0 && kept > lost.points && self.is_bad()).filter(|lost| lost.plies > 1)
     }
 
     fn loses_material(&self) -> Option<Reason> {
@@ -136,38 +114,22 @@ impl Teller<'_> {
         let theirs = swing(position, moves, !self.mover())?;
         let walk = Walk::new(&self.facts.reached(), &moves[1..]);
         let found = motifs(&walk);
-        let claim = Claim::new(position, moves, !self.mover())
-            .winning(&theirs)
-            .with_motifs(&found, 1);
+        let claim = Claim::new(position, moves, !self.mover()).winning(&theirs).with_motifs(&found, 1);
         let (kind, text) = if theirs.promotes {
             let shown = self.answer(lost.plies - 1);
-            (
-                "lets_promote",
-                format!("It lets {} promote a pawn: {shown}.", self.opponent()),
-            )
+            ("lets_promote", format!("It lets {} promote a pawn: {shown}.", self.opponent()))
         } else {
             ("loses_material", self.loss_sentence(&lost, found.first()))
         };
-        Some(Reason {
-            kind,
-            text,
-            claim: Some(claim),
-        })
+        Some(Reason { kind, text, claim: Some(claim) })
     }
 
     fn loss_sentence(&self, lost: &Swing, motif: Option<&Motif>) -> String {
         let reached = self.facts.reached();
         let moves = &self.played[1..lost.plies];
         if let Some(motif) = motif.filter(|motif| motif.kind == Kind::Hanging) {
-            let target = motif
-                .targets
-                .first()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let role = motif
-                .targets
-                .first()
-                .map_or("", |target| role_name(target.role));
+            let target = motif.targets.first().map(ToString::to_string).unwrap_or_default();
+            let role = motif.targets.first().map_or("", |target| role_name(target.role));
             let shown = line(&reached, &moves[..1]);
             let what = lost.to_string();
             if what == format!("a {role}") {
@@ -180,10 +142,7 @@ impl Teller<'_> {
             Some(motif) => {
                 let subject = line(&reached, &moves[..=motif.ply]);
                 let rest = rest(&reached, moves, motif.ply + 1);
-                format!(
-                    "{subject} {}, winning {lost}{rest}.",
-                    deed(motif, Form::Third)
-                )
+                format!("{subject} {}, winning {lost}{rest}.", deed(motif, Form::Third))
             }
             None => {
                 let subject = line(&reached, &moves[..1]);
@@ -202,10 +161,7 @@ impl Teller<'_> {
         let features = harms(&self.facts.position, moves, self.best_line);
         let features = features.into_iter().take(HARMS).collect::<Vec<_>>();
         let answer = self.answer(1);
-        let changes: Vec<String> = features
-            .iter()
-            .map(|feature| harm(feature, &answer, self.mover()))
-            .collect();
+        let changes: Vec<String> = features.iter().map(|feature| harm(feature, &answer, self.mover())).collect();
         let state = stands(standing(rank(self.after)), self.mover());
         let score = self.shown(self.after);
         let shown = self.answer(plies);
@@ -216,11 +172,7 @@ impl Teller<'_> {
             format!("After {shown} {state} ({score}): {}.", list(&changes))
         };
         let claim = Claim::new(&self.facts.position, moves, !self.mover()).with_features(features);
-        Some(Reason {
-            kind: "refutation",
-            text,
-            claim: Some(claim),
-        })
+        Some(Reason { kind: "refutation", text, claim: Some(claim) })
     }
 
     /// What the opponent threatened before the move happens after it, and would not have happened after the best one.
@@ -245,15 +197,8 @@ impl Teller<'_> {
         };
         (happens && met).then_some(())?;
         let what = threat_words(passed, &gain);
-        let text = format!(
-            "{} was already threatening {what}, and the move does not prevent it.",
-            self.opponent()
-        );
-        Some(Reason {
-            kind: "overlooks_threat",
-            text,
-            claim: Some(threat_claim(passed, &gain)),
-        })
+        let text = format!("{} was already threatening {what}, and the move does not prevent it.", self.opponent());
+        Some(Reason { kind: "overlooks_threat", text, claim: Some(threat_claim(passed, &gain)) })
     }
 }
 
@@ -276,11 +221,7 @@ pub(super) fn threat_words((position, _): &super::Passed, gain: &Gain) -> String
         (Some(mate), _) => format!("{first} and mate in {mate}"),
         (None, Some(won)) => {
             // A recapture needs no line.
-            let rest = if won.plies > 2 {
-                rest(position, &gain.line[..won.plies], 1)
-            } else {
-                String::new()
-            };
+            let rest = if won.plies > 2 { rest(position, &gain.line[..won.plies], 1) } else { String::new() };
             if won.promotes {
                 format!("{first}, promoting a pawn{rest}")
             } else {
@@ -299,8 +240,7 @@ pub(super) fn threat_claim((position, _): &super::Passed, gain: &Gain) -> Claim 
     }
     let plies = gain.won.map_or(1, |won| won.plies);
     let line = &gain.line[..plies];
-    let claim =
-        Claim::new(position, line, side).with_motifs(&motifs(&Walk::new(position, line)), 0);
+    let claim = Claim::new(position, line, side).with_motifs(&motifs(&Walk::new(position, line)), 0);
     match gain.won {
         Some(won) => claim.winning(&won),
         None => claim,

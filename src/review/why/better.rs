@@ -30,34 +30,23 @@ impl Teller<'_> {
         if !self.is_bad() {
             return None;
         }
-        let whole = self.kept.filter(|kept| {
-            kept.points > 0 && self.lost.is_some_and(|lost| lost.points < kept.points)
-        })?;
+        let whole =
+            self.kept.filter(|kept| kept.points > 0 && self.lost.is_some_and(|lost| lost.points < kept.points))?;
         let (best, position) = (self.best(), &self.facts.position);
         let got = self.lost.map_or(0, |lost| lost.points);
-        let won = settled(position, self.best_line, self.mover())
-            .filter(|won| won.points > got)
-            .unwrap_or(whole);
+        let won = settled(position, self.best_line, self.mover()).filter(|won| won.points > got).unwrap_or(whole);
         let moves = &self.best_line[..won.plies];
         let found = motifs(&Walk::new(position, moves));
-        let claim = Claim::new(position, moves, self.mover())
-            .winning(&won)
-            .with_motifs(&found, 0);
+        let claim = Claim::new(position, moves, self.mover()).winning(&won).with_motifs(&found, 0);
         let (kind, text) = if won.promotes {
             let rest = rest(position, moves, 1);
-            (
-                "best_promotes",
-                format!("{best} was better, promoting a pawn{rest}."),
-            )
+            ("best_promotes", format!("{best} was better, promoting a pawn{rest}."))
         } else {
             let what = self.what_is_won(&won);
             let text = match found.first() {
                 Some(motif) if motif.ply == 0 => {
                     let deed = deed(motif, Form::Gerund);
-                    let role = motif
-                        .targets
-                        .first()
-                        .map_or("", |target| role_name(target.role));
+                    let role = motif.targets.first().map_or("", |target| role_name(target.role));
                     let rest = rest(position, moves, 1);
                     if motif.kind == Kind::Hanging && won.to_string() == format!("a {role}") {
                         format!("{best} was better, {deed}{rest}.")
@@ -78,21 +67,13 @@ impl Teller<'_> {
             };
             ("best_wins", text)
         };
-        Some(Reason {
-            kind,
-            text,
-            claim: Some(claim),
-        })
+        Some(Reason { kind, text, claim: Some(claim) })
     }
 
     /// What is won, or only won back where the opponent has just captured as much.
     pub(super) fn what_is_won(&self, won: &Swing) -> String {
         let owed = self.facts.position.last_captured().map_or(0, worth);
-        if won.points <= owed {
-            format!("back {won}")
-        } else {
-            won.to_string()
-        }
+        if won.points <= owed { format!("back {won}") } else { won.to_string() }
     }
 
     /// What the best move threatens and the move played does not.
@@ -126,11 +107,7 @@ impl Teller<'_> {
         }
         let claim = Claim::new(position, &self.played, self.mover()).mating(mate);
         let text = self.mating(mate, &self.played);
-        Some(Reason {
-            kind: "mates",
-            text,
-            claim: Some(claim),
-        })
+        Some(Reason { kind: "mates", text, claim: Some(claim) })
     }
 
     /// A mate by the mover: the last move needs no line.
@@ -172,18 +149,13 @@ impl Teller<'_> {
         } else {
             format!("It is about as good as {best} ({first} against {second}).")
         };
-        Some(Reason {
-            kind: "as_good",
-            text,
-            claim: None,
-        })
+        Some(Reason { kind: "as_good", text, claim: None })
     }
 
     /// What the best move keeps, in words and as a score.
     fn best_keeps(&self) -> Reason {
         let (best, position) = (self.best(), &self.facts.position);
-        let trade = queen_trade(position, self.best_line)
-            .filter(|_| queen_trade(position, &self.played).is_none());
+        let trade = queen_trade(position, self.best_line).filter(|_| queen_trade(position, &self.played).is_none());
         let text = if let (Score::Mate(longer), Score::Mate(sooner)) = (self.before, self.after) {
             let (longer, sooner) = (longer.abs(), sooner.abs());
             format!("{best} was better and held out longer (mate in {longer} instead of {sooner}).")
@@ -193,28 +165,21 @@ impl Teller<'_> {
                 Score::Mate(moves) => format!("mate in {}", moves.abs()),
                 score @ Score::Centipawns(_) => self.shown(score),
             };
-            let trade = if trade.is_some() {
-                ", trading queens,"
-            } else {
-                ""
-            };
+            let trade = if trade.is_some() { ", trading queens," } else { "" };
             match keeping(rank(self.before), rank(self.after)) {
                 Some(what) => {
                     format!("{best} was better{trade} and {what} ({before} instead of {after}).")
                 }
-                None => format!("{best} was slightly better{trade} ({before} instead of {after}).")
-                    .replace(", (", " ("),
+                None => {
+                    format!("{best} was slightly better{trade} ({before} instead of {after}).").replace(", (", " (")
+                }
             }
         };
         let claim = trade.map(|plies| {
             let claim = Claim::new(position, &self.best_line[..plies], self.mover());
             claim.with_features(vec![Feature::queens_traded()])
         });
-        Reason {
-            kind: "best_keeps",
-            text,
-            claim,
-        }
+        Reason { kind: "best_keeps", text, claim }
     }
 
     pub(super) fn only_move(&self) -> Option<Reason> {
@@ -234,19 +199,12 @@ impl Teller<'_> {
             let was = if played { "was" } else { "is" };
             format!("It {was} the only good move: {next}.")
         };
-        Some(Reason {
-            kind: "only_move",
-            text,
-            claim: None,
-        })
+        Some(Reason { kind: "only_move", text, claim: None })
     }
 
     /// What there is without the best move.
     fn next_best(&self, second: &Look) -> String {
-        let other = line(
-            &self.facts.position,
-            &second.pv()[..1.min(second.pv().len())],
-        );
+        let other = line(&self.facts.position, &second.pv()[..1.min(second.pv().len())]);
         match second.score {
             Score::Mate(moves) => format!("the next best, {other}, allows mate in {}", moves.abs()),
             score @ Score::Centipawns(_) => {

@@ -83,10 +83,7 @@ impl Claim {
 
     /// Motifs of a line that begins after `offset` plies of this one, as far as they lie in it.
     pub(super) fn with_motifs(mut self, motifs: &[Motif], offset: usize) -> Self {
-        let moved = motifs.iter().map(|motif| Motif {
-            ply: motif.ply + offset,
-            ..motif.clone()
-        });
+        let moved = motifs.iter().map(|motif| Motif { ply: motif.ply + offset, ..motif.clone() });
         self.motifs = moved.filter(|motif| motif.ply < self.san.len()).collect();
         self
     }

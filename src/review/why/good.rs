@@ -22,18 +22,11 @@ impl Teller<'_> {
             let claim = Claim::new(position, self.best_line, self.mover()).mating(mate);
             let text = self.mating(mate, self.best_line);
             let claim = Some(claim.with_motifs(&found, 0));
-            let mut told = vec![Reason {
-                kind: "mates",
-                text,
-                claim,
-            }];
+            let mut told = vec![Reason { kind: "mates", text, claim }];
             told.extend(self.sacrifices());
             return told;
         }
-        self.sacrifices()
-            .into_iter()
-            .chain(self.wins_material())
-            .collect()
+        self.sacrifices().into_iter().chain(self.wins_material()).collect()
     }
 
     fn sacrifices(&self) -> Option<Reason> {
@@ -52,9 +45,7 @@ impl Teller<'_> {
         let won = settled(position, self.best_line, self.mover()).filter(|won| won.points > 0)?;
         let moves: &[Move] = &self.best_line[..won.plies];
         let found = motifs(&Walk::new(position, moves));
-        let claim = Claim::new(position, moves, self.mover())
-            .winning(&won)
-            .with_motifs(&found, 0);
+        let claim = Claim::new(position, moves, self.mover()).winning(&won).with_motifs(&found, 0);
         let what = self.what_is_won(&won);
         let rest = rest(position, moves, 1);
         let text = match found.first().filter(|motif| motif.ply == 0) {
@@ -63,11 +54,7 @@ impl Teller<'_> {
             }
             _ => format!("It wins {what}{rest}."),
         };
-        Some(Reason {
-            kind: "wins_material",
-            text,
-            claim: Some(claim),
-        })
+        Some(Reason { kind: "wins_material", text, claim: Some(claim) })
     }
 
     /// That the search would have played it.
@@ -78,11 +65,7 @@ impl Teller<'_> {
             1 => "It is the only legal move.".to_owned(),
             _ => format!("It is the best move by the search ({score} at depth {depth})."),
         };
-        Some(Reason {
-            kind: "best",
-            text,
-            claim: None,
-        })
+        Some(Reason { kind: "best", text, claim: None })
     }
 
     /// What a move does that loses nothing: the threat that it meets, the one that it makes, and its purposes.
@@ -104,8 +87,7 @@ impl Teller<'_> {
         let meets = match gain.mate {
             Some(_) => mate_for(opposite(self.after)).is_none(),
             None => {
-                mate_for(opposite(self.after)).is_none()
-                    && self.lost.is_some_and(|lost| -lost.points < gain.points())
+                mate_for(opposite(self.after)).is_none() && self.lost.is_some_and(|lost| -lost.points < gain.points())
             }
         };
         meets.then(|| Reason {
@@ -133,10 +115,6 @@ impl Teller<'_> {
         }
         let clauses: Vec<String> = features.iter().map(purpose).collect();
         let claim = Claim::new(position, &[m], self.mover()).with_features(features);
-        Some(Reason {
-            kind: "purpose",
-            text: format!("It {}.", list(&clauses)),
-            claim: Some(claim),
-        })
+        Some(Reason { kind: "purpose", text: format!("It {}.", list(&clauses)), claim: Some(claim) })
     }
 }

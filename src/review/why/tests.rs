@@ -23,10 +23,7 @@ fn told_of(position: &Position, san: &str) -> Vec<Reason> {
 
 fn text(fen: &str, san: &str, kind: &str) -> Option<String> {
     let reasons = told(fen, san);
-    reasons
-        .into_iter()
-        .find(|reason| reason.kind == kind)
-        .map(|reason| reason.text)
+    reasons.into_iter().find(|reason| reason.kind == kind).map(|reason| reason.text)
 }
 
 /// The sentence must be there for one move and begin so, and must not be there for another.
@@ -34,12 +31,7 @@ fn check(kind: &str, must: (&str, &str, &str), must_not: (&str, &str)) {
     let (fen, san, beginning) = must;
     let said = text(fen, san, kind);
     let all = || told(fen, san);
-    assert!(
-        said.as_ref()
-            .is_some_and(|said| said.starts_with(beginning)),
-        "{kind} of {san} in {fen}: {:?}",
-        all()
-    );
+    assert!(said.as_ref().is_some_and(|said| said.starts_with(beginning)), "{kind} of {san} in {fen}: {:?}", all());
     let (fen, san) = must_not;
     assert_eq!(text(fen, san, kind), None, "{kind} of {san} in {fen}");
 }
@@ -60,28 +52,16 @@ const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQk
 
 #[test]
 fn mates_that_are_missed() {
-    check(
-        "missed_mate",
-        (BACK_RANK, "h3", "It misses mate in 1: 1.Rd8#."),
-        (BACK_RANK, "Rd8#"),
-    );
+    check("missed_mate", (BACK_RANK, "h3", "It misses mate in 1: 1.Rd8#."), (BACK_RANK, "Rd8#"));
     // A move that still mates misses nothing: it is only slower.
     let two_ways = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
     assert_eq!(text(two_ways, "Qg4", "missed_mate"), None);
-    check(
-        "best_mates",
-        (two_ways, "Qg4", "There was mate in 1: 1.Qg7#."),
-        (two_ways, "Qg7#"),
-    );
+    check("best_mates", (two_ways, "Qg4", "There was mate in 1: 1.Qg7#."), (two_ways, "Qg7#"));
 }
 
 #[test]
 fn mates_that_are_allowed() {
-    check(
-        "allows_mate",
-        (SCHOLAR, "Nf6", "It allows mate in 1: 4.Qxf7#."),
-        (SCHOLAR, "g6"),
-    );
+    check("allows_mate", (SCHOLAR, "Nf6", "It allows mate in 1: 4.Qxf7#."), (SCHOLAR, "g6"));
     // Who is mated whatever he does allows nothing.
     let lost = "7k/8/6K1/8/8/8/8/5R2 b - - 0 1";
     assert_eq!(text(lost, "Kg8", "allows_mate"), None);
@@ -90,24 +70,12 @@ fn mates_that_are_allowed() {
 #[test]
 fn stalemates() {
     let fen = "7k/8/8/6K1/8/5Q2/8/8 w - - 0 1";
-    check(
-        "stalemate",
-        (fen, "Qf7", "It is stalemate: Black has no legal move."),
-        (fen, "Kg6"),
-    );
+    check("stalemate", (fen, "Qf7", "It is stalemate: Black has no legal move."), (fen, "Kg6"));
 }
 
 #[test]
 fn material_that_is_lost() {
-    check(
-        "loses_material",
-        (
-            QUEEN_HANGS,
-            "Nf3",
-            "It leaves the queen on e4 hanging: 4...dxe4.",
-        ),
-        (QUEEN_HANGS, "Qe3"),
-    );
+    check("loses_material", (QUEEN_HANGS, "Nf3", "It leaves the queen on e4 hanging: 4...dxe4."), (QUEEN_HANGS, "Qe3"));
     // A trade loses nothing.
     let trade = "3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 w - - 0 1";
     assert_eq!(text(trade, "Qxd8+", "loses_material"), None);
@@ -116,27 +84,16 @@ fn material_that_is_lost() {
 #[test]
 fn pawns_that_are_let_promote() {
     let fen = "8/8/8/8/8/k6p/8/5K2 w - - 0 1";
-    check(
-        "lets_promote",
-        (fen, "Ke2", "It lets Black promote a pawn: 1...h2"),
-        (fen, "Kg1"),
-    );
+    check("lets_promote", (fen, "Ke2", "It lets Black promote a pawn: 1...h2"), (fen, "Kg1"));
 }
 
 #[test]
 fn threats_that_are_overlooked() {
     check(
         "overlooks_threat",
-        (
-            SCHOLAR,
-            "Nf6",
-            "White was already threatening 4.Qxf7#, and the move does not prevent it.",
-        ),
+        (SCHOLAR, "Nf6", "White was already threatening 4.Qxf7#, and the move does not prevent it."),
         // Black makes the hole himself: there was no threat before.
-        (
-            "rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2",
-            "g4",
-        ),
+        ("rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2", "g4"),
     );
 }
 
@@ -144,18 +101,10 @@ fn threats_that_are_overlooked() {
 fn what_the_better_move_wins() {
     check(
         "best_wins",
-        (
-            FORK,
-            "h3",
-            "1.Nc7+ was better, forking the king on e8 and the rook on a8 and winning ",
-        ),
+        (FORK, "h3", "1.Nc7+ was better, forking the king on e8 and the rook on a8 and winning "),
         (QUEEN_HANGS, "Nf3"),
     );
-    check(
-        "best_promotes",
-        (PROMOTION, "Kb1", "1.a8=Q was better, promoting a pawn"),
-        (FORK, "h3"),
-    );
+    check("best_promotes", (PROMOTION, "Kb1", "1.a8=Q was better, promoting a pawn"), (FORK, "h3"));
 }
 
 #[test]
@@ -166,23 +115,13 @@ fn what_is_only_won_back() {
     traded.do_move(m);
     let said = |position: &Position| {
         let reasons = told_of(position, "h6");
-        let wins = reasons
-            .into_iter()
-            .find(|reason| reason.kind == "best_wins");
+        let wins = reasons.into_iter().find(|reason| reason.kind == "best_wins");
         wins.expect("a better move").text
     };
-    assert!(
-        said(&traded).contains(" winning back a knight"),
-        "{}",
-        said(&traded)
-    );
+    assert!(said(&traded).contains(" winning back a knight"), "{}", said(&traded));
     // The same position without what happened before.
     let bare = position(&traded.fen());
-    assert!(
-        said(&bare).contains(" hanging knight on d5"),
-        "{}",
-        said(&bare)
-    );
+    assert!(said(&bare).contains(" hanging knight on d5"), "{}", said(&bare));
 }
 
 #[test]
@@ -190,11 +129,7 @@ fn what_the_better_move_threatens() {
     // After 3...Nf6 the pawn does not attack the queen, but the knight does.
     check(
         "best_threatens",
-        (
-            SCHOLAR,
-            "a6",
-            "3...g6 was better, threatening 4...gxh5, winning a queen.",
-        ),
+        (SCHOLAR, "a6", "3...g6 was better, threatening 4...gxh5, winning a queen."),
         (SCHOLAR, "Nf6"),
     );
 }
@@ -203,11 +138,7 @@ fn what_the_better_move_threatens() {
 fn what_the_better_move_keeps() {
     check(
         "best_keeps",
-        (
-            PHILIDOR,
-            "Bg4",
-            "3...exd4 was better and kept the balance (+",
-        ),
+        (PHILIDOR, "Bg4", "3...exd4 was better and kept the balance (+"),
         // Of a move that wins, more is said.
         (FORK, "h3"),
     );
@@ -219,16 +150,9 @@ fn only_moves() {
     check(
         "only_move",
         (hanging, "Nxh4", "It is the only good move: the next best, "),
-        (
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-            "e4",
-        ),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e4"),
     );
-    check(
-        "only_move",
-        (hanging, "O-O", "It was the only good move: "),
-        (QUEEN_HANGS, "Nf3"),
-    );
+    check("only_move", (hanging, "O-O", "It was the only good move: "), (QUEEN_HANGS, "Nf3"));
 }
 
 #[test]
@@ -236,15 +160,8 @@ fn what_a_good_move_does() {
     check("mates", (BACK_RANK, "Rd8#", "It is mate."), (FORK, "Nc7+"));
     check(
         "wins_material",
-        (
-            FORK,
-            "Nc7+",
-            "It forks the king on e8 and the rook on a8, winning ",
-        ),
-        (
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-            "e4",
-        ),
+        (FORK, "Nc7+", "It forks the king on e8 and the rook on a8, winning "),
+        ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e4"),
     );
 }
 
@@ -254,19 +171,12 @@ fn moves_that_are_as_good() {
     let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
     for mate in ["Qb7#", "Rh8#"] {
         let said = told(two_mates, mate);
-        let mates: Vec<&str> = said
-            .iter()
-            .filter(|reason| reason.kind != "best")
-            .map(|reason| &*reason.text)
-            .collect();
+        let mates: Vec<&str> = said.iter().filter(|reason| reason.kind != "best").map(|reason| &*reason.text).collect();
         assert_eq!(mates, ["It is mate."]);
     }
     // Of two waiting moves one is not the engine's choice, and no worse.
     let level = "7r/4k3/8/8/8/8/4K3/R7 w - - 0 1";
-    let waits: Vec<String> = ["Rb1", "Rc1"]
-        .iter()
-        .filter_map(|san| text(level, san, "as_good"))
-        .collect();
+    let waits: Vec<String> = ["Rb1", "Rc1"].iter().filter_map(|san| text(level, san, "as_good")).collect();
     let says = |said: &String| said.starts_with("It is about as good as 1.");
     assert!(!waits.is_empty() && waits.iter().all(says), "{waits:?}");
     assert_eq!(text(QUEEN_HANGS, "Nf3", "as_good"), None);
@@ -296,21 +206,14 @@ fn who_is_mated_anyway_may_hold_out_longer() {
     let ladder = "6rk/8/8/8/8/8/r7/4K3 w - - 0 1";
     check(
         "best_keeps",
-        (
-            ladder,
-            "Kd1",
-            "1.Kf1 was better and held out longer (mate in 2 instead of 1).",
-        ),
+        (ladder, "Kd1", "1.Kf1 was better and held out longer (mate in 2 instead of 1)."),
         (ladder, "Kf1"),
     );
 }
 
 /// All sentences about a move.
 fn texts(fen: &str, san: &str) -> Vec<String> {
-    told(fen, san)
-        .into_iter()
-        .map(|reason| reason.text)
-        .collect()
+    told(fen, san).into_iter().map(|reason| reason.text).collect()
 }
 
 #[test]
@@ -320,10 +223,7 @@ fn threat_is_not_overlooked_where_its_outcome_is_prevented() {
     assert_eq!(text(pinned, "h3", "overlooks_threat"), None);
     let said = texts(pinned, "h3");
     let names = |what: &str| said.iter().any(|text| text == what);
-    assert!(
-        names("It leaves the rook on e1 hanging: 1...Rxe1+."),
-        "{said:?}"
-    );
+    assert!(names("It leaves the rook on e1 hanging: 1...Rxe1+."), "{said:?}");
 }
 
 #[test]
@@ -346,50 +246,21 @@ fn protected_pawn_is_no_threat() {
 #[test]
 fn result_is_named() {
     for (fen, san, kind, wanted) in [
-        (
-            "7k/8/8/6K1/8/5Q2/8/8 w - - 0 1",
-            "Qf7",
-            "throws_away_win",
-            "It throws away the win: now a draw.",
-        ),
-        (
-            "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1",
-            "h3",
-            "turns_win_into_loss",
-            "It turns a win into a loss.",
-        ),
+        ("7k/8/8/6K1/8/5Q2/8/8 w - - 0 1", "Qf7", "throws_away_win", "It throws away the win: now a draw."),
+        ("6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1", "h3", "turns_win_into_loss", "It turns a win into a loss."),
     ] {
         let said = text(fen, san, kind);
-        assert_eq!(
-            said.as_deref(),
-            Some(wanted),
-            "{fen} {san} {:?}",
-            texts(fen, san)
-        );
+        assert_eq!(said.as_deref(), Some(wanted), "{fen} {san} {:?}", texts(fen, san));
     }
     assert_eq!(text(FORK, "Nc7+", "throws_away_win"), None);
 }
 
 #[test]
 fn marked_move_always_says_what_punishes_it() {
-    for (fen, san) in [
-        (PHILIDOR, "Qg5"),
-        (QUEEN_HANGS, "Nf3"),
-        (SCHOLAR, "Nf6"),
-        (FORK, "h3"),
-        (PROMOTION, "Kb1"),
-    ] {
+    for (fen, san) in [(PHILIDOR, "Qg5"), (QUEEN_HANGS, "Nf3"), (SCHOLAR, "Nf6"), (FORK, "h3"), (PROMOTION, "Kb1")] {
         let kinds: Vec<&str> = told(fen, san).iter().map(|reason| reason.kind).collect();
-        let punishes = [
-            "allows_mate",
-            "loses_material",
-            "lets_promote",
-            "refutation",
-        ];
-        assert!(
-            kinds.iter().any(|kind| punishes.contains(kind)),
-            "{fen} {san}: {kinds:?}"
-        );
+        let punishes = ["allows_mate", "loses_material", "lets_promote", "refutation"];
+        assert!(kinds.iter().any(|kind| punishes.contains(kind)), "{fen} {san}: {kinds:?}");
     }
 }
 
@@ -404,10 +275,7 @@ fn good_move_says_what_it_does() {
     let meets = text(SCHOLAR, "g6", "meets_threat").unwrap_or_default();
     assert_eq!(meets, "It meets the threat 4.Qxf7#.");
     let opera = "4kb1r/p2n1ppp/4q3/4p1B1/4P3/1Q6/PPP2PPP/2KR4 w k - 0 16";
-    assert_eq!(
-        text(opera, "Qb8+", "sacrifice").as_deref(),
-        Some("It is a sound sacrifice of the queen.")
-    );
+    assert_eq!(text(opera, "Qb8+", "sacrifice").as_deref(), Some("It is a sound sacrifice of the queen."));
     // A move with which something is lost has no purpose to speak of.
     assert_eq!(text(QUEEN_HANGS, "Nf3", "purpose"), None);
 }
@@ -438,11 +306,7 @@ fn queen_trade_is_named_where_only_the_better_move_trades() {
             })
             .collect()
     };
-    assert_eq!(
-        queen_trade(&start, &moves("Qe7+ Qe2 Qxe2+ Kxe2")),
-        None,
-        "too late"
-    );
+    assert_eq!(queen_trade(&start, &moves("Qe7+ Qe2 Qxe2+ Kxe2")), None, "too late");
     assert_eq!(queen_trade(&start, &moves("Qe7+ Kf1 Qd8")), None);
     let traded = position("3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 b - - 0 1");
     let trade = [traded.parse_san("Qxd1+").expect("legal")];

@@ -37,29 +37,14 @@ impl Form {
 
 /// What a move does by a motif.
 pub(super) fn deed(motif: &Motif, form: Form) -> String {
-    let first = motif
-        .targets
-        .first()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let second = motif
-        .targets
-        .get(1)
-        .map(ToString::to_string)
-        .unwrap_or_default();
+    let first = motif.targets.first().map(ToString::to_string).unwrap_or_default();
+    let second = motif.targets.get(1).map(ToString::to_string).unwrap_or_default();
     let names: Vec<String> = motif.targets.iter().map(ToString::to_string).collect();
-    let of =
-        |third: &str, gerund: &str, rest: &str| format!("{} {rest}", form.choose(third, gerund));
+    let of = |third: &str, gerund: &str, rest: &str| format!("{} {rest}", form.choose(third, gerund));
     match motif.kind {
         Kind::Hanging => {
-            let role = motif
-                .targets
-                .first()
-                .map_or("piece", |target| role_name(target.role));
-            let square = motif
-                .targets
-                .first()
-                .map(|target| target.square.to_string());
+            let role = motif.targets.first().map_or("piece", |target| role_name(target.role));
+            let square = motif.targets.first().map(|target| target.square.to_string());
             let rest = format!("the hanging {role} on {}", square.unwrap_or_default());
             of("takes", "taking", &rest)
         }
@@ -70,11 +55,9 @@ pub(super) fn deed(motif: &Motif, form: Form) -> String {
             of("takes", "taking", &rest)
         }
         Kind::Skewer => of("skewers", "skewering", &list(&names)),
-        Kind::DiscoveredAttack if first.starts_with("the king") => of(
-            "gives",
-            "giving",
-            &format!("discovered check by {}", motif.piece),
-        ),
+        Kind::DiscoveredAttack if first.starts_with("the king") => {
+            of("gives", "giving", &format!("discovered check by {}", motif.piece))
+        }
         Kind::DiscoveredAttack => {
             let rest = format!("an attack by {} on {first}", motif.piece);
             of("uncovers", "uncovering", &rest)
@@ -100,10 +83,7 @@ pub(super) fn deed(motif: &Motif, form: Form) -> String {
             of("offers", "offering", &rest)
         }
         Kind::Zwischenzug => {
-            let square = motif
-                .targets
-                .first()
-                .map(|target| target.square.to_string());
+            let square = motif.targets.first().map(|target| target.square.to_string());
             let rest = format!("before the recapture on {}", square.unwrap_or_default());
             of("comes", "coming", &rest)
         }
@@ -117,17 +97,9 @@ pub(super) fn deed(motif: &Motif, form: Form) -> String {
 /// A harm as a clause; `answer` is the opponent's first move, `side` the side that erred.
 pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
     let (us, them) = (name(side), name(!side));
-    let man = |i: usize| {
-        feature
-            .men
-            .get(i)
-            .map(ToString::to_string)
-            .unwrap_or_default()
-    };
+    let man = |i: usize| feature.men.get(i).map(ToString::to_string).unwrap_or_default();
     let square = feature.men.first().map(|man| man.square);
-    let file = square
-        .map(|square| square.file().char())
-        .unwrap_or_default();
+    let file = square.map(|square| square.file().char()).unwrap_or_default();
     match feature.kind {
         FeatureKind::NoCastling => format!("{us} can no longer castle"),
         FeatureKind::DrivesAway => format!("{answer} drives {} away", man(1)),
@@ -136,10 +108,9 @@ pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
         FeatureKind::DoubledPawns => format!("{us} gets doubled pawns on the {file}-file"),
         FeatureKind::IsolatedPawn => format!("{us} gets an isolated {}", bare(&man(0))),
         FeatureKind::PassedPawn => format!("{them} gets a passed {}", bare(&man(0))),
-        FeatureKind::OpenKing => format!(
-            "{us}'s king on {} loses the pawn on its file",
-            square.map(|s| s.to_string()).unwrap_or_default()
-        ),
+        FeatureKind::OpenKing => {
+            format!("{us}'s king on {} loses the pawn on its file", square.map(|s| s.to_string()).unwrap_or_default())
+        }
         FeatureKind::NoMoves => format!("{} has no square to go to", man(0)),
         _ => String::new(),
     }
@@ -160,11 +131,7 @@ pub(super) fn purpose(feature: &Feature) -> String {
         FeatureKind::Protects => format!("protects {}", man(0)),
         FeatureKind::Develops => format!("develops the {role}"),
         FeatureKind::Controls => {
-            let noun = if squares.len() == 1 {
-                "square"
-            } else {
-                "squares"
-            };
+            let noun = if squares.len() == 1 { "square" } else { "squares" };
             format!("controls the centre {noun} {}", list(&squares))
         }
         FeatureKind::OpensLines => {
@@ -172,9 +139,7 @@ pub(super) fn purpose(feature: &Feature) -> String {
             format!("opens {noun} for {}", list(&names))
         }
         FeatureKind::OpenFile => {
-            let file = first
-                .map(|man| man.square.file().char())
-                .unwrap_or_default();
+            let file = first.map(|man| man.square.file().char()).unwrap_or_default();
             format!("puts the {role} on the open {file}-file")
         }
         FeatureKind::AdvancesPasser => format!("advances the passed pawn to {square}"),

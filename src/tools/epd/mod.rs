@@ -74,12 +74,7 @@ impl Reporter for Watcher {
             settled.score = Some(line.score);
         }
         if line.multipv == 1 && best.is_some() && best != settled.best {
-            *settled = Settled {
-                best,
-                score: settled.score,
-                depth: line.depth,
-                time: progress.time,
-            };
+            *settled = Settled { best, score: settled.score, depth: line.depth, time: progress.time };
         }
     }
 
@@ -91,12 +86,7 @@ impl Reporter for Watcher {
         }
         if outcome.best != settled.best {
             let depth = outcome.line.as_ref().map_or(0, |line| line.depth);
-            *settled = Settled {
-                best: outcome.best,
-                score: settled.score,
-                depth,
-                time: outcome.progress.time,
-            };
+            *settled = Settled { best: outcome.best, score: settled.score, depth, time: outcome.progress.time };
         }
     }
 }
@@ -128,12 +118,7 @@ pub fn run(
         // With a cleared table, the result of a position does not depend on the order of the suite.
         pool.clear();
         let watcher = Arc::new(Watcher::default());
-        pool.search(
-            tested.position.clone(),
-            options.limits.clone(),
-            SearchOptions::default(),
-            watcher.clone(),
-        );
+        pool.search(tested.position.clone(), options.limits.clone(), SearchOptions::default(), watcher.clone());
         let settled = *watcher.0.lock();
         count(tested, settled, &mut summary);
         let line = if options.json {
@@ -144,21 +129,13 @@ pub fn run(
         writeln!(out, "{line}")?;
         out.flush()?;
     }
-    let line = if options.json {
-        serde_json::to_string(&SuiteLine::Summary(summary))?
-    } else {
-        summary.describe()
-    };
+    let line = if options.json { serde_json::to_string(&SuiteLine::Summary(summary))? } else { summary.describe() };
     writeln!(out, "{line}")?;
     Ok(summary)
 }
 
 /// Reads the positions of a file and reports lines that cannot be parsed on `err`.
-fn read_suite(
-    path: &Path,
-    summary: &mut SuiteSummary,
-    err: &mut dyn Write,
-) -> Result<Vec<TestPosition>> {
+fn read_suite(path: &Path, summary: &mut SuiteSummary, err: &mut dyn Write) -> Result<Vec<TestPosition>> {
     let mut positions = Vec::new();
     let text = match read_text(path) {
         Ok(text) => text,
@@ -225,9 +202,7 @@ impl SuiteLine {
             fen: tested.position.fen(),
             found: settled.best.map(|m| tested.position.san(m)),
             wanted: tested.goal(),
-            solved: settled
-                .best
-                .is_some_and(|m| tested.is_solved_by(m, settled.score)),
+            solved: settled.best.is_some_and(|m| tested.is_solved_by(m, settled.score)),
             points: settled.best.map_or(0, |m| tested.points_of(m)),
             max_points: tested.max_points(),
             depth: settled.depth,
@@ -238,12 +213,8 @@ impl SuiteLine {
 
 /// Returns the text line of a finished position.
 fn describe(tested: &TestPosition, settled: Settled, index: usize) -> String {
-    let solved = settled
-        .best
-        .is_some_and(|m| tested.is_solved_by(m, settled.score));
-    let found = settled
-        .best
-        .map_or("(none)".to_owned(), |m| tested.position.san(m));
+    let solved = settled.best.is_some_and(|m| tested.is_solved_by(m, settled.score));
+    let found = settled.best.map_or("(none)".to_owned(), |m| tested.position.san(m));
     let mut text = format!(
         "{index:>4}  {:<20} {:<4}  {found:<8} depth {:>2} {:>8.3} s",
         tested.id.as_deref().unwrap_or("-"),
@@ -273,10 +244,7 @@ impl SuiteSummary {
         );
         if self.max_points > 0 {
             let share = percent(f64::from(self.points), f64::from(self.max_points));
-            text += &format!(
-                ", {} of {} points ({share:.1} %)",
-                self.points, self.max_points
-            );
+            text += &format!(", {} of {} points ({share:.1} %)", self.points, self.max_points);
         }
         if self.malformed > 0 {
             text += &format!(", {} skipped as unreadable", self.malformed);
@@ -291,13 +259,7 @@ mod tests {
 
     #[test]
     fn summary_counts_solved_points_and_skipped() {
-        let summary = SuiteSummary {
-            positions: 4,
-            solved: 3,
-            points: 27,
-            max_points: 40,
-            malformed: 1,
-        };
+        let summary = SuiteSummary { positions: 4, solved: 3, points: 27, max_points: 40, malformed: 1 };
         let text = "Solved 3 of 4 (75.0 %), 27 of 40 points (67.5 %), 1 skipped as unreadable";
         assert_eq!(summary.describe(), text);
         assert_eq!(SuiteSummary::default().describe(), "Solved 0 of 0 (0.0 %)");

@@ -47,15 +47,7 @@ impl TestPosition {
             }
         }
         let id = record.text("id").map(|id| printable(id).into_owned());
-        Ok(Self {
-            position,
-            id,
-            best,
-            mate,
-            avoid,
-            points,
-            warnings,
-        })
+        Ok(Self { position, id, best, mate, avoid, points, warnings })
     }
 
     /// Whether move `m` with score `score` solves the position. A mate solves it if the right side mates in at most
@@ -85,50 +77,28 @@ impl TestPosition {
 
     /// Returns the points of the best move; 0 for a position without points.
     pub fn max_points(&self) -> u32 {
-        self.points
-            .iter()
-            .map(|(_, points)| *points)
-            .max()
-            .unwrap_or(0)
+        self.points.iter().map(|(_, points)| *points).max().unwrap_or(0)
     }
 
     /// Returns the goal in the notation of the suite: `bm Qg6` or `am Kb1`.
     pub fn goal(&self) -> String {
         let list = |opcode: &str, moves: &[Move]| {
             let names: Vec<_> = moves.iter().map(|&m| self.position.san(m)).collect();
-            if names.is_empty() {
-                String::new()
-            } else {
-                format!("{opcode} {}", names.join(" "))
-            }
+            if names.is_empty() { String::new() } else { format!("{opcode} {}", names.join(" ")) }
         };
-        let mate = self
-            .mate
-            .map(|moves| format!("bm #{moves}"))
-            .unwrap_or_default();
+        let mate = self.mate.map(|moves| format!("bm #{moves}")).unwrap_or_default();
         let goals = [list("bm", &self.best), mate, list("am", &self.avoid)];
-        goals
-            .iter()
-            .filter(|goal| !goal.is_empty())
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", ")
+        goals.iter().filter(|goal| !goal.is_empty()).cloned().collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Parses the moves of `bm` or `am`; skips move numbers and mate distances.
-fn named_moves(
-    position: &Position,
-    record: &EpdRecord,
-    opcode: &str,
-    warnings: &mut Vec<String>,
-) -> Vec<Move> {
+fn named_moves(position: &Position, record: &EpdRecord, opcode: &str, warnings: &mut Vec<String>) -> Vec<Move> {
     let operands = record.operands(opcode).unwrap_or_default();
     let is_move = |text: &&String| !without_number(text).is_empty() && parse_mate(text).is_none();
     let parse = |text: &String| {
         let parsed = position.parse_move(text);
-        let warn =
-            |error: anyhow::Error| warnings.push(format!("{opcode} {}: {error:#}", excerpt(text)));
+        let warn = |error: anyhow::Error| warnings.push(format!("{opcode} {}: {error:#}", excerpt(text)));
         parsed.map_err(warn).ok()
     };
     operands.iter().filter(is_move).filter_map(parse).collect()
@@ -141,11 +111,7 @@ fn parse_mate(text: &str) -> Option<i32> {
 }
 
 /// Parses the moves of `f5=10, Be5+=2`. Other comments have no points.
-fn scored_moves(
-    position: &Position,
-    comment: &str,
-    warnings: &mut Vec<String>,
-) -> Vec<(Move, u32)> {
+fn scored_moves(position: &Position, comment: &str, warnings: &mut Vec<String>) -> Vec<(Move, u32)> {
     let entries: Option<Vec<(&str, u32)>> = comment
         .split(',')
         .map(|entry| {
@@ -185,8 +151,7 @@ mod tests {
     #[test]
     fn avoided_move_fails_position() {
         let tested =
-            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";")
-                .expect("a valid line");
+            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - am Ke2; c0 \"a comment, x=y\";").expect("a valid line");
         let m = |uci| tested.position.parse_uci(uci).expect("a legal move");
         assert!(!tested.is_solved_by(m("e1e2"), None) && tested.is_solved_by(m("e1d2"), None));
         assert_eq!(tested.max_points(), 0);
@@ -197,18 +162,11 @@ mod tests {
         for (line, moves) in [
             ("4k3/8/8/8/8/8/8/4K2R w K - bm 0-0;", &["O-O"][..]),
             ("4k3/P7/8/8/8/8/8/4K3 w - - bm a8Q;", &["a8=Q+"]),
-            (
-                "4k3/P7/8/8/8/8/8/4K3 w - - bm 1. a8/Q+!, a7a8r;",
-                &["a8=Q+", "a8=R+"],
-            ),
+            ("4k3/P7/8/8/8/8/8/4K3 w - - bm 1. a8/Q+!, a7a8r;", &["a8=Q+", "a8=R+"]),
             ("4k3/8/8/8/8/5N2/8/4K3 w - - - bm nd4 ♘e5;", &["Nd4", "Ne5"]),
         ] {
             let tested = TestPosition::parse(line).expect(line);
-            let best: Vec<String> = tested
-                .best
-                .iter()
-                .map(|&m| tested.position.san(m))
-                .collect();
+            let best: Vec<String> = tested.best.iter().map(|&m| tested.position.san(m)).collect();
             assert_eq!(best, moves, "{line}");
             assert!(tested.warnings.is_empty(), "{:?}", tested.warnings);
         }
@@ -216,46 +174,32 @@ mod tests {
 
     #[test]
     fn mate_distance_solves_position() {
-        let tested =
-            TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - bm #2;").expect("a valid line");
+        let tested = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - bm #2;").expect("a valid line");
         let m = tested.position.parse_uci("g5g7").expect("a legal move");
         let solved = |score| tested.is_solved_by(m, Some(score));
         assert!(solved(Score::Mate(2)) && solved(Score::Mate(1)));
-        assert!(
-            !solved(Score::Mate(3)) && !solved(Score::Mate(-1)) && !solved(Score::Centipawns(9999))
-        );
+        assert!(!solved(Score::Mate(3)) && !solved(Score::Mate(-1)) && !solved(Score::Centipawns(9999)));
         assert_eq!(tested.goal(), "bm #2");
         let direct = TestPosition::parse("7k/8/5K2/6Q1/8/8/8/8 w - - dm 2;").expect("a valid line");
         assert_eq!(direct.mate, Some(2));
-        let tested =
-            TestPosition::parse("7k/8/5K2/8/8/8/8/6Q1 b - - bm #-6;").expect("a valid line");
+        let tested = TestPosition::parse("7k/8/5K2/8/8/8/8/6Q1 b - - bm #-6;").expect("a valid line");
         let m = tested.position.parse_uci("h8h7").expect("a legal move");
-        assert!(
-            tested.is_solved_by(m, Some(Score::Mate(-5)))
-                && !tested.is_solved_by(m, Some(Score::Mate(5)))
-        );
+        assert!(tested.is_solved_by(m, Some(Score::Mate(-5))) && !tested.is_solved_by(m, Some(Score::Mate(5))));
     }
 
     #[test]
     fn id_control_characters_are_removed() {
-        let tested =
-            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Ke2; id \"\u{1b}[2Jx\u{202e}y\";");
+        let tested = TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Ke2; id \"\u{1b}[2Jx\u{202e}y\";");
         assert_eq!(tested.expect("a valid line").id.as_deref(), Some(" [2Jxy"));
     }
 
     #[test]
     fn parse_error_names_the_cause() {
-        let error = |line| {
-            TestPosition::parse(line)
-                .err()
-                .map(|e| format!("{e:#}"))
-                .unwrap_or_default()
-        };
+        let error = |line| TestPosition::parse(line).err().map(|e| format!("{e:#}")).unwrap_or_default();
         assert!(error("8/8/4k3/8/8/8/8/4K3 w - - id \"x\";").contains("expected bm, dm, am"));
         assert!(error("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5;").contains("Qh5"));
         assert!(error("8/8/8/8 w - -").contains("bad FEN"));
-        let tested =
-            TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5 Ke2;").expect("one good move");
+        let tested = TestPosition::parse("8/8/4k3/8/8/8/8/4K3 w - - bm Qh5 Ke2;").expect("one good move");
         assert_eq!(tested.warnings.len(), 1);
     }
 }

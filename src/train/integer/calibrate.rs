@@ -35,20 +35,11 @@ struct Case {
 pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
     let (architecture, dense) = (*net.architecture(), model.read_dense());
     for stack in 0..architecture.buckets {
-        let in_stack =
-            |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
-        let case = |record: &Record| Case {
-            float: model.sums(&dense, record),
-            inputs: net.inputs(record),
-        };
+        let in_stack = |record: &&Record| architecture.bucket(record.piece_count() as usize) == stack;
+        let case = |record: &Record| Case { float: model.sums(&dense, record), inputs: net.inputs(record) };
         let cases: Vec<Case> = records.iter().filter(in_stack).map(case).collect();
         let topology = architecture.topology;
-        calibrate_head(
-            &mut net.parameters_mut().1[stack],
-            topology,
-            output_scale,
-            &cases,
-        );
+        calibrate_head(&mut net.parameters_mut().1[stack], topology, output_scale, &cases);
     }
 }
 
@@ -63,8 +54,7 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
         errors[SKIP] = skip_error(cases.iter().map(of_case), output_scale);
     }
     head.first = shifted(&head.first, &errors);
-    let handed_on =
-        |head: &Head, case: &Case| second_layer_inputs(topology, &sums(&head.first, &case.inputs));
+    let handed_on = |head: &Head, case: &Case| second_layer_inputs(topology, &sums(&head.first, &case.inputs));
     let sums2 = |head: &Head, case: &Case| sums(&head.second, &handed_on(head, case).0);
     let of_case = |case: &Case| (case.float.hidden2.clone(), sums2(head, case));
     let errors = mean_errors(cases.iter().map(of_case));
@@ -90,8 +80,7 @@ fn mean_errors(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>) -> [f64; HIDDE
     for (floats, integers) in cases {
         for ((error, float), integer) in errors.iter_mut().zip(floats).zip(integers) {
             if (0.0..1.0).contains(&float) {
-                error.0 +=
-                    f64::from(float * ACTIVATION_ONE * WEIGHT_ONE + HALF) - f64::from(integer);
+                error.0 += f64::from(float * ACTIVATION_ONE * WEIGHT_ONE + HALF) - f64::from(integer);
                 error.1 += 1.0;
             }
         }
@@ -127,10 +116,7 @@ struct Fit {
 
 impl Fit {
     fn of(cases: impl Iterator<Item = (Vec<u8>, f64)>) -> Self {
-        let mut fit = Self {
-            inputs: [[0.0; TERMS]; TERMS],
-            target: [0.0; TERMS],
-        };
+        let mut fit = Self { inputs: [[0.0; TERMS]; TERMS], target: [0.0; TERMS] };
         for (hidden, target) in cases {
             let mut inputs = [1.0; TERMS];
             for (input, unit) in inputs.iter_mut().zip(hidden) {
@@ -168,12 +154,7 @@ impl Fit {
 
     /// Coordinate descent: sets each term from `first` on to its best real value, given the others. The error falls
     /// with every step.
-    fn descend(
-        &self,
-        terms: &mut [f64; TERMS],
-        first: usize,
-        (rounded, ridge): (&[f64; TERMS], f64),
-    ) {
+    fn descend(&self, terms: &mut [f64; TERMS], first: usize, (rounded, ridge): (&[f64; TERMS], f64)) {
         for _ in 0..PASSES {
             for i in first..TERMS {
                 // The weight of a unit that is always off has no effect.
@@ -183,11 +164,7 @@ impl Fit {
                     let ridge = if i < HIDDEN { ridge } else { 0.0 };
                     let correction = ridge * (rounded[i] - terms[i]);
                     let step = (self.target[i] - output + correction) / (self.inputs[i][i] + ridge);
-                    let limit = if i < HIDDEN {
-                        127.0
-                    } else {
-                        f64::from(i32::MAX)
-                    };
+                    let limit = if i < HIDDEN { 127.0 } else { f64::from(i32::MAX) };
                     terms[i] = (terms[i] + step).clamp(-limit, limit);
                 }
             }
@@ -237,10 +214,7 @@ mod tests {
         };
         assert_eq!(fitted(0.0), (10, -100, 0), "without regularisation");
         let regularised = fitted(RIDGE * cases.len() as f64);
-        assert!(
-            regularised.0 == 10 && regularised.1 > -30,
-            "{regularised:?}"
-        );
+        assert!(regularised.0 == 10 && regularised.1 > -30, "{regularised:?}");
     }
 
     #[test]

@@ -32,11 +32,7 @@ type Values = fn(role: usize, square: usize) -> i16;
 
 /// Returns the material net as a `.nnue` file, with piece-square values if `squares`.
 pub fn material_net(squares: bool) -> Vec<u8> {
-    let values: Values = if squares {
-        piece_square
-    } else {
-        piece_anywhere
-    };
+    let values: Values = if squares { piece_square } else { piece_anywhere };
     build(values).to_bytes()
 }
 
@@ -80,11 +76,7 @@ fn layers(l1: usize) -> Head {
 /// opponent's.
 fn row_value(values: Values, piece_row: usize) -> i16 {
     let (kind, square) = (piece_row / 64, piece_row % 64);
-    if kind % 2 == 0 {
-        values(kind / 2, square)
-    } else {
-        -values(kind / 2, square ^ 63)
-    }
+    if kind % 2 == 0 { values(kind / 2, square) } else { -values(kind / 2, square ^ 63) }
 }
 
 /// Material value, the same on every square.
@@ -167,10 +159,7 @@ mod tests {
                 let (board, us) = (game.board(), game.turn());
                 let value = evaluate(&net, board, us);
                 let expected = direct(values, board, us).clamp(-HALF_SPAN, HALF_SPAN);
-                assert!(
-                    (value - expected).abs() <= 2,
-                    "{value} for {expected}: {board}"
-                );
+                assert!((value - expected).abs() <= 2, "{value} for {expected}: {board}");
             }
         }
     }

@@ -27,9 +27,7 @@ pub fn quantise(model: &Model, output_scale: f32) -> Network {
     let (transformer, heads) = net.parameters_mut();
     let rounded = |weight: f32| (weight * ACTIVATION_ONE).round() as i16;
     let biases = transformer.biases_mut().iter_mut();
-    biases
-        .zip(&model.dense.transformer_bias)
-        .for_each(|(out, &bias)| *out = rounded(bias));
+    biases.zip(&model.dense.transformer_bias).for_each(|(out, &bias)| *out = rounded(bias));
     let (l1, set) = (model.architecture.l1, model.architecture.features.set());
     for king in 0..set.kings {
         for piece_row in 0..set.piece_rows() {
@@ -70,10 +68,7 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
     let of_stack = |number: usize, weights: &[f32], biases: &[f32]| {
         let LayerShape { inputs, outputs } = layers[number];
         let rows = outputs * stack..outputs * (stack + 1);
-        (
-            weights[inputs * rows.start..inputs * rows.end].to_vec(),
-            biases[rows].to_vec(),
-        )
+        (weights[inputs * rows.start..inputs * rows.end].to_vec(), biases[rows].to_vec())
     };
     let (mut weights1, biases1) = of_stack(0, &dense.l1_weight, &dense.l1_bias);
     let (weights2, biases2) = of_stack(1, &dense.l2_weight, &dense.l2_bias);
@@ -81,18 +76,14 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
     let mut integers1 = hidden_bias(&biases1);
     if let Topology::Skip { .. } = model.architecture.topology {
         // The skip output is not truncated, and has the scale of the output.
-        integers1[SKIP] =
-            (biases1[SKIP] * ACTIVATION_ONE * WEIGHT_ONE * output_scale).round() as i32;
+        integers1[SKIP] = (biases1[SKIP] * ACTIVATION_ONE * WEIGHT_ONE * output_scale).round() as i32;
         let row = weights1.chunks_exact_mut(layers[0].inputs).nth(SKIP);
         row.into_iter().flatten().for_each(|w| *w *= output_scale);
     }
     let first_one = first_weight_one(model.architecture.activation);
     let output_bias = (biases3[0] * output_one).round() as i32;
     let [first, second, output] = layers;
-    let (rows1, rows2) = (
-        rounded_rows(first, &weights1, first_one),
-        rounded_rows(second, &weights2, WEIGHT_ONE),
-    );
+    let (rows1, rows2) = (rounded_rows(first, &weights1, first_one), rounded_rows(second, &weights2, WEIGHT_ONE));
     let rows3 = rounded_rows(output, &weights3, output_one / ACTIVATION_ONE);
     Head::from_layers([
         Dense::new(first, integers1, &rows1),
@@ -106,10 +97,7 @@ fn quantised_head(model: &Model, stack: usize, output_scale: f32) -> Head {
 fn hidden_bias(weights: &[f32]) -> Vec<i32> {
     let half = WEIGHT_ONE / 2.0;
     let one = ACTIVATION_ONE * WEIGHT_ONE;
-    weights
-        .iter()
-        .map(|w| (w * one + half).round() as i32)
-        .collect()
+    weights.iter().map(|w| (w * one + half).round() as i32).collect()
 }
 
 /// Quantises rows of weights and pads them with zeros to the row length of the file.
@@ -188,12 +176,7 @@ mod tests {
         // The rounding error grows with the root of the number of inputs.
         let max_mean = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
         // Products are truncated to integers, and max_mean products are small.
-        let max_mean = max_mean
-            * if architecture.activation == Activation::Pairwise {
-                1.3
-            } else {
-                1.0
-            };
+        let max_mean = max_mean * if architecture.activation == Activation::Pairwise { 1.3 } else { 1.0 };
         assert!(report.mean < max_mean, "{report}");
         let fitted = export(&model, 1.0, &test_records());
         let after = ExportReport::of((&model, 1.0), &fitted, &test_records(), Loss::SQUARES);

@@ -44,12 +44,7 @@ pub struct LayerReport {
 
 impl ExportReport {
     /// Compares both nets on `records`: the outputs, with the float model times `output_scale`, and the losses.
-    pub fn of(
-        (model, output_scale): (&Model, f32),
-        net: &Network,
-        records: &[Record],
-        loss: Loss,
-    ) -> Self {
+    pub fn of((model, output_scale): (&Model, f32), net: &Network, records: &[Record], loss: Loss) -> Self {
         let mut report = Self {
             positions: records.len(),
             mean: 0.0,
@@ -95,11 +90,7 @@ impl ExportReport {
 
     fn add_units(&mut self, trace: &Trace) {
         let [hidden1, hidden2] = &trace.hidden;
-        for (layer, units) in self
-            .layers
-            .iter_mut()
-            .zip([&trace.inputs, hidden1, hidden2])
-        {
+        for (layer, units) in self.layers.iter_mut().zip([&trace.inputs, hidden1, hidden2]) {
             layer.add(units);
         }
     }
@@ -107,12 +98,7 @@ impl ExportReport {
 
 impl LayerReport {
     fn new(name: &'static str, max: u8) -> Self {
-        Self {
-            name,
-            max,
-            counts: Vec::new(),
-            positions: 0,
-        }
+        Self { name, max, counts: Vec::new(), positions: 0 }
     }
 
     fn add(&mut self, units: &[u8]) {

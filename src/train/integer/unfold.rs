@@ -30,9 +30,7 @@ pub fn unfold(net: &Network, architecture: Architecture, output_scale: f32) -> M
             }
         }
         for real in real.chunks_exact_mut(l1) {
-            real.iter_mut()
-                .zip(&*factor)
-                .for_each(|(real, factor)| *real -= factor);
+            real.iter_mut().zip(&*factor).for_each(|(real, factor)| *real -= factor);
         }
     }
     model
@@ -44,10 +42,7 @@ fn unfold_psqt(net: &Network, output_scale: f32, model: &mut Model) {
     if width == 0 {
         return;
     }
-    let blocks = model
-        .dense
-        .psqt
-        .chunks_exact_mut(psqt::block(model.architecture));
+    let blocks = model.dense.psqt.chunks_exact_mut(psqt::block(model.architecture));
     for (piece_row, block) in blocks.enumerate() {
         let (real, factor) = block.split_at_mut(set.kings * width);
         for (king, real) in real.chunks_exact_mut(width).enumerate() {
@@ -80,27 +75,20 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
         let row = |layer: &Dense| (layer.shape().row(), layer.shape().inputs);
         let rows = of_layer(number).flat_map(|layer| {
             let (row, inputs) = row(layer);
-            layer
-                .weights()
-                .chunks_exact(row)
-                .flat_map(move |row| &row[..inputs])
+            layer.weights().chunks_exact(row).flat_map(move |row| &row[..inputs])
         });
         rows.map(|&weight| f32::from(weight) / one).collect()
     };
     let first_one = WEIGHT_ONE * ACTIVATION_ONE / input_one(net.architecture().activation);
     let transformer = net.transformer().biases().iter();
     let mut dense = DenseParameters {
-        transformer_bias: transformer
-            .map(|&bias| f32::from(bias) / ACTIVATION_ONE)
-            .collect(),
+        transformer_bias: transformer.map(|&bias| f32::from(bias) / ACTIVATION_ONE).collect(),
         l1_weight: weight(0, first_one),
         l1_bias: bias(0),
         l2_weight: weight(1, WEIGHT_ONE),
         l2_bias: bias(1),
         output_weight: weight(2, output_one / ACTIVATION_ONE),
-        output_bias: of_layer(2)
-            .map(|layer| layer.biases()[0] as f32 / output_one)
-            .collect(),
+        output_bias: of_layer(2).map(|layer| layer.biases()[0] as f32 / output_one).collect(),
         psqt: psqt::zeros(*net.architecture()),
     };
     if let Topology::Skip { .. } = net.architecture().topology {
@@ -111,9 +99,7 @@ fn dense_of(net: &Network, output_scale: f32) -> DenseParameters {
 
 /// Dequantises the skip output, which has the scale of the output and no rounding offset.
 fn unfold_skip(net: &Network, output_scale: f32, dense: &mut DenseParameters) {
-    let rows = dense
-        .l1_weight
-        .chunks_exact_mut(net.architecture().inputs());
+    let rows = dense.l1_weight.chunks_exact_mut(net.architecture().inputs());
     for row in rows.skip(SKIP).step_by(SKIP + 1) {
         row.iter_mut().for_each(|weight| *weight /= output_scale);
     }
@@ -138,13 +124,9 @@ mod tests {
             check_round_trip(architecture, 1.0);
         }
         check_round_trip(Architecture::HALF_KP, 0.6);
-        let with_skip =
-            shapes::all().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
+        let with_skip = shapes::all().filter(|shape| matches!(shape.topology, Topology::Skip { .. }));
         let with_skip = with_skip.min_by_key(|shape| shape.l1);
-        check_round_trip(
-            with_skip.expect("a trainable shape has a skip connection"),
-            0.6,
-        );
+        check_round_trip(with_skip.expect("a trainable shape has a skip connection"), 0.6);
     }
 
     fn check_round_trip(architecture: Architecture, scale: f32) {

@@ -20,10 +20,7 @@ pub struct Average {
 impl Average {
     /// Starts a mean with one model.
     pub fn of(model: &Model) -> Self {
-        let mut average = Self {
-            model: Model::zeros(model.architecture),
-            count: 0,
-        };
+        let mut average = Self { model: Model::zeros(model.architecture), count: 0 };
         average.add(model);
         average
     }
@@ -39,13 +36,9 @@ impl Average {
             }
         };
         let table = self.model.transformer.par_chunks_mut(RUN);
-        table
-            .zip(model.transformer.par_chunks(RUN))
-            .for_each(|(means, values)| towards(means, values));
+        table.zip(model.transformer.par_chunks(RUN)).for_each(|(means, values)| towards(means, values));
         let dense = self.model.dense.tensors_mut().into_iter();
-        dense
-            .zip(model.dense.tensors())
-            .for_each(|(means, values)| towards(means, values));
+        dense.zip(model.dense.tensors()).for_each(|(means, values)| towards(means, values));
     }
 }
 
@@ -58,9 +51,7 @@ mod tests {
     #[test]
     fn averaged_models_have_equal_weight() {
         let mut rng = SplitMix64::new(8);
-        let models: Vec<Model> = (0..3)
-            .map(|_| Model::initial(&mut rng, Architecture::HALF_KP, 0.1))
-            .collect();
+        let models: Vec<Model> = (0..3).map(|_| Model::initial(&mut rng, Architecture::HALF_KP, 0.1)).collect();
         let mut average = Average::of(&models[0]);
         models[1..].iter().for_each(|model| average.add(model));
         assert_eq!(average.count, 3);

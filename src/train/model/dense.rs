@@ -45,11 +45,7 @@ const AT_LIMIT: f32 = 0.999;
 fn limits(architecture: Architecture, output_scale: f32) -> [f32; 3] {
     let hidden = 127.0 / WEIGHT_ONE;
     let first = hidden * input_one(architecture.activation) / ACTIVATION_ONE;
-    [
-        first,
-        hidden,
-        127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale),
-    ]
+    [first, hidden, 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale)]
 }
 
 impl DenseParameters {
@@ -79,9 +75,7 @@ impl DenseParameters {
             let span = (inputs as f32).sqrt().recip();
             let (first, others) = weights.split_at_mut(weights.len() / architecture.buckets);
             first.fill_with(|| span * uniform(rng));
-            others
-                .chunks_exact_mut(first.len())
-                .for_each(|other| other.copy_from_slice(first));
+            others.chunks_exact_mut(first.len()).for_each(|other| other.copy_from_slice(first));
         };
         let [first, second, output] = architecture.layers();
         fill(&mut dense.l1_weight, first.inputs);
@@ -141,11 +135,7 @@ impl DenseParameters {
     pub fn clip(&mut self, architecture: Architecture, output_scale: f32) {
         let limits = limits(architecture, output_scale);
         let [first_limit, ..] = limits;
-        let tensors = [
-            &mut self.l1_weight,
-            &mut self.l2_weight,
-            &mut self.output_weight,
-        ];
+        let tensors = [&mut self.l1_weight, &mut self.l2_weight, &mut self.output_weight];
         for (weights, limit) in tensors.into_iter().zip(limits) {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
         }

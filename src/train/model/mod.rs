@@ -59,15 +59,8 @@ impl Model {
     /// Returns a row of the transformer as in the exported net: real plus factor.
     pub fn row(&self, piece_row: usize, king: usize) -> impl Iterator<Item = f32> + '_ {
         let is_rounded = self.rounding.is_some();
-        transformer::folded(&self.transformer, self.architecture, piece_row, king).map(
-            move |weight| {
-                if is_rounded {
-                    rounding::row_weight(weight)
-                } else {
-                    weight
-                }
-            },
-        )
+        transformer::folded(&self.transformer, self.architecture, piece_row, king)
+            .map(move |weight| if is_rounded { rounding::row_weight(weight) } else { weight })
     }
 
     /// Returns the dense parameters, rounded if `rounding` is set.
@@ -96,9 +89,7 @@ impl Model {
         let side = |side: usize| -> f32 {
             let value = |&row: &u16| {
                 let (piece_row, king) = (usize::from(row) / kings, usize::from(row) % kings);
-                psqt::folded(&self.dense.psqt, architecture, piece_row, king)
-                    .nth(stack)
-                    .unwrap_or_default()
+                psqt::folded(&self.dense.psqt, architecture, piece_row, king).nth(stack).unwrap_or_default()
             };
             active.side(side).iter().map(value).sum()
         };
@@ -115,11 +106,7 @@ impl Model {
         let hidden2 = affine(second, stack, (&dense.l2_weight, &dense.l2_bias), &inputs2);
         let weights = (&dense.output_weight[..], &dense.output_bias[..]);
         let output = affine(last, stack, weights, &clipped(&hidden2))[0] + skip;
-        LayerSums {
-            hidden1,
-            hidden2,
-            output,
-        }
+        LayerSums { hidden1, hidden2, output }
     }
 
     /// Returns the inputs of the second layer and the skip output, from the sums of the first layer.
@@ -170,12 +157,7 @@ pub(super) struct LayerSums {
 }
 
 /// Applies the affine layer of stack `stack`; weights and biases are those of all stacks.
-fn affine(
-    layer: LayerShape,
-    stack: usize,
-    (weights, biases): (&[f32], &[f32]),
-    inputs: &[f32],
-) -> Vec<f32> {
+fn affine(layer: LayerShape, stack: usize, (weights, biases): (&[f32], &[f32]), inputs: &[f32]) -> Vec<f32> {
     let dot = |row: &[f32]| -> f32 { row.iter().zip(inputs).map(|(w, x)| w * x).sum() };
     let first = stack * layer.outputs;
     let rows = weights.chunks_exact(layer.inputs).skip(first);

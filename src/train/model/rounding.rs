@@ -28,8 +28,7 @@ impl Rounding {
         let first_one = first_weight_one(architecture.activation);
         let [first, ..] = architecture.layers();
         for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs).enumerate() {
-            let skips = matches!(architecture.topology, Topology::Skip { .. })
-                && number % first.outputs == SKIP;
+            let skips = matches!(architecture.topology, Topology::Skip { .. }) && number % first.outputs == SKIP;
             let scale = if skips { self.output_scale } else { 1.0 };
             round(row, first_one * scale);
         }

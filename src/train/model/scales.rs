@@ -20,9 +20,7 @@ pub fn input_one(activation: Activation) -> f32 {
     match activation {
         Activation::Crelu => ACTIVATION_ONE,
         // Before truncation to an integer, which subtracts another half on average.
-        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => {
-            ACTIVATION_ONE * ACTIVATION_ONE / 128.0
-        }
+        Activation::Screlu | Activation::Pairwise | Activation::WidePairwise => ACTIVATION_ONE * ACTIVATION_ONE / 128.0,
     }
 }
 

@@ -32,9 +32,7 @@ pub(in crate::train) use of_width;
 
 /// Returns every architecture that can be trained.
 pub fn all() -> impl Iterator<Item = Architecture> {
-    let mut all: Vec<Architecture> = Architecture::own()
-        .filter_map(|own| own.trained())
-        .collect();
+    let mut all: Vec<Architecture> = Architecture::own().filter_map(|own| own.trained()).collect();
     all.dedup();
     all.into_iter()
 }
@@ -51,12 +49,8 @@ fn widths(features: Features) -> Vec<usize> {
 
 /// Returns the trainable shapes as text: `HalfKP of width 128, 256 or 512; ...`.
 pub fn names() -> String {
-    let sets = Features::value_variants()
-        .iter()
-        .map(|&features| (features, widths(features)));
-    let name = |(features, widths): (Features, Vec<usize>)| {
-        format!("{features} of width {}", list(&widths))
-    };
+    let sets = Features::value_variants().iter().map(|&features| (features, widths(features)));
+    let name = |(features, widths): (Features, Vec<usize>)| format!("{features} of width {}", list(&widths));
     sets.map(name).collect::<Vec<_>>().join("; ")
 }
 
@@ -100,9 +94,6 @@ mod tests {
         assert!(all().all(|shape| offered.iter().any(|&of| kind(of) == kind(shape.features))));
         assert!(all().any(|shape| shape.activation == Activation::Screlu));
         assert!(all().all(|shape| Activation::value_variants().contains(&shape.activation)));
-        assert_eq!(
-            names(),
-            "HalfKP of width 256; HalfKAv2_hm of width 256, 1024 or 1536"
-        );
+        assert_eq!(names(), "HalfKP of width 256; HalfKAv2_hm of width 256, 1024 or 1536");
     }
 }

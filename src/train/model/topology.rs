@@ -21,10 +21,7 @@ pub fn squared_and_clipped<const SUMS: usize>(sums: &[f32; SUMS]) -> [f32; SUMS]
 
 /// Backpropagates the deltas of the second layer's inputs to the first layer's sums, except the skip output.
 #[inline(always)]
-pub fn squared_and_clipped_backward<const SUMS: usize>(
-    sums: &[f32; SUMS],
-    deltas: &[f32; SUMS],
-) -> [f32; SUMS] {
+pub fn squared_and_clipped_backward<const SUMS: usize>(sums: &[f32; SUMS], deltas: &[f32; SUMS]) -> [f32; SUMS] {
     let mut out = [0.0; SUMS];
     for unit in 0..SKIP {
         let sum = sums[unit];

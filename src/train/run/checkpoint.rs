@@ -37,10 +37,7 @@ use crate::util::kind::Kind;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
 /// The kind of file that a checkpoint may replace.
-pub const KIND: Kind = Kind {
-    name: "the checkpoint of a training run",
-    is: |head| head.starts_with(MAGIC),
-};
+pub const KIND: Kind = Kind { name: "the checkpoint of a training run", is: |head| head.starts_with(MAGIC) };
 const VERSION: u32 = 2;
 /// Version without weight averages, which is still read.
 const FIRST_VERSION: u32 = 1;
@@ -180,9 +177,7 @@ pub fn bytes(architecture: Architecture, averaged: bool) -> u64 {
 pub fn is_checkpoint(path: &Path) -> Result<bool> {
     let open = || -> io::Result<bool> {
         let mut begin = Vec::new();
-        File::open(path)?
-            .take(MAGIC.len() as u64)
-            .read_to_end(&mut begin)?;
+        File::open(path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
         Ok(begin == MAGIC)
     };
     open().with_context(|| format!("cannot read {}", path.display()))
@@ -207,9 +202,7 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     }
     let version = file.word()?;
     if !(FIRST_VERSION..=VERSION).contains(&version) {
-        bail!(
-            "version {version} is not supported; this program reads {FIRST_VERSION} to {VERSION}"
-        );
+        bail!("version {version} is not supported; this program reads {FIRST_VERSION} to {VERSION}");
     }
     let length = file.word()? as usize;
     if length > MAX_STATE {
@@ -223,18 +216,10 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     let mut model = Model::zeros(architecture);
     let mut moments = Moments::zeros(architecture);
     moments.steps = file.word()?;
-    for table in [
-        &mut model.transformer,
-        &mut moments.first.0,
-        &mut moments.second.0,
-    ] {
+    for table in [&mut model.transformer, &mut moments.first.0, &mut moments.second.0] {
         file.floats(table)?;
     }
-    for dense in [
-        &mut model.dense,
-        &mut moments.first.1,
-        &mut moments.second.1,
-    ] {
+    for dense in [&mut model.dense, &mut moments.first.1, &mut moments.second.1] {
         for tensor in dense.tensors_mut() {
             file.floats(tensor)?;
         }
@@ -258,11 +243,7 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     if file.inner.read(&mut [0])? > 0 {
         bail!("damaged: data after the end");
     }
-    let parameters = Parameters {
-        model,
-        moments,
-        average,
-    };
+    let parameters = Parameters { model, moments, average };
     Ok((state, parameters, records))
 }
 
@@ -359,8 +340,7 @@ mod tests {
         let (activation, buckets) = (architecture.activation, architecture.buckets);
         let (king_buckets, psqt) = (features.set().kings, architecture.psqt > 0);
         let name = format!("{king_buckets}-{l1}-{activation}-{buckets}-{psqt}");
-        let folder =
-            std::env::temp_dir().join(format!("zoothera-checkpoint-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("zoothera-checkpoint-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("run.checkpoint");
         let model = Model::initial(&mut SplitMix64::new(1), architecture, 0.1);
@@ -383,13 +363,7 @@ mod tests {
                 ..Config::default()
             },
             shown: 5000,
-            bookmark: Some(Bookmark {
-                fingerprint: u64::MAX,
-                window: 1,
-                shown: 2,
-                chunk: 3,
-                skip: 4,
-            }),
+            bookmark: Some(Bookmark { fingerprint: u64::MAX, window: 1, shown: 2, chunk: 3, skip: 4 }),
             averaged: 2,
             recent: (0.1, 3),
             seconds: 1.5,
@@ -405,13 +379,8 @@ mod tests {
         let records = vec![bytemuck::Zeroable::zeroed(); 3];
         let mut average = Average::of(&model);
         average.add(&Model::zeros(architecture));
-        let contents = Contents {
-            state: &state,
-            model: &model,
-            moments: &moments,
-            average: Some(&average),
-            records: &records,
-        };
+        let contents =
+            Contents { state: &state, model: &model, moments: &moments, average: Some(&average), records: &records };
         write(&path, contents).unwrap();
         assert!(is_checkpoint(&path).unwrap());
         let size = std::fs::metadata(&path).unwrap().len();
@@ -427,10 +396,7 @@ mod tests {
         let result = parameters.into_result();
         assert_eq!(result.dense.l1_bias[3], model.dense.l1_bias[3] / 2.0);
 
-        let mut file = std::fs::OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .unwrap();
+        let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(&[0]).unwrap();
         let error = format!("{:#}", read(&path).err().unwrap());
         assert!(error.contains("data after the end"), "{error}");

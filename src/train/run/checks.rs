@@ -27,11 +27,7 @@ pub fn check_outputs(config: &Config, inputs: &[&Path], resume: bool) -> Result<
     }
     checkpoint::KIND.check(&old_checkpoint(&outputs[1]))?;
     let folder = config.out.parent().unwrap_or(Path::new("."));
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // New files coexist with the old ones until they are complete.
     let resumed = resume && outputs[1].exists();
     let needed = needed_bytes(config)? * if resumed { 1 } else { 2 };
@@ -82,9 +78,7 @@ mod tests {
     fn too_little_disk_space_is_an_error() {
         let room = |free| check_room(Path::new("there"), free, 2_000_000_000);
         assert!(room(None).is_ok() && room(Some(2_000_000_000)).is_ok());
-        let error = room(Some(1_990_000_000))
-            .expect_err("too little")
-            .to_string();
+        let error = room(Some(1_990_000_000)).expect_err("too little").to_string();
         assert!(error.contains("there has 1.99 GB left") && error.contains("2.00 GB"));
     }
 

@@ -208,11 +208,7 @@ fn default_threads() -> usize {
 
 /// Default memory in GB. On 64-bit targets it is enough to shuffle a hundred million positions.
 fn default_memory() -> f64 {
-    if cfg!(target_pointer_width = "64") {
-        4.0
-    } else {
-        0.75
-    }
+    if cfg!(target_pointer_width = "64") { 4.0 } else { 0.75 }
 }
 
 /// Settings that may change on resumption, because they do not affect the training.
@@ -225,12 +221,7 @@ impl Overrides {
     /// Fails if the file cannot be read or contains an unknown setting or a wrong value; the message names the line.
     pub fn from_file(path: &Path) -> Result<Self> {
         let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| {
-            format!(
-                "cannot parse {} as a training configuration",
-                path.display()
-            )
-        })
+        toml::from_str(&text).with_context(|| format!("cannot parse {} as a training configuration", path.display()))
     }
 }
 
@@ -266,11 +257,7 @@ impl Config {
         };
         let supported: Vec<String> = error.supported.iter().map(name).collect();
         let supported = shapes::list(&supported);
-        let psqt = if psqt && setting == "buckets" {
-            " and psqt"
-        } else {
-            ""
-        };
+        let psqt = if psqt && setting == "buckets" { " and psqt" } else { "" };
         bail!("{setting} is {found}, but must be {supported} with {features}{psqt}")
     }
 
@@ -352,11 +339,7 @@ impl Config {
 
     /// Returns the weight of the score at the end. Every validation uses it, so that validation losses are comparable.
     pub fn last_lambda(&self) -> f32 {
-        if self.lambda_end < 0.0 {
-            self.lambda
-        } else {
-            self.lambda_end
-        }
+        if self.lambda_end < 0.0 { self.lambda } else { self.lambda_end }
     }
 
     /// Returns the loss function at the end.
@@ -382,9 +365,7 @@ impl Config {
             .filter(|(name, _)| !FREE.contains(&name.as_str()))
             .find(|(name, value)| theirs.get(name) != Some(value))
             .map(|(name, value)| {
-                let other = theirs
-                    .get(&name)
-                    .map_or("absent".into(), ToString::to_string);
+                let other = theirs.get(&name).map_or("absent".into(), ToString::to_string);
                 format!("{name} is {value} in the settings and {other} in the checkpoint")
             })
     }
@@ -400,10 +381,7 @@ mod tests {
             "files = ['a.bin']\nsampled = ['b.bin']\nmillions = 7\nlambda = 0.5\nloss = 'bce'\nany-position = true",
         )
         .unwrap();
-        let line = Overrides {
-            lambda: Some(0.9),
-            ..Overrides::default()
-        };
+        let line = Overrides { lambda: Some(0.9), ..Overrides::default() };
         let both = line.or(file);
         let config = both.resolved();
         assert_eq!(both.files, [PathBuf::from("a.bin")]);
@@ -434,10 +412,7 @@ mod tests {
             ("loss-exponent", "loss-exponent = 0.5"),
             ("l1", "l1 = 300"),
             ("king-buckets is 5, but must be 64", "king-buckets = 5"),
-            (
-                "king-buckets is 5, but must be 1, 4, 8, 16 or 32",
-                "features = 'half-kav2-hm'\nking-buckets = 5",
-            ),
+            ("king-buckets is 5, but must be 1, 4, 8, 16 or 32", "features = 'half-kav2-hm'\nking-buckets = 5"),
             ("psqt is true", "psqt = true"),
             (
                 "buckets is 1, but must be 8 with HalfKAv2_hm and psqt",

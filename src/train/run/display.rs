@@ -42,11 +42,7 @@ pub struct Status<'a> {
 impl RunDisplay {
     /// Creates a display for this process's standard error.
     pub fn new() -> Self {
-        Self {
-            terminal: supports_escapes(&stderr()),
-            drawn: Instant::now(),
-            open: false,
-        }
+        Self { terminal: supports_escapes(&stderr()), drawn: Instant::now(), open: false }
     }
 
     /// Draws the moving line, if standard error is a terminal and [`PERIOD`] has passed.

@@ -40,16 +40,10 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     check_distinct(&outputs, &[&args.checkpoint])?;
     let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
     let scale = args.output_scale.unwrap_or(state.config.output_scale);
-    let mut model = if args.last {
-        parameters.model
-    } else {
-        parameters.into_result()
-    };
+    let mut model = if args.last { parameters.model } else { parameters.into_result() };
     let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
     let rounding = schedule::rounding(&state.config, elapsed);
-    model.rounding = rounding.map(|_| Rounding {
-        output_scale: scale,
-    });
+    model.rounding = rounding.map(|_| Rounding { output_scale: scale });
     let net = export(&model, scale, &records);
     write_net(&args.out, &net)?;
     if let Some(path) = &args.plot {

@@ -48,29 +48,11 @@ pub struct LossArgs {
 /// # Errors
 /// Fails if a net or a file cannot be read, or a file has no position to measure; the error names it.
 pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
-    ensure!(
-        args.scale > 0.0 && args.scale.is_finite(),
-        "scale is {}, but must be more than 0",
-        args.scale
-    );
-    ensure!(
-        (0.0..=1.0).contains(&args.lambda),
-        "lambda is {}, but must be between 0 and 1",
-        args.lambda
-    );
-    let loss = Loss {
-        kind: LossKind::Mse,
-        lambda: args.lambda,
-        scale: args.scale,
-        exponent: 2.0,
-        sparsity: 0.0,
-    };
+    ensure!(args.scale > 0.0 && args.scale.is_finite(), "scale is {}, but must be more than 0", args.scale);
+    ensure!((0.0..=1.0).contains(&args.lambda), "lambda is {}, but must be between 0 and 1", args.lambda);
+    let loss = Loss { kind: LossKind::Mse, lambda: args.lambda, scale: args.scale, exponent: 2.0, sparsity: 0.0 };
     let mut nets = nets(&args.net, args.threads)?;
-    writeln!(
-        out,
-        "{:>12} {:>12} {:>10}  net, file",
-        "positions", "loss / 1e-6", "units"
-    )?;
+    writeln!(out, "{:>12} {:>12} {:>10}  net, file", "positions", "loss / 1e-6", "units")?;
     for path in &args.files {
         for net in &mut nets {
             net.clear();
@@ -98,11 +80,7 @@ fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
         let file = label.file();
         let name = file.display().to_string();
         let network = Network::from_file(file).with_context(|| format!("cannot use {name}"))?;
-        Ok(Measured::new(
-            name,
-            &label.judge(Arc::new(network)),
-            threads,
-        ))
+        Ok(Measured::new(name, &label.judge(Arc::new(network)), threads))
     };
     labels.iter().map(measured).collect()
 }
@@ -137,9 +115,8 @@ impl Measured {
         let share = batch.pieces.len().div_ceil(self.labellers.len()).max(1);
         let values: Vec<i32> = std::thread::scope(|scope| {
             let jobs = self.labellers.iter_mut().zip(batch.pieces.chunks(share));
-            let running: Vec<_> = jobs
-                .map(|(labeller, pieces)| scope.spawn(|| labeller.label(pieces.iter())))
-                .collect();
+            let running: Vec<_> =
+                jobs.map(|(labeller, pieces)| scope.spawn(|| labeller.label(pieces.iter()))).collect();
             let values = running.into_iter().flat_map(|job| match job.join() {
                 Ok(values) => values,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -155,11 +132,7 @@ impl Measured {
     }
 
     fn write(&self, path: &Path, out: &mut impl Write) -> Result<()> {
-        ensure!(
-            self.positions > 0,
-            "{} has no positions with a score within --max-score",
-            path.display()
-        );
+        ensure!(self.positions > 0, "{} has no positions with a score within --max-score", path.display());
         let mean = |sum: f64| sum / self.positions as f64;
         writeln!(
             out,

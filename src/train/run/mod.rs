@@ -120,10 +120,7 @@ fn train<const L1: usize>(start: (RunState, Parameters), options: Options) -> Re
 /// Returns the files named in the settings, sampled ones first.
 fn sources(settings: &Overrides) -> Vec<Source> {
     let of = |paths: &[PathBuf], sampled| {
-        let source = |path: &PathBuf| Source {
-            path: path.clone(),
-            sampled,
-        };
+        let source = |path: &PathBuf| Source { path: path.clone(), sampled };
         paths.iter().map(source).collect::<Vec<_>>()
     };
     [of(&settings.sampled, true), of(&settings.files, false)].concat()
@@ -136,10 +133,7 @@ fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
     let min_memory = own + stream::MIN_MEMORY;
     if memory < min_memory {
         let min_memory = min_memory as f64 / 1e9;
-        bail!(
-            "memory is {} GB, but training a net of this shape needs at least {min_memory:.3} GB",
-            config.memory
-        );
+        bail!("memory is {} GB, but training a net of this shape needs at least {min_memory:.3} GB", config.memory);
     }
     Ok(Options {
         sources,
@@ -174,10 +168,6 @@ fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
     } else {
         format!("about {all} training positions, {window} of them in memory at a time")
     };
-    eprintln!(
-        "{:6.1} s  {shown}, {} held out",
-        started.elapsed().as_secs_f64(),
-        held_out.len()
-    );
+    eprintln!("{:6.1} s  {shown}, {} held out", started.elapsed().as_secs_f64(), held_out.len());
     Ok((stream, held_out))
 }

@@ -16,10 +16,7 @@ const LOG_HEADER: &str = "positions\ttrain\theld_out\trate\tlambda\tseconds\n";
 /// Title of every picture, after the name of the net.
 const PICTURE_TITLE: &str = "loss by positions shown";
 /// The kind of file that a log may replace.
-pub const LOG: Kind = Kind {
-    name: "the log of a training run",
-    is: |head| head.starts_with(LOG_HEADER.as_bytes()),
-};
+pub const LOG: Kind = Kind { name: "the log of a training run", is: |head| head.starts_with(LOG_HEADER.as_bytes()) };
 /// The kind of file that a picture may replace.
 pub const PICTURE: Kind = Kind {
     name: "the plot of a training run",
@@ -54,8 +51,7 @@ pub fn keep_old(checkpoint: &Path) -> Result<()> {
         checkpoint.display(),
         old.display()
     );
-    std::fs::rename(checkpoint, &old)
-        .with_context(|| format!("cannot rename {}", checkpoint.display()))
+    std::fs::rename(checkpoint, &old).with_context(|| format!("cannot rename {}", checkpoint.display()))
 }
 
 /// Returns the new name for the checkpoint of an older run.
@@ -71,9 +67,7 @@ pub fn write_net(path: &Path, net: &Network) -> Result<()> {
 
 /// Writes the log and the picture next to the net.
 pub fn write_curves(out: &Path, history: &[Validation]) -> Result<()> {
-    write_over(&beside(out, "tsv"), &LOG, |file| {
-        file.write_all(log_of(history).as_bytes())
-    })?;
+    write_over(&beside(out, "tsv"), &LOG, |file| file.write_all(log_of(history).as_bytes()))?;
     write_picture(&beside(out, "svg"), out, history)
 }
 

@@ -27,10 +27,7 @@ pub fn svg(title: &str, history: &[Validation]) -> String {
         escaped(title)
     );
     if let (Some(range), Some(last)) = (both_range(history), history.last()) {
-        let frame = Canvas {
-            range,
-            end: millions(last).max(1e-9),
-        };
+        let frame = Canvas { range, end: millions(last).max(1e-9) };
         frame.axes(&mut out);
         let train = history.iter().map(|r| (millions(r), r.train));
         frame.curve(&mut out, "#999999", train);
@@ -110,10 +107,7 @@ impl Canvas {
     /// Label and final value of each curve.
     fn names(&self, out: &mut String, last: &Validation) {
         let (train, held_out) = (last.train, f64::from(last.held_out));
-        let (mut high, mut low) = (
-            (train, "training", "#777777"),
-            (held_out, "held out", "#1f5fbf"),
-        );
+        let (mut high, mut low) = ((train, "training", "#777777"), (held_out, "held out", "#1f5fbf"));
         if held_out > train {
             std::mem::swap(&mut high, &mut low);
         }
@@ -137,20 +131,10 @@ fn round_numbers(low: f64, high: f64) -> Vec<(f64, String)> {
         return Vec::new();
     }
     let power = 10_f64.powf(rough.log10().floor());
-    let step = power
-        * [1.0, 2.0, 5.0]
-            .into_iter()
-            .find(|step| step * power >= rough)
-            .unwrap_or(10.0);
+    let step = power * [1.0, 2.0, 5.0].into_iter().find(|step| step * power >= rough).unwrap_or(10.0);
     let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
-    let (first, last) = (
-        (low / step).ceil() as i64,
-        (high / step + 1e-9).floor() as i64,
-    );
-    (first..=last)
-        .map(|number| number as f64 * step)
-        .map(|value| (value, format!("{value:.decimals$}")))
-        .collect()
+    let (first, last) = ((low / step).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    (first..=last).map(|number| number as f64 * step).map(|value| (value, format!("{value:.decimals$}"))).collect()
 }
 
 /// Returns round losses for a logarithmic axis: evenly spaced within a factor of 8, else 1, 2 and 5 of every decade.
@@ -197,18 +181,9 @@ mod tests {
 
     #[test]
     fn axes_have_round_numbers() {
-        assert_eq!(
-            texts(&round_numbers(0.0, 500.0)),
-            ["0", "100", "200", "300", "400", "500"]
-        );
-        assert_eq!(
-            texts(&round_losses(0.00267, 0.00739)),
-            ["0.003", "0.004", "0.005", "0.006", "0.007"]
-        );
-        assert_eq!(
-            texts(&round_losses(0.0004, 0.023)),
-            ["0.0005", "0.001", "0.002", "0.005", "0.01", "0.02"]
-        );
+        assert_eq!(texts(&round_numbers(0.0, 500.0)), ["0", "100", "200", "300", "400", "500"]);
+        assert_eq!(texts(&round_losses(0.00267, 0.00739)), ["0.003", "0.004", "0.005", "0.006", "0.007"]);
+        assert_eq!(texts(&round_losses(0.0004, 0.023)), ["0.0005", "0.001", "0.002", "0.005", "0.01", "0.02"]);
         assert!(round_numbers(1.0, 1.0).is_empty());
     }
 
@@ -220,14 +195,7 @@ mod tests {
                 .iter()
                 .map(|name| {
                     let line = picture.lines().find(|line| line.contains(name)).unwrap();
-                    line.split("y=\"")
-                        .nth(1)
-                        .unwrap()
-                        .split('"')
-                        .next()
-                        .unwrap()
-                        .parse()
-                        .unwrap()
+                    line.split("y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
                 })
                 .collect();
             assert!((heights[0] - heights[1]).abs() >= LINE - 0.2, "{heights:?}");

@@ -49,12 +49,7 @@ pub fn text(history: &[Validation]) -> String {
         let _ = writeln!(out, "{value:9.6} |{}", line.trim_end());
     }
     let _ = writeln!(out, "{:>10}+{}", "", "-".repeat(COLUMNS));
-    let _ = writeln!(
-        out,
-        "{:>11}t training loss, * held out, over {:.1} million positions",
-        "",
-        millions(end)
-    );
+    let _ = writeln!(out, "{:>11}t training loss, * held out, over {:.1} million positions", "", millions(end));
     out
 }
 
@@ -63,9 +58,7 @@ pub(super) fn millions(report: &Validation) -> f64 {
 }
 
 pub(super) fn both_range(history: &[Validation]) -> Option<Range> {
-    let values = history
-        .iter()
-        .flat_map(|report| [report.train, f64::from(report.held_out)]);
+    let values = history.iter().flat_map(|report| [report.train, f64::from(report.held_out)]);
     Range::of(values)
 }
 
@@ -94,11 +87,7 @@ impl Range {
 
     /// Returns the position of a value in the range, 0 to 1.
     pub(super) fn place(&self, value: f64) -> f64 {
-        if value > 0.0 {
-            ((value.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        if value > 0.0 { ((value.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     /// Returns the value at a position in the range.

@@ -20,26 +20,15 @@ impl Elapsed {
     /// Returns the progress after `shown` positions and `seconds` of training: by positions or by the clock, whichever
     /// is greater.
     pub fn after(config: &Config, shown: u64, seconds: f64) -> Self {
-        let by_clock = if config.minutes > 0.0 {
-            seconds / (60.0 * config.minutes)
-        } else {
-            0.0
-        };
+        let by_clock = if config.minutes > 0.0 { seconds / (60.0 * config.minutes) } else { 0.0 };
         let millions = millions(shown);
-        Self {
-            done: (millions / config.millions).max(by_clock) as f32,
-            millions,
-        }
+        Self { done: (millions / config.millions).max(by_clock) as f32, millions }
     }
 }
 
 /// Returns the learning rate.
 pub fn rate(config: &Config, at: Elapsed) -> f32 {
-    let risen = if at.millions < config.warm_up {
-        (at.millions / config.warm_up) as f32
-    } else {
-        1.0
-    };
+    let risen = if at.millions < config.warm_up { (at.millions / config.warm_up) as f32 } else { 1.0 };
     config.rate * risen * fallen(config, at)
 }
 
@@ -73,9 +62,7 @@ pub fn averaged(config: &Config, at: Elapsed) -> u32 {
 pub fn rounding(config: &Config, at: Elapsed) -> Option<Rounding> {
     let begins = 1.0 - config.rounded;
     let is_rounded = config.rounded > 0.0 && f64::from(at.done) >= begins;
-    is_rounded.then_some(Rounding {
-        output_scale: config.output_scale,
-    })
+    is_rounded.then_some(Rounding { output_scale: config.output_scale })
 }
 
 /// Returns the weight of the score.

@@ -46,11 +46,7 @@ pub struct Session<const L1: usize> {
 
 impl<const L1: usize> Session<L1> {
     /// Starts or resumes a run. The stream must be at the state's bookmark.
-    pub fn begin(
-        (state, parameters): (RunState, Parameters),
-        stream: Stream,
-        held_out: Vec<Record>,
-    ) -> Result<Self> {
+    pub fn begin((state, parameters): (RunState, Parameters), stream: Stream, held_out: Vec<Record>) -> Result<Self> {
         let config = &state.config;
         let settings = OptimiserSettings {
             real_rate: config.real_rate,
@@ -103,20 +99,12 @@ impl<const L1: usize> Session<L1> {
             if !loss.is_finite() {
                 return Err(self.diverged(&divergence(loss.into(), 0.0).unwrap_or_default()));
             }
-            self.display.tick(status(
-                &self.state,
-                self.elapsed(),
-                (self.started, self.shown_here),
-                loss,
-            ));
+            self.display.tick(status(&self.state, self.elapsed(), (self.started, self.shown_here), loss));
             let passed = |period: f64| {
                 let periods = |shown: u64| (millions(shown) / period) as u64;
                 period > 0.0 && periods(before) != periods(self.state.shown)
             };
-            let (validate, keep) = (
-                passed(self.state.config.every),
-                passed(self.state.config.checkpoint_every),
-            );
+            let (validate, keep) = (passed(self.state.config.every), passed(self.state.config.checkpoint_every));
             if validate {
                 self.validate()?;
             }
@@ -176,8 +164,7 @@ impl<const L1: usize> Session<L1> {
     fn validate(&mut self) -> Result<()> {
         let (elapsed, state) = (self.elapsed(), &mut self.state);
         self.trainer.loss.lambda = state.config.last_lambda();
-        self.trainer
-            .round(schedule::rounding(&state.config, elapsed));
+        self.trainer.round(schedule::rounding(&state.config, elapsed));
         let (sum, count) = std::mem::take(&mut state.recent);
         let validation = Validation {
             shown: state.shown,
@@ -286,12 +273,7 @@ fn spread(records: &[Record], max: usize) -> Vec<Record> {
 }
 
 /// Returns the progress for the display.
-fn status<'a>(
-    state: &'a RunState,
-    elapsed: Elapsed,
-    (started, shown_here): (Instant, u64),
-    loss: f32,
-) -> Status<'a> {
+fn status<'a>(state: &'a RunState, elapsed: Elapsed, (started, shown_here): (Instant, u64), loss: f32) -> Status<'a> {
     let done = f64::from(elapsed.done).min(1.0);
     let here = started.elapsed().as_secs_f64();
     Status {

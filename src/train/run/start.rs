@@ -69,11 +69,7 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
     if let Some(difference) = difference(model.architecture, configured) {
         bail!("the initial net has {difference}");
     }
-    Ok(Parameters {
-        model,
-        moments: Moments::zeros(configured),
-        average: None,
-    })
+    Ok(Parameters { model, moments: Moments::zeros(configured), average: None })
 }
 
 /// Describes the first difference between the initial net's shape and the configured one, with the option to use.
@@ -83,21 +79,11 @@ fn difference(found: Architecture, configured: Architecture) -> Option<String> {
     };
     if found.activation != configured.activation {
         let option = format!("activation {}", found.activation);
-        return Some(part(
-            "activation",
-            &found.activation,
-            &configured.activation,
-            &option,
-        ));
+        return Some(part("activation", &found.activation, &configured.activation, &option));
     }
     if found.l1 != configured.l1 {
         let option = format!("l1 {}", found.l1);
-        return Some(part(
-            "accumulator width",
-            &found.l1,
-            &configured.l1,
-            &option,
-        ));
+        return Some(part("accumulator width", &found.l1, &configured.l1, &option));
     }
     let sets = [found.features, configured.features].map(Features::set);
     if sets[0].code == sets[1].code && sets[0].kings != sets[1].kings {
@@ -114,21 +100,11 @@ fn difference(found: Architecture, configured: Architecture) -> Option<String> {
         ));
     }
     if found.features != configured.features {
-        return Some(part(
-            "features",
-            &found.features,
-            &configured.features,
-            "features",
-        ));
+        return Some(part("features", &found.features, &configured.features, "features"));
     }
     if found.buckets != configured.buckets {
         let option = format!("buckets {}", found.buckets);
-        return Some(part(
-            "layer stack count",
-            &found.buckets,
-            &configured.buckets,
-            &option,
-        ));
+        return Some(part("layer stack count", &found.buckets, &configured.buckets, &option));
     }
     None
 }
@@ -168,8 +144,8 @@ fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
         return Ok(checkpoint::read(path)?.1.into_result());
     }
-    let net = Network::from_file(path)
-        .with_context(|| format!("{} is neither a checkpoint nor a net", path.display()))?;
+    let net =
+        Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.display()))?;
     let Some(architecture) = net.architecture().trained() else {
         bail!(
             "{} is {}, which cannot be trained; trainable shapes: {}",

@@ -16,12 +16,8 @@ pub fn divergence(loss: f64, limited: f64) -> Option<String> {
         return Some(format!("the loss is {loss}"));
     }
     // NaN weights give a NaN share.
-    (limited.is_nan() || limited >= MAX_LIMITED).then(|| {
-        format!(
-            "{:.1} % of the dense layers' weights are at their limit",
-            100.0 * limited
-        )
-    })
+    (limited.is_nan() || limited >= MAX_LIMITED)
+        .then(|| format!("{:.1} % of the dense layers' weights are at their limit", 100.0 * limited))
 }
 
 /// Returns a warning if the last two validations are the first two consecutive ones with a held-out loss more than
@@ -37,9 +33,7 @@ pub fn overfitting(history: &[Validation], lambda: f32) -> Option<String> {
     if !twice(last) || pairs.any(twice) {
         return None;
     }
-    let Validation {
-        train, held_out, ..
-    } = last[1];
+    let Validation { train, held_out, .. } = last[1];
     let gap = 100.0 * (f64::from(held_out) / train - 1.0);
     Some(format!(
         "warning: the held-out loss {held_out:.6} is {gap:.0} % above the training loss {train:.6}: the net overfits. \
@@ -76,17 +70,9 @@ mod tests {
 
     #[test]
     fn overfitting_warning_appears_once_with_figures() {
-        let losses = [
-            (0.020, 0.019),
-            (0.010, 0.012),
-            (0.010, 0.010),
-            (0.010, 0.012),
-            (0.008, 0.012),
-            (0.007, 0.013),
-        ];
-        let warned: Vec<usize> = (1..=losses.len())
-            .filter(|&count| overfitting(&history(&losses[..count]), 1.0).is_some())
-            .collect();
+        let losses = [(0.020, 0.019), (0.010, 0.012), (0.010, 0.010), (0.010, 0.012), (0.008, 0.012), (0.007, 0.013)];
+        let warned: Vec<usize> =
+            (1..=losses.len()).filter(|&count| overfitting(&history(&losses[..count]), 1.0).is_some()).collect();
         assert_eq!(warned, [5]);
         let text = overfitting(&history(&losses[..5]), 1.0).expect("a warning");
         assert!(text.contains("0.012000 is 50 % above"), "{text}");

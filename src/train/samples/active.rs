@@ -23,10 +23,7 @@ pub struct Active {
 
 impl Default for Active {
     fn default() -> Self {
-        Self {
-            count: 0,
-            rows: [[0; MAX_ACTIVE]; 2],
-        }
+        Self { count: 0, rows: [[0; MAX_ACTIVE]; 2] }
     }
 }
 
@@ -75,13 +72,11 @@ impl Active {
 /// Packs a board into a record without a label, and with a castling right so that training does not mirror it.
 #[cfg(test)]
 pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
-    let pieces = board
-        .iter()
-        .map(|(square, piece)| crate::data::record::PackedPiece {
-            square: u8::from(square),
-            role: piece.role as u8 - 1,
-            colour: u8::from(piece.color.is_black()),
-        });
+    let pieces = board.iter().map(|(square, piece)| crate::data::record::PackedPiece {
+        square: u8::from(square),
+        role: piece.role as u8 - 1,
+        colour: u8::from(piece.color.is_black()),
+    });
     Record::pack(pieces, black_to_move, true)
 }
 
@@ -116,11 +111,7 @@ mod tests {
         let board = Board::from_ascii_board_fen(b"2k5/pp6/8/4n3/8/5Q2/6PP/R5K1").unwrap();
         let mut mirrored = board.clone();
         mirrored.flip_horizontal();
-        for (features, black) in [
-            (Features::HalfKp, false),
-            (Features::HalfKp, true),
-            (Features::HalfKav2Hm, true),
-        ] {
+        for (features, black) in [(Features::HalfKp, false), (Features::HalfKp, true), (Features::HalfKav2Hm, true)] {
             let direct = Active::of(features, &record_of(&mirrored, black), false);
             let turned = Active::of(features, &record_of(&board, black), true);
             for side in 0..2 {

@@ -36,13 +36,7 @@ impl Batches {
     /// Starts batches of `size` positions at the current position of `stream`. The first position has number `first` in
     /// the run. `seed` determines the random mirroring.
     pub fn new(stream: Stream, size: usize, seed: u64, first: u64) -> Self {
-        let filler = Box::new(Filler {
-            stream,
-            records: Vec::new(),
-            size,
-            seed,
-            first,
-        });
+        let filler = Box::new(Filler { stream, records: Vec::new(), size, seed, first });
         if !threads::EXIST {
             return Self(Filling::Foreground(filler));
         }
@@ -60,9 +54,9 @@ impl Batches {
     pub fn next(&mut self) -> Result<Batch> {
         match &mut self.0 {
             Filling::Foreground(filler) => filler.next(),
-            Filling::Background(receiver) => receiver
-                .recv()
-                .unwrap_or_else(|_| Err(anyhow!("the thread that reads the files is not running"))),
+            Filling::Background(receiver) => {
+                receiver.recv().unwrap_or_else(|_| Err(anyhow!("the thread that reads the files is not running")))
+            }
         }
     }
 }
@@ -71,11 +65,7 @@ impl Batches {
 fn serve(mut filler: Filler, sender: &Sender<Result<Batch>>) {
     loop {
         let batch = catch_unwind(AssertUnwindSafe(|| filler.next()));
-        let batch = batch.unwrap_or_else(|_| {
-            Err(anyhow!(
-                "filling a batch failed; this is a bug, please report it"
-            ))
-        });
+        let batch = batch.unwrap_or_else(|_| Err(anyhow!("filling a batch failed; this is a bug, please report it")));
         let ended = batch.is_err();
         if sender.send(batch).is_err() || ended {
             return;
@@ -97,14 +87,9 @@ impl Filler {
     fn next(&mut self) -> Result<Batch> {
         self.stream.next(self.size, &mut self.records)?;
         let numbered = (self.first..).zip(&self.records);
-        let samples = numbered.map(|(number, &record)| Sample {
-            record,
-            mirrored: !record.can_castle() && flip(self.seed, number),
-        });
-        let batch = Batch {
-            samples: samples.collect(),
-            bookmark: self.stream.bookmark(),
-        };
+        let samples = numbered
+            .map(|(number, &record)| Sample { record, mirrored: !record.can_castle() && flip(self.seed, number) });
+        let batch = Batch { samples: samples.collect(), bookmark: self.stream.bookmark() };
         self.first += self.size as u64;
         Ok(batch)
     }
@@ -148,14 +133,8 @@ mod tests {
 
     fn options(path: PathBuf) -> Options {
         Options {
-            sources: vec![stream::Source {
-                path,
-                sampled: false,
-            }],
-            filter: Filter {
-                quiet: false,
-                ..Filter::default()
-            },
+            sources: vec![stream::Source { path, sampled: false }],
+            filter: Filter { quiet: false, ..Filter::default() },
             thin_beyond: u16::MAX,
             holdout: 0.0,
             holdout_limit: 0,

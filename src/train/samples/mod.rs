@@ -19,9 +19,6 @@ pub(super) struct Sample {
 impl Sample {
     /// Returns a sample that is not mirrored.
     pub fn plain(record: Record) -> Self {
-        Self {
-            record,
-            mirrored: false,
-        }
+        Self { record, mirrored: false }
     }
 }

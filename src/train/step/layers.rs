@@ -51,10 +51,7 @@ struct StackGradient {
 
 impl StackGradient {
     fn zeros(architecture: Architecture) -> Self {
-        Self {
-            l1: vec![Tile::ZERO; Tile::count(architecture.inputs())],
-            upper: UpperGradient::default(),
-        }
+        Self { l1: vec![Tile::ZERO; Tile::count(architecture.inputs())], upper: UpperGradient::default() }
     }
 
     /// Adds this gradient to stack `number` of `total`.
@@ -71,8 +68,7 @@ impl StackGradient {
         let units = HIDDEN * number..HIDDEN * (number + 1);
         let weights = &mut total.l2_weight[second.inputs * units.start..second.inputs * units.end];
         let rows = weights.chunks_exact_mut(second.inputs);
-        rows.zip(&self.upper.l2_weight)
-            .for_each(|(sums, row)| add(sums, row));
+        rows.zip(&self.upper.l2_weight).for_each(|(sums, row)| add(sums, row));
         add(&mut total.l2_bias[units.clone()], &self.upper.l2_bias);
         add(&mut total.output_weight[units], &self.upper.output_weight);
         total.output_bias[number] += self.upper.output_bias;
@@ -102,11 +98,7 @@ impl<const L1: usize> Buffers<L1> {
         let (snapshot, backend) = (context.snapshot, context.backend);
         let activation = snapshot.architecture.activation;
         let are_products = activation == Activation::Pairwise;
-        let clipped = if are_products {
-            &mut self.clipped
-        } else {
-            &mut self.inputs
-        };
+        let clipped = if are_products { &mut self.clipped } else { &mut self.inputs };
         for (active, inputs) in actives.iter().zip(clipped) {
             for (side, half) in inputs.iter_mut().enumerate() {
                 let (bias, rows) = (&snapshot.bias, &snapshot.rows);
@@ -139,11 +131,7 @@ impl<const L1: usize> Buffers<L1> {
         gradient: &mut Gradient<L1>,
         rows: &mut [Deltas<L1>],
     ) {
-        let Gradient {
-            accumulators,
-            stacks,
-            ..
-        } = gradient;
+        let Gradient { accumulators, stacks, .. } = gradient;
         let (backend, architecture) = (context.backend, context.snapshot.architecture);
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
         let (upper, out) = (&weights.upper, &mut self.deltas);
@@ -155,10 +143,7 @@ impl<const L1: usize> Buffers<L1> {
         }
         let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
         if architecture.activation != Activation::Pairwise {
-            let units = Units {
-                activation: architecture.activation,
-                penalty,
-            };
+            let units = Units { activation: architecture.activation, penalty };
             let totals = (&mut *sums.l1, accumulators);
             return backend.first_layer_backward(units, inputs, deltas, tiles, totals, rows);
         }
@@ -173,11 +158,7 @@ impl<const L1: usize> Buffers<L1> {
 impl<const L1: usize> Gradient<L1> {
     pub fn zeros(architecture: Architecture) -> Self {
         let stacks = (0..architecture.buckets).map(|_| StackGradient::zeros(architecture));
-        Self {
-            architecture,
-            accumulators: [[0.0; L1]; 2],
-            stacks: stacks.collect(),
-        }
+        Self { architecture, accumulators: [[0.0; L1]; 2], stacks: stacks.collect() }
     }
 
     /// Adds this gradient to `total`.

@@ -37,13 +37,7 @@ pub struct Loss {
 impl Loss {
     /// Squared differences from the score only.
     #[cfg(test)]
-    pub const SQUARES: Self = Self {
-        kind: LossKind::Mse,
-        lambda: 1.0,
-        scale: 361.0,
-        exponent: 2.5,
-        sparsity: 0.0,
-    };
+    pub const SQUARES: Self = Self { kind: LossKind::Mse, lambda: 1.0, scale: 361.0, exponent: 2.5, sparsity: 0.0 };
 
     /// Returns the target, an expected result from 0 to 1 for the side to move, from the record's labels.
     pub fn target(&self, record: &Record) -> f32 {
@@ -69,10 +63,7 @@ impl Loss {
                 let slope = self.exponent * root * error.signum();
                 (root * error.abs(), slope * rise)
             }
-            LossKind::Bce => (
-                entropy(target, expected) - entropy(target, target),
-                error * steepness,
-            ),
+            LossKind::Bce => (entropy(target, expected) - entropy(target, target), error * steepness),
         }
     }
 }
@@ -98,11 +89,7 @@ mod tests {
 
     #[test]
     fn power_loss_generalises_squared_error() {
-        let power = |exponent| Loss {
-            kind: LossKind::Power,
-            exponent,
-            ..LOSS
-        };
+        let power = |exponent| Loss { kind: LossKind::Power, exponent, ..LOSS };
         for output in [-1.0, 0.1, 0.8] {
             let (square, two) = (LOSS.of(output, 0.6), power(2.0).of(output, 0.6));
             assert!((square.0 - two.0).abs() < 1e-6 && (square.1 - two.1).abs() < 1e-6);
@@ -116,30 +103,19 @@ mod tests {
     #[test]
     fn loss_derivative_equals_finite_difference() {
         for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
-            let loss = Loss {
-                kind,
-                lambda: 0.8,
-                ..LOSS
-            };
+            let loss = Loss { kind, lambda: 0.8, ..LOSS };
             for output in [-1.5, -0.2, 0.0, 0.7] {
                 let (step, target) = (1e-2, 0.3);
                 let rise = loss.of(output + step, target).0 - loss.of(output - step, target).0;
                 let derivative = loss.of(output, target).1;
-                assert!(
-                    (rise / (2.0 * step) - derivative).abs() < 1e-3,
-                    "{kind:?} {output}"
-                );
+                assert!((rise / (2.0 * step) - derivative).abs() < 1e-3, "{kind:?} {output}");
             }
         }
     }
 
     #[test]
     fn game_result_is_ignored_for_score_only_records() {
-        let loss = Loss {
-            lambda: 0.75,
-            scale: 600.0,
-            ..LOSS
-        };
+        let loss = Loss { lambda: 0.75, scale: 600.0, ..LOSS };
         let board = shakmaty::Board::new();
         let mut record = crate::train::samples::active::record_of(&board, false);
         record.result = 1;
@@ -151,12 +127,7 @@ mod tests {
     #[test]
     fn exact_output_has_zero_loss() {
         for kind in [LossKind::Mse, LossKind::Power, LossKind::Bce] {
-            let loss = Loss {
-                kind,
-                lambda: 1.0,
-                scale: 600.0,
-                ..LOSS
-            };
+            let loss = Loss { kind, lambda: 1.0, scale: 600.0, ..LOSS };
             for output in [-2.0, 0.0, 0.5] {
                 assert!(loss.of(output, sigmoid(output)).0.abs() < 1e-6);
             }

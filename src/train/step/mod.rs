@@ -67,12 +67,7 @@ impl<const L1: usize> Trainer<L1> {
     ///
     /// # Errors
     /// Fails if the model has another width or the threads cannot be started.
-    pub fn new(
-        model: Model,
-        optimiser: Optimiser,
-        loss: Loss,
-        (threads, batch): (usize, usize),
-    ) -> Result<Self> {
+    pub fn new(model: Model, optimiser: Optimiser, loss: Loss, (threads, batch): (usize, usize)) -> Result<Self> {
         ensure!(
             model.architecture.l1 == L1,
             "the model has width {}, but the trainer has width {L1}",
@@ -87,9 +82,7 @@ impl<const L1: usize> Trainer<L1> {
             loss,
             backend: Backend::detect(),
             pool: thread_pool(threads)?,
-            shards: (0..threads.max(1))
-                .map(|_| Shard::new(architecture))
-                .collect(),
+            shards: (0..threads.max(1)).map(|_| Shard::new(architecture)).collect(),
             deltas: zeroed_slice_or_abort(batch),
         })
     }
@@ -98,13 +91,9 @@ impl<const L1: usize> Trainer<L1> {
     pub fn step(&mut self, batch: &[Sample], rate: f32) -> f32 {
         let (loss, dense) = self.gradient(batch);
         let indices: Vec<&RowIndex> = self.shards.iter().map(|shard| &shard.index).collect();
-        let sparse = SparseGradient {
-            deltas: &self.deltas,
-            indices: &indices,
-        };
+        let sparse = SparseGradient { deltas: &self.deltas, indices: &indices };
         let (optimiser, model, backend) = (&mut self.optimiser, &mut self.model, self.backend);
-        self.pool
-            .install(|| optimiser.step(backend, model, rate, &dense, sparse));
+        self.pool.install(|| optimiser.step(backend, model, rate, &dense, sparse));
         loss
     }
 
@@ -147,17 +136,10 @@ impl<const L1: usize> Trainer<L1> {
             });
             let indices: Vec<_> = shards.iter().map(|shard| &shard.index).collect();
             snapshot.take_used(backend, model, &indices);
-            let context = StepContext {
-                snapshot,
-                loss,
-                backend,
-            };
+            let context = StepContext { snapshot, loss, backend };
             let weight = 1.0 / count.max(1) as f32;
             let rows = deltas.par_chunks_mut(size);
-            shards
-                .par_iter_mut()
-                .zip(rows)
-                .for_each(|(shard, rows)| shard.backpropagate(context, weight, rows));
+            shards.par_iter_mut().zip(rows).for_each(|(shard, rows)| shard.backpropagate(context, weight, rows));
         });
         let mut dense = DenseParameters::zeros(self.model.architecture);
         let loss: f64 = self.shards.iter().map(|s| s.collect(&mut dense)).sum();
@@ -172,11 +154,7 @@ impl<const L1: usize> Trainer<L1> {
         let (shards, loss) = (&mut self.shards, self.loss);
         let sum: f64 = self.pool.install(|| {
             snapshot.take(backend, model, |_| true);
-            let context = StepContext {
-                snapshot,
-                loss,
-                backend,
-            };
+            let context = StepContext { snapshot, loss, backend };
             let sums: Vec<f64> = shards
                 .par_iter_mut()
                 .zip(held_out.par_chunks(size))
@@ -196,8 +174,7 @@ fn result<'a>(model: &'a Model, average: Option<&'a Average>) -> &'a Model {
 /// batch, and the export.
 pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: usize) -> usize {
     let set = architecture.features.set();
-    let tables =
-        (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
+    let tables = (3 + usize::from(averaged)) * size_of::<f32>() * set.piece_rows() * block(architecture);
     let fixed = size_of::<i16>() * set.active_rows() * architecture.l1;
     let position = 2 * size_of::<u16>() * architecture.l1 + 8 * size_of::<Sample>() + 512;
     // The snapshot, the net, its bytes, and the bytes of the previous net.
@@ -207,20 +184,12 @@ pub(super) fn trainer_bytes(architecture: Architecture, averaged: bool, batch: u
 /// Creates a thread pool with the configured number of threads.
 fn thread_pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new();
-    let pool = if threads::EXIST {
-        pool.num_threads(threads.max(1))
-    } else {
-        pool.num_threads(1).use_current_thread()
-    };
+    let pool = if threads::EXIST { pool.num_threads(threads.max(1)) } else { pool.num_threads(1).use_current_thread() };
     pool.build().context("cannot start the threads")
 }
 
 /// Returns the sum of the losses of `records`.
-fn measure<const L1: usize>(
-    shard: &mut Shard<L1>,
-    context: StepContext<L1>,
-    records: &[Record],
-) -> f64 {
+fn measure<const L1: usize>(shard: &mut Shard<L1>, context: StepContext<L1>, records: &[Record]) -> f64 {
     /// Number of positions in a shard at a time.
     const RUN: usize = 4096;
     let runs = records.chunks(RUN).map(|run| {

@@ -50,17 +50,8 @@ pub struct Moments {
 impl Moments {
     /// Returns the moments of a new run.
     pub fn zeros(architecture: Architecture) -> Self {
-        let zeros = || {
-            (
-                transformer::zeros(architecture),
-                DenseParameters::zeros(architecture),
-            )
-        };
-        Self {
-            first: zeros(),
-            second: zeros(),
-            steps: 0,
-        }
+        let zeros = || (transformer::zeros(architecture), DenseParameters::zeros(architecture));
+        Self { first: zeros(), second: zeros(), steps: 0 }
     }
 }
 
@@ -105,11 +96,7 @@ impl Optimiser {
         let block_step = BlockStep {
             backend,
             architecture: model.architecture,
-            real: adam_step(
-                self.moments.steps,
-                real_rate,
-                real_rate * self.settings.real_decay,
-            ),
+            real: adam_step(self.moments.steps, real_rate, real_rate * self.settings.real_decay),
             factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
             sparse,
         };
@@ -129,13 +116,7 @@ impl Optimiser {
     }
 
     /// Updates the dense tensors. `steps` has the constants for biases, then for weights.
-    fn step_dense(
-        &mut self,
-        backend: Backend,
-        steps: [&AdamStep; 2],
-        model: &mut Model,
-        dense: &DenseParameters,
-    ) {
+    fn step_dense(&mut self, backend: Backend, steps: [&AdamStep; 2], model: &mut Model, dense: &DenseParameters) {
         let first = self.moments.first.1.tensors_mut().into_iter();
         let moments = first.zip(self.moments.second.1.tensors_mut());
         let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
@@ -143,9 +124,7 @@ impl Optimiser {
             let step = steps[usize::from(WEIGHTS.contains(&tensor))];
             backend.adam(step, weights, first, second, gradient);
         }
-        model
-            .dense
-            .clip(model.architecture, self.settings.output_scale);
+        model.dense.clip(model.architecture, self.settings.output_scale);
     }
 }
 
@@ -160,22 +139,14 @@ struct BlockStep<'a, const L1: usize> {
 
 impl<const L1: usize> BlockStep<'_, L1> {
     /// Updates the columns `columns` of the rows.
-    fn run(
-        &self,
-        piece_row: usize,
-        columns: Range<usize>,
-        weights: &mut [f32],
-        first: &mut [f32],
-        second: &mut [f32],
-    ) {
+    fn run(&self, piece_row: usize, columns: Range<usize>, weights: &mut [f32], first: &mut [f32], second: &mut [f32]) {
         let (mut total, mut gradient) = ([0.0; COLUMNS], [0.0; COLUMNS]);
         let (total, gradient) = (&mut total[..columns.len()], &mut gradient[..columns.len()]);
         let mut touched = false;
         let mut adam = |step: &AdamStep, row: usize, gradient: &[f32]| {
             let range = row * L1 + columns.start..row * L1 + columns.end;
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
-            self.backend
-                .adam(step, &mut weights[range], moments.0, moments.1, gradient);
+            self.backend.adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
         let features = self.architecture.features;
         for king in 0..features.set().kings {
@@ -185,10 +156,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
             }
             touched = true;
             adam(&self.real, king, gradient);
-            total
-                .iter_mut()
-                .zip(&*gradient)
-                .for_each(|(sum, term)| *sum += term);
+            total.iter_mut().zip(&*gradient).for_each(|(sum, term)| *sum += term);
         }
         if touched {
             adam(&self.factor, factor(features), total);

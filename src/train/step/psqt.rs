@@ -17,10 +17,7 @@ impl PsqtRows {
     /// Returns zeros.
     pub fn zeros(architecture: Architecture) -> Self {
         let rows = architecture.features.set().active_rows();
-        Self {
-            architecture,
-            values: vec![0.0; rows * architecture.psqt],
-        }
+        Self { architecture, values: vec![0.0; rows * architecture.psqt] }
     }
 
     /// Copies the values of a model, real plus factor.
@@ -32,9 +29,7 @@ impl PsqtRows {
         let rows = self.values.chunks_exact_mut(architecture.psqt);
         for (row, out) in rows.enumerate() {
             let values = folded(&dense.psqt, architecture, row / kings, row % kings);
-            out.iter_mut()
-                .zip(values)
-                .for_each(|(out, value)| *out = value);
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = value);
         }
     }
 

@@ -60,11 +60,7 @@ mod tests {
 
     #[test]
     fn row_index_lists_users_in_order() {
-        let boards = [
-            "2k5/pp6/8/4n3/8/5Q2/6PP/R5K1",
-            "6k1/pp6/8/4n3/8/5Q2/6PP/R5K1",
-            "8/k7/8/8/8/8/8/K7",
-        ];
+        let boards = ["2k5/pp6/8/4n3/8/5Q2/6PP/R5K1", "6k1/pp6/8/4n3/8/5Q2/6PP/R5K1", "8/k7/8/8/8/8/8/K7"];
         let actives = boards.map(|board| {
             let board = shakmaty::Board::from_ascii_board_fen(board.as_bytes()).unwrap();
             Active::of(Features::HalfKp, &record_of(&board, false), false)

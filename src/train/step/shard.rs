@@ -47,25 +47,17 @@ impl<const L1: usize> Shard<L1> {
         self.samples.clear();
         self.samples.extend_from_slice(samples);
         self.activate(architecture);
-        self.index.fill(
-            architecture.features.set().active_rows(),
-            &self.actives,
-            first,
-        );
+        self.index.fill(architecture.features.set().active_rows(), &self.actives, first);
     }
 
     /// Sorts the samples by stack, because a group shares one stack, and finds their features.
     fn activate(&mut self, architecture: Architecture) {
         let bucket = |sample: &Sample| architecture.bucket(sample.record.piece_count() as usize);
         self.samples.sort_by_key(bucket);
-        let end = |number| {
-            self.samples
-                .partition_point(|sample| bucket(sample) <= number)
-        };
+        let end = |number| self.samples.partition_point(|sample| bucket(sample) <= number);
         self.ends.clear();
         self.ends.extend((0..architecture.buckets).map(end));
-        let active =
-            |sample: &Sample| Active::of(architecture.features, &sample.record, sample.mirrored);
+        let active = |sample: &Sample| Active::of(architecture.features, &sample.record, sample.mirrored);
         self.actives.clear();
         self.actives.extend(self.samples.iter().map(active));
     }
@@ -84,20 +76,14 @@ impl<const L1: usize> Shard<L1> {
 
     /// Runs the passes forward and backward. Stores the accumulators' deltas in `rows`, and the loss and dense gradient
     /// in the shard. `weight` is the weight of each position.
-    pub fn backpropagate(
-        &mut self,
-        context: StepContext<L1>,
-        weight: f32,
-        rows: &mut [Deltas<L1>],
-    ) {
+    pub fn backpropagate(&mut self, context: StepContext<L1>, weight: f32, rows: &mut [Deltas<L1>]) {
         self.gradient.clear();
         self.psqt_gradient.clear();
         self.loss = 0.0;
         let inputs = context.snapshot.architecture.inputs();
         let penalty = weight * context.loss.sparsity / inputs as f32;
         for (stack, group) in self.groups() {
-            self.buffers
-                .forward(context, stack, &self.actives[group.clone()]);
+            self.buffers.forward(context, stack, &self.actives[group.clone()]);
             let mut deltas = [0.0; GROUP];
             for (at, sample) in self.samples[group.clone()].iter().enumerate() {
                 let active = &self.actives[group.start + at];
@@ -108,13 +94,7 @@ impl<const L1: usize> Shard<L1> {
                 deltas[at] = delta * weight;
                 self.psqt_gradient.add_gradient(active, stack, deltas[at]);
             }
-            self.buffers.backward(
-                context,
-                (stack, penalty),
-                &deltas,
-                &mut self.gradient,
-                &mut rows[group],
-            );
+            self.buffers.backward(context, (stack, penalty), &deltas, &mut self.gradient, &mut rows[group]);
         }
     }
 
@@ -123,14 +103,10 @@ impl<const L1: usize> Shard<L1> {
         self.activate(context.snapshot.architecture);
         let mut total = 0.0;
         for (stack, group) in self.groups() {
-            self.buffers
-                .forward(context, stack, &self.actives[group.clone()]);
+            self.buffers.forward(context, stack, &self.actives[group.clone()]);
             for (at, sample) in self.samples[group.clone()].iter().enumerate() {
                 let target = context.loss.target(&sample.record);
-                let psqt = context
-                    .snapshot
-                    .psqt
-                    .output(&self.actives[group.start + at], stack);
+                let psqt = context.snapshot.psqt.output(&self.actives[group.start + at], stack);
                 total += f64::from(context.loss.of(self.buffers.output(at) + psqt, target).0);
             }
         }

@@ -53,9 +53,7 @@ impl<const L1: usize> Snapshot<L1> {
             architecture,
             rows: zeroed_slice_or_abort(architecture.features.set().active_rows() * L1),
             bias: [0; L1],
-            stacks: (0..architecture.buckets)
-                .map(|_| LayerStack::zeros(architecture))
-                .collect(),
+            stacks: (0..architecture.buckets).map(|_| LayerStack::zeros(architecture)).collect(),
             psqt: PsqtRows::zeros(architecture),
             is_rounded: false,
         };
@@ -64,12 +62,7 @@ impl<const L1: usize> Snapshot<L1> {
     }
 
     /// Copies the dense tensors, and the rows for which `selected` is true (in parallel, in the current thread pool).
-    pub fn take(
-        &mut self,
-        backend: Backend,
-        model: &Model,
-        selected: impl Fn(usize) -> bool + Sync,
-    ) {
+    pub fn take(&mut self, backend: Backend, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
         let (architecture, is_rounded) = (self.architecture, self.is_rounded);
         let kings = architecture.features.set().kings;

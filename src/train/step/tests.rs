@@ -12,17 +12,9 @@ use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::util::rng::SplitMix64;
 use shakmaty::{Chess, Color, Position, Square};
 
-const SETTINGS: OptimiserSettings = OptimiserSettings {
-    real_rate: 1.0,
-    real_decay: 0.0,
-    factor_decay: 0.0,
-    decay: 0.0,
-    output_scale: 1.0,
-};
-const LOSS: Loss = Loss {
-    lambda: 0.8,
-    ..Loss::SQUARES
-};
+const SETTINGS: OptimiserSettings =
+    OptimiserSettings { real_rate: 1.0, real_decay: 0.0, factor_decay: 0.0, decay: 0.0, output_scale: 1.0 };
+const LOSS: Loss = Loss { lambda: 0.8, ..Loss::SQUARES };
 
 /// Positions of random games of a hundred plies, labelled with their material.
 fn positions(count: usize) -> Vec<Record> {
@@ -49,11 +41,7 @@ fn positions(count: usize) -> Vec<Record> {
 fn material(game: &Chess) -> i32 {
     let value = |piece: shakmaty::Piece| {
         let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
-        if piece.color == game.turn() {
-            size
-        } else {
-            -size
-        }
+        if piece.color == game.turn() { size } else { -size }
     };
     game.board().iter().map(|(_, piece)| value(piece)).sum()
 }
@@ -74,13 +62,7 @@ fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Train
     let mut model = Model::initial(&mut SplitMix64::new(5), architecture, span);
     // The labels are material, so initial piece values would already solve the task.
     model.dense.psqt.fill(0.0);
-    Trainer::new(
-        model,
-        Optimiser::new(SETTINGS, Moments::zeros(architecture)),
-        LOSS,
-        (threads, 256),
-    )
-    .unwrap()
+    Trainer::new(model, Optimiser::new(SETTINGS, Moments::zeros(architecture)), LOSS, (threads, 256)).unwrap()
 }
 
 /// Returns the records as samples without mirroring.
@@ -99,11 +81,7 @@ fn exact_loss(model: &Model, records: &[Record]) -> f32 {
 }
 
 /// Returns the central difference of the loss by one parameter.
-fn difference(
-    model: &mut Model,
-    batch: &[Record],
-    parameter: impl Fn(&mut Model) -> &mut f32,
-) -> f32 {
+fn difference(model: &mut Model, batch: &[Record], parameter: impl Fn(&mut Model) -> &mut f32) -> f32 {
     const STEP: f32 = 2.5e-4;
     let mut at = |shift: f32| {
         let before = *parameter(model);
@@ -117,18 +95,13 @@ fn difference(
 
 /// Returns the index of the largest delta.
 fn steepest(deltas: &[f32]) -> usize {
-    (0..deltas.len())
-        .max_by(|&a, &b| deltas[a].abs().total_cmp(&deltas[b].abs()))
-        .unwrap_or(0)
+    (0..deltas.len()).max_by(|&a, &b| deltas[a].abs().total_cmp(&deltas[b].abs())).unwrap_or(0)
 }
 
 fn assert_near(name: &str, delta: f32, expected: f32) {
     // The tolerance allows for clipped units that change state within the step.
     let allowed = 2.5e-4 + 0.04 * expected.abs();
-    assert!(
-        (delta - expected).abs() < allowed,
-        "{name}: {delta} for {expected}"
-    );
+    assert!((delta - expected).abs() < allowed, "{name}: {delta} for {expected}");
 }
 
 #[test]
@@ -150,21 +123,13 @@ fn check_dense_gradients<const L1: usize>(architecture: Architecture) {
         };
         // The steepest entry of each tensor, and three others.
         for entry in [steepest(deltas), 0, deltas.len() / 2, last] {
-            let expected = difference(&mut trainer.model, &batch, |model| {
-                &mut model.dense.tensors_mut()[tensor][entry]
-            });
-            assert_near(
-                &format!("{architecture:?}, tensor {tensor} entry {entry}"),
-                deltas[entry],
-                expected,
-            );
+            let expected =
+                difference(&mut trainer.model, &batch, |model| &mut model.dense.tensors_mut()[tensor][entry]);
+            assert_near(&format!("{architecture:?}, tensor {tensor} entry {entry}"), deltas[entry], expected);
             largest = largest.max(expected.abs());
         }
     }
-    assert!(
-        largest > 5e-3,
-        "the deltas are too small for a meaningful check: {largest}"
-    );
+    assert!(largest > 5e-3, "the deltas are too small for a meaningful check: {largest}");
 }
 
 #[test]
@@ -191,30 +156,19 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     let deltas = trainer.deltas.as_flattened().as_flattened();
     let backend = trainer.backend;
     backend.add_rows::<L1>(deltas, &users, 0, &mut row);
-    let factor_users: Vec<u32> = (0..kings)
-        .flat_map(|king| index.users(kings * piece_row + king).to_vec())
-        .collect();
+    let factor_users: Vec<u32> = (0..kings).flat_map(|king| index.users(kings * piece_row + king).to_vec()).collect();
     let mut shared = [0.0; L1];
     backend.add_rows::<L1>(deltas, &factor_users, 0, &mut shared);
     let mut largest = 0.0_f32;
     for (block_row, deltas) in [(king, row), (factor(architecture.features), shared)] {
         for unit in (0..L1).step_by(37).chain([steepest(&deltas)]) {
             let at = piece_row * block(architecture) + block_row * L1 + unit;
-            let expected = difference(&mut trainer.model, &batch, |model| {
-                &mut model.transformer[at]
-            });
-            assert_near(
-                &format!("{architecture:?}, row {block_row} unit {unit}"),
-                deltas[unit],
-                expected,
-            );
+            let expected = difference(&mut trainer.model, &batch, |model| &mut model.transformer[at]);
+            assert_near(&format!("{architecture:?}, row {block_row} unit {unit}"), deltas[unit], expected);
             largest = largest.max(expected.abs());
         }
     }
-    assert!(
-        largest > 5e-4,
-        "{architecture:?}: the deltas are too small for a meaningful check: {largest}"
-    );
+    assert!(largest > 5e-4, "{architecture:?}: the deltas are too small for a meaningful check: {largest}");
 }
 
 #[test]
@@ -242,12 +196,8 @@ fn check_penalty<const L1: usize>(architecture: Architecture) {
     trainer.loss.sparsity = SPARSITY;
     let (same, gradient) = trainer.gradient(&samples(&batch));
     assert_eq!(loss, same, "the reported loss excludes the penalty");
-    let added: Vec<f32> = gradient
-        .transformer_bias
-        .iter()
-        .zip(&plain.transformer_bias)
-        .map(|(with, without)| with - without)
-        .collect();
+    let added: Vec<f32> =
+        gradient.transformer_bias.iter().zip(&plain.transformer_bias).map(|(with, without)| with - without).collect();
     for unit in [steepest(&added), 0, L1 - 1] {
         const STEP: f32 = 1e-3;
         let mut at = |shift: f32| {
@@ -258,10 +208,7 @@ fn check_penalty<const L1: usize>(architecture: Architecture) {
         };
         let expected = (at(STEP) - at(-STEP)) / (2.0 * STEP);
         let (delta, allowed) = (added[unit], 1e-4 + 0.06 * expected.abs());
-        assert!(
-            (delta - expected).abs() < allowed,
-            "{architecture:?}, unit {unit}: {delta} for {expected}"
-        );
+        assert!((delta - expected).abs() < allowed, "{architecture:?}, unit {unit}: {delta} for {expected}");
     }
     let before = mean_activation(&trainer.model, &batch);
     for _ in 0..20 {
@@ -287,22 +234,11 @@ fn weight_decay_affects_only_dense_weights() {
     };
     let ((before, plain), (_, decayed)) = (stepped(0.0), stepped(0.5));
     assert!(plain.transformer[..] == decayed.transformer[..]);
-    let tensors = plain
-        .dense
-        .tensors()
-        .into_iter()
-        .zip(decayed.dense.tensors());
+    let tensors = plain.dense.tensors().into_iter().zip(decayed.dense.tensors());
     for (tensor, (before, (plain, decayed))) in before.tensors().iter().zip(tensors).enumerate() {
-        let share = if WEIGHTS.contains(&tensor) {
-            0.5 * RATE
-        } else {
-            0.0
-        };
+        let share = if WEIGHTS.contains(&tensor) { 0.5 * RATE } else { 0.0 };
         for (before, (plain, decayed)) in before.iter().zip(plain.iter().zip(decayed)) {
-            assert!(
-                (plain - decayed - share * before).abs() < 1e-6,
-                "tensor {tensor}"
-            );
+            assert!((plain - decayed - share * before).abs() < 1e-6, "tensor {tensor}");
         }
     }
 }
@@ -315,10 +251,7 @@ fn factor_decay_affects_only_factor_rows_in_use() {
     let architecture = Architecture::HALF_KP;
     let initial = || Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
     let stepped = |factor_decay: f32| {
-        let settings = OptimiserSettings {
-            factor_decay,
-            ..SETTINGS
-        };
+        let settings = OptimiserSettings { factor_decay, ..SETTINGS };
         let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
         let mut trainer = Trainer::<256>::new(initial(), optimiser, LOSS, (1, 64)).unwrap();
         trainer.step(&batch, RATE);
@@ -326,10 +259,7 @@ fn factor_decay_affects_only_factor_rows_in_use() {
     };
     let (before, plain, decayed) = (initial(), stepped(0.0), stepped(DECAY));
     assert!(plain.dense.tensors() == decayed.dense.tensors());
-    let (size, first) = (
-        block(architecture),
-        factor(architecture.features) * architecture.l1,
-    );
+    let (size, first) = (block(architecture), factor(architecture.features) * architecture.l1);
     let mut used = 0;
     for piece_row in 0..plain.transformer.len() / size {
         let block = |model: &Model| model.transformer[piece_row * size..][..size].to_vec();
@@ -339,10 +269,7 @@ fn factor_decay_affects_only_factor_rows_in_use() {
         for (at, before) in before.iter().enumerate() {
             let shared = in_use && at >= first;
             let share = if shared { RATE * DECAY } else { 0.0 };
-            assert!(
-                (plain[at] - decayed[at] - share * before).abs() < 1e-6,
-                "row {piece_row}, weight {at}"
-            );
+            assert!((plain[at] - decayed[at] - share * before).abs() < 1e-6, "row {piece_row}, weight {at}");
         }
     }
     assert!(used > 0);
@@ -402,17 +329,9 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     // The rounding error grows with the root of the number of inputs.
     let max_mean = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
     // Products are truncated to integers, max_mean products are small, and this export is not calibrated.
-    let max_mean = max_mean
-        * if architecture.activation == Activation::Pairwise {
-            1.3
-        } else {
-            1.0
-        };
+    let max_mean = max_mean * if architecture.activation == Activation::Pairwise { 1.3 } else { 1.0 };
     assert!(report.mean < max_mean * report.size, "{report}");
-    assert!(
-        (report.losses[0] - f64::from(after)).abs() < 1e-4,
-        "{report}"
-    );
+    assert!((report.losses[0] - f64::from(after)).abs() < 1e-4, "{report}");
     assert!(report.losses[1] < 1.5 * report.losses[0], "{report}");
     // With simulated quantisation, the model agrees better with the exported net.
     trainer.round(Some(Rounding { output_scale: 0.6 }));
@@ -435,10 +354,7 @@ fn training_is_deterministic_for_seed_and_threads() {
         records.chunks(200).for_each(|batch| {
             trainer.step(&samples(batch), 0.004);
         });
-        (
-            trainer.model.transformer.to_vec(),
-            trainer.model.dense.l1_weight,
-        )
+        (trainer.model.transformer.to_vec(), trainer.model.dense.l1_weight)
     };
     assert!(run() == run());
 }
@@ -464,9 +380,6 @@ fn check_machines<const L1: usize>(architecture: Architecture) {
     let expected = trained_loss(Backend::portable());
     for backend in Backend::all() {
         let loss = trained_loss(backend);
-        assert!(
-            (loss / expected - 1.0).abs() < 0.01,
-            "{architecture:?}, {backend:?}: {loss} {expected}"
-        );
+        assert!((loss / expected - 1.0).abs() < 0.01, "{architecture:?}, {backend:?}: {loss} {expected}");
     }
 }

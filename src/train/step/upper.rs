@@ -27,13 +27,8 @@ impl UpperWeights {
     pub fn of(architecture: Architecture, dense: &DenseParameters, number: usize) -> Self {
         let [_, LayerShape { inputs, .. }, _] = architecture.layers();
         let units = HIDDEN * number..HIDDEN * (number + 1);
-        let mut weights = Self {
-            output_bias: dense.output_bias[number],
-            ..Self::default()
-        };
-        weights
-            .l2_bias
-            .copy_from_slice(&dense.l2_bias[units.clone()]);
+        let mut weights = Self { output_bias: dense.output_bias[number], ..Self::default() };
+        weights.l2_bias.copy_from_slice(&dense.l2_bias[units.clone()]);
         let last = &dense.output_weight[units.clone()];
         weights.output_weight.copy_from_slice(last);
         let second = &dense.l2_weight[inputs * units.start..inputs * units.end];

@@ -173,12 +173,7 @@ impl Backend {
 
     /// Forward pass of the layers after the first, for each position of a group, from the first layer's sums.
     #[inline]
-    pub fn upper(
-        self,
-        weights: &UpperWeights,
-        sums: &[Hidden; GROUP],
-        out: &mut [UpperActivations; GROUP],
-    ) {
+    pub fn upper(self, weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]) {
         dispatch!(self, upper(weights, sums, out));
     }
 
@@ -197,12 +192,7 @@ impl Backend {
 
     /// Like [`Self::upper`], for nets with squares, clipped sums and a skip connection after the first layer.
     #[inline]
-    pub fn upper_skip(
-        self,
-        weights: &UpperWeights,
-        sums: &[Hidden; GROUP],
-        out: &mut [UpperActivations; GROUP],
-    ) {
+    pub fn upper_skip(self, weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]) {
         dispatch!(self, upper_skip(weights, sums, out));
     }
 
@@ -216,21 +206,13 @@ impl Backend {
         gradient: &mut UpperGradient,
         out: &mut [Hidden; GROUP],
     ) {
-        dispatch!(
-            self,
-            upper_skip_backward(weights, passes, deltas, gradient, out)
-        );
+        dispatch!(self, upper_skip_backward(weights, passes, deltas, gradient, out));
     }
 
     /// Multiplies the halves of clipped accumulators, the side to move's first. `truncate` rounds the products down as
     /// the engine does.
     #[inline]
-    pub fn products<const L1: usize>(
-        self,
-        clipped: &Inputs<L1>,
-        truncate: bool,
-        out: &mut Row<L1>,
-    ) {
+    pub fn products<const L1: usize>(self, clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>) {
         dispatch!(self, products<L1>(clipped, truncate, out));
     }
 
@@ -268,26 +250,13 @@ impl Backend {
     /// Adds the rows `picks` of a table of bfloat16 rows of length `L1` to `out`, for the `out.len()` columns from
     /// `first` on.
     #[inline]
-    pub fn add_rows<const L1: usize>(
-        self,
-        table: &[u16],
-        picks: &[u32],
-        first: usize,
-        out: &mut [f32],
-    ) {
+    pub fn add_rows<const L1: usize>(self, table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
         dispatch!(self, add_rows<L1>(table, picks, first, out));
     }
 
     /// One Adam step on a run of weights.
     #[inline]
-    pub fn adam(
-        self,
-        step: &AdamStep,
-        weights: &mut [f32],
-        first: &mut [f32],
-        second: &mut [f32],
-        gradient: &[f32],
-    ) {
+    pub fn adam(self, step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]) {
         dispatch!(self, adam(step, weights, first, second, gradient));
     }
 }

@@ -87,11 +87,7 @@ fn activate(activation: Activation, sums: int16x8_t, out: &mut [f32; FIXED_WIDTH
     let halves = [vget_low_s16(clipped), vget_high_s16(clipped)];
     for (out, half) in out.as_chunks_mut().0.iter_mut().zip(halves) {
         let number = vmulq_n_f32(vcvtq_f32_s32(vmovl_s16(half)), 1.0 / FIXED_ONE);
-        let number = if activation == Activation::Screlu {
-            vmulq_f32(number, number)
-        } else {
-            number
-        };
+        let number = if activation == Activation::Screlu { vmulq_f32(number, number) } else { number };
         store(out, number);
     }
 }
@@ -117,10 +113,7 @@ pub fn first_layer<const L1: usize>(
                 *sum = load(bias);
             }
         }
-        let both = inputs[0]
-            .as_flattened()
-            .iter()
-            .zip(inputs[1].as_flattened());
+        let both = inputs[0].as_flattened().iter().zip(inputs[1].as_flattened());
         for ((&first, &second), weights) in both.zip(weights) {
             // About half of the inputs are clipped to zero, so both inputs of a pair are zero often enough.
             if first == 0.0 && second == 0.0 {

@@ -31,9 +31,7 @@ fn compare(kernel: impl Fn(Backend) -> Vec<f32>) {
 
 /// Converts from bfloat16 and scales down, because the last bit may be rounded differently.
 fn coarse(halves: &[u16]) -> impl Iterator<Item = f32> + '_ {
-    halves
-        .iter()
-        .map(|&half| f32::from_bits(u32::from(half) << 16) / 100.0)
+    halves.iter().map(|&half| f32::from_bits(u32::from(half) << 16) / 100.0)
 }
 
 /// Runs a check for every trainable width.
@@ -57,14 +55,10 @@ fn transformer_kernels_equal_portable_ones() {
 fn check_transformer<const L1: usize>() {
     let mut rng = SplitMix64::new(3);
     let (real, factor): (Row<L1>, Row<L1>) = (noise(&mut rng, 3.0), noise(&mut rng, 15.0));
-    let table: Vec<i16> = (0..20 * L1)
-        .map(|_| rng.below(9001) as i16 - 4500)
-        .collect();
+    let table: Vec<i16> = (0..20 * L1).map(|_| rng.below(9001) as i16 - 4500).collect();
     let bias: FixedRow<L1> = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
     let rows: Vec<u16> = (0..17).map(|_| rng.below(20) as u16).collect();
-    let halves: Vec<u16> = (0..20 * L1)
-        .map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16)
-        .collect();
+    let halves: Vec<u16> = (0..20 * L1).map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16).collect();
     compare(|backend| {
         let mut fixed = [0; L1];
         backend.fold(&real, &factor, &mut fixed);
@@ -94,15 +88,13 @@ fn first_layer_kernels_equal_portable_ones() {
 
 fn check_first_layer<const L1: usize>() {
     let mut rng = SplitMix64::new(4);
-    let inputs: [Inputs<L1>; GROUP] = std::array::from_fn(|_| {
-        std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0)))
-    });
+    let inputs: [Inputs<L1>; GROUP] =
+        std::array::from_fn(|_| std::array::from_fn(|_| noise(&mut rng, 1.5).map(|x| x.clamp(0.0, 1.0))));
     let mut deltas: [Hidden; GROUP] = group(&mut rng, 1.0);
     // The last entry of the group is unused.
     deltas[GROUP - 1] = [0.0; HIDDEN];
-    let weights: Box<[InputMajor<L1>; 2]> = Box::new(std::array::from_fn(|_| {
-        std::array::from_fn(|_| noise(&mut rng, 0.3))
-    }));
+    let weights: Box<[InputMajor<L1>; 2]> =
+        Box::new(std::array::from_fn(|_| std::array::from_fn(|_| noise(&mut rng, 0.3))));
     let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
     let tiles: Vec<Tile> = (0..Tile::count(2 * L1)).map(tile).collect();
     compare(|backend| {
@@ -115,10 +107,7 @@ fn check_first_layer<const L1: usize>() {
             let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(2 * L1)];
             let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
             let sums = (&mut *gradient, &mut bias);
-            let units = Units {
-                activation,
-                penalty: 0.125,
-            };
+            let units = Units { activation, penalty: 0.125 };
             backend.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
             all.extend(bias.as_flattened());
@@ -155,13 +144,7 @@ fn upper_layer_and_adam_kernels_equal_portable_ones() {
     };
     let sums: [Hidden; GROUP] = group(&mut rng, 1.5);
     let deltas: [f32; GROUP] = noise(&mut rng, 1.0);
-    let step = AdamStep {
-        rate: 0.01,
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        decay: 0.001,
-    };
+    let step = AdamStep { rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.001 };
     compare(|backend| {
         let mut passes = [UpperActivations::default(); GROUP];
         backend.upper(&weights, &sums, &mut passes);
@@ -179,13 +162,7 @@ fn upper_layer_and_adam_kernels_equal_portable_ones() {
         all.extend(out.as_flattened());
         all.extend(gradient.l1_bias);
         let (mut w, mut m, mut v) = (sums, [[0.1; HIDDEN]; GROUP], [[0.2; HIDDEN]; GROUP]);
-        backend.adam(
-            &step,
-            w.as_flattened_mut(),
-            m.as_flattened_mut(),
-            v.as_flattened_mut(),
-            out.as_flattened(),
-        );
+        backend.adam(&step, w.as_flattened_mut(), m.as_flattened_mut(), v.as_flattened_mut(), out.as_flattened());
         for table in [w, m, v] {
             all.extend(table.as_flattened());
         }

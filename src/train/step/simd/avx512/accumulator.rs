@@ -110,11 +110,7 @@ fn accumulate_part<const L1: usize>(
     let widened = |half: __m256i| {
         let number = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(half));
         let clipped = _mm512_mul_ps(number, scale);
-        if activation == Activation::Screlu {
-            _mm512_mul_ps(clipped, clipped)
-        } else {
-            clipped
-        }
+        if activation == Activation::Screlu { _mm512_mul_ps(clipped, clipped) } else { clipped }
     };
     for (out, sum) in out.as_chunks_mut::<32>().0.iter_mut().zip(sums) {
         let clipped = _mm512_min_epi16(_mm512_max_epi16(sum, zero), one);
@@ -151,12 +147,7 @@ pub fn add_rows<const L1: usize>(table: &[u16], picks: &[u32], first: usize, out
 /// Adds `REGISTERS * LANES` columns, from `first` on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn add_columns<const L1: usize, const REGISTERS: usize>(
-    table: &[u16],
-    picks: &[u32],
-    first: usize,
-    out: &mut [f32],
-) {
+fn add_columns<const L1: usize, const REGISTERS: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
     let columns_of = |pick: u32| &table[pick as usize * L1 + first..][..REGISTERS * LANES];
     let mut sums = [_mm512_setzero_ps(); REGISTERS];
     for (sum, out) in sums.iter_mut().zip(out.as_chunks().0) {

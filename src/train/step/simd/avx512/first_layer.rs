@@ -59,8 +59,7 @@ pub fn first_layer_backward<const L1: usize>(
         }
         let mut total = load(bias);
         for ((out, sum), x) in out.iter_mut().zip(sums).zip(x) {
-            let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, zero)
-                & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
+            let open = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, zero) & _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, one);
             let delta = _mm512_maskz_mov_ps(open, sum);
             total = _mm512_add_ps(total, delta);
             store_bf16(&mut out.as_flattened_mut().as_chunks_mut().0[tile], delta);

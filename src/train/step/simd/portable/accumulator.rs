@@ -3,11 +3,7 @@
 use super::*;
 
 #[inline(always)]
-pub fn fold<const FMA: bool, const L1: usize>(
-    real: &Row<L1>,
-    factor: &Row<L1>,
-    out: &mut FixedRow<L1>,
-) {
+pub fn fold<const FMA: bool, const L1: usize>(real: &Row<L1>, factor: &Row<L1>, out: &mut FixedRow<L1>) {
     for ((out, real), factor) in out.iter_mut().zip(real).zip(factor) {
         // Adding this number shifts the fraction out of the mantissa, which rounds to the nearest, ties to even, like
         // the processor's conversion instruction.
@@ -41,12 +37,7 @@ pub fn accumulate<const FMA: bool, const L1: usize>(
 }
 
 #[inline(always)]
-pub fn add_rows<const FMA: bool, const L1: usize>(
-    table: &[u16],
-    picks: &[u32],
-    first: usize,
-    out: &mut [f32],
-) {
+pub fn add_rows<const FMA: bool, const L1: usize>(table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
     for &pick in picks {
         let row = &table[pick as usize * L1 + first..][..out.len()];
         for (sum, &half) in out.iter_mut().zip(row) {

@@ -4,11 +4,7 @@ use super::*;
 use crate::train::model::rounding;
 
 #[inline(always)]
-pub fn products<const FMA: bool, const L1: usize>(
-    clipped: &Inputs<L1>,
-    truncate: bool,
-    out: &mut Row<L1>,
-) {
+pub fn products<const FMA: bool, const L1: usize>(clipped: &Inputs<L1>, truncate: bool, out: &mut Row<L1>) {
     for (out, side) in out.chunks_exact_mut(L1 / 2).zip(clipped) {
         let (first, second) = side.split_at(L1 / 2);
         for ((out, a), b) in out.iter_mut().zip(first).zip(second) {
@@ -16,8 +12,7 @@ pub fn products<const FMA: bool, const L1: usize>(
         }
     }
     if truncate {
-        out.iter_mut()
-            .for_each(|product| *product = rounding::product(*product));
+        out.iter_mut().for_each(|product| *product = rounding::product(*product));
     }
 }
 
@@ -40,12 +35,7 @@ pub fn products_backward<const FMA: bool, const L1: usize>(
 
 /// Backpropagates the deltas of the products of `units` and `others` to `units`.
 #[inline(always)]
-fn half_backward(
-    (units, others): (&[f32], &[f32]),
-    deltas: &[f32],
-    bias: &mut [f32],
-    out: &mut [u16],
-) {
+fn half_backward((units, others): (&[f32], &[f32]), deltas: &[f32], bias: &mut [f32], out: &mut [u16]) {
     let pairs = units.iter().zip(others).zip(deltas);
     for (((&unit, other), delta), (bias, out)) in pairs.zip(bias.iter_mut().zip(out)) {
         let delta = if open(unit) { delta * other } else { 0.0 };

@@ -4,11 +4,7 @@ use super::*;
 use crate::train::model::topology::{SKIP, squared_and_clipped, squared_and_clipped_backward};
 
 #[inline(always)]
-pub fn upper<const FMA: bool>(
-    weights: &UpperWeights,
-    sums: &[Hidden; GROUP],
-    out: &mut [UpperActivations; GROUP],
-) {
+pub fn upper<const FMA: bool>(weights: &UpperWeights, sums: &[Hidden; GROUP], out: &mut [UpperActivations; GROUP]) {
     for (sums, out) in sums.iter().zip(out) {
         out.hidden1 = sums.map(|sum| sum.clamp(0.0, 1.0));
         finish::<FMA>(weights, out);
