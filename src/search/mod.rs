@@ -29,70 +29,39 @@
 //! (iterations, aspiration window), which calls `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the
 //! limits, reports, and ends the search.
 //!
-//! * [`score`], `wdl`, [`limits`], `options`, [`report`], `time`, `params` (and `parameter`, its type), `evaluation`,
-//!   `lone_king`, `syzygy` (with `table_files` where the system cannot read at an offset): values, settings, rules and
-//!   tablebases; independent of the worker
-//! * [`tt`], `tt_file` (its file format), `history`, `correction`, `movepick`: results of earlier nodes, and the move
-//!   ordering that uses them
-//! * `job`, `signals`, `root_move`: the state of one search that its threads share
-//! * `worker`, `frame`: the state of one thread, and the only functions that make and undo a move; `fifty`: the
-//!   50-move limit within reach
-//! * `node`, `candidate`, `step`, then `negamax`, `prune`, `moves`, `reduce`, `history_update`, `qsearch`: the node
-//! * `root`, `root_filter`, `tb_line`, `pool`, `actor`, `vote`: iterations, root moves and lines, threads and their
-//!   vote; `handicap`: restrictions of a level below full strength
-//! * [`solo`], [`sampler`]: a search on the caller's thread, and an observer of its positions, for data generation
+//! * [`limits`], `options`, [`report`], [`score`], `wdl`, `params` (and `parameter`, its type): settings, reports, values
+//!   and tunable numbers
+//! * `tree`: the search of one node and its evaluation
+//! * `ordering`: histories, correction histories, and the move picker
+//! * `root`: root moves, iterations, lines and time
+//! * `threads`: workers, the pool, and a search on the caller's thread
+//! * `tables`: the transposition table and tablebases
 //!
-//! The table of steps in `negamax.rs` lists the file and function of each rule.
+//! The table of steps in `tree/negamax.rs` lists the file and function of each rule.
 // CITE: alpha-beta: Knuth and Moore (1975); principal-variation search: Marsland and Campbell (1982), Reinefeld's
 // NegaScout (1983); threads that search the same tree over a shared table ("Lazy SMP"): Dan Homan (2013), Stockfish
 // (2015).
 
-mod actor;
-mod candidate;
-mod correction;
-pub(crate) mod evaluation;
-mod fifty;
-mod frame;
-mod handicap;
-mod history;
-mod history_update;
-mod job;
 pub mod limits;
-mod lone_king;
-mod movepick;
-mod moves;
-mod negamax;
-mod node;
 mod options;
+mod ordering;
 mod parameter;
 pub(crate) mod params;
-mod pool;
-mod prune;
-mod qsearch;
-mod reduce;
 pub mod report;
 mod root;
-mod root_filter;
-mod root_move;
-pub mod sampler;
 pub mod score;
-mod signals;
-pub mod solo;
-mod step;
-pub(crate) mod syzygy;
-#[cfg(not(any(unix, windows)))]
-mod table_files;
-mod tb_line;
-mod time;
-pub mod tt;
-mod tt_file;
-mod vote;
+mod tables;
+mod threads;
+mod tree;
 pub(crate) mod wdl;
-mod worker;
 
 pub use limits::Limits;
 pub use options::SearchOptions;
-pub use pool::{Controller, ThreadPool};
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
-pub use solo::Solo;
-pub use tt_file::SavedTable;
+pub(crate) use tables::syzygy;
+pub use tables::tt;
+pub use tables::tt_file::SavedTable;
+pub use threads::pool::{Controller, ThreadPool};
+pub use threads::solo::Solo;
+pub use threads::{sampler, solo};
+pub(crate) use tree::evaluation;

@@ -1,0 +1,383 @@
+//! Staged move picker: yields pseudo-legal moves in order of promise and generates each stage lazily.
+//!
+//! Most cutoffs come from the first or second move, so moves are generated in stages: the table's move (no
+//! generation), captures that do not lose material, quiet moves by history, then bad captures and bad quiet moves.
+// CITE: stages and scores: SF-2026-08. Here the scores of noisy evasions also include their history, and moves are
+// selected one by one instead of by its partial sort.
+
+use super::history::{Histories, LOW_PLIES, MoveContext, cheaper_attacks, piece_square};
+use crate::board::moves::MAX_MOVES;
+use crate::board::{CheckInfo, Move, MoveList, Position, Role};
+use crate::search::params;
+use crate::search::score::{exchange_units, piece_value};
+
+/// Move buffers of one ply. They belong to the worker, because clearing them at each node would cost more than filling
+/// them.
+pub struct Scratch {
+    list: MoveList,
+    scored: [Scored; MAX_MOVES],
+}
+
+/// A move and its score.
+#[derive(Clone, Copy, Default)]
+struct Scored {
+    score: i32,
+    m: Option<Move>,
+}
+
+impl Scratch {
+    /// Empty buffers.
+    pub fn new() -> Self {
+        Self { list: MoveList::new(), scored: [Scored::default(); MAX_MOVES] }
+    }
+}
+
+/// The picker's inputs from the worker.
+pub struct Guide<'a> {
+    /// The position, before the move.
+    pub position: &'a Position,
+    /// Check information of the position.
+    pub checks: &'a CheckInfo,
+    /// Move statistics of the thread.
+    pub histories: &'a Histories,
+    /// Contexts 1, 2, 3, 4 and 6 plies ago.
+    pub contexts: [MoveContext; 5],
+    /// Plies from the root.
+    pub ply: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Table,
+    MakeNoisy,
+    GoodNoisy,
+    MakeQuiet,
+    GoodQuiet,
+    BadNoisy,
+    BadQuiet,
+    MakeEvasions,
+    Evasions,
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PickerKind {
+    /// All moves, for the full search.
+    Main,
+    /// All evasions of a check.
+    Evasions,
+    /// Noisy moves only.
+    Quiescence,
+    /// Noisy moves whose exchange wins at least this many centipawns.
+    ProbCut(i32),
+}
+
+/// State of one node's move ordering.
+pub struct MovePicker {
+    kind: PickerKind,
+    stage: Stage,
+    table_move: Option<Move>,
+    next: usize,
+    end: usize,
+    bad_noisy_end: usize,
+    quiet_start: usize,
+    quiet_end: usize,
+    skip_quiets: bool,
+}
+
+impl MovePicker {
+    fn with(kind: PickerKind, table_move: Option<Move>) -> Self {
+        Self {
+            kind,
+            stage: Stage::Table,
+            table_move,
+            next: 0,
+            end: 0,
+            bad_noisy_end: 0,
+            quiet_start: 0,
+            quiet_end: 0,
+            skip_quiets: false,
+        }
+    }
+
+    /// All moves, for the full search. `table_move` must be pseudo-legal.
+    pub fn main(position: &Position, table_move: Option<Move>) -> Self {
+        let kind = if position.in_check() { PickerKind::Evasions } else { PickerKind::Main };
+        Self::with(kind, table_move)
+    }
+
+    /// Noisy moves, or all evasions in check, for the quiescence search.
+    pub fn quiescence(position: &Position, table_move: Option<Move>) -> Self {
+        let kind = if position.in_check() { PickerKind::Evasions } else { PickerKind::Quiescence };
+        let table_move = table_move.filter(|&m| position.in_check() || position.is_noisy(m));
+        Self::with(kind, table_move)
+    }
+
+    /// Noisy moves that win at least `threshold` (centipawns of the exchange evaluation), for ProbCut.
+    pub fn probcut(position: &Position, table_move: Option<Move>, threshold: i32) -> Self {
+        let table_move = table_move.filter(|&m| position.is_noisy(m) && position.see_ge(m, threshold));
+        Self::with(PickerKind::ProbCut(threshold), table_move)
+    }
+
+    /// Skips all remaining quiet moves.
+    pub fn skip_quiets(&mut self) {
+        self.skip_quiets = true;
+    }
+
+    /// The next pseudo-legal move.
+    pub fn next(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
+        loop {
+            match self.stage {
+                Stage::Table => {
+                    self.stage = self.after_table();
+                    if self.table_move.is_some() {
+                        return self.table_move;
+                    }
+                }
+                Stage::MakeNoisy => self.make_noisy(guide, scratch),
+                Stage::GoodNoisy => {
+                    if let Some(m) = self.next_good_noisy(guide, scratch) {
+                        return Some(m);
+                    }
+                    self.stage = if self.kind == PickerKind::Main { Stage::MakeQuiet } else { Stage::Done };
+                }
+                Stage::MakeQuiet => self.make_quiet(guide, scratch),
+                Stage::GoodQuiet => {
+                    if let Some(m) = self.next_quiet(scratch, params::pick_good_quiet()) {
+                        return Some(m);
+                    }
+                    (self.end, self.next) = (self.next, 0);
+                    self.stage = Stage::BadNoisy;
+                }
+                Stage::BadNoisy => {
+                    if self.next < self.bad_noisy_end {
+                        self.next += 1;
+                        return scratch.scored[self.next - 1].m;
+                    }
+                    self.next = self.end;
+                    self.stage = Stage::BadQuiet;
+                }
+                Stage::BadQuiet => {
+                    if let Some(m) = self.next_quiet(scratch, i32::MIN) {
+                        return Some(m);
+                    }
+                    self.stage = Stage::Done;
+                }
+                Stage::MakeEvasions => self.make_evasions(guide, scratch),
+                Stage::Evasions => {
+                    if let Some(m) = self.next_best(scratch) {
+                        return Some(m);
+                    }
+                    self.stage = Stage::Done;
+                }
+                Stage::Done => return None,
+            }
+        }
+    }
+
+    fn after_table(&self) -> Stage {
+        if self.kind == PickerKind::Evasions { Stage::MakeEvasions } else { Stage::MakeNoisy }
+    }
+
+    #[inline(never)]
+    fn make_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        let Scratch { list, scored } = scratch;
+        list.clear();
+        guide.position.generate_noisy(list);
+        self.end = list.len();
+        for (slot, &m) in scored.iter_mut().zip(list.iter()) {
+            *slot = Scored { score: noisy_score(guide, m), m: Some(m) };
+        }
+        self.stage = Stage::GoodNoisy;
+    }
+
+    /// Next good noisy move by score. Moves that lose material are moved to the front of the list, for a later stage.
+    fn next_good_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
+        while let Some((score, m)) = self.select(scratch) {
+            if Some(m) == self.table_move {
+                continue;
+            }
+            let good = match self.kind {
+                PickerKind::Main => guide.position.see_ge(m, exchange_units(-score / params::pick_see_div())),
+                PickerKind::ProbCut(threshold) => guide.position.see_ge(m, threshold),
+                PickerKind::Quiescence | PickerKind::Evasions => true,
+            };
+            if good {
+                return Some(m);
+            }
+            if self.kind == PickerKind::Main {
+                scratch.scored.swap(self.bad_noisy_end, self.next - 1);
+                self.bad_noisy_end += 1;
+            }
+        }
+        None
+    }
+
+    #[inline(never)]
+    fn make_quiet(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        self.quiet_start = self.end;
+        self.quiet_end = self.end;
+        if !self.skip_quiets {
+            let Scratch { list, scored } = scratch;
+            list.clear();
+            guide.position.generate_quiet(list);
+            self.quiet_end = (self.quiet_start + list.len()).min(MAX_MOVES);
+            let quiets = &mut scored[self.quiet_start..self.quiet_end];
+            let scorer = QuietScorer::new(guide);
+            for (slot, &m) in quiets.iter_mut().zip(list.iter()) {
+                *slot = Scored { score: scorer.score(guide, m), m: Some(m) };
+            }
+        }
+        self.next = self.quiet_start;
+        self.stage = Stage::GoodQuiet;
+    }
+
+    /// The best remaining quiet move, if its score is at least `min_score`.
+    fn next_quiet(&mut self, scratch: &mut Scratch, min_score: i32) -> Option<Move> {
+        if self.skip_quiets {
+            return None;
+        }
+        while let Some((score, m)) = select(&mut scratch.scored[self.next..self.quiet_end]) {
+            if score < min_score {
+                return None;
+            }
+            self.next += 1;
+            if Some(m) != self.table_move {
+                return Some(m);
+            }
+        }
+        None
+    }
+
+    #[inline(never)]
+    fn make_evasions(&mut self, guide: &Guide, scratch: &mut Scratch) {
+        let Scratch { list, scored } = scratch;
+        list.clear();
+        guide.position.generate_noisy(list);
+        let noisy = list.len();
+        guide.position.generate_quiet(list);
+        self.end = list.len();
+        for (i, (slot, &m)) in scored.iter_mut().zip(list.iter()).enumerate() {
+            let score = if i < noisy { (1 << 28) + noisy_score(guide, m) } else { evasion_score(guide, m) };
+            *slot = Scored { score, m: Some(m) };
+        }
+        self.stage = Stage::Evasions;
+    }
+
+    fn next_best(&mut self, scratch: &mut Scratch) -> Option<Move> {
+        while let Some((_, m)) = self.select(scratch) {
+            if Some(m) != self.table_move {
+                return Some(m);
+            }
+        }
+        None
+    }
+
+    /// Moves the best remaining move to the front of the rest and advances past it.
+    fn select(&mut self, scratch: &mut Scratch) -> Option<(i32, Move)> {
+        let best = select(scratch.scored.get_mut(self.next..self.end)?)?;
+        self.next += 1;
+        Some(best)
+    }
+}
+
+/// Moves the best move to the front. Most nodes need only one or two moves, so repeated selection costs less than
+/// sorting.
+#[inline]
+fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
+    let mut best = 0;
+    let mut best_score = rest.first()?.score;
+    for (i, other) in rest.iter().enumerate().skip(1) {
+        if other.score > best_score {
+            (best, best_score) = (i, other.score);
+        }
+    }
+    rest.swap(0, best);
+    Some((best_score, rest[0].m?))
+}
+
+/// Score of a noisy move: most valuable victim first, then capture history.
+// CITE: SF-2026-08. The term of queen promotions: origin not recorded.
+fn noisy_score(guide: &Guide, m: Move) -> i32 {
+    let captured = guide.position.captured(m);
+    let piece = guide.position.moved_piece(m);
+    let mut score = params::pick_victim() * captured.map_or(0, piece_value);
+    if m.is_queen_promotion() {
+        score += params::pick_victim() * piece_value(Role::Queen);
+    }
+    score + guide.histories.capture(piece, m, captured)
+}
+
+fn evasion_score(guide: &Guide, m: Move) -> i32 {
+    let square = piece_square(guide.position.moved_piece(m), m);
+    guide.histories.butterfly(guide.position.turn(), m) + guide.histories.continuation(guide.contexts[0], square)
+}
+
+/// Score terms that all quiet moves of a node share.
+struct QuietScorer<'a> {
+    cheaper: [crate::board::Bitboard; 6],
+    butterfly: &'a [i16],
+    pawn: &'a [i16],
+    continuations: [&'a [i16]; 5],
+    threat_weights: [i32; 6],
+}
+
+impl<'a> QuietScorer<'a> {
+    fn new(guide: &Guide<'a>) -> Self {
+        let histories = guide.histories;
+        Self {
+            cheaper: cheaper_attacks(guide.position),
+            butterfly: histories.butterfly_row(guide.position.turn()),
+            pawn: histories.pawn_row(guide.position.pawn_key()),
+            continuations: guide.contexts.map(|context| histories.continuation_row(context)),
+            threat_weights: threat_weights(),
+        }
+    }
+
+    /// Sum of the histories, plus a bonus for checks that lose no material and for moves away from attacks by cheaper
+    /// pieces, minus a malus for moves into such attacks.
+    // CITE: SF-2026-08; weights of attacked pieces: Stockfish between May and November 2025.
+    #[inline]
+    fn score(&self, guide: &Guide, m: Move) -> i32 {
+        let piece = guide.position.moved_piece(m);
+        let square = piece_square(piece, m);
+        let known = |table: &[i16], index: usize| i32::from(table[index]);
+        let mut score = params::pick_general() * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
+        for table in self.continuations {
+            score += known(table, square);
+        }
+        let role = piece.role as usize - 1;
+        if guide.checks.squares[role].contains(m.to())
+            && guide.position.see_ge(m, exchange_units(-params::pick_check_see()))
+        {
+            score += params::pick_check();
+        }
+        score += self.threat_weights[role] * self.threat(role, m);
+        if guide.ply < LOW_PLIES {
+            score += params::pick_low_ply() * guide.histories.low_ply(guide.ply, m) / (1 + guide.ply as i32);
+        }
+        score
+    }
+
+    fn threat(&self, role: usize, m: Move) -> i32 {
+        let cheaper = self.cheaper[role];
+        if cheaper.contains(m.to()) {
+            -params::pick_threat_enter()
+        } else if cheaper.contains(m.from()) {
+            params::pick_threat_leave()
+        } else {
+            0
+        }
+    }
+}
+
+/// Weight of escaping a cheaper attacker, by role index.
+// CITE: Stockfish between May and November 2025 (idea, form and figures).
+fn threat_weights() -> [i32; 6] {
+    let minor = params::pick_threat_minor();
+    let (rook, queen) = (params::pick_threat_rook(), params::pick_threat_queen());
+    [0, minor, minor, rook, queen, 0]
+}
+
+/// Whether a role can be cheaper than another: asserts the order that [`threat_weights`] assumes.
+const _: () = assert!(Role::Pawn as usize == 1 && Role::King as usize == 6);

@@ -1,0 +1,356 @@
+//! The root: iterative deepening, aspiration windows, MultiPV, and the end of the search.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use super::root_move::{Exact, RootMove};
+use super::tb_line;
+use super::time;
+use crate::board::Move;
+use crate::search::params;
+use crate::search::report::{Line, Progress, ScoreBound};
+use crate::search::score::{self, INFINITE, MAX_PLY, NONE, Value};
+use crate::search::threads::job::Job;
+use crate::search::threads::worker::Worker;
+use crate::search::tree::node::{Node, ROOT};
+use crate::search::tree::step::Searched;
+use crate::search::wdl;
+
+/// Milliseconds before bounds and current moves are reported; earlier reports would only flicker.
+const REPORT_DELAY_MS: f64 = 3000.0;
+/// Maximum time for extending a variation to mate.
+const MAX_LINE_TIME: Duration = Duration::from_millis(100);
+
+/// Worker 0's record of the previous iterations, for the time management.
+struct Trend {
+    values: [Value; 4],
+    stable: i32,
+    changes: f64,
+    best: Option<Move>,
+}
+
+impl Worker {
+    /// Searches with increasing depth until a limit is reached or the pool stops the search.
+    pub fn iterate(&mut self) {
+        let first = self.job.previous_value.unwrap_or(0);
+        let mut trend = Trend { values: [first; 4], stable: 0, changes: 0.0, best: None };
+        let lines = self.job.options.multi_pv.clamp(1, self.root_moves.len().max(1));
+        let deepest = self.job.limits.depth.unwrap_or(MAX_PLY as i32 - 1).clamp(1, MAX_PLY as i32 - 1);
+        for depth in 1..=deepest {
+            self.root_depth = depth;
+            self.update_limit_in_reach();
+            trend.changes /= 2.0;
+            for root in &mut self.root_moves {
+                root.previous = root.value;
+            }
+            let mut aborted = false;
+            for line in 0..lines {
+                self.line = line;
+                self.seldepth = 0;
+                self.recall_values();
+                if self.aspire(depth).is_err() {
+                    aborted = true;
+                    break;
+                }
+                self.root_moves[..=line].sort_by_key(|root| std::cmp::Reverse(root.value));
+            }
+            self.publish();
+            if aborted {
+                break;
+            }
+            self.completed_depth = depth;
+            if self.id == 0 {
+                self.report_lines(lines);
+                if self.finished(&mut trend) {
+                    break;
+                }
+            }
+            if self.signals.stop.load(Relaxed) {
+                break;
+            }
+        }
+        self.value_unsearched(lines);
+        self.publish();
+    }
+
+    /// Prepares a later line of MultiPV. Moves that are below the line above get their values of the previous
+    /// iteration, at most that line's value. A search that ends within this line ranks them by these values.
+    fn recall_values(&mut self) {
+        let (above, below) = self.root_moves.split_at_mut(self.line);
+        let Some(max_value) = above.last().map(|root| root.value) else {
+            return;
+        };
+        for root in below.iter_mut().filter(|root| root.value == -INFINITE) {
+            root.value = root.previous.min(max_value);
+        }
+    }
+
+    /// Ranks root moves that have no value by their static evaluations. This is needed if a limit ended the search
+    /// before the first `lines` moves had a value.
+    fn value_unsearched(&mut self, lines: usize) {
+        let is_unsearched = |root: &RootMove| root.shown == -INFINITE;
+        if !self.root_moves.iter().take(lines).any(is_unsearched) {
+            return;
+        }
+        // These evaluations are not part of the search: they are neither counted nor sampled.
+        let (nodes, sampler) = (self.nodes, self.sampler.take());
+        self.root_moves.sort_by_key(is_unsearched);
+        let first = self.root_moves.partition_point(|root| !is_unsearched(root));
+        for index in first..self.root_moves.len() {
+            let m = self.root_moves[index].m;
+            let value = -self.child(m, Self::static_value);
+            let root = &mut self.root_moves[index];
+            (root.value, root.shown, root.depth) = (value, value, 1);
+        }
+        self.root_moves[first..].sort_by_key(|root| std::cmp::Reverse(root.value));
+        (self.nodes, self.sampler) = (nodes, sampler);
+    }
+
+    /// Searches one line at one depth, with an aspiration window around the expected value. The window widens when the
+    /// value is outside it.
+    // CITE: Baudet (1978); form: Stockfish: the start by the mean squared value (October 2024), a share by thread
+    // (August 2025), less depth after a fail-high. Figures: see the parameters.
+    fn aspire(&mut self, depth: i32) -> Searched<()> {
+        let root = &self.root_moves[self.line];
+        let mut delta = params::asp_delta()
+            + (root.mean_squared.min(i64::from(params::asp_variance_max())) / i64::from(params::asp_variance_div()))
+                as Value
+            + (self.id % 8) as Value;
+        let (mut alpha, mut beta) = (-INFINITE, INFINITE);
+        if depth >= params::asp_depth() && root.average != NONE {
+            alpha = (root.average - delta).max(-INFINITE);
+            beta = (root.average + delta).min(INFINITE);
+        }
+        let mut fail_highs = 0;
+        loop {
+            self.root_delta = beta - alpha;
+            let adjusted = (depth - fail_highs).max(1);
+            let result = self.negamax::<ROOT>(alpha, beta, adjusted, false);
+            let line = self.line;
+            self.root_moves[line..].sort_by_key(|root| std::cmp::Reverse((root.value, root.previous)));
+            let value = result?;
+            if value > alpha && value < beta {
+                return Ok(());
+            }
+            if self.id == 0 && self.elapsed() > REPORT_DELAY_MS && self.job.options.multi_pv == 1 {
+                self.report_lines(1);
+            }
+            if value <= alpha {
+                // Fail low: the position is worse than expected, so it is searched again at full depth.
+                beta = alpha;
+                alpha = (value - delta).max(-INFINITE);
+                fail_highs = 0;
+                if self.id == 0 {
+                    self.stop_on_ponderhit = false;
+                }
+            } else {
+                alpha = (beta - delta).max(alpha);
+                beta = (value + delta).min(INFINITE);
+                fail_highs += 1;
+            }
+            delta += delta / params::asp_grow_div();
+            if score::is_decisive(value) {
+                delta = delta.max(params::asp_decisive());
+            }
+        }
+    }
+
+    /// Records the result of the search of a root move.
+    pub fn record_root_move(&mut self, m: Move, value: Value, count: i32, nodes: u64, node: &Node) {
+        let (seldepth, depth) = (self.seldepth, self.root_depth);
+        let child_pv = std::mem::take(&mut self.pv[1]);
+        let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
+            return;
+        };
+        self.has_value = true;
+        root.nodes += nodes;
+        let squared = i64::from(value) * i64::from(value.abs());
+        if root.average == NONE {
+            (root.average, root.mean_squared) = (value, squared.abs());
+        } else {
+            root.average = root.averaged(value, nodes);
+            root.mean_squared = (squared.abs() + root.mean_squared) / 2;
+        }
+        if count == 1 || value > node.alpha {
+            root.value = value;
+            (root.seldepth, root.depth) = (seldepth, depth);
+            (root.shown, root.bound) = if value >= node.beta {
+                (node.beta, ScoreBound::Lower)
+            } else if value <= node.alpha {
+                (node.alpha, ScoreBound::Upper)
+            } else {
+                (value, ScoreBound::Exact)
+            };
+            root.pv.clear();
+            root.pv.push(m);
+            root.pv.extend_from_slice(&child_pv);
+            if root.bound == ScoreBound::Exact {
+                root.exact = Some(Exact { depth, value, seldepth, pv: root.pv.clone() });
+            }
+            if count > 1 && self.line == 0 {
+                self.count_best_move_change();
+            }
+        } else {
+            root.value = -INFINITE;
+        }
+        self.pv[1] = child_pv;
+    }
+
+    /// Whether the search should end. Called by worker 0 after a completed iteration.
+    fn finished(&mut self, trend: &mut Trend) -> bool {
+        let best = self.root_moves[0].clone();
+        trend.stable = if trend.best == Some(best.m) { trend.stable + 1 } else { 0 };
+        trend.best = Some(best.m);
+        if let Some(moves) = self.job.limits.mate
+            && score::is_mate(best.value)
+            && score::MATE - best.value.abs() <= 2 * moves
+        {
+            return true;
+        }
+        if self.job.limits.soft_nodes.is_some_and(|limit| self.signals.nodes() >= limit) {
+            return true;
+        }
+        let done = self.soft_limit_passed(trend, &best);
+        let slot = (self.completed_depth & 3) as usize;
+        trend.values[slot] = best.value;
+        done
+    }
+
+    fn soft_limit_passed(&mut self, trend: &mut Trend, best: &RootMove) -> bool {
+        let Some(budget) = self.job.budget else {
+            return false;
+        };
+        if self.job.limits.infinite {
+            return false;
+        }
+        let threads = self.signals.counters.len() as f64;
+        let changes: u64 = self.signals.counters.iter().map(|c| c.best_move_changes.swap(0, Relaxed)).sum();
+        trend.changes += changes as f64 / 1024.0 / threads;
+        let slot = (self.completed_depth & 3) as usize;
+        let before = self.job.previous_value.unwrap_or(best.value);
+        let fall = f64::from(params::time_falling_previous()) / 1000.0 * f64::from(before - best.average)
+            + f64::from(trend.values[slot] - best.value);
+        let summary = time::IterationSummary {
+            score_fall: if score::is_decisive(best.value) { 0.0 } else { fall },
+            stable_iterations: trend.stable,
+            best_move_changes: trend.changes,
+            effort: best.nodes as f64 / self.nodes.max(1) as f64,
+            forced: self.job.root_moves.len() == 1,
+        };
+        let soft =
+            if budget.adjustable { (budget.soft * time::stretch(&summary)).min(budget.hard) } else { budget.soft };
+        if self.elapsed() < soft {
+            return false;
+        }
+        if self.signals.pondering.load(Relaxed) {
+            self.stop_on_ponderhit = true;
+            return false;
+        }
+        true
+    }
+
+    // -- reports ---------------------------------------------------------------------------------------------
+
+    /// Counters for a report.
+    pub fn progress(&self) -> Progress {
+        self.publish();
+        self.job.progress(&self.signals)
+    }
+
+    fn report_lines(&self, lines: usize) {
+        let progress = self.progress();
+        for rank in 0..lines {
+            let root = &self.root_moves[rank];
+            if root.value == -INFINITE {
+                continue;
+            }
+            let line = latest_line(&self.job, root, rank + 1);
+            self.job.reporter.line(&line, &progress);
+        }
+    }
+
+    /// Reports the root move that is being searched, with the iteration's depth. After a fail-high the depth of the
+    /// search is lower, and GUIs would start a new line for another depth.
+    pub fn report_current_move(&self, m: Move, count: i32) {
+        if self.id == 0 && self.elapsed() > REPORT_DELAY_MS {
+            let number = count as usize + self.line;
+            self.job.reporter.current_move(self.root_depth, m, number);
+        }
+    }
+}
+
+/// Report line of a root move's last result: its value or a bound, with depth and moves.
+fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
+    let time_limit = (job.start.elapsed() / 16).min(MAX_LINE_TIME);
+    let (found, bound) = with_tablebases(root, latest(root));
+    line_of(job, found, bound, rank, Instant::now() + time_limit)
+}
+
+/// Last result of a root move that was the best of its search.
+fn latest(root: &RootMove) -> (Exact, ScoreBound) {
+    let found = Exact { depth: root.depth, value: root.shown, seldepth: root.seldepth, pv: root.pv.clone() };
+    (found, root.bound)
+}
+
+/// The lines reported with `bestmove`, one for each rank. Each has the exact result of its move, unless that is older
+/// than the iteration `completed`. In that case an unfinished iteration found the move, and only a bound of its value
+/// is known.
+///
+/// A move may have a higher value from an earlier iteration than the move ranked above it. The later iteration did not
+/// find it better, so the value of the rank above is its upper bound.
+pub fn final_lines(job: &Job, roots: &[RootMove], completed: i32) -> Vec<Line> {
+    let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
+    let time_limit = match job.budget {
+        Some(_) => half_overhead.min(MAX_LINE_TIME),
+        None => MAX_LINE_TIME,
+    };
+    let deadline = Instant::now() + time_limit;
+    let mut max_value = INFINITE;
+    let mut lines = Vec::new();
+    for (index, root) in roots.iter().take(job.options.multi_pv.max(1)).enumerate() {
+        let found = match &root.exact {
+            Some(exact) if exact.depth >= completed => (exact.clone(), ScoreBound::Exact),
+            _ => latest(root),
+        };
+        let (mut found, mut bound) = with_tablebases(root, found);
+        if found.value > max_value {
+            (found.value, bound) = (max_value, ScoreBound::Upper);
+        }
+        max_value = found.value;
+        lines.push(line_of(job, found, bound, index + 1, deadline));
+    }
+    lines
+}
+
+/// `found`, or the tablebases' result of the root if the search found no mate.
+fn with_tablebases(root: &RootMove, found: (Exact, ScoreBound)) -> (Exact, ScoreBound) {
+    match root.tb_value {
+        Some(value) if !score::is_mate(found.0.value) => (Exact { value, ..found.0 }, ScoreBound::Exact),
+        _ => found,
+    }
+}
+
+/// A report line of `found`. Variations of tablebase wins are extended to mate until `deadline`.
+fn line_of(job: &Job, found: Exact, bound: ScoreBound, rank: usize, deadline: Instant) -> Line {
+    let material = wdl::material(&job.position);
+    let (mut value, mut pv) = (found.value, found.pv);
+    if value == -INFINITE {
+        value = score::DRAW;
+    }
+    if let Some(tables) = &job.syzygy
+        && bound == ScoreBound::Exact
+        && score::is_decisive(value)
+        && !score::is_mate(value)
+    {
+        tb_line::extend(tables, &job.position, &job.options, &mut pv, deadline);
+    }
+    Line {
+        depth: found.depth.max(1),
+        seldepth: found.seldepth as i32,
+        multipv: rank,
+        score: score::to_uci(value, |v| wdl::centipawns(v, material)),
+        bound,
+        wdl: wdl::wdl(value, material),
+        pv,
+    }
+}

@@ -1,0 +1,10 @@
+//! Tables of results: the transposition table and its file, and endgame tablebases.
+//!
+//! * [`tt`], [`tt_file`]: the transposition table and its file format
+//! * [`syzygy`]: tablebases; `table_files` reads them where the system cannot read at an offset
+
+pub mod syzygy;
+#[cfg(not(any(unix, windows)))]
+mod table_files;
+pub mod tt;
+pub mod tt_file;

@@ -1,0 +1,408 @@
+//! A worker: one thread's position, accumulators, statistics and path, and the only functions that make and undo
+//! moves.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::job::Job;
+use super::sampler::Sampler;
+use super::signals::Signals;
+use crate::board::{CheckInfo, Move, Position};
+use crate::nnue::{AccumulatorStack, Network};
+use crate::search::ordering::correction::{self, Corrections, Keys};
+use crate::search::ordering::history::{Histories, MoveContext, piece_square};
+use crate::search::ordering::movepick::{Guide, Scratch};
+use crate::search::params;
+use crate::search::root::root_move::RootMove;
+use crate::search::score::{self, DRAW, MAX_PLY, Value, clamp_eval};
+use crate::search::tables::tt;
+use crate::search::tree::evaluation::scaled;
+use crate::search::tree::lone_king;
+use crate::search::tree::stack::{BELOW_ROOT, FRAMES, Frame};
+use crate::search::tree::step::{Abort, Searched};
+
+/// Stack of a search thread, in bytes. The recursion is at most a few hundred nodes deep.
+pub const STACK_BYTES: usize = 16 << 20;
+
+/// Upper bound on the memory of a search thread without its stack, in bytes, with the largest published net.
+// MEASURED: 8 MiB with the default net.
+pub const WORKER_BYTES: usize = 16 << 20;
+
+/// The poll interval: maximum number of nodes between two checks of the limits.
+const POLL_INTERVAL: u64 = 256;
+
+/// The state of one search thread.
+pub struct Worker {
+    /// Index of the thread. Worker 0 checks the clock and reports.
+    pub id: usize,
+    pub signals: Arc<Signals>,
+    pub job: Arc<Job>,
+    /// Value of `job` between searches; it refers to no shared table.
+    idle: Arc<Job>,
+    pub position: Position,
+    pub(super) accumulators: AccumulatorStack,
+    pub histories: Histories,
+    pub corrections: Corrections,
+    pub frames: Box<[Frame; FRAMES]>,
+    pub scratch: Vec<Scratch>,
+    pub pv: Vec<Vec<Move>>,
+    pub ply: usize,
+    pub nodes: u64,
+    poll_at: u64,
+    pub tb_hits: u64,
+    pub seldepth: usize,
+    pub root_moves: Vec<RootMove>,
+    /// Index of the MultiPV line that is being searched.
+    pub line: usize,
+    pub root_depth: i32,
+    pub root_delta: Value,
+    pub completed_depth: i32,
+    /// Whether lines of this iteration reach the 50-move limit.
+    pub limit_in_reach: bool,
+    /// Whether a root move has a value of this search. From then on, the limits end the search anywhere.
+    pub has_value: bool,
+    /// First ply at which null moves are tried: above 0 while a null move is being verified.
+    pub null_from_ply: usize,
+    /// Whether `ponderhit` ends the search: set when the soft limit has passed while pondering.
+    pub stop_on_ponderhit: bool,
+    /// Observer of the evaluated positions, for training data.
+    pub sampler: Option<Box<dyn Sampler>>,
+}
+
+impl Worker {
+    /// An idle worker with fresh statistics.
+    pub fn new(id: usize, signals: Arc<Signals>, network: Arc<Network>) -> Self {
+        let idle = Arc::new(Job::idle());
+        Self {
+            id,
+            signals,
+            position: idle.position.clone(),
+            job: idle.clone(),
+            idle,
+            accumulators: AccumulatorStack::new(network),
+            histories: Histories::new(),
+            corrections: Corrections::new(),
+            frames: Box::new([Frame::EMPTY; FRAMES]),
+            scratch: (0..MAX_PLY + 4).map(|_| Scratch::new()).collect(),
+            pv: (0..MAX_PLY + 4).map(|_| Vec::with_capacity(MAX_PLY)).collect(),
+            ply: 0,
+            nodes: 0,
+            poll_at: 0,
+            tb_hits: 0,
+            seldepth: 0,
+            root_moves: Vec::new(),
+            line: 0,
+            root_depth: 0,
+            root_delta: 0,
+            completed_depth: 0,
+            limit_in_reach: false,
+            has_value: false,
+            null_from_ply: 0,
+            stop_on_ponderhit: false,
+            sampler: None,
+        }
+    }
+
+    /// Uses another network from the next search on.
+    pub fn set_network(&mut self, network: Arc<Network>) {
+        self.accumulators = AccumulatorStack::new(network);
+    }
+
+    /// Clears all statistics.
+    pub fn clear(&mut self) {
+        self.histories.clear();
+        self.corrections.clear();
+    }
+
+    /// Prepares for `job`.
+    pub fn begin(&mut self, job: Arc<Job>) {
+        self.position = job.position.clone();
+        self.root_moves.clone_from(&job.root_moves);
+        self.job = job;
+        self.accumulators.reset();
+        self.histories.new_root();
+        self.frames.fill(Frame::EMPTY);
+        self.ply = 0;
+        self.nodes = 0;
+        self.poll_at = 0;
+        self.tb_hits = 0;
+        self.seldepth = 0;
+        self.line = 0;
+        self.completed_depth = 0;
+        self.has_value = false;
+        self.limit_in_reach = false;
+        self.null_from_ply = 0;
+        self.stop_on_ponderhit = false;
+        self.compute_keys();
+        self.publish();
+    }
+
+    /// Releases the job after a search, so that its table can be freed.
+    pub fn rest(&mut self) {
+        self.job = self.idle.clone();
+    }
+
+    // -- the path --------------------------------------------------------------------------------------------
+
+    /// The frame `back` plies before this node.
+    #[inline]
+    pub fn frame(&self, back: usize) -> &Frame {
+        &self.frames[self.ply + BELOW_ROOT - back]
+    }
+
+    #[inline]
+    pub fn frame_mut(&mut self) -> &mut Frame {
+        &mut self.frames[self.ply + BELOW_ROOT]
+    }
+
+    #[inline]
+    pub fn contexts(&self) -> [MoveContext; 5] {
+        [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
+    }
+
+    /// Computes the keys of this node's correction histories and prefetches their entries. They are read right after
+    /// the table's entry and are as likely to miss the cache.
+    #[inline]
+    fn compute_keys(&mut self) {
+        let square = |back: usize| {
+            let frame = self.frame(back);
+            frame.current.map(|m| piece_square(frame.piece, m))
+        };
+        let keys = Keys::new(&self.position, square(1), [square(2), square(4)]);
+        self.corrections.prefetch(&keys);
+        self.frame_mut().keys = keys;
+    }
+
+    /// Makes `m`, runs `search` on the child, and undoes `m`. The search makes moves only through this function, so an
+    /// abort cannot skip the undoing.
+    #[inline]
+    pub fn child<T>(&mut self, m: Move, search: impl FnOnce(&mut Self) -> T) -> T {
+        self.make(m);
+        let result = search(self);
+        self.undo();
+        result
+    }
+
+    /// Prefetches the table's cluster for the position after `m`. Called as soon as `m` is likely to be made.
+    #[inline]
+    pub fn prefetch(&self, m: Move) {
+        self.job.table.prefetch(tt::key_after(&self.position, m));
+    }
+
+    #[inline]
+    fn make(&mut self, m: Move) {
+        let piece = self.position.moved_piece(m);
+        let noisy = self.position.is_noisy(m);
+        let frame = self.frame_mut();
+        frame.current = Some(m);
+        frame.piece = piece;
+        frame.noisy = noisy;
+        frame.context = MoveContext::new(frame.in_check, noisy, piece, m);
+        self.nodes += 1;
+        self.accumulators.make(&mut self.position, m);
+        self.ply += 1;
+        self.compute_keys();
+    }
+
+    #[inline]
+    fn undo(&mut self) {
+        self.ply -= 1;
+        self.accumulators.pop();
+        self.position.undo_move();
+    }
+
+    /// Passes the move, runs `search`, and undoes the pass.
+    pub fn null_child<T>(&mut self, search: impl FnOnce(&mut Self) -> T) -> T {
+        let frame = self.frame_mut();
+        frame.current = None;
+        frame.noisy = false;
+        frame.context = MoveContext::NONE;
+        self.nodes += 1;
+        self.position.do_null_move();
+        self.job.table.prefetch(self.table_key());
+        self.ply += 1;
+        self.compute_keys();
+        let result = search(self);
+        self.ply -= 1;
+        self.position.undo_null_move();
+        result
+    }
+
+    /// Sets the principal variation of this node to `m` and the child's.
+    pub fn extend_pv(&mut self, m: Move) {
+        let (own, child) = self.pv.split_at_mut(self.ply + 1);
+        let own = &mut own[self.ply];
+        own.clear();
+        own.push(m);
+        own.extend_from_slice(&child[0]);
+    }
+
+    /// Inputs of the move picker, and its buffers.
+    #[inline]
+    pub fn guide<'a>(&'a mut self, checks: &'a CheckInfo, contexts: [MoveContext; 5]) -> (Guide<'a>, &'a mut Scratch) {
+        let guide = Guide { position: &self.position, checks, histories: &self.histories, contexts, ply: self.ply };
+        (guide, &mut self.scratch[self.ply])
+    }
+
+    // -- values ----------------------------------------------------------------------------------------------
+
+    /// The static evaluation of the position for the side to move, without corrections.
+    pub fn evaluate(&mut self) -> Value {
+        let raw = self.accumulators.evaluate(&self.position).value();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.evaluated(&self.position, raw);
+        }
+        let value = lone_king::value(&self.position).unwrap_or_else(|| scaled(&self.position, raw));
+        match &self.job.mind {
+            None => value,
+            Some(mind) => clamp_eval(mind.judge(&self.position, value)),
+        }
+    }
+
+    /// Whether a level overlooks the legal move `m`; never at full strength.
+    #[inline]
+    pub fn overlooks(&self, m: Move) -> bool {
+        let mind = self.job.mind.as_ref();
+        mind.is_some_and(|mind| mind.overlooks(&self.position, m))
+    }
+
+    /// Value of the position for the side to move, without a search: the result if the game is over, else the
+    /// evaluation.
+    pub fn static_value(&mut self) -> Value {
+        if self.position.legal_moves().is_empty() {
+            return if self.position.in_check() { score::mated_in(self.ply) } else { DRAW };
+        }
+        if self.position.is_draw(self.ply) {
+            return DRAW;
+        }
+        self.evaluate()
+    }
+
+    /// The static evaluation as used by the search: corrected by the correction histories, and damped as the 50-move
+    /// counter rises.
+    // CITE: damping by the counter: Stockfish, figure of 17 and 17.1.
+    pub fn corrected(&self, eval: Value, correction: Value) -> Value {
+        if self.expires() {
+            return DRAW;
+        }
+        let fading = eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
+        correction::corrected(fading, correction)
+    }
+
+    /// Value of a draw, dithered by one unit, so that the search does not always prefer the first of many drawn lines.
+    /// In analysis mode, and where all other lines are also draws, a draw is exactly 0.
+    // CITE: Stockfish (2018).
+    #[inline]
+    pub fn draw_value(&self) -> Value {
+        if self.job.options.analyse_mode || self.expires() {
+            return DRAW;
+        }
+        DRAW - 1 + (self.nodes & 2) as Value
+    }
+
+    // -- limits ----------------------------------------------------------------------------------------------
+
+    /// Returns an abort if the search must end.
+    #[inline]
+    pub fn tick(&mut self) -> Searched<()> {
+        if self.nodes >= self.poll_at {
+            self.poll()?;
+        }
+        let stop = self.signals.stop.load(Relaxed) && self.may_end();
+        if stop { Err(Abort) } else { Ok(()) }
+    }
+
+    /// Whether a limit may end the search here: a root move has a value, or none was found within a poll interval.
+    #[inline]
+    fn may_end(&self) -> bool {
+        self.has_value || self.nodes >= POLL_INTERVAL
+    }
+
+    /// Publishes the counters and checks the hard limits. Every thread does so, because with more threads than
+    /// processors worker 0 may be waiting for a processor. Returns an abort if a level has spent its nodes: its search
+    /// has then ended, although its move may be delayed.
+    #[cold]
+    fn poll(&mut self) -> Searched<()> {
+        self.publish();
+        self.poll_at = self.nodes + POLL_INTERVAL;
+        let pondering = self.signals.pondering.load(Relaxed);
+        // Like the clock, the node limit does not end a search whose move must be delayed.
+        let delayed = pondering || self.job.limits.infinite;
+        if let Some(limit) = self.job.limits.nodes.filter(|_| !delayed) {
+            let left = limit.saturating_sub(self.signals.nodes());
+            // Each thread gets its share of the remaining nodes, so that together they stop at the limit.
+            let share = left / self.signals.counters.len() as u64;
+            self.poll_at = self.nodes + share.clamp(1, POLL_INTERVAL);
+            if left == 0 {
+                self.signals.stop.store(true, Relaxed);
+            }
+        }
+        if self.id == 0 {
+            self.job.report_damaged_tables();
+        }
+        if !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
+            self.signals.stop.store(true, Relaxed);
+        }
+        match &self.job.mind {
+            Some(mind) => self.poll_level(mind.nodes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies the node limit of a level. It is exact, except that a level always completes depth 1.
+    fn poll_level(&mut self, nodes: u64) -> Searched<()> {
+        self.poll_at = self.poll_at.min(nodes.max(self.nodes + 1));
+        if self.nodes >= nodes && self.completed_depth > 0 {
+            return Err(Abort);
+        }
+        Ok(())
+    }
+
+    fn out_of_time(&self) -> bool {
+        let Some(budget) = self.job.budget else {
+            return false;
+        };
+        !self.job.limits.infinite && self.elapsed() >= budget.hard
+    }
+
+    /// Milliseconds since `go`, or nodes divided by `nodestime` if the clock counts nodes.
+    pub fn elapsed(&self) -> f64 {
+        match self.job.options.nodes_time {
+            0 => self.job.start.elapsed().as_secs_f64() * 1000.0,
+            per_ms => self.signals.nodes() as f64 / per_ms as f64,
+        }
+    }
+
+    /// Publishes this thread's counters to the other threads.
+    pub fn publish(&self) {
+        let counters = &self.signals.counters[self.id];
+        counters.nodes.store(self.nodes, Relaxed);
+        counters.tb_hits.store(self.tb_hits, Relaxed);
+    }
+
+    /// Counts a change of the best move, for the time management.
+    pub fn count_best_move_change(&self) {
+        self.signals.counters[self.id].best_move_changes.fetch_add(1024, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::options::SearchOptions;
+
+    #[test]
+    fn draw_value_is_dithered_in_games_and_exact_in_analysis() {
+        let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
+        let mut draws = |analyse_mode| {
+            let options = SearchOptions { analyse_mode, ..SearchOptions::default() };
+            worker.begin(Arc::new(Job { options, ..Job::idle() }));
+            [0, 2].map(|nodes| {
+                worker.nodes = nodes;
+                worker.draw_value()
+            })
+        };
+        assert_eq!(draws(false), [DRAW - 1, DRAW + 1]);
+        assert_eq!(draws(true), [DRAW, DRAW]);
+    }
+}

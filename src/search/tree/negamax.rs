@@ -1,0 +1,267 @@
+//! The full search of a node, in numbered steps. The comment of each step says why it is sound.
+//!
+//! | step | rule | where |
+//! |---|---|---|
+//! | 1 | limits, draws | `negamax.rs`: `enter`, `ends_here` |
+//! | 2 | mate distance | `mate_distance` |
+//! | 3 | transposition table | `look_up`, `table_cutoff` |
+//! | 4 | tablebases | `tablebase_cutoff` |
+//! | 5 | static evaluation, hindsight depth | `prune.rs`: `evaluate_node`, `adjust_depth` |
+//! | 6 | razoring | `razor` |
+//! | 7 | reverse futility | `reverse_futility` |
+//! | 8 | null move | `null_move` |
+//! | 9 | internal iterative reduction | `reduce_without_move` |
+//! | 10 | ProbCut | `probcut` |
+//! | 11 | the moves, one by one | `moves.rs`: `search_moves`; their order: `movepick.rs` |
+//! | 12 | shallow pruning: late moves, futility, exchanges, history | `shallow_prune` |
+//! | 13 | singular extension, multi-cut | `singular_extension` |
+//! | 14 | late move reductions | `search_candidate`; amounts: `reduce.rs` |
+//! | 15 | full searches | `search_candidate` |
+//! | 16 | history and correction updates | `finish`; amounts: `history_update.rs` |
+//!
+//! `docs/experiments.md` has the measured gain of each rule.
+//!
+//! A step ends its node with `?` (see `step.rs`). `Worker::child`, the only wrapper that makes moves, always undoes
+//! them.
+// CITE: order and conditions of the steps: Stockfish (SF-2026-08; short names as in the credits of the search's map).
+// Cutoffs by the table come before the static evaluation here, after it there.
+
+use shakmaty_syzygy::Wdl;
+
+use super::node::{NULL_WINDOW, Node, ROOT};
+use super::step::{Exit, Searched, Step, cut_if, settle};
+use crate::board::Move;
+use crate::search::params;
+use crate::search::score::{self, DRAW, MAX_PLY, NONE, TB_WIN, Value};
+use crate::search::tables::tt::{Bound, TableEntry, score_at};
+use crate::search::threads::worker::Worker;
+
+impl Worker {
+    /// Value of the position within `alpha..beta`, searched to `depth`.
+    pub fn negamax<const KIND: u8>(&mut self, alpha: Value, beta: Value, depth: i32, cut_node: bool) -> Searched {
+        if depth > 0 {
+            settle(self.search_node::<KIND>(Node::new::<KIND>(alpha, beta, depth, cut_node)))
+        } else if KIND == NULL_WINDOW {
+            self.quiesce::<false>(alpha, beta)
+        } else {
+            self.quiesce::<true>(alpha, beta)
+        }
+    }
+
+    /// Runs the steps of a node.
+    #[inline]
+    fn search_node<const KIND: u8>(&mut self, mut node: Node) -> Step<Value> {
+        let node = &mut node;
+        self.enter(node.pv)?; //                             1. limits
+        if KIND != ROOT {
+            self.ends_here(&mut node.alpha, node.beta)?; //     draws
+            self.mate_distance(node)?; //                    2. mate distance
+        }
+        self.look_up::<KIND>(node); //                       3. transposition table
+        self.table_cutoff(node)?;
+        if KIND != ROOT {
+            self.tablebase_cutoff(node)?; //                 4. tablebases
+        }
+        self.evaluate_node(node); //                         5. static evaluation
+        if self.may_prune_node() {
+            self.razor(node)?; //                            6. razoring
+            self.reverse_futility(node)?; //                 7. reverse futility
+            self.null_move(node)?; //                        8. null move
+            self.reduce_without_move(node); //               9. internal iterative reduction
+            self.probcut(node)?; //                         10. ProbCut
+        }
+        self.search_moves::<KIND>(node) //                  11. to 16.: the moves
+    }
+
+    /// Step 1, also of quiescence: checks the limits and resets the state of earlier visits at this ply.
+    #[inline]
+    pub(super) fn enter(&mut self, pv: bool) -> Searched<()> {
+        self.tick()?;
+        self.frame_mut().in_check = self.position.in_check();
+        if pv {
+            self.pv[self.ply].clear();
+            self.seldepth = self.seldepth.max(self.ply + 1);
+        }
+        Ok(())
+    }
+
+    /// Step 1, also of quiescence: draws by rule, and the end of the path. One repetition inside the search counts as
+    /// a draw, because a side with a better move would not have repeated. If a move can repeat a position, the node is
+    /// worth at least a draw. So alpha is raised before the move is made.
+    // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
+    #[inline]
+    pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
+        if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
+            *alpha = self.draw_value();
+            cut_if(*alpha >= beta, *alpha)?;
+        }
+        if self.position.is_draw(self.ply) {
+            return Err(Exit::Cut(self.draw_value()));
+        }
+        if self.ply < MAX_PLY {
+            return Ok(());
+        }
+        Err(Exit::Cut(if self.position.in_check() { score::DRAW } else { self.evaluate() }))
+    }
+
+    /// Step 2. Mate distance: no value at this node can exceed that of a mate by the next move, or be below that of a
+    /// mate on the board. A window outside these bounds ends the node.
+    // CITE: origin of the idea not recorded; form: Stockfish.
+    #[inline]
+    fn mate_distance(&self, node: &mut Node) -> Step {
+        node.alpha = node.alpha.max(score::mated_in(self.ply));
+        node.beta = node.beta.min(score::mate_in(self.ply + 1));
+        cut_if(node.alpha >= node.beta, node.alpha)
+    }
+
+    /// Step 3. Transposition table lookup: the result of an earlier search of this position, perhaps by another path.
+    // CITE: Greenblatt, Eastlake, Crocker (1967); keys: Zobrist (1970).
+    #[inline]
+    fn look_up<const KIND: u8>(&mut self, node: &mut Node) {
+        node.entry = self.job.table.probe(self.table_key());
+        let entry = node.entry;
+        node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
+        node.tt_move = if KIND == ROOT {
+            self.root_moves[self.line].pv.first().copied()
+        } else {
+            entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m))
+        };
+        if let Some(m) = node.tt_move {
+            self.prefetch(m);
+            node.tt_noisy = self.position.is_noisy(m);
+        }
+        let frame = self.frame_mut();
+        frame.tt_hit = entry.is_some();
+        if frame.excluded.is_none() {
+            frame.tt_pv = node.pv || entry.is_some_and(|e| e.pv);
+        }
+        frame.move_count = 0;
+        frame.stat_score = 0;
+        self.frames[self.ply + super::stack::BELOW_ROOT + 2].cutoffs = 0;
+    }
+
+    /// Ends the node if a stored result is deep enough and decides the window.
+    // CITE: conditions and figures: SF-2026-08; the limit on depth: SF-17.1.
+    #[inline(always)]
+    fn table_cutoff(&mut self, node: &Node) -> Step {
+        let Some(e) = node.entry else { return Ok(()) };
+        let score = node.tt_score;
+        if node.pv
+            || self.frame(0).excluded.is_some()
+            || score == NONE
+            || e.depth <= node.depth - i32::from(score <= node.beta)
+            || !e.bound.settles(score, node.beta)
+            // A shallow node that was expected to fail the other way is still searched.
+            || (node.cut_node != (score >= node.beta) && node.depth <= params::tt_other_depth())
+        {
+            return Ok(());
+        }
+        if score >= node.beta
+            && let Some(m) = node.tt_move
+        {
+            self.learn_from_table(m, node.depth);
+        }
+        let holds = node.depth < params::tt_verify_depth() || self.table_agrees(node);
+        cut_if(holds, score)
+    }
+
+    /// Whether the entry of the position after the table's move, if there is one, decides the window the same way.
+    // CITE: Stockfish (May 2025); form: SF-2026-08.
+    fn table_agrees(&mut self, node: &Node) -> bool {
+        let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
+            return true;
+        };
+        if score::is_decisive(node.tt_score) {
+            return true;
+        }
+        // No evaluation takes place, so the accumulators need no update. The search cannot be aborted in between.
+        self.position.do_move(m);
+        let next = self.job.table.probe(self.table_key());
+        let halfmoves = self.position.halfmoves();
+        self.position.undo_move();
+        let next = next.map_or(NONE, |e| score_at(&e, self.ply + 1, halfmoves));
+        next == NONE || (node.tt_score >= node.beta) == (-next >= node.beta)
+    }
+
+    /// Step 4. Tablebases, probed only after a capture or pawn move (otherwise the 50-move counter matters).
+    // CITE: Syzygy tablebases: R. de Man (2013); form, and the extra depth of the stored entry: SF-2026-08.
+    #[inline]
+    fn tablebase_cutoff(&mut self, node: &mut Node) -> Step {
+        if self.job.syzygy.is_none() || self.frame(0).excluded.is_some() {
+            return Ok(());
+        }
+        if node.pv {
+            node.keep_proven_win()?;
+        }
+        if self.job.root_in_tb {
+            return Ok(());
+        }
+        self.probe_tablebases(node)
+    }
+
+    /// Result of the tablebases for this node: an exact draw, or a win or loss that bounds the value.
+    fn probe_tablebases(&mut self, node: &mut Node) -> Step {
+        let job = self.job.clone();
+        let Some(syzygy) = job.syzygy.as_ref() else {
+            return Ok(());
+        };
+        let options = &job.options;
+        let men = self.position.occupied().count();
+        let max_men = syzygy.max_pieces().min(options.syzygy_probe_limit);
+        if men > max_men
+            || (men == max_men && node.depth < options.syzygy_probe_depth)
+            || self.position.halfmoves() != 0
+            || self.position.has_castling_rights()
+        {
+            return Ok(());
+        }
+        let Some(wdl) = syzygy.wdl(&self.position) else {
+            return Ok(());
+        };
+        self.tb_hits += 1;
+        let won = TB_WIN - self.ply as Value;
+        let rule = options.syzygy_50_move_rule;
+        let (value, bound) = match wdl {
+            Wdl::Win => (won, Bound::Lower),
+            Wdl::CursedWin if !rule => (won, Bound::Lower),
+            Wdl::Loss => (-won, Bound::Upper),
+            Wdl::BlessedLoss if !rule => (-won, Bound::Upper),
+            Wdl::CursedWin => (DRAW + 1, Bound::Exact),
+            Wdl::BlessedLoss => (DRAW - 1, Bound::Exact),
+            Wdl::Draw => (DRAW, Bound::Exact),
+        };
+        let settled = match bound {
+            Bound::Lower => value >= node.beta,
+            Bound::Upper => value <= node.alpha,
+            _ => true,
+        };
+        if settled {
+            let depth = (node.depth + params::tb_store_plies()).min(MAX_PLY as i32 - 1);
+            self.store(node, value, None, bound, depth);
+            return Err(Exit::Cut(value));
+        }
+        if node.pv {
+            // This is only a bound: there may be a mate above it, or a loss below it. Search on within the bound.
+            if bound == Bound::Lower {
+                node.best = value;
+                node.alpha = node.alpha.max(value);
+            } else {
+                node.max_value = value;
+            }
+        }
+        debug_assert!(score::is_decisive(value));
+        Ok(())
+    }
+
+    pub fn store(&mut self, node: &Node, best: Value, m: Option<Move>, bound: Bound, depth: i32) {
+        let entry = TableEntry {
+            best: m,
+            score: score::to_tt(best, self.ply),
+            eval: node.raw_eval,
+            depth,
+            bound,
+            pv: self.frame(0).tt_pv,
+        };
+        self.job.table.store(self.table_key(), entry);
+    }
+}

@@ -1,0 +1,91 @@
+//! Step 14. Amounts of late move reductions, as pure functions of node and move.
+// CITE: terms and figures: SF-2026-08 where no other source is named.
+
+use std::sync::LazyLock;
+
+use super::candidate::Candidate;
+use super::node::Node;
+use crate::search::params;
+use crate::search::score::NONE;
+
+/// Logarithm of a depth or a move count, scaled so that the product of two gives the base in 1024ths of a ply.
+fn log(i: i32) -> i32 {
+    static LOGS: LazyLock<[i32; 256]> = LazyLock::new(|| std::array::from_fn(scaled_log));
+    let i = i.clamp(0, 255) as usize;
+    // The factor can change in a tuning build, so there is no lookup table.
+    if cfg!(feature = "tune") { scaled_log(i) } else { LOGS[i] }
+}
+
+fn scaled_log(i: usize) -> i32 {
+    let factor = f64::from(params::red_factor()) / 128.0;
+    (factor * (i.max(1) as f64).ln()) as i32
+}
+
+/// Reduction by depth and move count, in 1024ths of a ply. `window_share` is in 1024ths.
+// CITE: the product of two logarithms: Stockfish; less near the width of the root's window: Stockfish (2021). Figures:
+// SF-2026-08, but `red_factor`, from our screenings. The cap on the window's term: origin not recorded.
+pub fn base(improving: bool, depth: i32, count: i32, window_share: i32) -> i32 {
+    let product = log(depth) * log(count);
+    product - window_share.min(params::red_delta_max()) * params::red_delta() / 1024
+        + i32::from(!improving) * product * params::red_not_improving() / 1024
+        + params::red_base()
+}
+
+/// Inputs of the reduction.
+pub(super) struct ReductionFacts<'a> {
+    pub node: &'a Node,
+    pub candidate: &'a Candidate,
+    pub tt_pv: bool,
+    /// Cutoffs in the children searched so far.
+    pub child_cutoffs: i32,
+    pub stat_score: i32,
+}
+
+/// The total reduction in 1024ths of a ply; a negative one extends.
+pub(super) fn reduction(f: &ReductionFacts) -> i32 {
+    let (node, c) = (f.node, f.candidate);
+    let flag = i32::from;
+    let mut r = c.reduction;
+    // A node that is or was on a principal variation needs the full depth more often.
+    // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here none of it does.
+    if f.tt_pv {
+        r -= params::red_ttpv()
+            + flag(node.pv) * params::red_ttpv_pv()
+            + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()
+            + flag(node.tt_depth() >= node.depth)
+                * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_cut());
+    }
+    r += params::red_offset() - c.count * params::red_count();
+    // Where the static evaluation was wrong before, reductions are less safe.
+    r -= node.correction.abs() * params::red_corr() / 1024;
+    // A node that is expected to fail high usually does so with its first moves.
+    if node.cut_node {
+        r += params::red_cut() + params::red_cut_no_tt() * flag(node.tt_move.is_none());
+    }
+    // If the table's move is noisy, other moves are rarely better.
+    if node.tt_noisy {
+        r += params::red_tt_noisy();
+    }
+    // Many cutoffs among the children: the opponent refutes moves easily.
+    // CITE: Stockfish (2022).
+    let min_cutoffs = params::red_cutoffs_min();
+    if f.child_cutoffs > min_cutoffs {
+        r += params::red_cutoffs()
+            + flag(f.child_cutoffs > min_cutoffs + 1) * params::red_cutoffs_more()
+            + flag(node.all_node()) * params::red_cutoffs_all();
+    } else if Some(c.m) == node.tt_move {
+        r -= params::red_tt_move();
+    }
+    // Moves with a good history are reduced less, moves with a bad one more.
+    r -= f.stat_score * params::red_history() / 16_384;
+    r + all_node_reduction(node, r)
+}
+
+/// Extra reduction in nodes where every move is expected to fail low, largest at shallow depth.
+// CITE: SF-2026-08. It lost at fixed nodes and gained with a clock: see `docs/experiments.md`.
+fn all_node_reduction(node: &Node, r: i32) -> i32 {
+    if !node.all_node() {
+        return 0;
+    }
+    r * params::red_all() / (params::red_all_depth() * node.depth + params::red_all_offset())
+}
