@@ -147,9 +147,9 @@ pub enum DataCommand {
 #[derive(Subcommand, Debug)]
 pub enum DatagenCommand {
     /// Sample positions from the search trees of a strong network, labelled with its static evaluation
-    Sample(crate::data::datagen::sample::SampleArgs),
+    Sample(crate::datagen::sample::SampleArgs),
     /// Play the engine against itself and write every position with its score and the game's result
-    Selfplay(crate::data::datagen::selfplay::SelfplayArgs),
+    Selfplay(crate::datagen::selfplay::SelfplayArgs),
 }
 
 /// Arguments of `bench`.

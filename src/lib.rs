@@ -36,6 +36,7 @@ pub mod board;
 pub(crate) mod book;
 pub mod cli;
 pub mod data;
+pub(crate) mod datagen;
 pub mod game;
 pub mod level;
 pub(crate) mod matches;

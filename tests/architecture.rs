@@ -12,23 +12,24 @@ const MODULES: &[(&str, &[&str])] = &[
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
     ("notation", &["util", "board"]),
+    ("data", &["util", "board", "nnue"]),
     ("level", &["util", "board", "notation"]),
     ("search", &["util", "board", "nnue", "level"]),
     ("game", &["util", "board", "nnue", "search"]),
-    ("data", &["util", "board", "nnue", "search", "game"]),
+    ("datagen", &["util", "board", "nnue", "data", "search", "game"]),
     ("train", &["util", "board", "nnue", "data"]),
     ("tools", &["util", "board", "notation", "nnue", "level", "search"]),
     ("book", &["util", "board", "notation"]),
     // Only its tests use `train`, for the material net, which does not change with the default net.
     ("review", &["util", "board", "notation", "nnue", "search", "tools", "train"]),
     ("tune", &["util", "board", "nnue", "search", "game", "tools"]),
-    ("uci", &["util", "board", "nnue", "level", "search", "data", "tools", "book"]),
+    ("uci", &["util", "board", "nnue", "level", "search", "tools", "book"]),
     ("matches", &["util", "board", "nnue", "search", "game", "tools", "uci"]),
     (
         "cli",
         &[
-            "util", "board", "notation", "nnue", "level", "search", "data", "tools", "book", "review", "train", "tune",
-            "uci", "matches",
+            "util", "board", "notation", "nnue", "level", "search", "data", "datagen", "tools", "book", "review",
+            "train", "tune", "uci", "matches",
         ],
     ),
 ];

@@ -34,7 +34,7 @@ use crate::util::interrupt::{self, Interrupted};
 use crate::util::quantity::counted;
 use crate::util::text::printable;
 use crate::util::{reason, rng};
-use crate::{data, matches, train, uci};
+use crate::{datagen, matches, train, uci};
 
 /// Default search time of `analyse`.
 const ANALYSE_TIME: Duration = Duration::from_secs(5);
@@ -216,11 +216,11 @@ fn run_datagen(command: &DatagenCommand) -> Result<()> {
     match command {
         DatagenCommand::Sample(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            data::datagen::sample::run(args, &network, &judges(&args.label)?)
+            datagen::sample::run(args, &network, &judges(&args.label)?)
         }
         DatagenCommand::Selfplay(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            data::datagen::selfplay::run(args, &network)
+            datagen::selfplay::run(args, &network)
         }
     }
 }

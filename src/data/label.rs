@@ -11,7 +11,6 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use crate::nnue::{AccumulatorStack, BoardView, Network};
-use crate::search::score::Value;
 
 /// A network file and the factor for its values, written `FILE` or `FILE@FACTOR`.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +79,7 @@ impl Labeller {
 
     /// Returns the label of each board: the mean of the judges' values times their factors, in engine units, from the
     /// side to move's view.
-    pub fn label<'a, B: BoardView + 'a>(&mut self, boards: impl Iterator<Item = &'a B> + Clone) -> Vec<Value> {
+    pub fn label<'a, B: BoardView + 'a>(&mut self, boards: impl Iterator<Item = &'a B> + Clone) -> Vec<i32> {
         let nets = self.0.len() as f64;
         let mut sums: Vec<f64> = boards.clone().map(|_| 0.0).collect();
         // Network by network: consecutive boards use mostly the same weights, which are then cached.
@@ -92,7 +91,7 @@ impl Labeller {
                 *sum += f64::from(stack.evaluate(board).value()) * *factor;
             }
         }
-        let mean = |sum: f64| (sum / nets).round() as Value;
+        let mean = |sum: f64| (sum / nets).round() as i32;
         sums.into_iter().map(mean).collect()
     }
 }
@@ -135,7 +134,7 @@ mod tests {
         let wanted = positions.each_ref().map(|position| {
             alone.reset();
             let value = f64::from(alone.evaluate(position).value());
-            (value * 1.5).round() as Value
+            (value * 1.5).round() as i32
         });
         assert_eq!(labeller.label(positions.iter()), wanted);
         // Copies of the pieces have the same values.

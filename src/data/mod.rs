@@ -1,4 +1,4 @@
-//! Training data: file formats, filters, labels, packed records in memory, and generation.
+//! Training data: file formats, filters, labels, and packed records in memory.
 //!
 //! * [`reader`], [`writer`]: input and output in any format: [`bin`], [`binpack`], [`plain`] and [`tree`]
 //! * [`entry`], [`record`]: a labelled position in full, and in the trainer's compact form
@@ -6,11 +6,9 @@
 //! * [`filter`], [`label`]: selection of positions, and networks that label them
 //! * [`ops`]: operations on files
 //! * [`stream`]: files of any size as records in random order, in bounded memory
-//! * [`datagen`]: generation of training data
 
 pub mod bin;
 pub mod binpack;
-pub mod datagen;
 pub mod entry;
 pub mod filter;
 pub mod label;
