@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::nnue::{AccumulatorStack, BoardView, Network};
+use crate::nnue::{AccumulatorStack, Board, Network};
 
 /// A network file and the factor for its values, written `FILE` or `FILE@FACTOR`.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Labeller {
 
     /// Returns the label of each board: the mean of the judges' values times their factors, in engine units, from the
     /// side to move's view.
-    pub fn label<'a, B: BoardView + 'a>(&mut self, boards: impl Iterator<Item = &'a B> + Clone) -> Vec<i32> {
+    pub fn label<'a>(&mut self, boards: impl Iterator<Item = &'a Board> + Clone) -> Vec<i32> {
         let nets = self.0.len() as f64;
         let mut sums: Vec<f64> = boards.clone().map(|_| 0.0).collect();
         // Network by network: consecutive boards use mostly the same weights, which are then cached.
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::board::{CastlingMode, Position};
     use crate::data::entry::Entry;
-    use crate::data::pieces::Pieces;
+    use crate::data::network_board::board_of_entry;
 
     #[test]
     fn factor_follows_the_last_at_sign() {
@@ -136,12 +136,10 @@ mod tests {
             let value = f64::from(alone.evaluate(position).value());
             (value * 1.5).round() as i32
         });
-        assert_eq!(labeller.label(positions.iter()), wanted);
-        // Copies of the pieces have the same values.
-        let pieces = positions.each_ref().map(Pieces::of);
-        assert_eq!(labeller.label(pieces.iter()), wanted);
-        let unpacked = positions.map(|position| Pieces::of_entry(&Entry::of(&position)));
-        let unpacked = unpacked.map(|pieces| pieces.expect("a king on each side"));
-        assert_eq!(labeller.label(unpacked.iter()), wanted);
+        let boards = positions.each_ref().map(Board::from);
+        assert_eq!(labeller.label(boards.iter()), wanted);
+        let unpacked = positions.map(|position| board_of_entry(&Entry::of(&position)));
+        let unpacked = unpacked.map(|board| board.expect("a king on each side"));
+        assert_eq!(unpacked, boards);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! * [`reader`], [`writer`]: input and output in any format: [`bin`], [`binpack`], [`plain`] and [`tree`]
 //! * [`entry`], [`record`]: a labelled position in full, and in the trainer's compact form
-//! * [`packed`], [`pieces`]: the pieces of a position in 24 bytes, and as bitboards for network evaluation
+//! * [`packed`], [`network_board`]: the pieces of a position in 24 bytes, and as a board for network evaluation
 //! * [`filter`], [`label`]: selection of positions, and networks that label them
 //! * [`ops`]: operations on files
 //! * [`stream`]: files of any size as records in random order, in bounded memory
@@ -12,9 +12,9 @@ pub mod binpack;
 pub mod entry;
 pub mod filter;
 pub mod label;
+pub mod network_board;
 pub mod ops;
 pub mod packed;
-pub mod pieces;
 pub mod plain;
 pub mod reader;
 pub mod record;

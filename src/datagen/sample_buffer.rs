@@ -11,9 +11,9 @@ use super::workers::PlayedGame;
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
 use crate::data::label::Labeller;
-use crate::data::pieces::Pieces;
 use crate::data::reader::Format;
 use crate::data::tree::{Encoder, PackedMove, Root};
+use crate::nnue::Board;
 use crate::search::score::Value;
 use crate::util::rng::SplitMix64;
 
@@ -57,7 +57,7 @@ pub struct SampleBuffer {
 /// A sampled position and its value by the playing network.
 struct Sample {
     entry: Entry,
-    pieces: Pieces,
+    board: Board,
     value: Value,
     path: Range<usize>,
 }
@@ -135,7 +135,7 @@ impl SampleBuffer {
         }
         self.pending.push(Sample {
             entry: Entry::of(position),
-            pieces: Pieces::of(position),
+            board: Board::from(position),
             value,
             path: first..self.paths.len(),
         });
@@ -168,7 +168,7 @@ impl SampleBuffer {
     /// Labels and filters the pending samples.
     fn flush(&mut self) {
         if let Some(labeller) = &mut self.labeller {
-            let values = labeller.label(self.pending.iter().map(|sample| &sample.pieces));
+            let values = labeller.label(self.pending.iter().map(|sample| &sample.board));
             for (sample, value) in self.pending.iter_mut().zip(values) {
                 sample.value = value;
             }

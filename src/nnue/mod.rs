@@ -22,13 +22,15 @@
 //!   architecture. A net is parsed, never transmuted
 //! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for threat inputs) and [`layers`]; `memory`
 //!   for large arrays, `synthetic` for nets of random numbers in tests
-//! * [`accumulator`]: the first layer, updated incrementally during a search; reads boards through the trait in `view`
+//! * [`accumulator`]: the first layer, updated incrementally during a search; `board`: what a net reads of a
+//!   position
 //! * [`simd`]: the arithmetic, with the fastest kernel for the processor; the scalar kernel is the specification of all
 //!   others; `output`: the result of an evaluation
 //! * [`trace`]: an evaluation with all intermediate results, for inspection; `info`: a summary of a file
 
 mod accumulator;
 pub(crate) mod architecture;
+mod board;
 mod container;
 mod error;
 pub(crate) mod features;
@@ -47,10 +49,10 @@ pub mod synthetic;
 pub(crate) mod trace;
 pub(crate) mod transformer;
 mod version;
-mod view;
 
 pub use accumulator::AccumulatorStack;
 pub use architecture::{Activation, Architecture, LayerShape, Shape, Topology, VERSION_OWN};
+pub use board::Board;
 pub(crate) use container::KIND;
 pub use error::{Fault, NetError, UnsupportedShape};
 pub use features::threat_inputs::ThreatInputs;
@@ -60,4 +62,3 @@ pub(crate) use info::hex_sha256;
 pub use network::Network;
 pub use output::NetOutput;
 pub use simd::Kernel;
-pub use view::BoardView;

@@ -3,7 +3,7 @@
 
 use shakmaty::{Color, Piece, Role};
 
-use super::BoardView;
+use super::Board;
 use super::architecture::Topology;
 use super::layers::Dense;
 use super::network::Network;
@@ -31,7 +31,8 @@ impl Trace {
 
 impl Network {
     /// Evaluates a board and records the activation of every unit.
-    pub(crate) fn trace(&self, board: &impl BoardView) -> Trace {
+    pub(crate) fn trace(&self, board: impl Into<Board>) -> Trace {
+        let board = &board.into();
         let (inputs, psqt) = (self.inputs(board), self.psqt(board));
         let head = &self.heads()[self.architecture().bucket(board.count())];
         if self.architecture().topology == Topology::Sfnnv16 {
@@ -46,7 +47,7 @@ impl Network {
     }
 
     /// Half the difference between both sides' piece-square values, including threat inputs, wrapping.
-    fn psqt(&self, board: &impl BoardView) -> i32 {
+    fn psqt(&self, board: &Board) -> i32 {
         let shape = self.architecture();
         let (width, column) = (shape.psqt, shape.bucket(board.count()));
         if width == 0 {
@@ -66,7 +67,8 @@ impl Network {
     }
 
     /// The inputs of the first dense layer: both accumulators after the activation, the side to move's first.
-    pub(crate) fn inputs(&self, board: &impl BoardView) -> Vec<u8> {
+    pub(crate) fn inputs(&self, board: impl Into<Board>) -> Vec<u8> {
+        let board = &board.into();
         let shape = self.architecture();
         let sides = [board.turn(), !board.turn()].map(|side| self.accumulator(board, side));
         let mut inputs = vec![0; shape.inputs()];
@@ -78,7 +80,7 @@ impl Network {
     }
 
     /// Calls `visit` with every active feature of pieces on squares.
-    fn for_each_feature(&self, board: &impl BoardView, perspective: Color, mut visit: impl FnMut(u16)) {
+    fn for_each_feature(&self, board: &Board, perspective: Color, mut visit: impl FnMut(u16)) {
         let set = self.architecture().features.set();
         let view = set.view(perspective, board.king(perspective));
         for color in Color::ALL {
@@ -92,7 +94,7 @@ impl Network {
     }
 
     /// The accumulator of one perspective, wrapping.
-    fn accumulator(&self, board: &impl BoardView, perspective: Color) -> Vec<i16> {
+    fn accumulator(&self, board: &Board, perspective: Color) -> Vec<i16> {
         let l1 = self.architecture().l1;
         let mut sums = self.transformer().biases().to_vec();
         self.for_each_feature(board, perspective, |feature| {

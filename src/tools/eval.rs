@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use crate::board::{Bitboard, Color, Position, Role, Square};
-use crate::nnue::{AccumulatorStack, BoardView, Kernel, NetOutput, Network};
+use crate::board::{Position, Role, Square};
+use crate::nnue::{AccumulatorStack, Board, Kernel, NetOutput, Network};
 use crate::notation::epd::is_blank;
 use crate::notation::position_from_fen;
 use crate::search::evaluation::scaled;
@@ -16,23 +16,14 @@ use crate::util::encoding::read_text;
 use crate::util::quantity::counted;
 use crate::util::reason;
 
-/// A position without one of its pieces. The result may be illegal (a removed piece can expose a king to check), but
+/// The board without the piece on a square. The result may be illegal (a removed piece can expose a king to check), but
 /// the network evaluates it anyway.
-struct Without<'a> {
-    position: &'a Position,
-    square: Square,
-}
-
-impl BoardView for Without<'_> {
-    fn turn(&self) -> Color {
-        self.position.turn()
+fn without(position: &Position, square: Square) -> Board {
+    let mut board = Board::from(position);
+    if let Some(piece) = position.piece_at(square) {
+        board.remove(piece, square);
     }
-    fn king(&self, color: Color) -> Square {
-        self.position.king(color)
-    }
-    fn pieces(&self, color: Color, role: Role) -> Bitboard {
-        self.position.pieces(color, role).without(self.square)
-    }
+    board
 }
 
 /// Evaluates boards from scratch, in internal units.
@@ -40,13 +31,13 @@ struct Evaluator(AccumulatorStack);
 
 impl Evaluator {
     /// Evaluates from the view of the side to move.
-    fn value(&mut self, board: &impl BoardView) -> i32 {
+    fn value(&mut self, board: &Board) -> i32 {
         self.0.reset();
         self.0.evaluate(board).value()
     }
 
     /// Evaluates from White's view.
-    fn white_value(&mut self, board: &impl BoardView) -> i32 {
+    fn white_value(&mut self, board: &Board) -> i32 {
         let value = self.value(board);
         board.turn().fold_wb(value, -value)
     }
@@ -69,11 +60,11 @@ fn chances(position: &Position, white: i32) -> String {
 /// White's view. `None` for empty squares and kings, because a king cannot be removed.
 pub(crate) fn contributions(position: &Position, network: &Arc<Network>) -> [Option<i32>; 64] {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
-    let whole = evaluator.white_value(position);
+    let whole = evaluator.white_value(&position.into());
     let mut contribution = |square: Square| match position.role_at(square) {
         None | Some(Role::King) => None,
         Some(_) => {
-            let without = evaluator.white_value(&Without { position, square });
+            let without = evaluator.white_value(&without(position, square));
             Some(centipawns(position, whole - without))
         }
     };
@@ -84,7 +75,7 @@ pub(crate) fn contributions(position: &Position, network: &Arc<Network>) -> [Opt
 /// evaluation in pawns, probabilities and internal units. The last line is in the format that trainers parse.
 pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     let mut evaluator = Evaluator(AccumulatorStack::new(network.clone()));
-    let whole = evaluator.white_value(position);
+    let whole = evaluator.white_value(&position.into());
     let contributions = contributions(position, network);
     let mut contribution = |square: Square| {
         contributions[square as usize]
@@ -102,7 +93,7 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
         text += &row(&mut contribution);
     }
     text += &border;
-    let value = evaluator.value(position);
+    let value = evaluator.value(&position.into());
     let (network, kernel) = (network.architecture(), Kernel::active());
     text += &format!("\n Evaluation  {}\n", chances(position, whole));
     text += &format!(" Network {network}, kernel {kernel}\n");
@@ -153,6 +144,7 @@ pub fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Wri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Color;
 
     #[test]
     fn explanation_shows_every_piece_and_trainer_line() {
@@ -182,7 +174,7 @@ mod tests {
     #[test]
     fn without_removes_exactly_one_piece() {
         let position = Position::startpos();
-        let without = Without { position: &position, square: Square::D1 };
+        let without = without(&position, Square::D1);
         assert!(without.pieces(Color::White, Role::Queen).is_empty());
         assert_eq!(without.pieces(Color::White, Role::Rook), position.pieces(Color::White, Role::Rook));
     }

@@ -1,7 +1,7 @@
 //! Tables of reference outputs of networks, and boards for their positions.
 
-use shakmaty::{Bitboard, Color, Piece, Role, Setup, Square, fen::Fen};
-use zoothera::nnue::BoardView;
+use shakmaty::{Piece, Setup, Square, fen::Fen};
+use zoothera::nnue;
 
 use crate::shared::{data, shared};
 
@@ -20,15 +20,11 @@ impl Board {
     }
 }
 
-impl BoardView for Board {
-    fn turn(&self) -> Color {
-        self.0.turn
-    }
-    fn king(&self, color: Color) -> Square {
-        self.0.board.king_of(color).expect("both sides have a king")
-    }
-    fn pieces(&self, color: Color, role: Role) -> Bitboard {
-        self.0.board.by_piece(role.of(color))
+impl From<&Board> for nnue::Board {
+    fn from(Board(setup): &Board) -> Self {
+        let mut board = Self::empty(setup.turn);
+        setup.board.iter().for_each(|(square, piece)| board.add(piece, square));
+        board
     }
 }
 

@@ -11,9 +11,10 @@ use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::entry::{Entry, NO_SCORE};
 use crate::data::label::{Judge, LabelNet, Labeller};
-use crate::data::pieces::Pieces;
+use crate::data::network_board::board_of_entry;
 use crate::data::reader::Place;
 use crate::data::tree::{PackedMove, Root, SamplePath};
+use crate::nnue::Board;
 use crate::util::identity::check_distinct;
 use crate::util::{cores, threads};
 
@@ -69,11 +70,11 @@ pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     Ok(())
 }
 
-/// Batch of entries with their pieces and places.
+/// Batch of entries with their boards and places.
 #[derive(Default)]
 struct Batch {
     entries: Vec<Entry>,
-    pieces: Vec<Pieces>,
+    boards: Vec<Board>,
     places: Vec<Option<OwnPlace>>,
     /// Concatenated paths of all places.
     paths: Vec<PackedMove>,
@@ -88,7 +89,7 @@ struct OwnPlace {
 
 impl Batch {
     fn push(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
-        self.pieces.push(Pieces::of_entry(entry)?);
+        self.boards.push(board_of_entry(entry)?);
         self.entries.push(*entry);
         self.places.push(place.map(|Place { block, sample_path }| {
             let first = self.paths.len();
@@ -102,7 +103,7 @@ impl Batch {
     fn label(&mut self, labellers: &mut [Labeller]) {
         let share = self.entries.len().div_ceil(labellers.len().max(1)).max(1);
         let shares = self.entries.chunks_mut(share);
-        let shares = shares.zip(self.pieces.chunks(share));
+        let shares = shares.zip(self.boards.chunks(share));
         let mut work = labellers.iter_mut().zip(shares);
         if !threads::EXIST {
             work.for_each(|(labeller, share)| label_all(labeller, share));
@@ -129,7 +130,7 @@ impl Batch {
             output.write_placed(entry, place)?;
         }
         self.entries.clear();
-        self.pieces.clear();
+        self.boards.clear();
         self.places.clear();
         self.paths.clear();
         Ok(())
@@ -137,8 +138,8 @@ impl Batch {
 }
 
 /// Labels a share of the entries, except those without a score.
-fn label_all(labeller: &mut Labeller, (entries, pieces): (&mut [Entry], &[Pieces])) {
-    for (entry, value) in entries.iter_mut().zip(labeller.label(pieces.iter())) {
+fn label_all(labeller: &mut Labeller, (entries, boards): (&mut [Entry], &[Board])) {
+    for (entry, value) in entries.iter_mut().zip(labeller.label(boards.iter())) {
         if entry.score != NO_SCORE {
             entry.score = value.clamp(-MAX_SCORE, MAX_SCORE) as i16;
         }

@@ -6,10 +6,10 @@
 
 use std::marker::PhantomData;
 
-use shakmaty::{Bitboard, Color, Piece, Role, Square};
+use shakmaty::{Color, Piece, Role, Square};
 
 use super::update::Update;
-use crate::nnue::BoardView;
+use crate::nnue::Board;
 use crate::nnue::features::chosen::ChosenFeatures;
 use crate::nnue::features::threat_inputs::ThreatInputList;
 use crate::nnue::features::{IndexList, MAX_ACTIVE};
@@ -21,22 +21,19 @@ use crate::nnue::transformer::Transformer;
 #[derive(Clone)]
 struct Slot<const L1: usize, const P: usize> {
     sums: Accumulator<L1, P>,
-    pieces: Pieces,
+    board: Board,
 }
-
-/// The pieces of a board, by colour and by role from pawn to king.
-pub(super) type Pieces = [[Bitboard; 6]; 2];
 
 type Indices = IndexList<MAX_ACTIVE>;
 
 impl<const L1: usize, const P: usize> Slot<L1, P> {
-    /// Lists the features that were added and removed since the last use of the slot, and stores the current pieces.
+    /// Lists the features that were added and removed since the last use of the slot, and stores the board.
     #[inline(always)]
     fn changes<F: ChosenFeatures>(
         &mut self,
         features: F,
         (perspective, king): (Color, Square),
-        now: impl Fn(Color, Role) -> Bitboard,
+        board: &Board,
         [added, removed]: &mut [Indices; 2],
     ) {
         let set = features.set();
@@ -46,8 +43,7 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
                 if role == Role::King && !set.has_kings() {
                     continue;
                 }
-                let now = now(color, role);
-                let before = std::mem::replace(&mut self.pieces[color as usize][role as usize - 1], now);
+                let (now, before) = (board.pieces(color, role), self.board.pieces(color, role));
                 let piece = Piece { color, role };
                 for square in now & !before {
                     added.push(set.index(view, perspective, piece, square));
@@ -57,6 +53,7 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
                 }
             }
         }
+        self.board.clone_from(board);
     }
 }
 
@@ -73,7 +70,7 @@ pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
 impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
     /// A cache with every slot set to the empty board, whose accumulator is the biases.
     pub fn new(features: F, transformer: &Transformer) -> Self {
-        let slot = Slot { sums: transformer.empty(), pieces: [[Bitboard::EMPTY; 6]; 2] };
+        let slot = Slot { sums: transformer.empty(), board: Board::empty(Color::White) };
         Self {
             slots: vec![slot; 2 * 64].into_boxed_slice(),
             moved: Box::new(Accumulator::zeroed()),
@@ -87,16 +84,15 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         &mut self,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
-        board: &impl BoardView,
+        board: &Board,
         perspective: Color,
         sums: &mut Accumulator<L1, P>,
     ) {
         let king = board.king(perspective);
         let at = 64 * perspective as usize + self.features.slot(perspective, king);
         let slot = &mut self.slots[at];
-        let now = |color, role| board.pieces(color, role);
         let mut lists = [const { Indices::new() }; 2];
-        slot.changes(self.features, (perspective, king), now, &mut lists);
+        slot.changes(self.features, (perspective, king), board, &mut lists);
         let [added, removed] = &lists;
         kernels.update(&rows.pieces, &slot.sums, sums, added, removed);
         slot.sums.clone_from(sums);
@@ -117,7 +113,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         from: &Accumulator<L1, P>,
-        boards: [Pieces; 2],
+        boards: [Board; 2],
         (perspective, kings): (Color, [Square; 2]),
     ) -> &Accumulator<L1, P> {
         let slots = [0, 1].map(|n| self.update_slot(rows, kernels, &boards[n], perspective, kings[n]));
@@ -131,15 +127,14 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache
         &mut self,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
-        pieces: &Pieces,
+        board: &Board,
         perspective: Color,
         king: Square,
     ) -> usize {
         let at = 64 * perspective as usize + self.features.slot(perspective, king);
         let slot = &mut self.slots[at];
-        let now = |color, role| pieces[color as usize][role as usize - 1];
         let mut lists = [const { Indices::new() }; 2];
-        slot.changes(self.features, (perspective, king), now, &mut lists);
+        slot.changes(self.features, (perspective, king), board, &mut lists);
         let [added, removed] = &lists;
         if !added.is_empty() || !removed.is_empty() {
             let before = slot.sums.clone();

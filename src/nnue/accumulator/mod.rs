@@ -19,7 +19,7 @@ use std::sync::Arc;
 use plies::Plies;
 use sized::SizedStack;
 
-use super::BoardView;
+use super::board::Board;
 use super::network::Network;
 use super::output::NetOutput;
 use super::simd::{Kernel, Kernels};
@@ -86,8 +86,8 @@ impl AccumulatorStack {
     ///
     /// `board` must be the position that results from the pushes since the last [`Self::reset`].
     #[inline]
-    pub fn evaluate(&mut self, board: &impl BoardView) -> NetOutput {
+    pub fn evaluate(&mut self, board: impl Into<Board>) -> NetOutput {
         let (plies, network) = (&mut self.plies, &*self.network);
-        self.sums.evaluate(plies, network, self.kernels, board)
+        self.sums.evaluate(plies, network, self.kernels, &board.into())
     }
 }

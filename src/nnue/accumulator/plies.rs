@@ -3,8 +3,8 @@
 
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
-use super::cache::Pieces;
 use crate::board::{AttackKinds, DirtyPiece, DirtyPieces, DirtyThreats, Move, MoveBoards, Position};
+use crate::nnue::Board;
 
 /// Initial capacity of a stack, in plies. A longer line only costs an allocation.
 pub(super) const INITIAL_PLIES: usize = 272;
@@ -166,22 +166,23 @@ impl Plies {
         now
     }
 
-    /// The pieces at a ply, given the pieces `now` at the top.
-    pub fn pieces_at(&self, ply: usize, mut now: Pieces) -> Pieces {
+    /// The board at a ply, given the board at the top. The side to move is that of the top: sums do not depend on it.
+    pub fn board_at(&self, ply: usize, top: &Board) -> Board {
+        let mut board = top.clone();
         for later in self.stack[ply + 1..=self.top].iter().rev() {
             // Removes the arrivals before restoring departures: in castling the two sets of squares can overlap.
             for change in later.dirty.iter() {
                 if let Some(to) = change.to {
-                    of(&mut now, change).discard(to);
+                    board.remove(change.piece, to);
                 }
             }
             for change in later.dirty.iter() {
                 if let Some(from) = change.from {
-                    of(&mut now, change).add(from);
+                    board.add(change.piece, from);
                 }
             }
         }
-        now
+        board
     }
 
     /// The king's square at a ply, given its square `now` at the top.
@@ -222,10 +223,4 @@ pub(super) enum Base {
     Computed(usize),
     /// No usable ply has computed sums. This is the lowest ply from which the changes can be applied up to the top.
     Lowest(usize),
-}
-
-/// The set of pieces with the colour and role of a changed piece.
-#[inline]
-fn of<'a>(pieces: &'a mut Pieces, change: &DirtyPiece) -> &'a mut Bitboard {
-    &mut pieces[change.piece.color as usize][change.piece.role as usize - 1]
 }

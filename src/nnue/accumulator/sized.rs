@@ -4,7 +4,7 @@ use super::forward::{self, Forward};
 use super::plies::Plies;
 use super::stack::Stack;
 use super::update::Update;
-use crate::nnue::BoardView;
+use crate::nnue::Board;
 use crate::nnue::architecture::{Compiled, compiled};
 use crate::nnue::features::chosen::{self, ChosenFeatures};
 use crate::nnue::features::threat_inputs;
@@ -43,7 +43,7 @@ macro_rules! declare {
                 plies: &mut Plies,
                 network: &Network,
                 kernels: Kernels,
-                board: &impl BoardView,
+                board: &Board,
             ) -> NetOutput {
                 match self {
                     $(Self::$name(stack) => {
@@ -64,7 +64,7 @@ fn evaluate<F, R, Pass, const L1: usize, const P: usize>(
     plies: &mut Plies,
     network: &Network,
     kernels: Kernels,
-    board: &impl BoardView,
+    board: &Board,
 ) -> NetOutput
 where
     F: ChosenFeatures,

@@ -1,14 +1,14 @@
 //! The accumulators of every ply, for one feature set and size.
 
-use shakmaty::{Bitboard, ByColor, Color, Role, Square};
+use shakmaty::{ByColor, Color, Role, Square};
 
-use super::cache::{Pieces, RefreshCache};
+use super::cache::RefreshCache;
 use super::plies::{Base, INITIAL_PLIES, Plies};
 use super::update::Update;
 use crate::board::{DirtyPiece, DirtyPieces};
-use crate::nnue::BoardView;
+use crate::nnue::Board;
 use crate::nnue::features::chosen::ChosenFeatures;
-use crate::nnue::features::threat_inputs::{ThreatInputChanges, pawns};
+use crate::nnue::features::threat_inputs::ThreatInputChanges;
 use crate::nnue::features::{IndexList, MAX_CHANGED};
 use crate::nnue::network::Network;
 use crate::nnue::rows::{Accumulator, AllRows};
@@ -45,7 +45,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         plies: &mut Plies,
         network: &Network,
         kernels: Kernels,
-        board: &impl BoardView,
+        board: &Board,
     ) -> [&Accumulator<L1, P>; 2] {
         let top = plies.top;
         if top >= self.accumulators.len() {
@@ -77,13 +77,13 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
-        board: &impl BoardView,
+        board: &Board,
         is_incremental: impl Fn(Color, &DirtyPiece) -> bool,
     ) -> [usize; 2] {
         Color::ALL.map(|perspective| match plies.base(perspective, |king| is_incremental(perspective, king)) {
             Base::Computed(ply) => ply,
             Base::Lowest(ply) => {
-                let board = BoardAt::new(plies, ply, board);
+                let board = plies.board_at(ply, board);
                 let to = &mut self.accumulators[ply][perspective as usize];
                 self.cache.refresh(rows, kernels, &board, perspective, to);
                 plies.stack[ply].computed[perspective as usize] = true;
@@ -94,13 +94,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
 
     /// Updates both perspectives up to the top, for a net without threat inputs.
     #[inline(always)]
-    fn update_pieces(
-        &mut self,
-        plies: &mut Plies,
-        rows: &AllRows<'_, L1, P>,
-        kernels: Kernels,
-        board: &impl BoardView,
-    ) {
+    fn update_pieces(&mut self, plies: &mut Plies, rows: &AllRows<'_, L1, P>, kernels: Kernels, board: &Board) {
         let features = self.features;
         let bases = self.bases(plies, rows, kernels, board, |perspective, king| {
             F::SHARES_VIEWS && keeps_view(features, perspective, king)
@@ -142,7 +136,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
-        board: &impl BoardView,
+        board: &Board,
     ) {
         let bases = self.bases(plies, rows, kernels, board, |_, king| stays_in_half(king));
         if bases[0] == bases[1] {
@@ -164,11 +158,11 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
         plies: &mut Plies,
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
-        board: &impl BoardView,
+        board: &Board,
         (perspectives, base): ([Color; N], usize),
     ) {
         let mut kings = perspectives.map(|color| plies.king_at(base, color, board.king(color)));
-        let mut pawns = if R::SET.pawn_pairs { plies.pawns_at(base, pawns(board)) } else { ByColor::default() };
+        let mut pawns = if R::SET.pawn_pairs { plies.pawns_at(base, board.pawns()) } else { ByColor::default() };
         for ply in base + 1..=plies.top {
             plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
@@ -188,8 +182,7 @@ impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> Stack<F, R, 
                 let (before, after) = self.accumulators.split_at_mut(ply);
                 let (from, to) = (&before[ply - 1][p], &mut after[0][p]);
                 if dirty.king_moved() == Some(perspective) {
-                    let now = pieces(board);
-                    let boards = [plies.pieces_at(ply - 1, now), plies.pieces_at(ply, now)];
+                    let boards = [plies.board_at(ply - 1, board), plies.board_at(ply, board)];
                     let squares = [kings[n], dirty[0].to.unwrap_or(kings[n])];
                     kings[n] = squares[1];
                     let cache = &mut self.cache;
@@ -221,44 +214,6 @@ fn keeps_view<F: ChosenFeatures>(features: F, perspective: Color, king: &DirtyPi
         (Some(from), Some(to)) => features.have_same_view(perspective, from, to),
         _ => false,
     }
-}
-
-/// The board of a ply at or below the top.
-struct BoardAt {
-    pieces: Pieces,
-    /// The side to move at the top. Sums do not depend on it.
-    turn: Color,
-}
-
-impl BoardAt {
-    fn new(plies: &Plies, ply: usize, top: &impl BoardView) -> Self {
-        Self { pieces: plies.pieces_at(ply, pieces(top)), turn: top.turn() }
-    }
-}
-
-impl BoardView for BoardAt {
-    fn turn(&self) -> Color {
-        self.turn
-    }
-
-    fn king(&self, color: Color) -> Square {
-        let king = self.pieces(color, Role::King).first();
-        king.expect("every board has both kings")
-    }
-
-    fn pieces(&self, color: Color, role: Role) -> Bitboard {
-        self.pieces[color as usize][role as usize - 1]
-    }
-}
-
-/// The pieces of a board.
-fn pieces(board: &impl BoardView) -> Pieces {
-    let mut pieces = Pieces::default();
-    for color in Color::ALL {
-        let roles = Role::ALL.map(|role| board.pieces(color, role));
-        pieces[color as usize] = roles;
-    }
-    pieces
 }
 
 /// The features that a move added and removed for one perspective.

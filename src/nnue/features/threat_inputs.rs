@@ -9,7 +9,7 @@ use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 use super::pawn_pairs;
 use super::threats::{self, HASH_V10, HASH_V16, Orientation, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
-use crate::nnue::BoardView;
+use crate::nnue::Board;
 use crate::nnue::paired::Paired;
 use crate::nnue::rows::{Changes, Rows};
 
@@ -138,7 +138,7 @@ impl ThreatInputSet {
     }
 
     /// Calls `each` with the index of every active threat input of a board, for `perspective`.
-    pub fn active(&self, board: &impl BoardView, perspective: Color, mut each: impl FnMut(u32)) {
+    pub fn active(&self, board: &Board, perspective: Color, mut each: impl FnMut(u32)) {
         let orientation = Orientation::new(perspective, board.king(perspective));
         if let Some(threats) = self.threats {
             threats::attacks_of(board, threats.kinds(), |attack| {
@@ -150,7 +150,7 @@ impl ThreatInputSet {
         }
         if self.pawn_pairs {
             let first = self.threat_count() as u32;
-            pawn_pairs::pairs_of(pawns(board), perspective, orientation, |index| {
+            pawn_pairs::pairs_of(board.pawns(), perspective, orientation, |index| {
                 each(first + index);
             });
         }
@@ -274,11 +274,6 @@ impl ThreatInputChanges {
     fn list(&mut self, added: bool) -> &mut ChangedList {
         if added { &mut self.added } else { &mut self.removed }
     }
-}
-
-/// The pawns of a board.
-pub(crate) fn pawns(board: &impl BoardView) -> ByColor<Bitboard> {
-    ByColor::new_with(|color| board.pieces(color, Role::Pawn))
 }
 
 #[cfg(test)]

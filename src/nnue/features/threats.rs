@@ -14,7 +14,7 @@ use shakmaty::{Bitboard, Color, Piece, Role, Square};
 
 use crate::board::attacks;
 use crate::board::{AttackChange, AttackKinds};
-use crate::nnue::BoardView;
+use crate::nnue::Board;
 
 /// The attacks that are features: by the attacker's and the attacked role, a consecutive number for each attacker, or
 /// [`NO`].
@@ -231,7 +231,7 @@ static SQUARES: Squares = {
 };
 
 /// Calls `each` with every attack of the given kinds on a board, including mutual attacks that are not features.
-pub fn attacks_of(board: &impl BoardView, kinds: AttackKinds, mut each: impl FnMut(AttackChange)) {
+pub fn attacks_of(board: &Board, kinds: AttackKinds, mut each: impl FnMut(AttackChange)) {
     let mut on = [Piece { color: Color::White, role: Role::Pawn }; 64];
     let mut occupied = Bitboard::EMPTY;
     for piece in pieces() {
@@ -264,8 +264,8 @@ mod tests {
     use crate::board::{CastlingMode, Position};
 
     fn active(threats: &Threats, fen: &str, perspective: Color) -> Vec<u32> {
-        let board = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
-        let orientation = Orientation::new(perspective, BoardView::king(&board, perspective));
+        let board = Board::from(&Position::from_fen(fen, CastlingMode::Standard).expect(fen));
+        let orientation = Orientation::new(perspective, board.king(perspective));
         let mut indices = Vec::new();
         attacks_of(&board, threats.kinds(), |attack| {
             indices.push(threats.index(attack, orientation));

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, ensure};
 use crate::data::Record;
 use crate::data::entry::NO_SCORE;
 use crate::data::label::{Judge, LabelNet, Labeller};
-use crate::data::pieces::Pieces;
+use crate::data::network_board::board_of_entry;
 use crate::data::{Entry, reader};
-use crate::nnue::Network;
+use crate::nnue::{Board, Network};
 use crate::train::model::scales::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::{cores, threads};
@@ -112,11 +112,11 @@ impl Measured {
 
     /// Adds the losses of a batch.
     fn add(&mut self, batch: &Batch, loss: &Loss) {
-        let share = batch.pieces.len().div_ceil(self.labellers.len()).max(1);
+        let share = batch.boards.len().div_ceil(self.labellers.len()).max(1);
         let values: Vec<i32> = std::thread::scope(|scope| {
-            let jobs = self.labellers.iter_mut().zip(batch.pieces.chunks(share));
+            let jobs = self.labellers.iter_mut().zip(batch.boards.chunks(share));
             let running: Vec<_> =
-                jobs.map(|(labeller, pieces)| scope.spawn(|| labeller.label(pieces.iter()))).collect();
+                jobs.map(|(labeller, boards)| scope.spawn(|| labeller.label(boards.iter()))).collect();
             let values = running.into_iter().flat_map(|job| match job.join() {
                 Ok(values) => values,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -150,13 +150,13 @@ impl Measured {
 /// Positions with their labels, evaluated together.
 #[derive(Default)]
 struct Batch {
-    pieces: Vec<Pieces>,
+    boards: Vec<Board>,
     records: Vec<Record>,
 }
 
 impl Batch {
     fn push(&mut self, entry: &Entry) -> Result<()> {
-        self.pieces.push(Pieces::of_entry(entry)?);
+        self.boards.push(board_of_entry(entry)?);
         self.records.push(entry.record());
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Batch {
         for net in nets {
             net.add(self, loss);
         }
-        self.pieces.clear();
+        self.boards.clear();
         self.records.clear();
     }
 }

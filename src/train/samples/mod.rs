@@ -1,9 +1,8 @@
 //! Training samples: records from the stream of `src/data/stream` in batches ([`batches`]), and the active features
-//! and board view of a record ([`active`], [`board`]).
+//! of a record ([`active`]).
 
 pub(super) mod active;
 pub(super) mod batches;
-mod board;
 
 use crate::data::Record;
 
