@@ -29,8 +29,8 @@
 //! (iterations, aspiration window), which calls `negamax` (the numbered steps) and `qsearch`. Worker 0 checks the
 //! limits, reports, and ends the search.
 //!
-//! * [`limits`], `options`, [`report`], [`score`], `wdl`, `params` (and `parameter`, its type): settings, reports, values
-//!   and tunable numbers
+//! * [`limits`], `options`, [`report`], [`score`], `wdl`, `params` (and `parameter`, its type): settings, reports,
+//!   values, and tunable numbers
 //! * `tree`: the search of one node and its evaluation
 //! * `ordering`: histories, correction histories, and the move picker
 //! * `root`: root moves, iterations, lines and time
@@ -51,6 +51,8 @@ pub mod report;
 mod root;
 pub mod score;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod tree;
 pub(crate) mod wdl;

@@ -139,3 +139,84 @@ impl Corrections {
 pub fn corrected(eval: Value, correction: Value) -> Value {
     clamp_eval(eval + correction)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::tests::random_positions;
+    use crate::util::rng::SplitMix64;
+
+    /// Largest possible correction: every entry at its limit.
+    fn max_value() -> Value {
+        let weights =
+            params::corr_pawn() + params::corr_minor() + 2 * params::corr_non_pawn() + 2 * params::corr_cont();
+        weights * params::corr_max() / 1024
+    }
+
+    fn keys(position: &Position) -> Keys {
+        Keys::new(position, Some(3), [Some(100), Some(200)])
+    }
+
+    #[test]
+    fn correction_follows_the_bonus_and_stays_in_range() {
+        let mut corrections = Corrections::new();
+        let mut rng = SplitMix64::new(2);
+        for (number, position) in random_positions(300).iter().enumerate() {
+            let keys = keys(position);
+            let sign = if number % 2 == 0 { 1 } else { -1 };
+            for _ in 0..rng.below(60) {
+                let before = corrections.value(&keys);
+                corrections.learn(&keys, sign * rng.below(100_000) as i32);
+                let after = corrections.value(&keys);
+                assert!((after - before) * sign >= 0, "{before} to {after} with sign {sign}");
+                assert!(after.abs() <= max_value(), "{after}");
+            }
+        }
+    }
+
+    #[test]
+    fn correction_depends_on_the_side_to_move() {
+        for mut position in random_positions(300).into_iter().filter(|position| !position.in_check()) {
+            let mut corrections = Corrections::new();
+            let keys = |position: &Position| Keys::new(position, None, [None, None]);
+            corrections.learn(&keys(&position), 200);
+            assert!(corrections.value(&keys(&position)) > 0, "{}", position.fen());
+            position.do_null_move();
+            assert_eq!(corrections.value(&keys(&position)), 0, "{}", position.fen());
+        }
+    }
+
+    #[test]
+    fn every_table_contributes_to_the_correction() {
+        let position = Position::startpos();
+        let none = Keys::new(&position, None, [None, None]);
+        let mut corrections = Corrections::new();
+        corrections.learn(&none, 200);
+        let without_moves = corrections.value(&none);
+        let mut corrections = Corrections::new();
+        corrections.learn(&keys(&position), 200);
+        assert!(corrections.value(&keys(&position)) > without_moves);
+        // The same moves before another position with other pieces and pawns.
+        let other = crate::search::tests::position("4k3/8/8/8/3P4/8/8/4K3 w - - 0 1");
+        assert!(corrections.value(&keys(&other)) > 0);
+        assert_eq!(corrections.value(&Keys::new(&other, None, [None, None])), 0);
+    }
+
+    #[test]
+    fn missing_moves_have_no_correction() {
+        let mut corrections = Corrections::new();
+        let position = Position::startpos();
+        corrections.learn(&Keys::new(&position, None, [Some(5), None]), 256);
+        assert_eq!(corrections.continuation[NO_MOVE as usize], 0);
+    }
+
+    #[test]
+    fn corrected_evaluation_is_no_proven_result() {
+        for eval in [-40_000, -31_000, -500, 0, 31_000, 40_000] {
+            for correction in [-1000, 0, 1000] {
+                assert!(!crate::search::score::is_decisive(corrected(eval, correction)), "{eval} {correction}");
+            }
+        }
+        assert_eq!(corrected(100, -30), 70);
+    }
+}

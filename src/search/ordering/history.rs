@@ -227,22 +227,38 @@ pub fn cheaper_attacks(position: &Position) -> [Bitboard; 6] {
 mod tests {
     use super::*;
     use crate::board::Square;
+    use crate::util::rng::SplitMix64;
 
     fn quiet() -> Move {
         Move::new(Square::E2, Square::E4).expect("not a1a1")
     }
 
     #[test]
-    fn gravity_keeps_entries_in_range() {
-        let mut entry = 0;
-        for _ in 0..1000 {
-            update(&mut entry, 1500, params::hist_butterfly_max());
-            assert!(i32::from(entry) <= params::hist_butterfly_max());
-        }
-        assert!(i32::from(entry) > params::hist_butterfly_max() * 9 / 10);
-        for _ in 0..1000 {
-            update(&mut entry, -50_000, params::hist_butterfly_max());
-            assert!(i32::from(entry) >= -params::hist_butterfly_max());
+    fn gravity_moves_entries_with_the_bonus_and_keeps_them_in_range() {
+        let mut rng = SplitMix64::new(1);
+        for max in [params::hist_butterfly_max(), params::hist_cont_max(), params::corr_max()] {
+            let mut entry = 0;
+            for step in 0..20_000 {
+                // Bonuses of every size, some beyond the limit; long runs of one sign reach both limits.
+                let bits = rng.below(17);
+                let size = rng.below(1 << bits) as i32;
+                let bonus = if step / 100 % 2 == 0 { size } else { -size };
+                let before = i32::from(entry);
+                update(&mut entry, bonus, max);
+                let after = i32::from(entry);
+                assert!(after.abs() <= max, "{before} {bonus:+} gives {after}, limit {max}");
+                let change = (after - before) * bonus.signum();
+                assert!(change >= 0, "{before} {bonus:+} gives {after}");
+                // A bonus has its whole effect on an entry of zero or of the other sign, and less near the limit.
+                let bounded = size.min(max);
+                if before * bonus <= 0 {
+                    assert!(change >= bounded, "{before} {bonus:+} gives {after}");
+                } else {
+                    assert!(change <= bounded, "{before} {bonus:+} gives {after}");
+                }
+            }
+            (0..200).for_each(|_| update(&mut entry, max / 4, max));
+            assert!(i32::from(entry) > max * 9 / 10, "repeated bonuses reach {entry} of {max}");
         }
     }
 

@@ -234,3 +234,6 @@ impl Worker {
         self.corrections.learn(&keys, difference * node.depth * rate / 128);
     }
 }
+
+#[cfg(test)]
+mod tests;

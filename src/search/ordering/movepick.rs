@@ -381,3 +381,6 @@ fn threat_weights() -> [i32; 6] {
 
 /// Whether a role can be cheaper than another: asserts the order that [`threat_weights`] assumes.
 const _: () = assert!(Role::Pawn as usize == 1 && Role::King as usize == 6);
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,13 @@
 //! The root: iterative deepening, aspiration windows, MultiPV, and the end of the search.
 
+use std::cmp::Reverse;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::root_move::{Exact, RootMove};
 use super::tb_line;
 use super::time;
+use super::window::Window;
 use crate::board::Move;
 use crate::search::params;
 use crate::search::report::{Line, Progress, ScoreBound};
@@ -52,7 +54,7 @@ impl Worker {
                     aborted = true;
                     break;
                 }
-                self.root_moves[..=line].sort_by_key(|root| std::cmp::Reverse(root.value));
+                self.root_moves[..=line].sort_by_key(|root| Reverse(root.value));
             }
             self.publish();
             if aborted {
@@ -102,57 +104,45 @@ impl Worker {
             let root = &mut self.root_moves[index];
             (root.value, root.shown, root.depth) = (value, value, 1);
         }
-        self.root_moves[first..].sort_by_key(|root| std::cmp::Reverse(root.value));
+        self.root_moves[first..].sort_by_key(|root| Reverse(root.value));
         (self.nodes, self.sampler) = (nodes, sampler);
     }
 
     /// Searches one line at one depth, with an aspiration window around the expected value. The window widens when the
     /// value is outside it.
-    // CITE: Baudet (1978); form: Stockfish: the start by the mean squared value (October 2024), a share by thread
-    // (August 2025), less depth after a fail-high. Figures: see the parameters.
     fn aspire(&mut self, depth: i32) -> Searched<()> {
-        let root = &self.root_moves[self.line];
-        let mut delta = params::asp_delta()
-            + (root.mean_squared.min(i64::from(params::asp_variance_max())) / i64::from(params::asp_variance_div()))
-                as Value
-            + (self.id % 8) as Value;
-        let (mut alpha, mut beta) = (-INFINITE, INFINITE);
-        if depth >= params::asp_depth() && root.average != NONE {
-            alpha = (root.average - delta).max(-INFINITE);
-            beta = (root.average + delta).min(INFINITE);
-        }
+        let mut window = Window::around(&self.root_moves[self.line], depth, self.id);
         let mut fail_highs = 0;
         loop {
-            self.root_delta = beta - alpha;
+            self.root_delta = window.beta - window.alpha;
+            // CITE: less depth after a fail-high: Stockfish.
             let adjusted = (depth - fail_highs).max(1);
-            let result = self.negamax::<ROOT>(alpha, beta, adjusted, false);
-            let line = self.line;
-            self.root_moves[line..].sort_by_key(|root| std::cmp::Reverse((root.value, root.previous)));
+            let result = self.negamax::<ROOT>(window.alpha, window.beta, adjusted, false);
+            self.sort_line();
             let value = result?;
-            if value > alpha && value < beta {
+            if window.contains(value) {
                 return Ok(());
             }
             if self.id == 0 && self.elapsed() > REPORT_DELAY_MS && self.job.options.multi_pv == 1 {
                 self.report_lines(1);
             }
-            if value <= alpha {
-                // Fail low: the position is worse than expected, so it is searched again at full depth.
-                beta = alpha;
-                alpha = (value - delta).max(-INFINITE);
+            if value <= window.alpha {
+                // The position is worse than expected, so it is searched again at full depth.
                 fail_highs = 0;
                 if self.id == 0 {
                     self.stop_on_ponderhit = false;
                 }
             } else {
-                alpha = (beta - delta).max(alpha);
-                beta = (value + delta).min(INFINITE);
                 fail_highs += 1;
             }
-            delta += delta / params::asp_grow_div();
-            if score::is_decisive(value) {
-                delta = delta.max(params::asp_decisive());
-            }
+            window.widen(value);
         }
+    }
+
+    /// Sorts the root moves of this line by value. Moves that did not become the best keep the order of the previous
+    /// iteration.
+    fn sort_line(&mut self) {
+        self.root_moves[self.line..].sort_by_key(|root| Reverse((root.value, root.previous)));
     }
 
     /// Records the result of the search of a root move.
@@ -354,3 +344,6 @@ fn line_of(job: &Job, found: Exact, bound: ScoreBound, rank: usize, deadline: In
         pv,
     }
 }
+
+#[cfg(test)]
+mod tests;

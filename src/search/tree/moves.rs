@@ -432,3 +432,6 @@ impl Worker {
         node.best
     }
 }
+
+#[cfg(test)]
+mod tests;

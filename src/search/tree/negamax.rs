@@ -12,12 +12,12 @@
 //! | 8 | null move | `null_move` |
 //! | 9 | internal iterative reduction | `reduce_without_move` |
 //! | 10 | ProbCut | `probcut` |
-//! | 11 | the moves, one by one | `moves.rs`: `search_moves`; their order: `movepick.rs` |
+//! | 11 | the moves, one by one | `moves.rs`: `search_moves`; order: `search/ordering/movepick.rs` |
 //! | 12 | shallow pruning: late moves, futility, exchanges, history | `shallow_prune` |
 //! | 13 | singular extension, multi-cut | `singular_extension` |
 //! | 14 | late move reductions | `search_candidate`; amounts: `reduce.rs` |
 //! | 15 | full searches | `search_candidate` |
-//! | 16 | history and correction updates | `finish`; amounts: `history_update.rs` |
+//! | 16 | history and correction updates | `finish`; amounts: `search/ordering/history_update.rs` |
 //!
 //! `docs/experiments.md` has the measured gain of each rule.
 //!

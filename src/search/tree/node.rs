@@ -10,9 +10,9 @@ use crate::search::tables::tt::{Bound, TableEntry};
 /// The root: a principal-variation node whose moves are the root moves.
 pub const ROOT: u8 = 0;
 /// A node with an open window.
-pub(super) const PV: u8 = 1;
+pub const PV: u8 = 1;
 /// A node with a null window.
-pub(super) const NULL_WINDOW: u8 = 2;
+pub const NULL_WINDOW: u8 = 2;
 
 /// State of a node before its moves are searched.
 pub struct Node {

@@ -89,3 +89,92 @@ fn all_node_reduction(node: &Node, r: i32) -> i32 {
     }
     r * params::red_all() / (params::red_all_depth() * node.depth + params::red_all_offset())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{Color, Move, Piece, Role, Square};
+    use crate::search::tree::node::{NULL_WINDOW, PV};
+
+    #[test]
+    fn base_reduction_rises_with_move_count_and_depth() {
+        for improving in [false, true] {
+            for window_share in [0, 16, 1024, 100_000] {
+                for depth in 1..=60 {
+                    for count in 1..=255 {
+                        let r = base(improving, depth, count, window_share);
+                        assert!(base(improving, depth, count + 1, window_share) >= r, "depth {depth}, move {count}");
+                        assert!(base(improving, depth + 1, count, window_share) >= r, "depth {depth}, move {count}");
+                    }
+                }
+            }
+        }
+        assert!(base(true, 10, 20, 0) > base(true, 10, 2, 0) + 1024);
+        assert!(base(true, 20, 10, 0) > base(true, 2, 10, 0) + 1024);
+    }
+
+    #[test]
+    fn base_reduction_is_smaller_in_wide_windows_and_if_improving() {
+        for depth in 2..=60 {
+            for count in 2..=100 {
+                assert!(base(true, depth, count, 512) < base(true, depth, count, 0));
+                assert!(base(true, depth, count, 0) < base(false, depth, count, 0));
+            }
+        }
+    }
+
+    /// Reduction of a quiet move in a node, by default a null-window node of depth 8 that is expected to fail low.
+    fn reduction_where(change: impl FnOnce(&mut Node, &mut Candidate, &mut i32, &mut i32, &mut bool)) -> i32 {
+        let mut node = Node::new::<NULL_WINDOW>(0, 1, 8, false);
+        let mut candidate = Candidate {
+            m: Move::new(Square::E2, Square::E4).expect("not a1a1"),
+            piece: Piece { color: Color::White, role: Role::Pawn },
+            captured: None,
+            noisy: false,
+            gives_check: false,
+            count: 5,
+            depth: 7,
+            reduction: base(false, 8, 5, 0),
+        };
+        let (mut stat_score, mut child_cutoffs, mut tt_pv) = (0, 0, false);
+        change(&mut node, &mut candidate, &mut stat_score, &mut child_cutoffs, &mut tt_pv);
+        reduction(&ReductionFacts { node: &node, candidate: &candidate, tt_pv, child_cutoffs, stat_score })
+    }
+
+    #[test]
+    fn reduction_falls_with_history_and_rises_with_child_cutoffs() {
+        let by_history = |score| reduction_where(|_, _, stat_score, _, _| *stat_score = score);
+        assert!((-60_000..60_000).step_by(1000).all(|score| by_history(score) >= by_history(score + 1000)));
+        assert!(by_history(-30_000) > by_history(30_000) + 1024);
+        let by_cutoffs = |cutoffs| reduction_where(|_, _, _, child_cutoffs, _| *child_cutoffs = cutoffs);
+        assert!((0..6).all(|cutoffs| by_cutoffs(cutoffs) <= by_cutoffs(cutoffs + 1)));
+        assert!(by_cutoffs(4) > by_cutoffs(0) + 1024);
+    }
+
+    #[test]
+    fn reduction_depends_on_the_kind_of_node() {
+        let cut_node = |tt_pv| {
+            reduction_where(|node, _, _, _, old_pv| {
+                node.cut_node = true;
+                *old_pv = tt_pv;
+            })
+        };
+        let all_node = reduction_where(|_, _, _, _, _| {});
+        assert!(cut_node(false) > all_node);
+        assert!(cut_node(true) < cut_node(false));
+        // In a node that is expected to fail low, the same terms count more.
+        let scaled = all_node_reduction(&Node::new::<NULL_WINDOW>(0, 1, 8, false), 1000);
+        assert!(scaled > 0 && scaled < 1000);
+        assert_eq!(all_node_reduction(&Node::new::<PV>(0, 9, 8, false), 1000), 0);
+    }
+
+    #[test]
+    fn table_move_is_reduced_less_and_other_moves_more_if_it_is_noisy() {
+        let quiet = reduction_where(|_, _, _, _, _| {});
+        let of_table = reduction_where(|node, candidate, _, _, _| node.tt_move = Some(candidate.m));
+        let beside_noisy = reduction_where(|node, _, _, _, _| node.tt_noisy = true);
+        assert!(of_table < quiet && quiet < beside_noisy);
+        let unreliable = reduction_where(|node, _, _, _, _| node.correction = -150);
+        assert!(unreliable < quiet);
+    }
+}

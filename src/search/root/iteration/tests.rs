@@ -1,0 +1,114 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::board::Position;
+use crate::search::Limits;
+use crate::search::root::root_filter::root_moves;
+use crate::search::score::{DRAW, MATE};
+use crate::search::tests::{position, worker};
+use crate::search::threads::job::Job;
+
+/// A worker that is about to search the root moves of `position` to `depth`.
+fn at_root(position: &Position, depth: i32, lines: usize) -> Worker {
+    let limits = Limits { depth: Some(depth), ..Limits::default() };
+    let mut job = Job { position: position.clone(), ..Job::idle() };
+    job.root_moves = root_moves(position, &limits);
+    job.limits = limits;
+    job.options.multi_pv = lines;
+    let mut worker = worker(position);
+    worker.begin(Arc::new(job));
+    worker
+}
+
+fn values(w: &Worker) -> Vec<Value> {
+    w.root_moves.iter().map(|root| root.value).collect()
+}
+
+#[test]
+fn root_moves_below_alpha_keep_their_order_behind_the_best() {
+    let mut w = at_root(&Position::startpos(), 3, 1);
+    let moves: Vec<Move> = w.root_moves.iter().map(|root| root.m).collect();
+    for (rank, root) in w.root_moves.iter_mut().enumerate() {
+        root.previous = -10 * rank as Value;
+    }
+    let mut node = Node::new::<ROOT>(-50, 90, 3, false);
+    for (index, &m) in moves.iter().enumerate() {
+        let value = if index == 4 { 30 } else { -60 };
+        w.record_root_move(m, value, index as i32 + 1, 100, &node);
+        node.alpha = node.alpha.max(value);
+    }
+    assert_eq!(w.root_moves[0].value, -60, "the first move has a value even below alpha");
+    w.sort_line();
+    assert_eq!(w.root_moves[0].m, moves[4]);
+    assert_eq!(w.root_moves[1].m, moves[0]);
+    assert!(values(&w)[2..].iter().all(|&value| value == -INFINITE));
+    assert!(w.root_moves[1..].is_sorted_by_key(|root| Reverse(root.previous)));
+}
+
+#[test]
+fn recorded_value_is_exact_only_inside_the_window() {
+    let mut w = at_root(&Position::startpos(), 3, 1);
+    let m = w.root_moves[0].m;
+    let node = Node::new::<ROOT>(-50, 90, 3, false);
+    let mut recorded = |value| {
+        w.record_root_move(m, value, 1, 100, &node);
+        let root = w.root_moves.iter().find(|root| root.m == m).expect("a root move");
+        (root.shown, root.bound, root.exact.as_ref().map(|exact| exact.value))
+    };
+    assert_eq!(recorded(95), (90, ScoreBound::Lower, None));
+    assert_eq!(recorded(20), (20, ScoreBound::Exact, Some(20)));
+    assert_eq!(recorded(-70), (-50, ScoreBound::Upper, Some(20)));
+}
+
+#[test]
+fn later_line_ranks_its_moves_below_the_line_above() {
+    let mut w = at_root(&Position::startpos(), 3, 3);
+    for (rank, root) in w.root_moves.iter_mut().enumerate() {
+        root.previous = 60 - 10 * rank as Value;
+    }
+    w.root_moves[0].value = 45;
+    w.line = 1;
+    w.recall_values();
+    assert_eq!(values(&w)[..4], [45, 45, 40, 30]);
+}
+
+#[test]
+fn unsearched_moves_are_ranked_by_their_evaluations() {
+    // The queen can be taken.
+    let mut w = at_root(&position("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1"), 1, 4);
+    w.value_unsearched(4);
+    assert_eq!(w.position.uci(w.root_moves[0].m, false), "e4d5");
+    assert!(w.root_moves.is_sorted_by_key(|root| Reverse(root.value)));
+    assert!(w.root_moves.iter().all(|root| root.value > -INFINITE && root.shown == root.value));
+    assert_eq!(w.nodes, 0);
+}
+
+#[test]
+fn iterations_rank_all_lines_by_value() {
+    for fen in [
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1",
+        "7k/8/5KQ1/8/8/8/8/8 w - - 0 1",
+    ] {
+        let mut w = at_root(&position(fen), 4, 256);
+        let mut before: Vec<u16> = w.root_moves.iter().map(|root| root.m.bits()).collect();
+        w.iterate();
+        assert_eq!(w.completed_depth, 4, "{fen}");
+        assert!(w.root_moves.is_sorted_by_key(|root| Reverse(root.value)), "{fen}: {:?}", values(&w));
+        assert!(values(&w).iter().all(|&value| (-MATE..=MATE).contains(&value)), "{fen}");
+        assert!(w.root_moves.iter().all(|root| root.pv[0] == root.m), "{fen}");
+        let mut after: Vec<u16> = w.root_moves.iter().map(|root| root.m.bits()).collect();
+        before.sort_unstable();
+        after.sort_unstable();
+        assert_eq!(before, after, "{fen}");
+    }
+}
+
+#[test]
+fn root_search_finds_mate_and_avoids_stalemate() {
+    let mut w = at_root(&position("7k/8/5KQ1/8/8/8/8/8 w - - 0 1"), 3, 256);
+    w.iterate();
+    assert_eq!(w.root_moves[0].value, score::mate_in(1));
+    let stalemates: Vec<_> = w.root_moves.iter().filter(|root| root.value.abs() <= 1).collect();
+    assert!(!stalemates.is_empty() && stalemates.iter().all(|root| (root.value - DRAW).abs() <= 1));
+}

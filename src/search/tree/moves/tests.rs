@@ -1,0 +1,107 @@
+use super::*;
+use crate::board::Position;
+use crate::search::ordering::history::piece_square;
+use crate::search::score::{MATE_IN_MAX_PLY, TB_WIN, TB_WIN_IN_MAX_PLY};
+use crate::search::tests::{position, random_positions, set_position, worker};
+
+/// Every legal move of the worker's position, as a late and much reduced move.
+fn late_moves(w: &Worker, node: &Node) -> Vec<Candidate> {
+    let checks = w.position.check_info();
+    let moves = w.position.legal_moves();
+    moves.iter().map(|&m| w.candidate(node, m, &checks, 100, 0)).collect()
+}
+
+/// Makes the histories of every move of the worker's position as bad as possible.
+fn worsen_histories(w: &mut Worker) {
+    let (turn, key) = (w.position.turn(), w.position.pawn_key());
+    for &m in w.position.legal_moves().iter() {
+        let piece = w.position.moved_piece(m);
+        let square = piece_square(piece, m);
+        for _ in 0..4 {
+            w.histories.update_butterfly(turn, m, -30_000);
+            w.histories.update_pawn(key, square, -30_000);
+            w.histories.update_capture(piece, m, w.position.captured(m), -30_000);
+        }
+    }
+}
+
+/// Number of moves that are pruned where the best value so far is `best` and everything else is in favour of pruning.
+fn pruned(w: &mut Worker, position: &Position, best: Value) -> (usize, usize) {
+    set_position(w, position);
+    worsen_histories(w);
+    w.frame_mut().static_eval = -3000;
+    let mut node = Node::new::<NULL_WINDOW>(2000, 2001, 6, true);
+    let moves = late_moves(w, &node);
+    let is_pruned = |c: &&Candidate| {
+        node.best = best;
+        !matches!(w.shallow_prune(&mut node, c), Verdict::Search)
+    };
+    (moves.iter().filter(is_pruned).count(), moves.len())
+}
+
+#[test]
+fn no_move_is_pruned_before_one_that_does_not_lose() {
+    let mut w = worker(&Position::startpos());
+    let (mut moves, mut pruned_moves) = (0, 0);
+    for position in random_positions(200) {
+        let losing = [-INFINITE, score::mated_in(3), -MATE_IN_MAX_PLY, 9 - TB_WIN, -TB_WIN_IN_MAX_PLY];
+        for best in losing {
+            assert_eq!(pruned(&mut w, &position, best).0, 0, "best value {best}: {}", position.fen());
+        }
+        if position.has_non_pawn_material(position.turn()) {
+            let (some, all) = pruned(&mut w, &position, 1 - TB_WIN_IN_MAX_PLY);
+            (moves, pruned_moves) = (moves + all, pruned_moves + some);
+        }
+    }
+    assert!(pruned_moves > moves / 2 && moves > 1000, "{pruned_moves} of {moves} pruned");
+}
+
+#[test]
+fn no_move_is_pruned_where_zugzwang_is_likely() {
+    let mut w = worker(&Position::startpos());
+    let ending = position("8/8/4kp2/4p1p1/4P1P1/4KP2/8/8 w - - 0 1");
+    assert_eq!(pruned(&mut w, &ending, 0).0, 0);
+    let with_rook = position("8/8/4kp2/4p1p1/4P1P1/4KP2/8/R7 w - - 0 1");
+    assert!(pruned(&mut w, &with_rook, 0).0 > 0);
+}
+
+#[test]
+fn late_move_count_rises_with_depth_and_if_improving() {
+    let first_late = |depth, improving| {
+        let node = Node { improving, ..Node::new::<NULL_WINDOW>(0, 1, depth, true) };
+        (1..10_000).find(|&count| Worker::is_late(&node, count)).expect("a late move")
+    };
+    for depth in 1..20 {
+        assert!(first_late(depth, false) < first_late(depth + 1, false));
+        assert!(first_late(depth, false) < first_late(depth, true));
+        assert!(first_late(depth, false) > 1, "the first move is not late");
+    }
+}
+
+#[test]
+fn bad_histories_do_not_hide_the_only_moves() {
+    let mut w = worker(&Position::startpos());
+    let mut in_check = 0;
+    for position in random_positions(200) {
+        set_position(&mut w, &position);
+        worsen_histories(&mut w);
+        in_check += usize::from(position.in_check());
+        let quiescence = w.quiesce::<true>(-INFINITE, INFINITE).expect("no limit");
+        assert!(quiescence > score::mated_in(0), "{}", position.fen());
+        set_position(&mut w, &position);
+        let value = w.negamax::<PV>(-INFINITE, INFINITE, 1, false).expect("no limit");
+        assert!(value > score::mated_in(0) && value < INFINITE, "{value}: {}", position.fen());
+    }
+    assert!(in_check > 10, "{in_check} positions in check");
+}
+
+#[test]
+fn node_without_legal_moves_is_mate_or_stalemate() {
+    let value_of = |fen: &str| {
+        let mut w = worker(&position(fen));
+        w.negamax::<PV>(-INFINITE, INFINITE, 3, false).expect("no limit")
+    };
+    assert_eq!(value_of("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"), score::mated_in(0));
+    assert_eq!(value_of("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), score::DRAW);
+    assert_eq!(value_of("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"), score::mate_in(1));
+}
