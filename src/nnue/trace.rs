@@ -7,6 +7,7 @@ use super::Board;
 use super::architecture::Topology;
 use super::layers::Dense;
 use super::network::Network;
+use super::simd::forward::Sfnnv16;
 use super::simd::scalar;
 
 /// The activation of every unit for a position.
@@ -36,7 +37,7 @@ impl Network {
         let (inputs, psqt) = (self.inputs(board), self.psqt(board));
         let head = &self.heads()[self.architecture().bucket(board.count())];
         if self.architecture().topology == Topology::Sfnnv16 {
-            let (activated, output) = scalar::sfnnv16_layers(head, &inputs);
+            let (activated, output) = Sfnnv16::after_products(head, &inputs);
             return Trace { inputs, hidden: [activated[..64].to_vec(), activated.to_vec()], output, psqt };
         }
         let sums = sums(&head.first, &inputs);

@@ -4,11 +4,10 @@
 //! evaluation searches backwards for the nearest ply with computed sums and applies the recorded changes from there
 //! ([`stack`]). If the perspective's own king moved in between, every feature changed: the refresh cache ([`cache`])
 //! then rebuilds the ply of that move, and later evaluations start from this ply. [`sized`] selects the stack type for
-//! the size of a net, [`forward`] the forward pass, and [`update`] the update kernel.
+//! the size of a net, and [`update`] the update kernel.
 // CITE: lazy accumulators over the plies of a line: Stockfish (2020).
 
 mod cache;
-mod forward;
 mod plies;
 mod sized;
 mod stack;

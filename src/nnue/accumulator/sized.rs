@@ -1,6 +1,5 @@
 //! Stacks of sums for every compiled size: dispatches from a net's shape at run time to types.
 
-use super::forward::{self, Forward};
 use super::plies::Plies;
 use super::stack::Stack;
 use super::update::Update;
@@ -10,7 +9,8 @@ use crate::nnue::features::chosen::{self, ChosenFeatures};
 use crate::nnue::features::threat_inputs;
 use crate::nnue::network::Network;
 use crate::nnue::output::NetOutput;
-use crate::nnue::simd::Kernels;
+use crate::nnue::simd::forward as layers;
+use crate::nnue::simd::{Kernels, Layers};
 
 macro_rules! declare {
     (
@@ -47,7 +47,7 @@ macro_rules! declare {
             ) -> NetOutput {
                 match self {
                     $(Self::$name(stack) => {
-                        evaluate::<_, _, forward::$pass, $l1, $psqt>(stack, plies, network, kernels, board)
+                        evaluate::<_, _, layers::$pass, $l1, $psqt>(stack, plies, network, kernels, board)
                     })+
                 }
             }
@@ -69,7 +69,7 @@ fn evaluate<F, R, Pass, const L1: usize, const P: usize>(
 where
     F: ChosenFeatures,
     R: Update,
-    Pass: Forward,
+    Pass: Layers,
 {
     let [own, other] = stack.sums_at_top(plies, network, kernels, board);
     let shape = network.architecture();
@@ -79,5 +79,5 @@ where
         (Some(own), Some(other)) => own.wrapping_sub(*other) / 2,
         _ => 0,
     };
-    NetOutput { psqt, positional: Pass::forward(kernels, shape, head, &own.neurons, &other.neurons), bucket }
+    NetOutput { psqt, positional: kernels.forward::<Pass, L1>(shape, head, &own.neurons, &other.neurons), bucket }
 }

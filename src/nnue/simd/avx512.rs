@@ -3,10 +3,7 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::generic::{self, Isa, instructions};
-use super::threat_inputs;
-use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use super::generic::{Isa, compiled_for, instructions};
 
 /// The byte dot product, which is the only difference between the two kernels.
 trait Dot {
@@ -46,7 +43,7 @@ impl Dot for Vnni {
     }
 }
 
-/// The instructions of this backend.
+/// The instructions of this kernel.
 struct Avx512<D>(PhantomData<D>);
 
 impl<D: Dot> Isa for Avx512<D> {
@@ -161,93 +158,12 @@ unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
     }
 }
 
-/// See [`Kernels::update`](super::Kernels::update).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn update<const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    // SAFETY: this function enables the features.
-    unsafe { generic::update::<Avx512<Widening>, L1, P>(rows, from, to, added, removed) }
-}
+compiled_for! { "popcnt,bmi1,avx512f,avx512bw", Avx512<Widening>: update update_all forward }
 
-/// See [`Kernels::clipped`](super::Kernels::clipped).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn clipped<const L1: usize, const H1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squared: bool,
-) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::clipped::<Avx512<Widening>, L1, H1>(head, own, other, squared) }
-}
+/// The kernels with VNNI.
+pub(super) mod vnni {
+    use super::{Avx512, Vnni, compiled_for};
+    pub use super::{update, update_all};
 
-/// See [`Kernels::pairwise`](super::Kernels::pairwise).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::pairwise::<Avx512<Widening>, L1, false>(head, own, other, squares) }
-}
-
-/// See [`Kernels::clipped`](super::Kernels::clipped).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn clipped_vnni<const L1: usize, const H1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squared: bool,
-) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::clipped::<Avx512<Vnni>, L1, H1>(head, own, other, squared) }
-}
-
-/// See [`Kernels::pairwise`](super::Kernels::pairwise).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn pairwise_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::pairwise::<Avx512<Vnni>, L1, false>(head, own, other, squares) }
-}
-
-/// See [`Kernels::update_all`](super::Kernels::update_all).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    changes: &Changes<'_>,
-) {
-    // SAFETY: this function enables the features.
-    unsafe { threat_inputs::update_all::<Avx512<Widening>, L1, P>(rows, from, to, changes) }
-}
-
-/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::pairwise::<Avx512<Widening>, L1, true>(head, own, other, true) }
-}
-
-/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw")]
-pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { threat_inputs::sfnnv16::<Avx512<Widening>, L1>(head, own, other) }
-}
-
-/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn wide_pairwise_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::pairwise::<Avx512<Vnni>, L1, true>(head, own, other, true) }
-}
-
-/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
-#[target_feature(enable = "popcnt,bmi1,avx512f,avx512bw,avx512vnni")]
-pub(super) fn sfnnv16_vnni<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { threat_inputs::sfnnv16::<Avx512<Vnni>, L1>(head, own, other) }
+    compiled_for! { "popcnt,bmi1,avx512f,avx512bw,avx512vnni", Avx512<Vnni>: forward }
 }

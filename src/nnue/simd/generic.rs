@@ -1,16 +1,14 @@
-//! Algorithms shared by all vector backends, written for the abstract instructions of [`Isa`].
+//! The abstract instructions of a vector kernel, [`Isa`], and the parts of dense layers written for them.
 //!
-//! All functions here are `#[inline(always)]` and have no target features. They are inlined into functions
-//! of a backend that enable the features, because the instructions are available only there.
+//! All functions here are `#[inline(always)]` and have no target features. They are inlined into functions that enable
+//! the features ([`compiled_for`]), because the instructions are available only there.
 
 use std::mem::MaybeUninit;
 
-use super::scalar::skip_activation;
-use crate::nnue::layers::{Dense, Head};
-use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::layers::Dense;
 
 /// The vector instructions of one instruction set.
-pub(super) trait Isa: Sized {
+pub trait Isa: Sized {
     /// A vector register.
     type V: Copy;
     /// Size of a register in bytes.
@@ -60,7 +58,7 @@ pub(super) trait Isa: Sized {
     /// The wrapping sum of the i32 lanes of each of sixteen registers, in order.
     unsafe fn sums_of_rows(rows: [Self::V; 16]) -> Self::V {
         let _ = rows;
-        unreachable!("only backends with BY_ROWS call this")
+        unreachable!("only kernels with BY_ROWS call this")
     }
     /// The wrapping sum of all i32 lanes.
     unsafe fn sum32(v: Self::V) -> i32;
@@ -82,167 +80,59 @@ macro_rules! instructions {
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use instructions;
 
+/// Declares kernels for one instruction set: the shared algorithms, compiled for its features.
+macro_rules! compiled_for {
+    ($features:literal, $isa:ty: $($name:ident)+) => {
+        $(compiled_for! { @$name $features, $isa })+
+    };
+    (@update $features:literal, $isa:ty) => {
+        #[target_feature(enable = $features)]
+        pub fn update<const L1: usize, const P: usize>(
+            rows: &$crate::nnue::rows::Rows<'_, i16, L1, P>,
+            from: &$crate::nnue::rows::Accumulator<L1, P>,
+            to: &mut $crate::nnue::rows::Accumulator<L1, P>,
+            added: &[u16],
+            removed: &[u16],
+        ) {
+            // SAFETY: this function enables the features.
+            unsafe { $crate::nnue::simd::update::update::<$isa, L1, P>(rows, from, to, added, removed) }
+        }
+    };
+    (@update_all $features:literal, $isa:ty) => {
+        #[target_feature(enable = $features)]
+        pub fn update_all<const L1: usize, const P: usize>(
+            rows: &$crate::nnue::rows::AllRows<'_, L1, P>,
+            from: &$crate::nnue::rows::Accumulator<L1, P>,
+            to: &mut $crate::nnue::rows::Accumulator<L1, P>,
+            changes: &$crate::nnue::rows::Changes<'_>,
+        ) {
+            // SAFETY: this function enables the features.
+            unsafe { $crate::nnue::simd::update::update_all::<$isa, L1, P>(rows, from, to, changes) }
+        }
+    };
+    (@forward $features:literal, $isa:ty) => {
+        #[target_feature(enable = $features)]
+        pub fn forward<Layers: $crate::nnue::simd::Layers, const L1: usize>(
+            shape: &$crate::nnue::Shape,
+            head: &$crate::nnue::layers::Head,
+            own: &[i16; L1],
+            other: &[i16; L1],
+        ) -> i32 {
+            // SAFETY: this function enables the features.
+            unsafe { Layers::vector::<$isa, L1>(shape, head, own, other) }
+        }
+    };
+}
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+pub(super) use compiled_for;
+
 /// A byte array aligned to cache lines.
 #[repr(C, align(64))]
 pub(super) struct Bytes<const N: usize>(pub [u8; N]);
-
-/// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
-///
-/// # Safety
-/// The processor must have the instructions of `I`.
-#[inline(always)]
-pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    // SAFETY: the caller guarantees that the processor has the instructions.
-    unsafe {
-        match (added, removed) {
-            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r]),
-            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s]),
-            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s]),
-            _ => apply::<I, L1, P>(rows, from, to, added, removed),
-        }
-    }
-}
-
-/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers.
-#[inline(always)]
-unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    let lanes = I::BYTES / 2;
-    // At most half of the registers, eight or sixteen. Every row fills at least four.
-    let max_block = I::REGISTERS / 2;
-    let registers = L1 / lanes;
-    let block = if registers.is_multiple_of(max_block) {
-        max_block
-    } else if registers.is_multiple_of(8) {
-        8
-    } else {
-        4
-    };
-    const { assert!(L1.is_multiple_of(128)) };
-    for start in (0..L1).step_by(block * lanes) {
-        // SAFETY: `start + block * lanes <= L1`, because the row is a whole number of blocks.
-        unsafe {
-            let mut sums = [I::splat(0); 16];
-            for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                *sum = I::load(from.neurons.as_ptr().add(start + i * lanes).cast());
-            }
-            for &feature in added {
-                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
-                }
-            }
-            for &feature in removed {
-                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
-                for (i, sum) in sums.iter_mut().enumerate().take(block) {
-                    *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
-                }
-            }
-            for (i, &sum) in sums.iter().enumerate().take(block) {
-                I::store(to.neurons.as_mut_ptr().add(start + i * lanes).cast(), sum);
-            }
-        }
-    }
-    // The values fill at most one register; plain code is as fast.
-    let mut psqt = from.psqt;
-    for &feature in added {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
-            *sum = sum.wrapping_add(value);
-        }
-    }
-    for &feature in removed {
-        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
-            *sum = sum.wrapping_sub(value);
-        }
-    }
-    to.psqt = psqt;
-}
-
-/// See [`Kernels::clipped`](super::Kernels::clipped).
-///
-/// # Safety
-/// The processor must have the instructions of `I`.
-#[inline(always)]
-pub(super) unsafe fn clipped<I: Isa, const L1: usize, const H1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squared: bool,
-) -> i32 {
-    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
-    unsafe {
-        let mut input = [Bytes([0; L1]), Bytes([0; L1])];
-        if squared {
-            square::<I, L1>(own, &mut input[0]);
-            square::<I, L1>(other, &mut input[1]);
-        } else {
-            clip::<I, L1>(own, &mut input[0]);
-            clip::<I, L1>(other, &mut input[1]);
-        }
-        let sums = affine::<I, H1>(&head.first, input[0].0.as_ptr(), 2 * L1);
-        let mut hidden = Bytes([0; 32]);
-        activate::<I, H1>(&sums, &mut hidden);
-        second_and_output::<I>(head, &hidden)
-    }
-}
-
-/// See [`Kernels::pairwise`](super::Kernels::pairwise).
-///
-/// # Safety
-/// The processor must have the instructions of `I`.
-#[inline(always)]
-pub(super) unsafe fn pairwise<I: Isa, const L1: usize, const WIDE: bool>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squares: bool,
-) -> i32 {
-    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
-    unsafe {
-        let mut input = Bytes([0; L1]);
-        let (first, second) = input.0.split_at_mut(L1 / 2);
-        multiply_halves::<I, L1, WIDE>(own, first);
-        multiply_halves::<I, L1, WIDE>(other, second);
-        let sums = if I::BY_ROWS && L1 <= MAX_BY_ROWS {
-            affine_by_rows::<I, L1>(&head.first, &input)
-        } else {
-            affine::<I, 16>(&head.first, input.0.as_ptr(), L1)
-        };
-        let mut hidden = [0i32; 16];
-        for (r, &sum) in sums.iter().enumerate().take(64 / I::BYTES) {
-            I::store(hidden.as_mut_ptr().cast::<u8>().add(r * I::BYTES), sum);
-        }
-        let (activated, skip) = skip_activation(&hidden, squares);
-        second_and_output::<I>(head, &Bytes(activated)).wrapping_add(skip)
-    }
-}
-
-/// Maximum number of inputs for which a layer of 16 outputs is multiplied row by row. Wider layers list the groups that
-/// are not all zero, because the 48 KiB of weights of 3072 inputs fill the first-level cache.
-const MAX_BY_ROWS: usize = 1024;
-
-/// The layers after the first one.
-#[inline(always)]
-unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
-    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
-    unsafe {
-        let sums = affine::<I, 32>(&head.second, input.0.as_ptr(), 32);
-        let mut hidden = Bytes([0; 32]);
-        activate::<I, 32>(&sums, &mut hidden);
-        output::<I, 32>(&head.output, &hidden)
-    }
-}
 
 /// Pairwise activation of an accumulator: products of the first half's and the second half's sums, clipped at 127, or
 /// at 255 if `WIDE`.
@@ -267,7 +157,7 @@ pub(super) unsafe fn multiply_halves<I: Isa, const L1: usize, const WIDE: bool>(
 
 /// Clipped activation of an accumulator: i16 sums to bytes in 0..=127.
 #[inline(always)]
-unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
+pub(super) unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
     const { assert!(L1.is_multiple_of(64)) };
     for start in (0..L1).step_by(I::BYTES) {
         // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector are within bounds.
@@ -281,7 +171,7 @@ unsafe fn clip<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
 
 /// SCReLU activation of an accumulator: squares of the clipped sums, divided by 128.
 #[inline(always)]
-unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
+pub(super) unsafe fn square<I: Isa, const L1: usize>(sums: &[i16; L1], out: &mut Bytes<L1>) {
     for start in (0..L1).step_by(I::BYTES) {
         // SAFETY: `BYTES` divides `L1`, so both i16 vectors and the byte vector are within bounds.
         unsafe {
@@ -326,7 +216,7 @@ pub(super) unsafe fn affine<I: Isa, const OUT: usize>(layer: &Dense, input: *con
 
 /// The sums of a dense layer with 16 outputs, row by row: every weight is read once, and no input is broadcast.
 #[inline(always)]
-unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L1>) -> [I::V; 8] {
+pub(super) unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L1>) -> [I::V; 8] {
     const { assert!(L1.is_multiple_of(64)) };
     assert!(I::BYTES == 64, "multiplication by rows requires 512-bit registers");
     assert!(layer.weights().len() == 16 * L1 && layer.biases().len() == 16);
@@ -348,7 +238,7 @@ unsafe fn affine_by_rows<I: Isa, const L1: usize>(layer: &Dense, input: &Bytes<L
 
 /// The clipped ReLU between layers: the sums of `OUT` outputs to bytes in 0..=127.
 #[inline(always)]
-unsafe fn activate<I: Isa, const OUT: usize>(sums: &[I::V; 8], out: &mut Bytes<32>) {
+pub(super) unsafe fn activate<I: Isa, const OUT: usize>(sums: &[I::V; 8], out: &mut Bytes<32>) {
     const { assert!(OUT <= 32) };
     for (r, &sum) in sums.iter().enumerate().take(OUT * 4 / I::BYTES) {
         // SAFETY: each register writes a quarter of its size, `OUT` bytes in total.
@@ -475,4 +365,15 @@ pub(super) unsafe fn output<I: Isa, const IN: usize>(layer: &Dense, input: &Byte
         }
     }
     sum
+}
+
+/// Stores the sums of 32 outputs in an array.
+#[inline(always)]
+pub(super) unsafe fn lanes<I: Isa>(sums: [I::V; 8]) -> [i32; 32] {
+    let mut out = [0; 32];
+    for (r, &sum) in sums.iter().enumerate().take(128 / I::BYTES) {
+        // SAFETY: the registers have 128 bytes in total, equal to the size of the array.
+        unsafe { I::store(out.as_mut_ptr().cast::<u8>().add(r * I::BYTES), sum) };
+    }
+    out
 }

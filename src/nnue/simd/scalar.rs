@@ -1,8 +1,10 @@
-//! Scalar kernel: plain loops that specify the results of all other kernels.
+//! The scalar kernel: plain loops that specify the results of all other kernels. The chains of layers are in
+//! `forward`.
 
 use std::iter::zip;
 
-use crate::nnue::architecture::Activation;
+use super::Layers;
+use crate::nnue::architecture::{Activation, Shape};
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::paired::unpair_row;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
@@ -48,67 +50,14 @@ pub(super) fn update_all<const L1: usize, const P: usize>(
     to.psqt = rows.psqt_after(from, changes);
 }
 
-/// See [`Kernels::clipped`](super::Kernels::clipped).
-pub(super) fn clipped<const L1: usize, const H1: usize>(
+/// See [`Kernels::forward`](super::Kernels::forward).
+pub(super) fn forward<L: Layers, const L1: usize>(
+    shape: &Shape,
     head: &Head,
     own: &[i16; L1],
     other: &[i16; L1],
-    squared: bool,
 ) -> i32 {
-    let activation = if squared { Activation::Screlu } else { Activation::Crelu };
-    let mut input = [[0; L1]; 2];
-    zip(&mut input, [own, other]).for_each(|(half, sums)| transform(activation, sums, half));
-    let mut hidden = [0; H1];
-    affine(&head.first, input.as_flattened(), &mut hidden);
-    let mut activated = [0; 32];
-    zip(&mut activated, hidden).for_each(|(to, sum)| *to = activate(sum));
-    second_and_output(head, &activated)
-}
-
-/// See [`Kernels::pairwise`](super::Kernels::pairwise).
-pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
-    let mut input = [0; L1];
-    for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), [own, other]) {
-        transform(Activation::Pairwise, sums, half);
-    }
-    let mut hidden = [0; 16];
-    affine(&head.first, &input, &mut hidden);
-    let (activated, skip) = skip_activation(&hidden, squares);
-    second_and_output(head, &activated).wrapping_add(skip)
-}
-
-/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    let mut hidden = [0; 16];
-    affine(&head.first, &wide_products([own, other]), &mut hidden);
-    let (activated, skip) = skip_activation(&hidden, true);
-    second_and_output(head, &activated).wrapping_add(skip)
-}
-
-/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
-pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    sfnnv16_layers(head, &wide_products([own, other])).1
-}
-
-/// The layers of [`sfnnv16`]. Returns the inputs of the last layer, and the output.
-pub(in crate::nnue) fn sfnnv16_layers(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
-    let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
-    let mut activated = [0; 128];
-    affine(&head.first, input, &mut first);
-    square_and_clip(&first, 7, &mut activated[..64]);
-    affine(&head.second, &activated[..64], &mut second);
-    square_and_clip(&second, 6, &mut activated[64..]);
-    affine(&head.output, &activated, &mut output);
-    (activated, sfnnv16_output(output[0], &first))
-}
-
-/// The wide products of both accumulators.
-fn wide_products<const L1: usize>(sums: [&[i16; L1]; 2]) -> [u8; L1] {
-    let mut input = [0; L1];
-    for (half, sums) in zip(input.chunks_exact_mut(L1 / 2), sums) {
-        transform(Activation::WidePairwise, sums, half);
-    }
-    input
+    L::scalar::<L1>(shape, head, own, other)
 }
 
 /// Activation of a layer of an SFNNv16 network: the squares of the sums, then the sums themselves, both clipped. The
@@ -177,7 +126,7 @@ pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u
 }
 
 /// The second and the last layer. Inputs beyond the first layer's outputs must be zero.
-fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
+pub(super) fn second_and_output(head: &Head, input: &[u8; 32]) -> i32 {
     let mut hidden = [0; 32];
     affine(&head.second, input, &mut hidden);
     let mut output = [0];

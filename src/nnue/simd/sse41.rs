@@ -2,12 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::generic::{self, Isa, instructions};
-use super::threat_inputs;
-use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use super::generic::{Isa, compiled_for, instructions};
 
-/// The instructions of this backend.
+/// The instructions of this kernel.
 struct Sse41;
 
 impl Isa for Sse41 {
@@ -72,60 +69,4 @@ impl Isa for Sse41 {
     }
 }
 
-/// See [`Kernels::update`](super::Kernels::update).
-#[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn update<const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    // SAFETY: this function enables the features.
-    unsafe { generic::update::<Sse41, L1, P>(rows, from, to, added, removed) }
-}
-
-/// See [`Kernels::clipped`](super::Kernels::clipped).
-#[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn clipped<const L1: usize, const H1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squared: bool,
-) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::clipped::<Sse41, L1, H1>(head, own, other, squared) }
-}
-
-/// See [`Kernels::pairwise`](super::Kernels::pairwise).
-#[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::pairwise::<Sse41, L1, false>(head, own, other, squares) }
-}
-
-/// See [`Kernels::update_all`](super::Kernels::update_all).
-#[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    changes: &Changes<'_>,
-) {
-    // SAFETY: this function enables the features.
-    unsafe { threat_inputs::update_all::<Sse41, L1, P>(rows, from, to, changes) }
-}
-
-/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-#[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { generic::pairwise::<Sse41, L1, true>(head, own, other, true) }
-}
-
-/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
-#[target_feature(enable = "ssse3,sse4.1")]
-pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this function enables the features.
-    unsafe { threat_inputs::sfnnv16::<Sse41, L1>(head, own, other) }
-}
+compiled_for! { "ssse3,sse4.1", Sse41: update update_all forward }

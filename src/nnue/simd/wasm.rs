@@ -3,12 +3,9 @@
 
 use std::arch::wasm32::*;
 
-use super::generic::{self, Isa};
-use super::threat_inputs;
-use crate::nnue::layers::Head;
-use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+use super::generic::{Isa, compiled_for};
 
-/// The instructions of this backend.
+/// The instructions of this kernel.
 struct Simd128;
 
 impl Isa for Simd128 {
@@ -96,54 +93,4 @@ impl Isa for Simd128 {
     }
 }
 
-/// See [`Kernels::update`](super::Kernels::update).
-pub(super) fn update<const L1: usize, const P: usize>(
-    rows: &Rows<'_, i16, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    added: &[u16],
-    removed: &[u16],
-) {
-    // SAFETY: this module is compiled only with simd128 enabled.
-    unsafe { generic::update::<Simd128, L1, P>(rows, from, to, added, removed) }
-}
-
-/// See [`Kernels::clipped`](super::Kernels::clipped).
-pub(super) fn clipped<const L1: usize, const H1: usize>(
-    head: &Head,
-    own: &[i16; L1],
-    other: &[i16; L1],
-    squared: bool,
-) -> i32 {
-    // SAFETY: this module is compiled only with simd128 enabled.
-    unsafe { generic::clipped::<Simd128, L1, H1>(head, own, other, squared) }
-}
-
-/// See [`Kernels::pairwise`](super::Kernels::pairwise).
-pub(super) fn pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1], squares: bool) -> i32 {
-    // SAFETY: this module is compiled only with simd128 enabled.
-    unsafe { generic::pairwise::<Simd128, L1, false>(head, own, other, squares) }
-}
-
-/// See [`Kernels::update_all`](super::Kernels::update_all).
-pub(super) fn update_all<const L1: usize, const P: usize>(
-    rows: &AllRows<'_, L1, P>,
-    from: &Accumulator<L1, P>,
-    to: &mut Accumulator<L1, P>,
-    changes: &Changes<'_>,
-) {
-    // SAFETY: this module is compiled only with simd128 enabled.
-    unsafe { threat_inputs::update_all::<Simd128, L1, P>(rows, from, to, changes) }
-}
-
-/// See [`Kernels::wide_pairwise`](super::Kernels::wide_pairwise).
-pub(super) fn wide_pairwise<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this module is compiled only with simd128 enabled.
-    unsafe { generic::pairwise::<Simd128, L1, true>(head, own, other, true) }
-}
-
-/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
-pub(super) fn sfnnv16<const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: this module is compiled only with simd128 enabled.
-    unsafe { threat_inputs::sfnnv16::<Simd128, L1>(head, own, other) }
-}
+compiled_for! { "simd128", Simd128: update update_all forward }

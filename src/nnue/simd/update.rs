@@ -1,10 +1,92 @@
-//! Algorithms shared by the vector backends for nets with threat inputs. `generic` has the code for all nets.
+//! Updates of accumulators, for the abstract instructions of [`Isa`]. As in `generic`, all functions are inlined into
+//! functions that enable the instructions.
 
-use super::generic::{Bytes, Isa, affine, multiply_halves, output};
-use super::scalar::{sfnnv16_output, square_and_clip};
-use crate::nnue::layers::Head;
+use super::generic::Isa;
 use crate::nnue::paired::{UPPER_OFFSET, excess, lower_column};
-use crate::nnue::rows::{Accumulator, AllRows, Changes};
+use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
+
+/// See [`Kernels::update`](super::Kernels::update). The most common lengths of the lists have specialised code.
+///
+/// # Safety
+/// The processor must have the instructions of `I`.
+#[inline(always)]
+pub(super) unsafe fn update<I: Isa, const L1: usize, const P: usize>(
+    rows: &Rows<'_, i16, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    added: &[u16],
+    removed: &[u16],
+) {
+    // SAFETY: the caller guarantees that the processor has the instructions.
+    unsafe {
+        match (added, removed) {
+            (&[a], &[r]) => apply::<I, L1, P>(rows, from, to, &[a], &[r]),
+            (&[a], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a], &[r, s]),
+            (&[a, b], &[r, s]) => apply::<I, L1, P>(rows, from, to, &[a, b], &[r, s]),
+            _ => apply::<I, L1, P>(rows, from, to, added, removed),
+        }
+    }
+}
+
+/// Adds and subtracts all rows for one block of sums at a time, so that the sums stay in registers.
+#[inline(always)]
+unsafe fn apply<I: Isa, const L1: usize, const P: usize>(
+    rows: &Rows<'_, i16, L1, P>,
+    from: &Accumulator<L1, P>,
+    to: &mut Accumulator<L1, P>,
+    added: &[u16],
+    removed: &[u16],
+) {
+    let lanes = I::BYTES / 2;
+    // At most half of the registers, eight or sixteen. Every row fills at least four.
+    let max_block = I::REGISTERS / 2;
+    let registers = L1 / lanes;
+    let block = if registers.is_multiple_of(max_block) {
+        max_block
+    } else if registers.is_multiple_of(8) {
+        8
+    } else {
+        4
+    };
+    const { assert!(L1.is_multiple_of(128)) };
+    for start in (0..L1).step_by(block * lanes) {
+        // SAFETY: `start + block * lanes <= L1`, because the row is a whole number of blocks.
+        unsafe {
+            let mut sums = [I::splat(0); 16];
+            for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                *sum = I::load(from.neurons.as_ptr().add(start + i * lanes).cast());
+            }
+            for &feature in added {
+                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
+                for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                    *sum = I::add16(*sum, I::load(row.add(i * lanes).cast()));
+                }
+            }
+            for &feature in removed {
+                let row = rows.neurons[usize::from(feature)].as_ptr().add(start);
+                for (i, sum) in sums.iter_mut().enumerate().take(block) {
+                    *sum = I::sub16(*sum, I::load(row.add(i * lanes).cast()));
+                }
+            }
+            for (i, &sum) in sums.iter().enumerate().take(block) {
+                I::store(to.neurons.as_mut_ptr().add(start + i * lanes).cast(), sum);
+            }
+        }
+    }
+    // The values fill at most one register; plain code is as fast.
+    let mut psqt = from.psqt;
+    for &feature in added {
+        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
+            *sum = sum.wrapping_add(value);
+        }
+    }
+    for &feature in removed {
+        for (sum, &value) in psqt.iter_mut().zip(rows.psqt(feature.into())) {
+            *sum = sum.wrapping_sub(value);
+        }
+    }
+    to.psqt = psqt;
+}
 
 /// See [`Kernels::update_all`](super::Kernels::update_all). Adds the rows of threat inputs first, as words of two
 /// columns, then the rows of pieces, with separate columns.
@@ -79,36 +161,4 @@ pub(super) unsafe fn update_all<I: Isa, const L1: usize, const P: usize>(
     }
     // The values fill at most one register; plain code is as fast.
     to.psqt = rows.psqt_after(from, changes);
-}
-
-/// See [`Kernels::sfnnv16`](super::Kernels::sfnnv16).
-///
-/// # Safety
-/// The processor must have the instructions of `I`.
-#[inline(always)]
-pub(super) unsafe fn sfnnv16<I: Isa, const L1: usize>(head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
-    // SAFETY: the caller guarantees the instructions; every function checks the lengths that it relies on.
-    unsafe {
-        let mut input = Bytes([0; L1]);
-        let (first, second) = input.0.split_at_mut(L1 / 2);
-        multiply_halves::<I, L1, true>(own, first);
-        multiply_halves::<I, L1, true>(other, second);
-        let first = lanes::<I>(affine::<I, 32>(&head.first, input.0.as_ptr(), L1));
-        let mut all = Bytes([0; 128]);
-        square_and_clip(&first, 7, &mut all.0[..64]);
-        let second = lanes::<I>(affine::<I, 32>(&head.second, all.0.as_ptr(), 64));
-        square_and_clip(&second, 6, &mut all.0[64..]);
-        sfnnv16_output(output::<I, 128>(&head.output, &all), &first)
-    }
-}
-
-/// Stores the sums of 32 outputs in an array.
-#[inline(always)]
-unsafe fn lanes<I: Isa>(sums: [I::V; 8]) -> [i32; 32] {
-    let mut out = [0; 32];
-    for (r, &sum) in sums.iter().enumerate().take(128 / I::BYTES) {
-        // SAFETY: the registers have 128 bytes in total, equal to the size of the array.
-        unsafe { I::store(out.as_mut_ptr().cast::<u8>().add(r * I::BYTES), sum) };
-    }
-    out
 }
