@@ -53,8 +53,7 @@ learn() {
     [ -e "$name.done" ] && return
     resume=
     [ -e "$name.checkpoint" ] && resume=--resume
-    "$engine" train --out "$name.nnue" "$@" --max-score 10000 --lambda 1 \
-        --features half-kav2-hm --king-buckets 8 --psqt --activation pairwise --l1 1024 --buckets 8 --output-scale 0.8 \
+    "$engine" train --shape default --out "$name.nnue" "$@" --max-score 10000 --lambda 1 --output-scale 0.8 \
         --every 20 --checkpoint-every 20 --memory 5 $resume
     touch "$name.done"
 }

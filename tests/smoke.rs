@@ -42,7 +42,7 @@ fn network_from_scratch_beats_material() {
     smoke(&Size {
         name: "short",
         sample: "--positions 300000 --soft-nodes 60 --one-in 12 --random-plies 16 --max-opening 1500 --threads 2",
-        train: "--millions 1.5 --every 0.3 --batch 1024 --rate 0.004 --real-rate 0.1 --threads 2",
+        train: "--shape sf12 --millions 1.5 --every 0.3 --batch 1024 --rate 0.004 --real-rate 0.1 --threads 2",
         opponents: &[("--no-squares", 60)],
         pairs: 100,
         nodes: 100,
@@ -56,9 +56,7 @@ fn large_network_from_scratch_beats_material() {
     smoke(&Size {
         name: "long",
         sample: "--positions 2000000 --soft-nodes 200 --one-in 6 --threads 2",
-        // The architecture of the default net.
-        train: "--features half-kav2-hm --king-buckets 8 --activation pairwise --l1 1024 --buckets 8 --psqt \
-                --millions 8 --every 1 --batch 4096 --real-rate 0.1 --threads 2",
+        train: "--millions 8 --every 1 --batch 4096 --real-rate 0.1 --threads 2",
         opponents: &[("--no-squares", 75), ("", 60)],
         pairs: 50,
         nodes: 1000,

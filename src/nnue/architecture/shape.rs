@@ -8,7 +8,7 @@ use crate::nnue::features::threat_inputs::ThreatInputs;
 pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
 /// Activation of the accumulators before the first dense layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
     /// Clipped between 0 and 1; at the default width this is the architecture of Stockfish 12, which other engines read
@@ -20,7 +20,6 @@ pub enum Activation {
     /// of the sixteen outputs is a skip connection, the others feed the next layer, squared and clipped
     Pairwise,
     /// As [`Self::Pairwise`] with sums twice as fine, clipped between 0 and 255 (SFNNv10)
-    #[value(skip)]
     #[serde(skip)]
     WidePairwise,
 }

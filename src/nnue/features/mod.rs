@@ -28,7 +28,7 @@ pub(crate) use set::View;
 macro_rules! feature_sets {
     ($($(#[$attribute:meta])* $name:ident: $set:expr;)+) => {
         /// The input features, by name.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, clap::ValueEnum)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Features {
             $($(#[$attribute])* $name,)+
@@ -53,21 +53,16 @@ feature_sets! {
     /// Own king square (64) times every piece except the kings (Stockfish 12)
     HalfKp: halfkp::HALF_KP;
     /// Own king square (64) times every piece, kings included (Stockfish 14)
-    #[value(skip)]
     HalfKav2: halfka::HALF_KAV2;
     /// Own king square, mirrored to the files e to h (32), times every piece (Stockfish 15)
     HalfKav2Hm: halfka::HALF_KAV2_HM;
     /// HalfKAv2_hm with 16 king buckets
-    #[value(skip)]
     HalfKav2Hm16: king_tables::SIXTEEN;
     /// HalfKAv2_hm with 8 king buckets
-    #[value(skip)]
     HalfKav2Hm8: king_tables::EIGHT;
     /// HalfKAv2_hm with 4 king buckets
-    #[value(skip)]
     HalfKav2Hm4: king_tables::FOUR;
     /// HalfKAv2_hm with one king bucket
-    #[value(skip)]
     HalfKav2Hm1: king_tables::ONE;
 }
 

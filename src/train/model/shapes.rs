@@ -4,9 +4,9 @@
 //! size at run time. Types that compute on it (backend, snapshot, shards, trainer) have the width as a const
 //! parameter, so that every trip count is a compile-time constant. A run selects the width once, at its start.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::nnue::{Architecture, Features};
+use crate::nnue::{Activation, Architecture, Features};
 
 /// Selects the instance of a function for the width of an architecture, from the engine's list of compiled sizes.
 /// Returns an error from the caller if nets of that size cannot be trained.
@@ -37,9 +37,39 @@ pub fn all() -> impl Iterator<Item = Architecture> {
     all.into_iter()
 }
 
+/// Trainable kinds of features, by the name in the settings. Sets with fewer king buckets are selected by their number.
+const FEATURES: [(&str, Features); 2] = [("half-kp", Features::HalfKp), ("half-kav2-hm", Features::HalfKav2Hm)];
+
+/// Trainable activations, by the name in the settings.
+pub const ACTIVATIONS: [(&str, Activation); 3] =
+    [("crelu", Activation::Crelu), ("screlu", Activation::Screlu), ("pairwise", Activation::Pairwise)];
+
+/// Parses the name of features on the command line.
+pub fn features() -> impl TypedValueParser<Value = Features> {
+    by_name(&FEATURES)
+}
+
+/// Parses the name of an activation on the command line.
+pub fn activations() -> impl TypedValueParser<Value = Activation> {
+    by_name(&ACTIVATIONS)
+}
+
+fn by_name<T: Copy + Send + Sync + 'static>(choices: &'static [(&str, T)]) -> impl TypedValueParser<Value = T> {
+    let names = choices.iter().map(|&(name, _)| PossibleValue::new(name));
+    PossibleValuesParser::new(names).try_map(|given| {
+        let found = choices.iter().find(|(name, _)| *name == given);
+        found.map(|&(_, value)| value).ok_or("not one of the names")
+    })
+}
+
+/// Returns the features of the same kind without a reduced number of king buckets.
+pub fn kind(features: Features) -> Features {
+    let same = |(_, of): &&(&str, Features)| of.set().code == features.set().code;
+    FEATURES.iter().find(same).map_or(features, |&(_, of)| of)
+}
+
 /// Returns the trainable widths with features of this kind.
 fn widths(features: Features) -> Vec<usize> {
-    let kind = |features: Features| features.set().code;
     let with = all().filter(|shape| kind(shape.features) == kind(features));
     let mut widths: Vec<usize> = with.map(|shape| shape.l1).collect();
     widths.sort_unstable();
@@ -49,7 +79,7 @@ fn widths(features: Features) -> Vec<usize> {
 
 /// Returns the trainable shapes as text: `HalfKP of width 128, 256 or 512; ...`.
 pub fn names() -> String {
-    let sets = Features::value_variants().iter().map(|&features| (features, widths(features)));
+    let sets = FEATURES.iter().map(|&(_, features)| (features, widths(features)));
     let name = |(features, widths): (Features, Vec<usize>)| format!("{features} of width {}", list(&widths));
     sets.map(name).collect::<Vec<_>>().join("; ")
 }
@@ -68,7 +98,6 @@ pub fn list(choices: &[impl ToString]) -> String {
 /// depends only on the width.
 #[cfg(test)]
 pub fn for_tests() -> impl Iterator<Item = Architecture> {
-    use crate::nnue::Activation;
     all().filter(|shape| match (shape.l1, shape.activation) {
         (256, Activation::Crelu) => shape.buckets == 8,
         (256, Activation::Screlu) => shape.buckets == 1,
@@ -81,19 +110,18 @@ pub fn for_tests() -> impl Iterator<Item = Architecture> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::Activation;
 
     #[test]
     fn command_line_offers_trainable_shapes() {
-        let offered = Features::value_variants();
-        for &features in offered {
+        for (_, features) in FEATURES {
             assert!(all().any(|shape| shape.features == features));
         }
-        // Sets with fewer king buckets are selected by `--king-buckets`.
-        let kind = |features: Features| features.set().code;
-        assert!(all().all(|shape| offered.iter().any(|&of| kind(of) == kind(shape.features))));
-        assert!(all().any(|shape| shape.activation == Activation::Screlu));
-        assert!(all().all(|shape| Activation::value_variants().contains(&shape.activation)));
+        assert!(all().all(|shape| FEATURES.iter().any(|&(_, of)| of == kind(shape.features))));
+        for (name, activation) in ACTIVATIONS {
+            assert!(all().any(|shape| shape.activation == activation));
+            assert_eq!(name, activation.to_string());
+        }
+        assert!(all().all(|shape| ACTIVATIONS.iter().any(|&(_, of)| of == shape.activation)));
         assert_eq!(names(), "HalfKP of width 256; HalfKAv2_hm of width 256, 1024 or 1536");
     }
 }

@@ -193,25 +193,18 @@ pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
         .with_context(|| format!("cannot read checkpoint {}", path.display()))
 }
 
+/// Reads the state of a checkpoint without the parameters and the check of the checksum.
+///
+/// # Errors
+/// Fails if the file is not a checkpoint or has another version.
+pub fn read_state(path: &Path) -> Result<RunState> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Hashing::new(BufReader::new(file)).state().with_context(|| format!("cannot read checkpoint {}", path.display()))
+}
+
 fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
     let mut file = Hashing::new(file);
-    let mut magic = [0; MAGIC.len()];
-    file.read_exact(&mut magic)?;
-    if &magic != MAGIC {
-        bail!("not a checkpoint: it does not start with ZOOTRAIN");
-    }
-    let version = file.word()?;
-    if !(FIRST_VERSION..=VERSION).contains(&version) {
-        bail!("version {version} is not supported; this program reads {FIRST_VERSION} to {VERSION}");
-    }
-    let length = file.word()? as usize;
-    if length > MAX_STATE {
-        bail!("damaged: a state of {length} bytes is impossible");
-    }
-    let mut state = vec![0; length];
-    file.read_exact(&mut state)?;
-    let state: RunState = serde_json::from_slice(&state).context("cannot read the state")?;
-
+    let state = file.state()?;
     let architecture = state.config.architecture()?;
     let mut model = Model::zeros(architecture);
     let mut moments = Moments::zeros(architecture);
@@ -294,6 +287,26 @@ impl<F: Read> Read for Hashing<F> {
 }
 
 impl<F: Read> Hashing<F> {
+    /// Reads the beginning of a checkpoint: magic bytes, version and state.
+    fn state(&mut self) -> Result<RunState> {
+        let mut magic = [0; MAGIC.len()];
+        self.read_exact(&mut magic)?;
+        if &magic != MAGIC {
+            bail!("not a checkpoint: it does not start with ZOOTRAIN");
+        }
+        let version = self.word()?;
+        if !(FIRST_VERSION..=VERSION).contains(&version) {
+            bail!("version {version} is not supported; this program reads {FIRST_VERSION} to {VERSION}");
+        }
+        let length = self.word()? as usize;
+        if length > MAX_STATE {
+            bail!("damaged: a state of {length} bytes is impossible");
+        }
+        let mut state = vec![0; length];
+        self.read_exact(&mut state)?;
+        serde_json::from_slice(&state).context("cannot read the state")
+    }
+
     fn word(&mut self) -> io::Result<u32> {
         let mut word = [0; 4];
         self.read_exact(&mut word)?;
@@ -325,10 +338,8 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::Features;
     use crate::train::model::shapes;
     use crate::util::rng::SplitMix64;
-    use clap::ValueEnum;
 
     #[test]
     fn checkpoint_round_trips_and_rejects_damage() {
@@ -336,10 +347,7 @@ mod tests {
     }
 
     fn check_round_trip(architecture: Architecture) {
-        let (features, l1) = (architecture.features, architecture.l1);
-        let (activation, buckets) = (architecture.activation, architecture.buckets);
-        let (king_buckets, psqt) = (features.set().kings, architecture.psqt > 0);
-        let name = format!("{king_buckets}-{l1}-{activation}-{buckets}-{psqt}");
+        let name = architecture.file_hash();
         let folder = std::env::temp_dir().join(format!("zoothera-checkpoint-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("run.checkpoint");
@@ -349,19 +357,7 @@ mod tests {
         moments.first.0[5] = 0.5;
         moments.second.1.l1_bias[3] = -0.25;
         let state = RunState {
-            config: Config {
-                l1,
-                features: Features::value_variants()
-                    .iter()
-                    .copied()
-                    .find(|of| of.set().code == features.set().code)
-                    .expect("a set that is offered"),
-                king_buckets,
-                psqt,
-                activation,
-                buckets,
-                ..Config::default()
-            },
+            config: Config::default().with_shape(architecture),
             shown: 5000,
             bookmark: Some(Bookmark { fingerprint: u64::MAX, window: 1, shown: 2, chunk: 3, skip: 4 }),
             averaged: 2,

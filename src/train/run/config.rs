@@ -1,20 +1,21 @@
 //! Settings of a run. Each is declared once: its name on the command line and in a TOML file, its default, its help.
 //!
-//! The command line overrides the file, and the file overrides the default.
+//! The command line overrides the file, and the file overrides the default. The shape of the net is a setting of its own,
+//! see [`shape`](super::shape).
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use super::shape::Preset;
 use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::encoding::read_text;
 
 /// Schedule of the learning rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScheduleKind {
     /// Half a cosine, from `rate` to `final-rate` times it.
@@ -25,11 +26,20 @@ pub enum ScheduleKind {
     Constant,
 }
 
+/// Headings of `--help`. Settings under a heading are for special cases; `-h` does not list them.
+const MAIN: Option<&str> = None;
+const SHAPE: Option<&str> = Some("Parts of the shape");
+const RATE: Option<&str> = Some("Steps and learning rate");
+const OVERFITTING: Option<&str> = Some("Overfitting and rounding");
+const LOSS: Option<&str> = Some("Loss");
+const POSITIONS: Option<&str> = Some("Choice of positions");
+const REPORTS: Option<&str> = Some("Validations and checkpoints");
+
 /// Declares the settings as `Overrides`, with optional values, and as `Config`, with a value for each.
 macro_rules! settings {
-    ($(
+    ($($heading:ident {$(
         $(#[doc = $help:literal])+ $(#[arg($($extra:tt)*)])? $name:ident: $kind:ty = $default:expr $(, $shown:literal)?;
-    )*) => {
+    )*})*) => {
         /// The settings that were given; the others are `None`.
         #[derive(Clone, Debug, Default, clap::Args, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -42,40 +52,51 @@ macro_rules! settings {
             #[arg(long = "sampled", value_name = "FILE")]
             #[serde(default)]
             pub sampled: Vec<PathBuf>,
-            $(
+            /// Shape of the net [default: that of the resumed checkpoint or of `--init`, else the engine's own]
+            #[arg(long, value_enum)]
+            pub shape: Option<Preset>,
+            $($(
                 $(#[doc = $help])+
-                #[arg(long, help = help(concat!($($help),+), shown!($default $(, $shown)?)))]
+                #[arg(long, help_heading = $heading, hide_short_help = $heading.is_some())]
+                #[arg(help = help(concat!($($help),+), shown!($default $(, $shown)?)))]
                 $(#[arg($($extra)*)])?
                 pub $name: Option<$kind>,
-            )*
+            )*)*
         }
 
         /// The settings of a run.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case", default)]
         pub struct Config {
-            $($(#[doc = $help])+ pub $name: $kind,)*
+            $($($(#[doc = $help])+ pub $name: $kind,)*)*
         }
 
         impl Default for Config {
-            /// Returns the defaults. Settings missing from an older checkpoint also have these values.
+            /// Returns the defaults, with the shape of Stockfish 12's nets. Settings missing from an older checkpoint
+            /// also have these values.
             fn default() -> Self {
-                Overrides::default().resolved()
+                Self { $($($name: $default,)*)* }
             }
         }
 
         impl Overrides {
-            /// Returns these settings, and those of `other` where they are absent here.
-            pub fn or(self, other: Self) -> Self {
+            /// Returns these settings, and those of `other` where they are absent here. A shape given here replaces
+            /// that of `other` with all its parts.
+            pub fn or(self, mut other: Self) -> Self {
+                if self.shape.is_some() {
+                    other.clear_shape();
+                }
                 let or = |mine: Vec<PathBuf>, theirs| if mine.is_empty() { theirs } else { mine };
                 let files = or(self.files, other.files);
                 let sampled = or(self.sampled, other.sampled);
-                Self { files, sampled, $($name: self.$name.or(other.$name),)* }
+                let shape = self.shape.or(other.shape);
+                Self { files, sampled, shape, $($($name: self.$name.or(other.$name),)*)* }
             }
 
-            /// Returns these settings, and the defaults where they are absent.
-            pub fn resolved(&self) -> Config {
-                Config { $($name: self.$name.clone().unwrap_or($default),)* }
+            /// Returns these settings, those of `shape` where its parts are absent, and else the defaults.
+            pub fn resolved(&self, shape: Architecture) -> Config {
+                let base = Config::default().with_shape(shape);
+                Config { $($($name: self.$name.clone().unwrap_or(base.$name),)*)* }
             }
         }
     };
@@ -99,107 +120,116 @@ fn help(text: &str, default: String) -> String {
 }
 
 settings! {
-    /// Net file to write; updated at every validation. Checkpoint, log and plot are written next to it
-    out: PathBuf = PathBuf::from("trained.nnue");
-    /// Activation of the accumulators: clipped ReLU, its square, or (with half-kav2-hm) pairwise products with a skip
-    /// connection from one output of the first layer. A net with either of the last two has an architecture of
-    /// Zoothera's own, which no other engine reads (but see `--psqt`)
-    activation: Activation = Activation::Crelu;
-    /// Width of an accumulator; a width other than 256 gives an architecture of Zoothera's own (but see `--psqt`)
-    #[arg(help = width_help())]
-    l1: usize = Architecture::HALF_KP.l1;
-    /// Feature set of the net; half-kav2-hm gives an architecture of Zoothera's own (but see `--psqt`)
-    features: Features = Features::HalfKp;
-    /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 from a mirrored table, or 32, one for each mirrored
-    /// pair. Fewer buckets train each row more often and give a smaller file, but an architecture of Zoothera's own
-    king_buckets: usize = 0, "one for each square or mirrored pair of squares";
-    /// Add piece-square outputs that bypass the layers, one for each of eight buckets. Requires half-kav2-hm; with
-    /// pairwise products and width 1024 the net has the architecture of Stockfish 15.1's
-    #[arg(num_args = 0..=1, default_missing_value = "true")]
-    psqt: bool = false;
-    /// Layer stacks, selected by the number of pieces: 1 or 8; 8 gives an architecture of Zoothera's own (but
-    /// see `--psqt`)
-    buckets: usize = 1;
-    /// Positions to train on, in millions; repetitions count
-    millions: f64 = 100.0;
-    /// Stop after this many minutes at the latest; the schedules then follow the clock, and resuming is not exact; 0
-    /// for no limit
-    minutes: f64 = 0.0;
-    /// Positions per step
-    batch: usize = 16_384;
-    /// Learning rate at the start
-    rate: f32 = 0.004;
-    /// Schedule of the learning rate
-    schedule: ScheduleKind = ScheduleKind::Cosine;
-    /// Share of the learning rate at which the cosine ends
-    final_rate: f32 = 0.01;
-    /// Millions of positions after which the step schedule steps
-    step_every: f64 = 100.0;
-    /// Factor by which the step schedule multiplies the learning rate
-    step_factor: f32 = 0.3;
-    /// Millions of positions over which the learning rate rises from 0
-    warm_up: f64 = 0.0;
-    /// Learning rate of the king-dependent rows, relative to the other parameters
-    real_rate: f32 = 1.0;
-    /// Weight decay of the king-dependent rows, relative to the learning rate
-    real_decay: f32 = 0.0;
-    /// Weight decay of the rows that all kings share, relative to the learning rate
-    factor_decay: f32 = 0.0;
-    /// Weight decay of the dense layers, relative to the learning rate
-    decay: f32 = 0.0;
-    /// Share of the run, at its end, over which the weights are averaged. The net is the unweighted mean of about 100
-    /// models, and the validation loss is measured on it
-    average: f64 = 0.0;
-    /// Share of the run, at its end, in which weights and products are rounded as in the net file (quantisation-aware
-    /// training)
-    rounded: f64 = 0.0;
-    /// Weight of the accumulators' mean activation in the loss: larger values make more units inactive
-    sparsity: f32 = 0.0;
-    /// Loss function
-    loss: LossKind = LossKind::Mse;
-    /// Exponent of `--loss power`
-    loss_exponent: f32 = 2.5;
-    /// Weight of the score relative to the game result, at the start
-    lambda: f32 = 0.8;
-    /// Weight of the score at the end, reached linearly; negative for no change
-    #[arg(allow_negative_numbers = true)]
-    lambda_end: f32 = -1.0;
-    /// Engine units of score at which the expected result is 73 %
-    scale: f32 = 361.0;
-    /// Factor for the outputs of the written net, if the labels' units are not the engine's
-    output_scale: f32 = 1.0;
-    /// Largest |score| of a training position, in engine units
-    max_score: i16 = 3000;
-    /// Plies to skip at the start of each game
-    min_ply: u16 = 0;
-    /// Also train on positions in check and positions whose best move is a capture or promotion: for static labels
-    #[arg(num_args = 0..=1, default_missing_value = "true")]
-    any_position: bool = false;
-    /// Use only one in two positions with a larger |score|
-    thin_beyond: i16 = i16::MAX;
-    /// Share of every file, at its end, that is held out for validation (at most 300,000 positions in total)
-    holdout: f64 = 0.02;
-    /// Millions of positions between validations
-    every: f64 = 5.0;
-    /// Millions of positions between checkpoints, in addition to those after the first batch, on Ctrl-C and at the end;
-    /// 0 for no others
-    checkpoint_every: f64 = 25.0;
-    /// Memory for the run in GB; memory not needed for the model is the shuffle buffer, which is refilled from the
-    /// files during training
-    memory: f64 = default_memory();
-    /// Threads
-    threads: usize = default_threads(), "all cores";
-    /// Seed of all random numbers
-    seed: u64 = 1;
+    MAIN {
+        /// Net file to write; updated at every validation. Checkpoint, log and plot are written next to it
+        out: PathBuf = PathBuf::from("trained.nnue");
+        /// Positions to train on, in millions; repetitions count
+        millions: f64 = 100.0;
+        /// Stop after this many minutes at the latest; the schedules then follow the clock, and resuming is not exact; 0
+        /// for no limit
+        minutes: f64 = 0.0;
+        /// Learning rate at the start
+        rate: f32 = 0.004;
+        /// Weight of the score relative to the game result, at the start
+        lambda: f32 = 0.8;
+        /// Engine units of score at which the expected result is 73 %
+        scale: f32 = 361.0;
+        /// Largest |score| of a training position, in engine units
+        max_score: i16 = 3000;
+        /// Memory for the run in GB; memory not needed for the model is the shuffle buffer, which is refilled from the
+        /// files during training
+        memory: f64 = default_memory();
+        /// Threads
+        threads: usize = default_threads(), "all cores";
+        /// Seed of all random numbers
+        seed: u64 = 1;
+    }
+    SHAPE {
+        /// Feature set
+        #[arg(value_parser = shapes::features())]
+        features: Features = Features::HalfKp, "that of the shape";
+        /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 from a mirrored table, or 32, one for each mirrored
+        /// pair. Fewer buckets train each row more often and give a smaller file
+        king_buckets: usize = 0, "that of the shape";
+        /// Width of an accumulator
+        #[arg(help = width_help())]
+        l1: usize = Architecture::HALF_KP.l1;
+        /// Activation of the accumulators: clipped ReLU, its square, or pairwise products with a skip connection from one
+        /// output of the first layer
+        #[arg(value_parser = shapes::activations())]
+        activation: Activation = Activation::Crelu, "that of the shape";
+        /// Piece-square outputs that bypass the layers, one for each of eight buckets
+        #[arg(num_args = 0..=1, default_missing_value = "true")]
+        psqt: bool = false, "that of the shape";
+        /// Layer stacks, selected by the number of pieces: 1 or 8
+        buckets: usize = 1, "that of the shape";
+    }
+    RATE {
+        /// Positions per step
+        batch: usize = 16_384;
+        /// Schedule of the learning rate
+        schedule: ScheduleKind = ScheduleKind::Cosine;
+        /// Share of the learning rate at which the cosine ends
+        final_rate: f32 = 0.01;
+        /// Millions of positions after which the step schedule steps
+        step_every: f64 = 100.0;
+        /// Factor by which the step schedule multiplies the learning rate
+        step_factor: f32 = 0.3;
+        /// Millions of positions over which the learning rate rises from 0
+        warm_up: f64 = 0.0;
+        /// Learning rate of the king-dependent rows, relative to the other parameters
+        real_rate: f32 = 1.0;
+    }
+    OVERFITTING {
+        /// Weight decay of the dense layers, relative to the learning rate
+        decay: f32 = 0.0;
+        /// Weight decay of the rows that all kings share, relative to the learning rate
+        factor_decay: f32 = 0.0;
+        /// Weight decay of the king-dependent rows, relative to the learning rate
+        real_decay: f32 = 0.0;
+        /// Weight of the accumulators' mean activation in the loss: larger values make more units inactive
+        sparsity: f32 = 0.0;
+        /// Share of the run, at its end, over which the weights are averaged. The net is the unweighted mean of about 100
+        /// models, and the validation loss is measured on it
+        average: f64 = 0.0;
+        /// Share of the run, at its end, in which weights and products are rounded as in the net file (quantisation-aware
+        /// training)
+        rounded: f64 = 0.0;
+    }
+    LOSS {
+        /// Loss function
+        loss: LossKind = LossKind::Mse;
+        /// Exponent of `--loss power`
+        loss_exponent: f32 = 2.5;
+        /// Weight of the score at the end, reached linearly; negative for no change
+        #[arg(allow_negative_numbers = true)]
+        lambda_end: f32 = -1.0;
+        /// Factor for the outputs of the written net, if the labels' units are not the engine's
+        output_scale: f32 = 1.0;
+    }
+    POSITIONS {
+        /// Plies to skip at the start of each game
+        min_ply: u16 = 0;
+        /// Also train on positions in check and positions whose best move is a capture or promotion: for static labels
+        #[arg(num_args = 0..=1, default_missing_value = "true")]
+        any_position: bool = false;
+        /// Use only one in two positions with a larger |score|
+        thin_beyond: i16 = i16::MAX;
+        /// Share of every file, at its end, that is held out for validation (at most 300,000 positions in total)
+        holdout: f64 = 0.02;
+    }
+    REPORTS {
+        /// Millions of positions between validations
+        every: f64 = 5.0;
+        /// Millions of positions between checkpoints, in addition to those after the first batch, on Ctrl-C and at the end;
+        /// 0 for no others
+        checkpoint_every: f64 = 25.0;
+    }
 }
 
 /// Returns the help of `l1`, with the trainable widths.
 fn width_help() -> String {
-    let (names, published) = (shapes::names(), Architecture::HALF_KP.l1);
-    format!(
-        "Width of an accumulator ({names}); a width other than {published} gives an architecture of Zoothera's own \
-         (but see `--psqt`) [default: {published}]"
-    )
+    format!("Width of an accumulator: {} [default: that of the shape]", shapes::names())
 }
 
 fn default_threads() -> usize {
@@ -226,56 +256,6 @@ impl Overrides {
 }
 
 impl Config {
-    /// Returns the shape of the net.
-    ///
-    /// # Errors
-    /// Fails if no such net can be trained; the message names the setting and its possible values.
-    pub fn architecture(&self) -> Result<Architecture> {
-        let of = Architecture::of_settings;
-        let (features, psqt) = (self.king_features()?, self.psqt);
-        let error = match of(features, self.l1, self.activation, self.buckets, psqt) {
-            Ok(architecture) => return Ok(architecture),
-            Err(error) => error,
-        };
-        let activation = self.activation;
-        let (setting, found) = match error.what {
-            "features" => ("features", features.to_string()),
-            "width" => ("l1", self.l1.to_string()),
-            "activation" => ("activation", activation.to_string()),
-            "piece-square values" => bail!(
-                "psqt is {psqt}, which is not supported for {features} with l1 {} and activation {activation}",
-                self.l1
-            ),
-            what => (what, error.found.to_string()),
-        };
-        let name = |&code: &u32| match error.what {
-            "activation" => Activation::value_variants()
-                .iter()
-                .find(|&&activation| activation as u32 == code)
-                .map_or(code.to_string(), Activation::to_string),
-            _ => code.to_string(),
-        };
-        let supported: Vec<String> = error.supported.iter().map(name).collect();
-        let supported = shapes::list(&supported);
-        let psqt = if psqt && setting == "buckets" { " and psqt" } else { "" };
-        bail!("{setting} is {found}, but must be {supported} with {features}{psqt}")
-    }
-
-    /// Returns the features with the configured king buckets.
-    fn king_features(&self) -> Result<Features> {
-        let (features, kings) = (self.features, self.king_buckets);
-        if kings == 0 {
-            return Ok(features);
-        }
-        let Some(found) = features.with_king_buckets(kings) else {
-            let mut choices = features.king_buckets();
-            choices.reverse();
-            let choices = shapes::list(&choices);
-            bail!("king-buckets is {kings}, but must be {choices} with {features}");
-        };
-        Ok(found)
-    }
-
     /// Checks that every setting is within its range.
     ///
     /// # Errors
@@ -355,9 +335,13 @@ impl Config {
 
     /// Describes the first setting that differs from `other`, the settings of a checkpoint, and affects the training.
     pub fn difference(&self, other: &Self) -> Option<String> {
-        let values = |config: &Self| match serde_json::to_value(config) {
-            Ok(serde_json::Value::Object(values)) => values,
-            _ => serde_json::Map::new(),
+        let values = |config: &Self| {
+            // Settings can spell the same shape in two ways.
+            let config = config.architecture().map_or(config.clone(), |shape| config.clone().with_shape(shape));
+            match serde_json::to_value(config) {
+                Ok(serde_json::Value::Object(values)) => values,
+                _ => serde_json::Map::new(),
+            }
         };
         let theirs = values(other);
         values(self)
@@ -383,7 +367,7 @@ mod tests {
         .unwrap();
         let line = Overrides { lambda: Some(0.9), ..Overrides::default() };
         let both = line.or(file);
-        let config = both.resolved();
+        let config = both.resolved(Preset::Small.architecture());
         assert_eq!(both.files, [PathBuf::from("a.bin")]);
         assert_eq!(both.sampled, [PathBuf::from("b.bin")]);
         assert_eq!((config.millions, config.lambda), (7.0, 0.9));
@@ -419,7 +403,7 @@ mod tests {
                 "features = 'half-kav2-hm'\nl1 = 1024\nactivation = 'pairwise'\npsqt = true",
             ),
         ] {
-            let config = toml::from_str::<Overrides>(text).unwrap().resolved();
+            let config = toml::from_str::<Overrides>(text).unwrap().resolved(Architecture::HALF_KP);
             let error = config.check().unwrap_err().to_string();
             assert!(error.starts_with(name), "{error}");
         }
@@ -427,7 +411,7 @@ mod tests {
 
     #[test]
     fn difference_names_changed_setting() {
-        let config = Overrides::default().resolved();
+        let config = Config::default();
         let mut other = config.clone();
         other.every = 1.0;
         assert_eq!(config.difference(&other), None);

@@ -11,6 +11,7 @@ mod picture;
 mod plot;
 mod schedule;
 mod session;
+mod shape;
 mod start;
 mod watch;
 
@@ -32,8 +33,7 @@ use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
 use crate::util::claim::Lock;
 
-/// Train a net on labelled positions: HalfKP 256x2-32-32-1, or nets of another width, with squared ReLUs or pairwise
-/// products, with HalfKAv2_hm features, or with eight layer stacks.
+/// Train a network on files of labelled positions.
 ///
 /// The net is written at every validation, with a log (`.tsv`) and a plot (`.svg`) next to it. A checkpoint
 /// (`.checkpoint`) is written at intervals; `--resume` continues exactly from it, even after a crash.
@@ -87,7 +87,8 @@ pub fn run(args: TrainArgs) -> Result<()> {
     if sources.is_empty() {
         bail!("no training data: give at least one file of positions");
     }
-    let config = settings.resolved();
+    let shape = shape::base(&settings, args.resume, args.init.as_deref())?;
+    let config = settings.resolved(shape);
     config.check()?;
     let architecture = config.architecture()?;
     let train = of_width!(train, architecture);

@@ -73,7 +73,6 @@ pub fn lambda(config: &Config, at: Elapsed) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::run::config::Overrides;
 
     fn place(done: f32) -> Elapsed {
         let millions = 100.0 * f64::from(done);
@@ -82,7 +81,7 @@ mod tests {
 
     #[test]
     fn cosine_falls_from_rate_to_final_rate() {
-        let config = Overrides::default().resolved();
+        let config = Config::default();
         assert!((rate(&config, place(0.0)) - 0.004).abs() < 1e-8);
         assert!((rate(&config, place(1.0)) - 0.000_04).abs() < 1e-8);
         assert!(rate(&config, place(0.3)) > rate(&config, place(0.6)));
@@ -90,7 +89,7 @@ mod tests {
 
     #[test]
     fn step_and_warm_up_follow_positions() {
-        let mut config = Overrides::default().resolved();
+        let mut config = Config::default();
         config.schedule = ScheduleKind::Step;
         (config.step_every, config.step_factor, config.warm_up) = (40.0, 0.5, 20.0);
         let rates = [0.0, 0.1, 0.3, 0.5, 0.9].map(|done| rate(&config, place(done)) / config.rate);
@@ -101,7 +100,7 @@ mod tests {
 
     #[test]
     fn averaging_covers_last_part_of_run() {
-        let mut config = Overrides::default().resolved();
+        let mut config = Config::default();
         assert_eq!(averaged(&config, place(1.0)), 0);
         config.average = 0.25;
         let counts = [0.0, 0.74, 0.763, 0.876, 1.0, 1.1].map(|done| averaged(&config, place(done)));
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn rounding_starts_in_last_part_of_run() {
-        let mut config = Overrides::default().resolved();
+        let mut config = Config::default();
         assert_eq!(rounding(&config, place(1.0)), None);
         (config.rounded, config.output_scale) = (0.25, 0.8);
         let rounded = [0.0, 0.74, 0.76, 1.0].map(|done| rounding(&config, place(done)));
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn lambda_changes_linearly() {
-        let mut config = Overrides::default().resolved();
+        let mut config = Config::default();
         assert_eq!(lambda(&config, place(0.7)), 0.8);
         (config.lambda, config.lambda_end) = (1.0, 0.5);
         assert_eq!(lambda(&config, place(0.5)), 0.75);

@@ -1,16 +1,16 @@
 //! Initial state of a run: fresh, from another net, or from its checkpoint.
 
-use std::fmt::Display;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::checkpoint::{self, Parameters, RunState};
 use super::config::Config;
 use super::outputs::{beside, millions};
-use crate::nnue::{Activation, Architecture, Features, Network};
+use super::shape::read_net;
+use crate::nnue::Activation;
 use crate::train::integer::unfold;
-use crate::train::model::{Model, shapes};
+use crate::train::model::Model;
 use crate::train::step::optimiser::Moments;
 use crate::util::rng::SplitMix64;
 
@@ -66,47 +66,12 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
             Model::initial(&mut SplitMix64::new(config.seed), configured, span)
         }
     };
-    if let Some(difference) = difference(model.architecture, configured) {
-        bail!("the initial net has {difference}");
-    }
+    ensure!(
+        model.architecture == configured,
+        "the initial net is {}, but the settings ask for {configured}: leave out --shape and the parts of the shape",
+        model.architecture
+    );
     Ok(Parameters { model, moments: Moments::zeros(configured), average: None })
-}
-
-/// Describes the first difference between the initial net's shape and the configured one, with the option to use.
-fn difference(found: Architecture, configured: Architecture) -> Option<String> {
-    let part = |what: &str, found: &dyn Display, configured: &dyn Display, option: &str| {
-        format!("{what} {found}, but the settings have {configured}: use `--{option}`")
-    };
-    if found.activation != configured.activation {
-        let option = format!("activation {}", found.activation);
-        return Some(part("activation", &found.activation, &configured.activation, &option));
-    }
-    if found.l1 != configured.l1 {
-        let option = format!("l1 {}", found.l1);
-        return Some(part("accumulator width", &found.l1, &configured.l1, &option));
-    }
-    let sets = [found.features, configured.features].map(Features::set);
-    if sets[0].code == sets[1].code && sets[0].kings != sets[1].kings {
-        let option = format!("king-buckets {}", sets[0].kings);
-        let kings = [sets[0].kings, sets[1].kings];
-        return Some(part("king bucket count", &kings[0], &kings[1], &option));
-    }
-    if found.psqt != configured.psqt {
-        return Some(part(
-            "piece-square output count",
-            &found.psqt,
-            &configured.psqt,
-            &format!("psqt {}", found.psqt > 0),
-        ));
-    }
-    if found.features != configured.features {
-        return Some(part("features", &found.features, &configured.features, "features"));
-    }
-    if found.buckets != configured.buckets {
-        let option = format!("buckets {}", found.buckets);
-        return Some(part("layer stack count", &found.buckets, &configured.buckets, &option));
-    }
-    None
 }
 
 /// Reads the checkpoint of a run, whose settings must match `config`.
@@ -144,15 +109,6 @@ fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
         return Ok(checkpoint::read(path)?.1.into_result());
     }
-    let net =
-        Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.display()))?;
-    let Some(architecture) = net.architecture().trained() else {
-        bail!(
-            "{} is {}, which cannot be trained; trainable shapes: {}",
-            path.display(),
-            net.architecture(),
-            shapes::names()
-        );
-    };
+    let (net, architecture) = read_net(path)?;
     Ok(unfold(&net, architecture, output_scale))
 }
