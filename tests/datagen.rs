@@ -121,6 +121,31 @@ fn label_networks_label_the_same_samples() {
 }
 
 #[test]
+fn made_positions_stand_beside_the_same_samples_and_survive_kills() {
+    let folder = Folder::new("made");
+    let [plain, one, bin, killed] = ["plain.tree", "1.tree", "1.bin", "k.tree"].map(|name| folder.path(name));
+    let all = "--positions 2000 --nodes 300 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000";
+    generate("sample", &plain, all);
+    let made = "--positions 12000 --nodes 300 --one-in 4 --hash 1 --max-score 32000 --thin-beyond 32000 --made 2";
+    generate("sample", &one, &format!("{made} --threads 1"));
+    generate("sample", &bin, made);
+    generate_with_kills("sample", (&killed, &one), &format!("{made} --threads 3"), 4);
+    let (plain, both) = (entries(&plain), entries(&one));
+    assert!(both == entries(&bin), "the formats hold different positions");
+    // The samples are those of a run without made positions, in the same order.
+    let mut rest = both.iter();
+    for sample in plain.iter().take(1000) {
+        assert!(rest.any(|entry| entry.board == sample.board && entry.score == sample.score), "a sample is missing");
+    }
+    let passed = (both.len() - rest.len()) as f64;
+    assert!((2800.0..=3200.0).contains(&passed), "1000 samples and {} made positions", passed - 1000.0);
+    for wrong in ["-1", "nan", "1e9"] {
+        let error = refused("sample", &folder.path("none.tree"), &format!("{all} --made={wrong}"));
+        assert!(error.contains("from 0 to 1000"), "{error}");
+    }
+}
+
+#[test]
 fn trees_have_the_same_samples_in_the_same_order_as_bin() {
     let folder = Folder::new("sample-tree");
     for (name, arguments) in [

@@ -80,16 +80,31 @@ impl Labeller {
     /// Returns the label of each board: the mean of the judges' values times their factors, in engine units, from the
     /// side to move's view.
     pub fn label<'a>(&mut self, boards: impl Iterator<Item = &'a Board> + Clone) -> Vec<i32> {
-        let nets = self.0.len() as f64;
-        let mut sums: Vec<f64> = boards.clone().map(|_| 0.0).collect();
-        // Network by network: consecutive boards use mostly the same weights, which are then cached.
-        for (stack, factor) in &mut self.0 {
-            for (sum, board) in sums.iter_mut().zip(boards.clone()) {
+        self.label_with(|stack, emit| {
+            for board in boards.clone() {
                 // Samples are far apart in the search, but similar on the board. The king cache of the previous
                 // boards makes the refresh cheap.
                 stack.reset();
-                *sum += f64::from(stack.evaluate(board).value()) * *factor;
+                emit(stack.evaluate(board).value());
             }
+        })
+    }
+
+    /// Returns a label for each value that `evaluate` emits. It is called with every judge in turn and must evaluate the
+    /// same positions in the same order.
+    // Network by network: consecutive positions use mostly the same weights, which are then cached.
+    pub fn label_with(&mut self, mut evaluate: impl FnMut(&mut AccumulatorStack, &mut dyn FnMut(i32))) -> Vec<i32> {
+        let nets = self.0.len() as f64;
+        let mut sums: Vec<f64> = Vec::new();
+        for (stack, factor) in &mut self.0 {
+            let mut index = 0;
+            evaluate(stack, &mut |value| {
+                if index == sums.len() {
+                    sums.push(0.0);
+                }
+                sums[index] += f64::from(value) * *factor;
+                index += 1;
+            });
         }
         let mean = |sum: f64| (sum / nets).round() as i32;
         sums.into_iter().map(mean).collect()

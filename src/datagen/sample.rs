@@ -54,6 +54,10 @@ pub struct SampleArgs {
     /// Keep one in K of the positions beyond --thin-beyond; 1 keeps all
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub thin: u32,
+    /// For each sample, also write N positions on average that follow from it by one to four random legal moves, with
+    /// labels of the same networks and filtered alike
+    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = made)]
+    pub made: f64,
     /// Openings of the games.
     #[command(flatten)]
     pub openings: OpeningArgs,
@@ -63,6 +67,15 @@ pub struct SampleArgs {
     /// Adjudication rules.
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+/// Largest number of made positions for each sample.
+const MAX_MADE: f64 = 1000.0;
+
+/// Parses a number of made positions.
+fn made(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=MAX_MADE).contains(number));
+    number.ok_or_else(|| format!("must be a number from 0 to {MAX_MADE}"))
 }
 
 impl SampleArgs {
@@ -80,8 +93,9 @@ impl SampleArgs {
             [] => String::new(),
             judges => format!(", labels {judges:?}"),
         };
+        let made = if self.made > 0.0 { format!(", made {}", self.made) } else { String::new() };
         format!(
-            "sample: net {}{labels}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
+            "sample: net {}{labels}{made}, one in {}, max {}, thin {} beyond {}, {:?}, {:?}, {:?}",
             network.info().sha256,
             self.one_in,
             self.max_score,
@@ -106,12 +120,15 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Resul
     let openings = EvenOpenings::new(&args.openings)?;
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
+    let own = [Judge::of(network.clone())];
+    // The search does not evaluate made positions.
+    let labelling = if judges.is_empty() && args.made > 0.0 { &own[..] } else { judges };
     workers::run(&args.output, &args.settings(network, judges), || SamplePlayer {
         args,
         openings: &openings,
         limits: &limits,
         solo: Solo::new(network.clone(), args.output.hash as usize),
-        buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, Labeller::new(judges)))),
+        buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, Labeller::new(labelling), args.made))),
     })
 }
 

@@ -7,13 +7,14 @@ use std::ops::Range;
 
 use anyhow::{Context as _, Result};
 
+use super::made::{Lines, Maker};
 use super::workers::PlayedGame;
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
 use crate::data::label::Labeller;
 use crate::data::reader::Format;
 use crate::data::tree::{Encoder, PackedMove, Root};
-use crate::nnue::Board;
+use crate::nnue::{AccumulatorStack, Board};
 use crate::search::score::Value;
 use crate::util::rng::SplitMix64;
 
@@ -44,22 +45,32 @@ pub struct SampleBuffer {
     format: Format,
     /// `None` if the value of the playing network is the label.
     labeller: Option<Labeller>,
+    /// Number of made positions for each sample.
+    made: f64,
+    maker: Maker,
     /// Random numbers for thinning out the samples of the game.
     rng: SplitMix64,
     current: SearchPath,
-    /// The current batch.
+    /// The current batch: samples, each followed by the positions made from it.
     pending: Vec<Sample>,
+    /// The samples of the batch without the made positions, for the labelling networks.
+    boards: Vec<SampleBoards>,
     /// Concatenated paths of the pending samples.
     paths: Vec<PackedMove>,
     kept: Kept,
 }
 
-/// A sampled position and its value by the playing network.
+/// A sampled or made position and its value, which is the playing network's before labelling.
 struct Sample {
     entry: Entry,
-    board: Board,
     value: Value,
     path: Range<usize>,
+}
+
+/// The board of a sample, and the lines to the positions made from it.
+struct SampleBoards {
+    board: Board,
+    lines: Option<Lines>,
 }
 
 /// Moves from the start of the game to its current position, continued to the position of a sample.
@@ -92,15 +103,18 @@ enum Kept {
 }
 
 impl SampleBuffer {
-    /// Creates an empty buffer.
-    pub fn new(filter: SampleFilter, format: Format, labeller: Option<Labeller>) -> Self {
+    /// Creates an empty buffer. `made` is the number of made positions for each sample; they require a labeller.
+    pub fn new(filter: SampleFilter, format: Format, labeller: Option<Labeller>, made: f64) -> Self {
         Self {
             filter,
             format,
             labeller,
+            made,
+            maker: Maker::new(made, SplitMix64::new(0)),
             rng: SplitMix64::new(0),
             current: SearchPath::default(),
             pending: Vec::new(),
+            boards: Vec::new(),
             paths: Vec::new(),
             kept: Kept::Entries(Vec::new()),
         }
@@ -108,9 +122,12 @@ impl SampleBuffer {
 
     /// Clears the buffer for a game that starts at `start`.
     pub fn begin(&mut self, start: &Position, rng: SplitMix64) {
+        // The random numbers of made positions are a sequence of their own, so the samples do not depend on it.
+        self.maker = Maker::new(self.made, SplitMix64::new(!rng.clone().next_u64()));
         self.rng = rng;
         self.current = SearchPath { before: start.history_len(), ..SearchPath::default() };
         self.pending.clear();
+        self.boards.clear();
         self.paths.clear();
         self.kept = match self.format {
             Format::Tree => Kept::Tree(Ok(Box::new(Encoder::new(Root::of(start))))),
@@ -128,18 +145,25 @@ impl SampleBuffer {
 
     /// Adds a position that the search evaluated as `value`.
     pub fn put(&mut self, position: &Position, value: Value) {
+        let is_tree = matches!(self.kept, Kept::Tree(_));
         let first = self.paths.len();
-        if let Kept::Tree(_) = self.kept {
+        if is_tree {
             self.current.set_to(position);
             self.paths.extend_from_slice(&self.current.path);
         }
-        self.pending.push(Sample {
-            entry: Entry::of(position),
-            board: Board::from(position),
-            value,
-            path: first..self.paths.len(),
+        let to_sample = first..self.paths.len();
+        self.pending.push(Sample { entry: Entry::of(position), value, path: to_sample.clone() });
+        let (pending, paths) = (&mut self.pending, &mut self.paths);
+        let lines = self.maker.lines_from(position, |made, moves| {
+            let first = paths.len();
+            if is_tree {
+                paths.extend_from_within(to_sample.clone());
+                paths.extend(moves.iter().map(|m| m.bits()));
+            }
+            pending.push(Sample { entry: Entry::of(made), value: 0, path: first..paths.len() });
         });
-        if self.pending.len() == MAX_PENDING {
+        self.boards.push(SampleBoards { board: Board::from(position), lines });
+        if self.pending.len() >= MAX_PENDING {
             self.flush();
         }
     }
@@ -168,7 +192,11 @@ impl SampleBuffer {
     /// Labels and filters the pending samples.
     fn flush(&mut self) {
         if let Some(labeller) = &mut self.labeller {
-            let values = labeller.label(self.pending.iter().map(|sample| &sample.board));
+            let values = labeller.label_with(|stack, emit| {
+                for board in &mut self.boards {
+                    board.evaluate(stack, emit);
+                }
+            });
             for (sample, value) in self.pending.iter_mut().zip(values) {
                 sample.value = value;
             }
@@ -178,7 +206,19 @@ impl SampleBuffer {
                 self.kept.keep(&sample, &self.paths);
             }
         }
+        self.boards.clear();
         self.paths.clear();
+    }
+}
+
+impl SampleBoards {
+    /// Evaluates the sample and the positions made from it, in the order of the batch.
+    fn evaluate(&mut self, stack: &mut AccumulatorStack, emit: &mut dyn FnMut(Value)) {
+        stack.reset();
+        emit(stack.evaluate(&self.board).value());
+        if let Some(lines) = &mut self.lines {
+            lines.evaluate(stack, emit);
+        }
     }
 }
 
