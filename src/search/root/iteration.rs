@@ -188,26 +188,26 @@ impl Worker {
 
     /// Whether the search should end. Called by worker 0 after a completed iteration.
     fn finished(&mut self, trend: &mut Trend) -> bool {
-        let best = self.root_moves[0].clone();
-        trend.stable = if trend.best == Some(best.m) { trend.stable + 1 } else { 0 };
-        trend.best = Some(best.m);
+        let RootMove { m, value, .. } = self.root_moves[0];
+        trend.stable = if trend.best == Some(m) { trend.stable + 1 } else { 0 };
+        trend.best = Some(m);
         if let Some(moves) = self.job.limits.mate
-            && score::is_mate(best.value)
-            && score::MATE - best.value.abs() <= 2 * moves
+            && score::is_mate(value)
+            && score::MATE - value.abs() <= 2 * moves
         {
             return true;
         }
         if self.job.limits.soft_nodes.is_some_and(|limit| self.signals.nodes() >= limit) {
             return true;
         }
-        let done = self.soft_limit_passed(trend, &best);
+        let done = self.soft_limit_passed(trend);
         let slot = (self.completed_depth & 3) as usize;
-        trend.values[slot] = best.value;
+        trend.values[slot] = value;
         done
     }
 
-    fn soft_limit_passed(&mut self, trend: &mut Trend, best: &RootMove) -> bool {
-        let Some(budget) = self.job.budget else {
+    fn soft_limit_passed(&mut self, trend: &mut Trend) -> bool {
+        let (Some(budget), best) = (self.job.budget, &self.root_moves[0]) else {
             return false;
         };
         if self.job.limits.infinite {
@@ -248,6 +248,9 @@ impl Worker {
     }
 
     fn report_lines(&self, lines: usize) {
+        if !self.job.reporter.wants_lines() {
+            return;
+        }
         let progress = self.progress();
         for rank in 0..lines {
             let root = &self.root_moves[rank];
@@ -262,7 +265,8 @@ impl Worker {
     /// Reports the root move that is being searched, with the iteration's depth. After a fail-high the depth of the
     /// search is lower, and GUIs would start a new line for another depth.
     pub fn report_current_move(&self, m: Move, count: i32) {
-        if self.id == 0 && self.elapsed() > REPORT_DELAY_MS {
+        // The clock is read last, because that costs more than the other conditions.
+        if self.id == 0 && self.job.reporter.wants_lines() && self.elapsed() > REPORT_DELAY_MS {
             let number = count as usize + self.line;
             self.job.reporter.current_move(self.root_depth, m, number);
         }

@@ -296,6 +296,10 @@ struct OutcomeRecorder {
 }
 
 impl Reporter for OutcomeRecorder {
+    fn wants_lines(&self) -> bool {
+        self.inner.wants_lines()
+    }
+
     fn line(&self, line: &Line, progress: &crate::search::report::Progress) {
         self.inner.line(line, progress);
     }
