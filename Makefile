@@ -27,7 +27,7 @@ define run-tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt dist clean
+.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt dist web clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -73,6 +73,9 @@ sprt: ## Match against revision BASE; TC, NODES, BOOK, BOUNDS, GAMES, NET, RUNNE
 
 dist: ## Write the archives of a release to dist/; see .ci/dist
 	@.ci/dist
+
+web: ## Write the package for browsers and Node to dist/web/ and an archive; see .ci/web
+	@.ci/web
 
 clean: ## Remove what was built
 	$(CARGO) clean

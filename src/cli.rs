@@ -3,8 +3,13 @@
 //! [`run`] runs the commands.
 
 mod dispatch;
+#[cfg(feature = "full")]
 mod manual;
+#[cfg(target_os = "wasi")]
+mod module;
 mod review;
+#[cfg(feature = "full")]
+mod training;
 mod version;
 
 use std::path::PathBuf;
@@ -12,6 +17,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(feature = "full")]
 use crate::data::ops;
 use crate::level::{ELO_MAX, ELO_MIN};
 use crate::nnue::Kernel;
@@ -56,12 +62,14 @@ pub enum Command {
         command: BookCommand,
     },
     /// Play two nets or two settings against each other: Elo, pairs, a sequential test, PGN
+    #[cfg(feature = "full")]
     Match(Box<crate::matches::args::MatchArgs>),
     /// Run EPD test suites (bm, am, and scored moves as in STS)
     Epd(EpdArgs),
     /// Inspect, verify and export network files
     Net(NetArgs),
     /// Write an untrained network of material and piece-square values
+    #[cfg(feature = "full")]
     NetMaterial {
         /// File to write
         file: PathBuf,
@@ -70,14 +78,17 @@ pub enum Command {
         no_squares: bool,
     },
     /// Train a network on files of search-labelled positions
+    #[cfg(feature = "full")]
     Train(Box<crate::train::run::TrainArgs>),
     /// Inspect and process files of training data
+    #[cfg(feature = "full")]
     Data {
         /// Subcommand.
         #[command(subcommand)]
         command: DataCommand,
     },
     /// Generate training data on all cores
+    #[cfg(feature = "full")]
     Datagen {
         /// Subcommand.
         #[command(subcommand)]
@@ -93,7 +104,7 @@ pub enum Command {
         command: Option<TuneCommand>,
     },
     /// Tune search parameters (requires a build with `--features tune`)
-    #[cfg(not(feature = "tune"))]
+    #[cfg(all(feature = "full", not(feature = "tune")))]
     Tune {
         /// Arguments of `tune` in builds with the feature
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
@@ -102,11 +113,13 @@ pub enum Command {
     /// Generate random openings in the format of OpenBench's `genfens`
     Genfens(GenfensArgs),
     /// Print a shell completion script
+    #[cfg(feature = "full")]
     Completions {
         /// Shell to print the script for
         shell: clap_complete::Shell,
     },
     /// Print the manual page
+    #[cfg(feature = "full")]
     Man {
         /// Write the pages of all commands to this folder instead
         #[arg(long, value_name = "DIR")]
@@ -125,6 +138,7 @@ pub enum TuneCommand {
 }
 
 /// The subcommands of `data`.
+#[cfg(feature = "full")]
 #[derive(Subcommand, Debug)]
 pub enum DataCommand {
     /// Count positions, scores, plies, pieces and results
@@ -144,6 +158,7 @@ pub enum DataCommand {
 }
 
 /// The subcommands of `datagen`.
+#[cfg(feature = "full")]
 #[derive(Subcommand, Debug)]
 pub enum DatagenCommand {
     /// Sample positions from the search trees of a strong network, labelled with its static evaluation

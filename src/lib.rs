@@ -28,6 +28,8 @@
 //! The programs in `examples/` analyse a position, evaluate FENs with a network, and play matches between networks and
 //! between levels. `docs/architecture.md` lists all modules and their dependencies.
 #![deny(unsafe_code)]
+// Helpers of the commands that a build without them lacks.
+#![cfg_attr(not(feature = "full"), allow(dead_code))]
 // The map of a module links to its files, most of them private: `cargo doc --document-private-items` shows them.
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(missing_docs, clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
@@ -35,16 +37,21 @@
 pub mod board;
 pub(crate) mod book;
 pub mod cli;
+#[cfg(feature = "full")]
 pub mod data;
+#[cfg(feature = "full")]
 pub(crate) mod datagen;
+#[cfg(feature = "full")]
 pub mod game;
 pub mod level;
+#[cfg(feature = "full")]
 pub(crate) mod matches;
 pub mod nnue;
 pub mod notation;
 pub(crate) mod review;
 pub mod search;
 pub mod tools;
+#[cfg(feature = "full")]
 pub mod train;
 #[cfg(any(feature = "tune", test))]
 pub(crate) mod tune;

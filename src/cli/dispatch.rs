@@ -9,16 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{CommandFactory as _, Parser};
 
-#[cfg(feature = "tune")]
-use super::TuneCommand;
 use super::{
-    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, DataCommand, DatagenCommand, EpdArgs, EvalArgs, NetCommand,
-    PerftArgs, PlayArgs, manual, review,
+    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, EpdArgs, EvalArgs, NetCommand, PerftArgs, PlayArgs, review,
 };
+#[cfg(feature = "full")]
+use super::{manual, training};
 use crate::board::{CastlingMode, Color};
 use crate::book::{self, Book, BuildOptions};
-use crate::data::label::{Judge, LabelNet};
-use crate::data::ops;
 use crate::nnue::{Kernel, Network};
 use crate::notation::{position_from_fen, position_in_mode};
 use crate::tools::analyse::AnalyseOptions;
@@ -26,15 +23,15 @@ use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::net::Compression;
 use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects};
-#[cfg(feature = "tune")]
-use crate::tune;
+use crate::uci;
 use crate::util::console::{Printable, use_colour};
 use crate::util::identity::check_distinct;
 use crate::util::interrupt::{self, Interrupted};
 use crate::util::quantity::counted;
 use crate::util::text::printable;
 use crate::util::{reason, rng};
-use crate::{datagen, matches, train, uci};
+#[cfg(feature = "full")]
+use crate::{matches, train};
 
 /// Default search time of `analyse`.
 const ANALYSE_TIME: Duration = Duration::from_secs(5);
@@ -51,16 +48,21 @@ fn uci_words() -> Vec<&'static str> {
 
 /// Parses the arguments, runs the command, and turns an error into a message and an exit code.
 pub fn run() -> ExitCode {
+    ExitCode::from(exit_code())
+}
+
+/// As [`run`], with the exit code as a number.
+pub(super) fn exit_code() -> u8 {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     match run_arguments(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         // The reader of the output closed it early, as `head` does: not an error.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
             let _ = writeln!(messages(), "error: {}", reason::chain(&error));
-            if error.is::<Interrupted>() { ExitCode::from(interrupt::EXIT_CODE) } else { ExitCode::FAILURE }
+            if error.is::<Interrupted>() { interrupt::EXIT_CODE } else { 1 }
         }
     }
 }
@@ -166,69 +168,31 @@ fn run_command(command: Command) -> Result<()> {
                 Ok(writeln!(out, "{}", net::export(&network, compression, &file)?)?)
             }
         },
+        #[cfg(feature = "full")]
         Command::NetMaterial { file, no_squares } => net::write(&file, &train::material_net(!no_squares)),
+        #[cfg(feature = "full")]
         Command::Match(args) => matches::run::run(&args, out, err),
+        #[cfg(feature = "full")]
         Command::Train(args) => train::run::run(*args),
-        Command::Data { command } => run_data(&command),
-        Command::Datagen { command } => run_datagen(&command),
+        #[cfg(feature = "full")]
+        Command::Data { command } => training::data(&command),
+        #[cfg(feature = "full")]
+        Command::Datagen { command } => training::datagen(&command),
         Command::Cpu => Ok(write!(out, "{}", cpu::report())?),
         #[cfg(feature = "tune")]
-        Command::Tune { command } => run_tune(command, out),
-        #[cfg(not(feature = "tune"))]
+        Command::Tune { command } => training::tune(command, out),
+        #[cfg(all(feature = "full", not(feature = "tune")))]
         Command::Tune { .. } => {
             bail!("this build has no parameters to tune; build one with: cargo build --release --features tune")
         }
         Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+        #[cfg(feature = "full")]
         Command::Completions { shell } => manual::completions(shell, out),
+        #[cfg(feature = "full")]
         Command::Man { to: None } => manual::page(out),
+        #[cfg(feature = "full")]
         Command::Man { to: Some(folder) } => manual::pages(&folder),
     }
-}
-
-#[cfg(feature = "tune")]
-fn run_tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
-    match command {
-        Some(TuneCommand::Spsa(args)) => tune::run::run(&args, out),
-        Some(TuneCommand::Screen(args)) => tune::screening::run(&args, out),
-        None => {
-            let lines: Vec<String> =
-                crate::search::params::TABLE.iter().map(crate::search::params::Parameter::spsa_line).collect();
-            // OpenBench reads a line break at the end as an empty parameter.
-            write!(out, "{}", lines.join("\n"))?;
-            Ok(out.flush()?)
-        }
-    }
-}
-
-fn run_data(command: &DataCommand) -> Result<()> {
-    match command {
-        DataCommand::Info(args) => ops::info::run(args, &mut io::stdout()),
-        DataCommand::Convert(args) => ops::convert::run(args),
-        DataCommand::Filter(args) => ops::filter::run(args),
-        DataCommand::Relabel(args) => ops::relabel::run(args, &judges(&args.label)?),
-        DataCommand::Shuffle(args) => ops::shuffle::run(args),
-        DataCommand::Dedupe(args) => ops::dedupe::run(args),
-        DataCommand::Split(args) => ops::split::run(args),
-    }
-}
-
-fn run_datagen(command: &DatagenCommand) -> Result<()> {
-    match command {
-        DatagenCommand::Sample(args) => {
-            let network = tools::load_network(args.net.as_deref())?;
-            datagen::sample::run(args, &network, &judges(&args.label)?)
-        }
-        DatagenCommand::Selfplay(args) => {
-            let network = tools::load_network(args.net.as_deref())?;
-            datagen::selfplay::run(args, &network)
-        }
-    }
-}
-
-/// Loads the networks that label positions.
-fn judges(labels: &[LabelNet]) -> Result<Vec<Judge>> {
-    let judge = |net: &LabelNet| Ok(net.judge(tools::load_network(Some(net.file()))?));
-    labels.iter().map(judge).collect()
 }
 
 fn run_genfens(text: &str) -> Result<()> {

@@ -53,6 +53,11 @@ impl Command {
             _ => false,
         }
     }
+
+    /// Whether the command ends a running search.
+    pub fn ends_search(&self) -> bool {
+        matches!(self, Self::Go(_) | Self::Extra(Extra::Bench | Extra::GenFens, _))
+    }
 }
 
 /// The commands beyond UCI. They are recognised only as the first word of a line.

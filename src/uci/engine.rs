@@ -26,7 +26,7 @@ use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
 use crate::tools;
 use crate::util::text::excerpt;
-use crate::util::{reason, threads};
+use crate::util::{attention, reason, threads};
 
 /// A change of state that the search threads share. During a search it is postponed.
 enum Change {
@@ -462,7 +462,10 @@ impl Engine {
         let (mailbox, output) = (&self.mailbox, &self.output);
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
-        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| mailbox.is_stopped(number));
+        extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
+            attention::heed();
+            mailbox.is_stopped(number)
+        });
         mailbox.set_long_job(false);
     }
 

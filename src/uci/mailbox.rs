@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use super::command::Command;
 use crate::search::Controller;
+use crate::util::threads;
 
 /// Message to the engine thread.
 #[derive(Debug)]
@@ -81,6 +82,13 @@ impl Mailbox {
     /// Whether messages are waiting or being handled.
     pub fn is_busy(&self) -> bool {
         self.shared.queued.load(SeqCst) > 0
+    }
+
+    /// Whether messages are waiting. On a system without threads, the `go` of a running search is not finished, but does
+    /// not wait.
+    pub fn is_waiting(&self) -> bool {
+        let searching = usize::from(!threads::EXIST && self.is_searching());
+        self.shared.queued.load(SeqCst) > searching
     }
 
     /// Bytes of input since the queue was last empty.

@@ -5,6 +5,8 @@
 //! checks options against one table ([`options`]), and starts searches, which report to a printer ([`mod@print`],
 //! [`terminal`]). The writer thread prints all output ([`output`]). At the end of the input, the queued commands are
 //! still executed; `quit` and a closed output end the process at once.
+//!
+//! A host without threads that cannot wait for input either, such as a browser, runs a [`session`].
 
 mod book;
 pub mod command;
@@ -19,6 +21,7 @@ pub mod options;
 pub mod output;
 pub mod print;
 pub mod reader;
+pub mod session;
 pub(crate) mod settings;
 mod terminal;
 mod words;
@@ -48,15 +51,15 @@ pub fn run() -> anyhow::Result<()> {
 /// Runs UCI on any input and output until all of the input is executed. Calls `exit` at a `quit`.
 pub fn serve(input: impl Read + Send + 'static, output: &Output, audience: Audience, exit: fn()) {
     let (mailbox, messages) = Mailbox::new();
-    let reader =
-        Reader { mailbox: mailbox.clone(), output: output.clone(), reports_unknown: audience != Audience::Gui, exit };
+    let reports_unknown = audience != Audience::Gui;
+    let reader = Reader::new(input, mailbox.clone(), output.clone(), reports_unknown, exit);
     let mut engine = Engine::new(output.clone(), mailbox, audience);
     if threads::EXIST {
-        std::thread::spawn(move || reader.run(input));
+        std::thread::spawn(move || reader.run(|| {}));
         engine.run(&messages);
     } else {
         // Without threads, every command ends before the next one is read.
-        reader.run_between(input, || engine.run_pending(&messages));
+        reader.run(|| engine.run_pending(&messages));
     }
     output.drain();
 }

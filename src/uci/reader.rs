@@ -12,6 +12,7 @@ use super::command::{Command, CommandError};
 use super::mailbox::{Mailbox, Message};
 use super::output::Output;
 use crate::util::text::excerpt;
+use crate::util::threads;
 
 /// Maximum length of a line in bytes. A game of 5000 moves takes 0.05 MiB.
 const MAX_LINE: usize = 4 << 20;
@@ -27,63 +28,105 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(50);
 enum Input {
     Text(String),
     TooLong,
+    /// No complete line has arrived, and waiting is not possible.
+    Nothing,
     End,
+}
+
+/// Result of [`Reader::read_command`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// A line was read and dispatched.
+    Read,
+    /// No complete line has arrived.
+    Nothing,
+    /// No line follows: the input has ended, or `quit` was read.
+    Ended,
 }
 
 /// Reads `input` to its end or to `quit`. After `quit` it calls `exit`; after the end of the input, the engine thread
 /// ends the process.
 pub struct Reader {
     /// Receiver of the commands.
-    pub mailbox: Mailbox,
+    mailbox: Mailbox,
     /// Receiver of immediate replies.
-    pub output: Output,
-    /// Whether to report unknown words before `uci`. This helps a person, but not a GUI that tries several protocols.
-    pub reports_unknown: bool,
+    output: Output,
+    /// Whether to report unknown words: before `uci` only to a person, because a GUI may try several protocols.
+    is_uci: bool,
     /// Ends the process; does nothing in tests.
-    pub exit: fn(),
+    exit: fn(),
+    lines: Lines<BufReader<Box<dyn Read + Send>>>,
+    /// Number of the last line.
+    number: u64,
 }
 
 impl Reader {
-    /// Reads on the current thread.
-    pub fn run(self, input: impl Read) {
-        self.run_between(input, || {});
+    /// A reader of `input`. `reports_unknown` says whether unknown words before `uci` are errors.
+    pub fn new(
+        input: impl Read + Send + 'static,
+        mailbox: Mailbox,
+        output: Output,
+        reports_unknown: bool,
+        exit: fn(),
+    ) -> Self {
+        let input: Box<dyn Read + Send> = Box::new(input);
+        let lines = Lines::new(BufReader::with_capacity(1 << 16, input));
+        Self { mailbox, output, is_uci: reports_unknown, exit, lines, number: 0 }
     }
 
     /// Reads on the current thread, and calls `work` after every command.
-    pub fn run_between(self, input: impl Read, mut work: impl FnMut()) {
-        let mut input = BufReader::with_capacity(1 << 16, input);
-        let mut is_uci = self.reports_unknown;
-        for number in 1_u64.. {
-            let text = match read_line(&mut input) {
-                Input::Text(text) => text,
-                Input::TooLong => {
-                    let limit = MAX_LINE >> 20;
-                    self.report(format!("skipped a line of more than {limit} MiB"));
-                    continue;
-                }
-                Input::End => {
-                    self.mailbox.end_input();
-                    return self.mailbox.send(Message::End, 0);
-                }
-            };
-            self.output.log_input(&text);
-            match text.parse() {
-                Ok(Command::Quit) => break,
-                Ok(command) => {
-                    is_uci |= command == Command::Uci;
-                    if command.writes_file() {
-                        self.mailbox.expect_write();
-                    }
-                    self.dispatch(number, command, text.len());
-                }
-                Err(error) => self.reject(error, is_uci),
+    pub fn run(mut self, mut work: impl FnMut()) {
+        loop {
+            match self.read_command() {
+                Progress::Read => work(),
+                // An input that cannot be waited for counts as ended.
+                Progress::Nothing => return self.end(),
+                Progress::Ended => return,
             }
-            work();
             while self.mailbox.backlog() > MAX_BACKLOG && self.mailbox.is_busy() {
                 thread::sleep(Duration::from_millis(1));
             }
         }
-        self.quit();
+    }
+
+    /// Reads and dispatches one line.
+    pub fn read_command(&mut self) -> Progress {
+        self.number += 1;
+        let text = match self.lines.next() {
+            Input::Text(text) => text,
+            Input::TooLong => {
+                let limit = MAX_LINE >> 20;
+                self.report(format!("skipped a line of more than {limit} MiB"));
+                return Progress::Read;
+            }
+            Input::Nothing => return Progress::Nothing,
+            Input::End => {
+                self.end();
+                return Progress::Ended;
+            }
+        };
+        self.output.log_input(&text);
+        match text.parse() {
+            Ok(Command::Quit) => {
+                self.quit();
+                return Progress::Ended;
+            }
+            Ok(command) => {
+                self.is_uci |= command == Command::Uci;
+                if command.writes_file() {
+                    self.mailbox.expect_write();
+                }
+                self.dispatch(self.number, command, text.len());
+            }
+            Err(error) => self.reject(error, self.is_uci),
+        }
+        Progress::Read
+    }
+
+    /// Announces the end of the input.
+    fn end(&self) {
+        self.mailbox.end_input();
+        self.mailbox.send(Message::End, 0);
     }
 
     fn dispatch(&self, number: u64, command: Command, bytes: usize) {
@@ -91,7 +134,13 @@ impl Reader {
             Command::Stop => self.mailbox.stop(number),
             Command::PonderHit => self.mailbox.ponderhit(number),
             Command::IsReady if self.is_ready() => self.output.line("readyok"),
-            command => self.mailbox.send(Message::Command(number, Box::new(command)), bytes),
+            command => {
+                // A thread that searches does not see the command before the end of the search.
+                if !threads::EXIST && command.ends_search() {
+                    self.mailbox.stop(number);
+                }
+                self.mailbox.send(Message::Command(number, Box::new(command)), bytes);
+            }
         }
     }
 
@@ -99,7 +148,7 @@ impl Reader {
     /// mistake for a hang. Otherwise the reply waits in the queue, for example after a change of the hash size.
     fn is_ready(&self) -> bool {
         let started = self.mailbox.controller().is_some();
-        self.mailbox.has_long_job() || (started && !self.mailbox.is_busy())
+        self.mailbox.has_long_job() || (started && !self.mailbox.is_waiting())
     }
 
     /// Reports an invalid line.
@@ -121,7 +170,7 @@ impl Reader {
     }
 
     /// Stops the search, gives quick commands in the queue and file writes time to finish, and exits.
-    fn quit(self) {
+    fn quit(&self) {
         self.mailbox.stop(u64::MAX);
         self.mailbox.send(Message::End, 0);
         let start = Instant::now();
@@ -138,36 +187,53 @@ impl Reader {
     }
 }
 
-/// The next line. Invalid UTF-8 is replaced by replacement characters.
-fn read_line(input: &mut impl BufRead) -> Input {
-    let mut line = Vec::new();
-    let mut too_long = false;
-    loop {
-        let chunk = match input.fill_buf() {
-            Ok(chunk) => chunk,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(_) => &[], // A read error counts as the end of the input.
-        };
-        if chunk.is_empty() {
-            if line.is_empty() && !too_long {
-                return Input::End;
+/// Splits input into lines. A part of a line is kept until its rest arrives.
+struct Lines<R> {
+    input: R,
+    line: Vec<u8>,
+    too_long: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(input: R) -> Self {
+        Self { input, line: Vec::new(), too_long: false }
+    }
+
+    /// The next line. Invalid UTF-8 is replaced by replacement characters.
+    fn next(&mut self) -> Input {
+        loop {
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Input::Nothing,
+                Err(_) => &[], // A read error counts as the end of the input.
+            };
+            if chunk.is_empty() {
+                if self.line.is_empty() && !self.too_long {
+                    return Input::End;
+                }
+                break;
             }
-            break;
+            let end = chunk.iter().position(|&byte| byte == b'\n');
+            let taken = end.unwrap_or(chunk.len());
+            self.too_long |= self.line.len() + taken > MAX_LINE;
+            if self.too_long {
+                self.line.clear();
+            } else {
+                self.line.extend_from_slice(&chunk[..taken]);
+            }
+            self.input.consume(end.map_or(taken, |end| end + 1));
+            if end.is_some() {
+                break;
+            }
         }
-        let end = chunk.iter().position(|&byte| byte == b'\n');
-        let taken = end.unwrap_or(chunk.len());
-        too_long |= line.len() + taken > MAX_LINE;
-        if too_long {
-            line.clear();
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.too_long) {
+            Input::TooLong
         } else {
-            line.extend_from_slice(&chunk[..taken]);
-        }
-        input.consume(end.map_or(taken, |end| end + 1));
-        if end.is_some() {
-            break;
+            Input::Text(String::from_utf8_lossy(&line).into_owned())
         }
     }
-    if too_long { Input::TooLong } else { Input::Text(String::from_utf8_lossy(&line).into_owned()) }
 }
 
 #[cfg(test)]
@@ -175,12 +241,37 @@ mod tests {
     use super::*;
 
     fn lines(bytes: &[u8], capacity: usize) -> Vec<Input> {
-        let mut input = BufReader::with_capacity(capacity, bytes);
-        std::iter::from_fn(|| Some(read_line(&mut input)).filter(|line| *line != Input::End)).collect()
+        let mut lines = Lines::new(BufReader::with_capacity(capacity, bytes));
+        std::iter::from_fn(|| Some(lines.next()).filter(|line| *line != Input::End)).collect()
+    }
+
+    /// Input that arrives in parts: before each part, a read would block.
+    struct Parts(Vec<&'static [u8]>, bool);
+
+    impl Read for Parts {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            let part = if self.0.is_empty() { &[] } else { self.0.remove(0) };
+            to[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
     }
 
     #[test]
-    fn read_line_accepts_any_bytes() {
+    fn lines_keep_a_part_until_its_rest_arrives() {
+        let mut lines = Lines::new(BufReader::new(Parts(vec![b"isre", b"ady\nst", b"op\n"], false)));
+        let read: Vec<Input> = std::iter::repeat_with(|| lines.next()).take(6).collect();
+        let text = |text: &str| Input::Text(text.into());
+        let expected = [Input::Nothing, Input::Nothing, text("isready"), Input::Nothing, text("stop"), Input::Nothing];
+        assert_eq!(read, expected);
+        assert_eq!(lines.next(), Input::End);
+    }
+
+    #[test]
+    fn lines_accept_any_bytes() {
         for capacity in [1, 3, 4096] {
             let read = lines(b"uci\r\n\n\xff\xfe go\0\nlast without end", capacity);
             let expected = ["uci\r", "", "\u{fffd}\u{fffd} go\0", "last without end"];
@@ -189,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn read_line_skips_too_long_line() {
+    fn lines_skip_too_long_line() {
         let mut bytes = vec![b'x'; MAX_LINE + 1];
         bytes.extend_from_slice(b"\nisready\n");
         assert_eq!(lines(&bytes, 4096), [Input::TooLong, Input::Text("isready".into())]);

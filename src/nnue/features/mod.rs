@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use list::{IndexList, MAX_ACTIVE, MAX_CHANGED};
 pub use set::FeatureSet;
+#[cfg(feature = "full")]
 pub(crate) use set::View;
 
 /// Declares [`Features`].

@@ -1,5 +1,5 @@
 //! 128-bit vectors of WebAssembly. WebAssembly has no detection at run time: a module uses them only if it was built
-//! with `-C target-feature=+simd128`.
+//! with `-C target-feature=+simd128`; and byte dot products, if also with `+relaxed-simd`.
 
 use std::arch::wasm32::*;
 
@@ -65,6 +65,14 @@ impl Isa for Simd128 {
     unsafe fn clip16(a: v128, b: v128) -> v128 {
         i8x16_max(i8x16_narrow_i16x8(a, b), i8x16_splat(0))
     }
+    /// With relaxed SIMD, the engine that runs the module chooses an instruction of its processor. The inputs are at most
+    /// 127 and two products fit i16, so every choice gives the same sums.
+    #[cfg(target_feature = "relaxed-simd")]
+    #[inline(always)]
+    unsafe fn dot(sums: v128, x: v128, w: v128) -> v128 {
+        i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sums)
+    }
+    #[cfg(not(target_feature = "relaxed-simd"))]
     #[inline(always)]
     unsafe fn dot(sums: v128, x: v128, w: v128) -> v128 {
         // Multiplies even and odd bytes separately. Two products fit i16 (2 * 127 * 128 < 32768) but four do not, so

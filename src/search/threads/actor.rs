@@ -21,7 +21,7 @@ use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
 use crate::nnue::Network;
 use crate::search::score::{INFINITE, Value};
 use crate::search::tables::tt::TranspositionTable;
-use crate::util::{memory, threads};
+use crate::util::{attention, memory, threads};
 
 /// A message to a thread.
 pub(super) enum Task {
@@ -50,8 +50,12 @@ impl Hub {
         self.state.changed.notify_all();
     }
 
-    /// Blocks until the search may end: at `stop`, or once neither the limits nor `not_before` delay the move.
+    /// Blocks until the search may end: at `stop`, or once neither the limits nor `not_before` delay the move. Does
+    /// nothing where `stop` cannot be heard.
     fn hold(&self, infinite: bool, not_before: Option<Instant>) {
+        if !threads::EXIST {
+            return self.hold_alone(infinite);
+        }
         let mut guard = self.state.searching.lock();
         let held = || infinite || self.signals.pondering.load(SeqCst);
         while !self.signals.stop.load(SeqCst) && held() {
@@ -61,6 +65,17 @@ impl Hub {
             while !self.signals.stop.load(SeqCst) && Instant::now() < deadline {
                 self.state.changed.wait_until(&mut guard, deadline);
             }
+        }
+    }
+}
+
+impl Hub {
+    /// [`Self::hold`] on a system without threads, where this thread must read the input.
+    fn hold_alone(&self, infinite: bool) {
+        let held = || infinite || self.signals.pondering.load(SeqCst);
+        while attention::is_heard() && !self.signals.stop.load(SeqCst) && held() {
+            std::thread::sleep(attention::PERIOD);
+            attention::heed();
         }
     }
 }

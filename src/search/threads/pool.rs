@@ -23,7 +23,7 @@ use crate::search::root::time;
 use crate::search::tables::syzygy::{LoadedTables, Syzygy};
 use crate::search::tables::tt::{NoMemory, TranspositionTable};
 use crate::search::tables::tt_file::{self, SavedTable};
-use crate::util::threads;
+use crate::util::attention;
 
 /// Size in MiB of the levels' transposition table, which is cleared before each move.
 const LEVEL_TABLE_MB: usize = 1;
@@ -60,7 +60,7 @@ impl ThreadPool {
     /// Starts a search, after waiting for a running one to end. Calls `reporter.done` exactly once.
     pub fn go(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) {
         self.wait();
-        let limits = if threads::EXIST { limits } else { limits.without_stop() };
+        let limits = if attention::can_stop() { limits } else { limits.without_stop() };
         let start = Instant::now();
         let mut root_moves = root_moves(&position, &limits);
         let root_in_tb = self

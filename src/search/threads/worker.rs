@@ -20,6 +20,7 @@ use crate::search::tree::evaluation::scaled;
 use crate::search::tree::lone_king;
 use crate::search::tree::stack::{BELOW_ROOT, FRAMES, Frame};
 use crate::search::tree::step::{Abort, Searched};
+use crate::util::attention;
 
 /// Stack of a search thread, in bytes. The recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -324,6 +325,7 @@ impl Worker {
     #[cold]
     fn poll(&mut self) -> Searched<()> {
         self.publish();
+        attention::heed();
         self.poll_at = self.nodes + POLL_INTERVAL;
         let pondering = self.signals.pondering.load(Relaxed);
         // Like the clock, the node limit does not end a search whose move must be delayed.

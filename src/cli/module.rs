@@ -1,0 +1,48 @@
+//! The functions that a WebAssembly module without `main` exports: `cargo rustc --lib --crate-type cdylib`. JavaScript
+//! calls them; see `web/`.
+#![allow(unsafe_code)] // The names of exports must not be mangled.
+
+use std::cell::RefCell;
+
+use super::dispatch::exit_code;
+use crate::uci::output::Output;
+use crate::uci::session::Session;
+
+thread_local! {
+    static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
+}
+
+// SAFETY: the linker defines the function, which takes nothing and returns nothing.
+unsafe extern "C" {
+    fn __wasm_call_ctors();
+}
+
+/// Initialises the module. The host calls it first, and once: without this function, the linker would make every
+/// export initialise and shut down the C library.
+// SAFETY: no other function has this name.
+#[unsafe(no_mangle)]
+pub extern "C" fn _initialize() {
+    // SAFETY: the host calls it once, before every other export.
+    unsafe { __wasm_call_ctors() }
+}
+
+/// Runs the command line with the arguments of the host, and returns the exit code.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn zoothera_run() -> i32 {
+    exit_code().into()
+}
+
+/// Executes the UCI commands that standard input has, and returns 1; or 0 once no command follows. A read of standard
+/// input must fail with `EAGAIN` while it is empty. `is_heard` is not 0 if input can arrive while the module calls
+/// `sched_yield`.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn zoothera_serve(is_heard: i32) -> i32 {
+    SESSION.with_borrow_mut(|session| {
+        let session = session.get_or_insert_with(|| {
+            Session::new(std::io::stdin(), &Output::stdout(), is_heard != 0, || std::process::exit(0))
+        });
+        session.serve().into()
+    })
+}

@@ -1,0 +1,64 @@
+//! The commands that generate and process training data and tune the search.
+
+use std::io;
+#[cfg(feature = "tune")]
+use std::io::Write;
+
+use anyhow::Result;
+
+#[cfg(feature = "tune")]
+use super::TuneCommand;
+use super::{DataCommand, DatagenCommand};
+use crate::data::label::{Judge, LabelNet};
+use crate::data::ops;
+use crate::datagen;
+use crate::tools;
+
+/// Runs `tune`.
+#[cfg(feature = "tune")]
+pub(super) fn tune(command: Option<TuneCommand>, out: &mut impl Write) -> Result<()> {
+    match command {
+        Some(TuneCommand::Spsa(args)) => crate::tune::run::run(&args, out),
+        Some(TuneCommand::Screen(args)) => crate::tune::screening::run(&args, out),
+        None => {
+            let lines: Vec<String> =
+                crate::search::params::TABLE.iter().map(crate::search::params::Parameter::spsa_line).collect();
+            // OpenBench reads a line break at the end as an empty parameter.
+            write!(out, "{}", lines.join("\n"))?;
+            Ok(out.flush()?)
+        }
+    }
+}
+
+/// Runs `data`.
+pub(super) fn data(command: &DataCommand) -> Result<()> {
+    match command {
+        DataCommand::Info(args) => ops::info::run(args, &mut io::stdout()),
+        DataCommand::Convert(args) => ops::convert::run(args),
+        DataCommand::Filter(args) => ops::filter::run(args),
+        DataCommand::Relabel(args) => ops::relabel::run(args, &judges(&args.label)?),
+        DataCommand::Shuffle(args) => ops::shuffle::run(args),
+        DataCommand::Dedupe(args) => ops::dedupe::run(args),
+        DataCommand::Split(args) => ops::split::run(args),
+    }
+}
+
+/// Runs `datagen`.
+pub(super) fn datagen(command: &DatagenCommand) -> Result<()> {
+    match command {
+        DatagenCommand::Sample(args) => {
+            let network = tools::load_network(args.net.as_deref())?;
+            datagen::sample::run(args, &network, &judges(&args.label)?)
+        }
+        DatagenCommand::Selfplay(args) => {
+            let network = tools::load_network(args.net.as_deref())?;
+            datagen::selfplay::run(args, &network)
+        }
+    }
+}
+
+/// Loads the networks that label positions.
+fn judges(labels: &[LabelNet]) -> Result<Vec<Judge>> {
+    let judge = |net: &LabelNet| Ok(net.judge(tools::load_network(Some(net.file()))?));
+    labels.iter().map(judge).collect()
+}

@@ -1,0 +1,52 @@
+//! UCI where neither threads nor waiting for input exist: a WebAssembly module in a browser's worker.
+//!
+//! The host calls [`Session::serve`] whenever input has arrived. The engine then executes the lines that it can read,
+//! and returns. During a search it reads further lines, if the host can deliver any, so that `stop` ends the search at
+//! once.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use crossbeam::channel::Receiver;
+use parking_lot::Mutex;
+
+use super::engine::Engine;
+use super::mailbox::{Mailbox, Message};
+use super::output::Output;
+use super::reader::{Progress, Reader};
+use super::terminal::Audience;
+use crate::util::attention;
+
+/// The engine between two calls of the host.
+pub struct Session {
+    reader: Arc<Mutex<Reader>>,
+    engine: Engine,
+    messages: Receiver<Message>,
+}
+
+impl Session {
+    /// A session on an input whose reads never wait. `is_heard` says whether lines can arrive during a search; without
+    /// them the host must be able to end the instance. `exit` ends the process at a `quit`.
+    pub fn new(input: impl Read + Send + 'static, output: &Output, is_heard: bool, exit: fn()) -> Self {
+        let (mailbox, messages) = Mailbox::new();
+        let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
+        let reader = Arc::new(Mutex::new(reader));
+        let during_search = reader.clone();
+        attention::serve(is_heard, move || {
+            // Locked only while no line is read, because reading starts no search.
+            while during_search.lock().read_command() == Progress::Read {}
+        });
+        Self { reader, engine: Engine::new(output.clone(), mailbox, Audience::Gui), messages }
+    }
+
+    /// Executes all lines that have arrived. Returns false once no line follows.
+    pub fn serve(&mut self) -> bool {
+        loop {
+            let progress = self.reader.lock().read_command();
+            self.engine.run_pending(&self.messages);
+            if progress != Progress::Read {
+                return progress == Progress::Nothing;
+            }
+        }
+    }
+}

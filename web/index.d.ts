@@ -1,0 +1,81 @@
+/** What a browser, or Node, offers. */
+export interface Support {
+  /** WebAssembly with 128-bit vectors: the engine does not run without. */
+  simd: boolean;
+  /** Relaxed vector instructions, which make the engine faster. */
+  relaxedSimd: boolean;
+  /** Shared memory: threads, and a page that is cross-origin isolated. */
+  threads: boolean;
+  /** JavaScript Promise Integration: without threads, `stop` reaches a running search. */
+  suspending: boolean;
+  /** Number of processors. */
+  cores: number;
+  /** Whether this looks like a phone. */
+  phone: boolean;
+}
+
+export interface Options {
+  /** Search threads; 1 if absent, or where the page is not cross-origin isolated. */
+  threads?: number;
+  /** Hash table in MiB; 16 if absent, at most 32 on a phone. */
+  hash?: number;
+  /** Another network: its address, or its bytes. */
+  net?: string | URL | Uint8Array | ArrayBuffer | Blob;
+  /** The address of the module, if it is not beside the package's index.js. */
+  module?: string | URL;
+  /** The address of worker.js, if it is not beside the package's index.js. */
+  worker?: string | URL;
+  /** Replaces what `Zoothera.support()` finds, for tests. */
+  features?: Partial<Support>;
+}
+
+export interface RunOptions {
+  /** Standard input. */
+  stdin?: string | Uint8Array;
+  /** Gets output as it comes. */
+  onStdout?: (text: string) => void;
+  /** Gets messages as they come, such as the progress of a review. */
+  onStderr?: (text: string) => void;
+  /** Ends the command. */
+  signal?: AbortSignal;
+}
+
+export interface RunResult {
+  /** The exit code: 0 for success. */
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** The files that the command wrote, by path. */
+  files: Record<string, Uint8Array>;
+}
+
+/** A running engine. */
+export class Zoothera {
+  /** What this browser offers. */
+  static support(): Support;
+  /** Starts an engine. Resolves once it is ready. */
+  static create(options?: Options): Promise<Zoothera>;
+
+  /** Number of search threads. */
+  readonly threads: number;
+  /** How `stop` reaches the search: by a thread, by suspending the module, or by replacing the worker. */
+  readonly mode: "threads" | "suspending" | "replacing";
+  /** Gets each line of output. */
+  onLine?: (line: string) => void;
+  /** Called once when the engine ends: with an error, or with none after `quit`. */
+  onExit?: (error?: Error) => void;
+
+  on(event: "line", listener: (line: string) => void): this;
+  on(event: "exit", listener: (error?: Error) => void): this;
+  off(event: "line" | "exit", listener: (...args: never[]) => void): this;
+  /** Sends a UCI command, or several lines. */
+  send(line: string): void;
+  /** Ends the search. Resolves with its `bestmove` line; with `undefined` if none was running. */
+  stop(): Promise<string | undefined>;
+  /** Ends the engine and its workers at once. */
+  terminate(): void;
+  /** Runs a command of the command line, such as `["review", "--json", "game.pgn"]`, with these files. */
+  run(args: string[], files?: Record<string, Uint8Array | string>, options?: RunOptions): Promise<RunResult>;
+}
+
+export default Zoothera;

@@ -1,0 +1,17 @@
+// The addresses of the package's files, for an ES module. Bundlers look for exactly this form.
+
+/** The modules of this package, which build.mjs lists. */
+const BUILT = [];
+
+export const assets = {
+  has: (threads, relaxed) => BUILT.includes(`zoothera${threads ? "-threads" : ""}${relaxed ? "-relaxed" : ""}.wasm`),
+  worker: () => new URL("./worker.js", import.meta.url),
+  module: (threads, relaxed) => {
+    if (threads) {
+      return relaxed
+        ? new URL("./zoothera-threads-relaxed.wasm", import.meta.url)
+        : new URL("./zoothera-threads.wasm", import.meta.url);
+    }
+    return relaxed ? new URL("./zoothera-relaxed.wasm", import.meta.url) : new URL("./zoothera.wasm", import.meta.url);
+  },
+};

@@ -1,0 +1,77 @@
+// Workers and files, in a browser and in Node.
+
+import { isNode } from "./support.js";
+
+/** A worker with `post`, `terminate`, and the callbacks `onMessage` and `onError`. */
+export async function newWorker(url, onMessage, onError) {
+  if (isNode) {
+    const { Worker } = await import("node:worker_threads");
+    const worker = new Worker(new URL(url));
+    worker.on("message", onMessage);
+    worker.on("error", onError);
+    return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
+  }
+  const worker = new Worker(sameOrigin(url));
+  worker.onmessage = ({ data }) => onMessage(data);
+  worker.onerror = (event) => {
+    event.preventDefault?.();
+    onError(new Error(`the worker ${url} failed: ${event.message ?? "it could not be loaded"}`));
+  };
+  return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
+}
+
+/** An address that a worker may be started from: a browser refuses those of other origins. */
+function sameOrigin(url) {
+  const here = globalThis.location;
+  const other = here && /^https?:/.test(String(url)) && new URL(url).origin !== here.origin;
+  if (!other) return url;
+  const text = `importScripts(${JSON.stringify(String(url))});`;
+  return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+}
+
+/** A file of this machine in Node, or a response. */
+async function open(url, what) {
+  if (isNode && (url.protocol === "file:" || !url.protocol)) {
+    const { readFile } = await import("node:fs/promises");
+    try {
+      return new Response(await readFile(url));
+    } catch (error) {
+      throw new Error(`${what} ${url} cannot be read: ${error.message}`);
+    }
+  }
+  let response;
+  try {
+    response = await fetch(url);
+  } catch (error) {
+    throw new Error(`${what} ${url} cannot be loaded: ${error.message}`);
+  }
+  if (!response.ok) throw new Error(`${what} ${url} cannot be loaded: the server answers ${response.status} ${response.statusText}`);
+  return response;
+}
+
+/** The bytes of a file or address. */
+export async function readBytes(url, what) {
+  const response = await open(url, what);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { bytes, type: response.headers.get("content-type") };
+}
+
+/** Compiles a module. The error of one that is none says what came instead. */
+export async function compile(url) {
+  const response = await open(url, "the module");
+  if (response.headers.get("content-type") === "application/wasm" && WebAssembly.compileStreaming) {
+    return WebAssembly.compileStreaming(response);
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const isModule = bytes.length > 8 && [0, 0x61, 0x73, 0x6d].every((byte, i) => bytes[i] === byte);
+  if (!isModule) {
+    const begin = new TextDecoder().decode(bytes.subarray(0, 40)).replace(/\s+/g, " ");
+    const type = response.headers.get("content-type") ?? "no type";
+    throw new Error(
+      `${url} is not a WebAssembly module: ${bytes.length} bytes of ${type}, beginning with ${JSON.stringify(begin)}. ` +
+        "The server or bundler sends another file in its place; copy the .wasm files of the package beside its " +
+        "index.js, or name the module's address: Zoothera.create({ module: new URL(...) })",
+    );
+  }
+  return WebAssembly.compile(bytes);
+}

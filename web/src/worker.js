@@ -1,0 +1,45 @@
+// The worker, in one file: a part of an engine for index.js; or an engine of its own for a page that posts UCI lines and
+// gets lines, as stockfish.js has it.
+
+import { Zoothera } from "./engine.js";
+import { isNode } from "./support.js";
+import { startRole } from "./roles.js";
+
+/** The receiver of a worker's messages. */
+function receiver(post) {
+  let receive;
+  return (message) => {
+    if (receive) receive(message);
+    else if (message?.zoothera) receive = startRole(message.zoothera, post);
+    else if (typeof message === "string") {
+      receive = ownEngine(post);
+      receive(message);
+    }
+  };
+}
+
+/** An engine that gets lines and posts lines. */
+function ownEngine(post) {
+  let engine;
+  const waiting = [];
+  const fail = (error) => post(`info string ERROR: ${error.message.replace(/\s+/g, " ")}`);
+  Zoothera.create().then((created) => {
+    engine = created;
+    engine.onLine = post;
+    engine.onExit = (error) => error && fail(error);
+    waiting.forEach((line) => engine.send(line));
+  }, fail);
+  return (line) => {
+    if (!engine) waiting.push(line);
+    else if (!engine.isOver) engine.send(line);
+  };
+}
+
+if (isNode) {
+  import("node:worker_threads").then(({ parentPort }) => {
+    parentPort?.on("message", receiver((message) => parentPort.postMessage(message)));
+  });
+} else if (typeof WorkerGlobalScope !== "undefined") {
+  const receive = receiver((message) => globalThis.postMessage(message));
+  globalThis.onmessage = ({ data }) => receive(data);
+}
