@@ -17,6 +17,11 @@ fn main() {
     println!("cargo:rustc-env=ZOOTHERA_REVISION={}", revision(&root));
     let target = std::env::var("TARGET").expect("cargo sets this");
     println!("cargo:rustc-env=ZOOTHERA_TARGET={target}");
+    // The stable compiler tells a crate nothing about the threads of WebAssembly.
+    println!("cargo:rustc-check-cfg=cfg(has_threads)");
+    if !target.starts_with("wasm") || target.ends_with("-threads") {
+        println!("cargo:rustc-cfg=has_threads");
+    }
 }
 
 /// Checks the header of the network to embed, and passes its path to the compiler.

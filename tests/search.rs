@@ -3,10 +3,9 @@
 mod shared;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use zoothera::board::{CastlingMode, Move, Position};
 use zoothera::nnue::Network;
 use zoothera::search::limits::SideClock;
@@ -21,10 +20,10 @@ struct Recorder {
 
 impl Reporter for Recorder {
     fn line(&self, line: &Line, _: &Progress) {
-        self.lines.lock().push(line.clone());
+        self.lines.lock().expect("no panic").push(line.clone());
     }
     fn done(&self, _: &Outcome) {
-        *self.done.lock() += 1;
+        *self.done.lock().expect("no panic") += 1;
     }
 }
 
@@ -39,7 +38,7 @@ fn position(fen: &str) -> Position {
 fn search(pool: &mut ThreadPool, fen: &str, limits: Limits) -> Outcome {
     let recorder = Arc::new(Recorder::default());
     let outcome = pool.search(position(fen), limits, SearchOptions::default(), recorder.clone());
-    assert_eq!(*recorder.done.lock(), 1, "exactly one outcome");
+    assert_eq!(*recorder.done.lock().expect("no panic"), 1, "exactly one outcome");
     outcome
 }
 
@@ -110,7 +109,7 @@ fn lines_are_legal_and_stop_at_the_end_of_the_game() {
             let recorder = Arc::new(Recorder::default());
             let options = SearchOptions::default();
             let outcome = pool.search(game.clone(), depth(12), options, recorder.clone());
-            for line in recorder.lines.lock().iter() {
+            for line in recorder.lines.lock().expect("no panic").iter() {
                 let mut position = game.clone();
                 for (ply, &m) in line.pv.iter().enumerate() {
                     let legal = position.legal_moves().contains(&m);
@@ -184,7 +183,7 @@ fn multipv_ranks_distinct_moves_by_score() {
     let recorder = Arc::new(Recorder::default());
     let options = SearchOptions { multi_pv: 4, ..SearchOptions::default() };
     pool.search(Position::startpos(), depth(8), options, recorder.clone());
-    let lines = recorder.lines.lock();
+    let lines = recorder.lines.lock().expect("no panic");
     let last: Vec<_> = lines.iter().rev().take(4).collect();
     let ranks: Vec<_> = last.iter().rev().map(|line| line.multipv).collect();
     assert_eq!(ranks, [1, 2, 3, 4]);
@@ -206,20 +205,20 @@ fn stop_and_ponderhit_end_a_search_without_limit() {
         let limits = Limits { infinite: true, depth: Some(2), ..Limits::default() };
         pool.go(position(&fen), limits, SearchOptions::default(), recorder.clone());
         std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(*recorder.done.lock(), 0, "infinite delays the move: {fen}");
+        assert_eq!(*recorder.done.lock().expect("no panic"), 0, "infinite delays the move: {fen}");
         pool.controller().stop();
         pool.wait();
-        assert_eq!(*recorder.done.lock(), 1);
+        assert_eq!(*recorder.done.lock().expect("no panic"), 1);
     }
     let recorder = Arc::new(Recorder::default());
     let clock = SideClock { time: Some(300), increment: 0 };
     let limits = Limits { ponder: true, white: clock, ..Limits::default() };
     pool.go(Position::startpos(), limits, SearchOptions::default(), recorder.clone());
     std::thread::sleep(Duration::from_millis(400));
-    assert_eq!(*recorder.done.lock(), 0, "pondering delays the move");
+    assert_eq!(*recorder.done.lock().expect("no panic"), 0, "pondering delays the move");
     pool.controller().ponderhit();
     pool.wait();
-    assert_eq!(*recorder.done.lock(), 1);
+    assert_eq!(*recorder.done.lock().expect("no panic"), 1);
 }
 
 #[test]

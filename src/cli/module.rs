@@ -12,9 +12,11 @@ thread_local! {
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-// SAFETY: the linker defines the function, which takes nothing and returns nothing.
+// SAFETY: the linker and the C library define the functions, which take nothing and return nothing.
 unsafe extern "C" {
     fn __wasm_call_ctors();
+    #[cfg(has_threads)]
+    fn __wasi_init_tp();
 }
 
 /// Initialises the module. The host calls it first, and once: without this function, the linker would make every
@@ -22,8 +24,12 @@ unsafe extern "C" {
 // SAFETY: no other function has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn _initialize() {
-    // SAFETY: the host calls it once, before every other export.
-    unsafe { __wasm_call_ctors() }
+    // SAFETY: the host calls it once, before every other export. The first thread needs its record first.
+    unsafe {
+        #[cfg(has_threads)]
+        __wasi_init_tp();
+        __wasm_call_ctors();
+    }
 }
 
 /// Runs the command line with the arguments of the host, and returns the exit code.

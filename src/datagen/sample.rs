@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use parking_lot::Mutex;
 
 use super::sample_buffer::{SampleBuffer, SampleFilter};
 use super::workers::{self, OutputArgs, PlayedGame};
@@ -26,6 +25,7 @@ use crate::search::sampler::Sampler;
 use crate::search::score::Value;
 use crate::search::{Limits, Solo};
 use crate::util::rng::SplitMix64;
+use crate::util::sync::Mutex;
 
 /// Default nodes per move.
 const DEFAULT_NODES: u64 = 1500;

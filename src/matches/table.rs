@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use parking_lot::Mutex;
 
 use super::clock::Clock;
 use super::pgn::GameText;
@@ -17,6 +16,7 @@ use crate::game::workers::{Player, rng_of};
 use crate::search::Controller;
 use crate::search::Score;
 use crate::search::score::{MATE, Value};
+use crate::util::sync::Mutex;
 
 /// The searches in progress, which another thread may stop.
 pub type Searches = Mutex<Vec<Controller>>;

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::open_tables;
@@ -21,6 +20,7 @@ use crate::search::{Controller, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
+use crate::util::sync::Mutex;
 
 /// Options of an analysis.
 pub struct AnalyseOptions {

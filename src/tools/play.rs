@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use chrono::{DateTime, Utc};
-use parking_lot::Mutex;
 
 use super::game_record::{Ending, GAMES, GameRecord, movetext};
 use crate::board::{Color, Move, Position, Square};
@@ -16,6 +15,7 @@ use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
 use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::reason;
+use crate::util::sync::Mutex;
 
 /// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
-use parking_lot::Mutex;
 
 use super::command::Command;
 use crate::search::Controller;
+use crate::util::sync::Mutex;
 use crate::util::threads;
 
 /// Message to the engine thread.

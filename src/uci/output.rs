@@ -11,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
-use parking_lot::Mutex;
 
 use super::log;
+use crate::util::sync::Mutex;
 use crate::util::text::printable;
 use crate::util::threads;
 

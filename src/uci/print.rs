@@ -7,14 +7,13 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-
 use super::mailbox::{Mailbox, Message};
 use super::output::Output;
 use super::terminal::{self, Audience};
 use crate::board::{Move, Position};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::util::quantity::nodes_per_second;
+use crate::util::sync::Mutex;
 
 /// Inputs of the printer of one search.
 pub struct Setting {

@@ -8,7 +8,6 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
-use parking_lot::Mutex;
 
 use super::engine::Engine;
 use super::mailbox::{Mailbox, Message};
@@ -16,6 +15,7 @@ use super::output::Output;
 use super::reader::{Progress, Reader};
 use super::terminal::Audience;
 use crate::util::attention;
+use crate::util::sync::Mutex;
 
 /// The engine between two calls of the host.
 pub struct Session {

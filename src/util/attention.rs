@@ -6,8 +6,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
+use super::sync::Mutex;
 use super::threads;
 
 /// How the host passes input to a running search.

@@ -1,6 +1,9 @@
 //! Cache prefetch, on targets that support it.
 #![allow(unsafe_code)]
 
+/// Whether the target can prefetch. Where it cannot, the address need not be computed either.
+pub const EXISTS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
 /// Prefetches the cache line of `value`. Does nothing on targets without such an instruction.
 #[inline(always)]
 pub fn prefetch<T>(value: &T) {

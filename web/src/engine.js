@@ -152,14 +152,16 @@ export class Zoothera {
   /** Sends the settings, and waits until they are in effect. The page sees none of it. */
   handshake(settings) {
     return new Promise((resolve, reject) => {
+      let isRefused = false;
       this.hidden = (line) => {
         if (line === "readyok") {
           this.hidden = undefined;
           this.failStart = undefined;
           resolve();
-        } else if (/^info string (ERROR: )?EvalFile( not loaded|: .*(error|cannot|not ))/.test(line)) {
-          this.reasons = [...(this.reasons ?? []), line.replace(/^info string (ERROR: )?/, "")];
-          if (line.startsWith("info string EvalFile:")) reject(new Error(`the net cannot be used: ${this.reasons.join("; ")}`));
+        } else if (line.startsWith("info string ERROR: EvalFile")) {
+          isRefused = true;
+        } else if (isRefused && line.startsWith("info string EvalFile: ")) {
+          reject(new Error(`the net cannot be used: ${line.slice("info string EvalFile: ".length)}`));
         }
       };
       this.failStart = reject;

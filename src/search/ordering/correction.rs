@@ -12,7 +12,7 @@ use crate::board::{Color, Position};
 use crate::search::params;
 use crate::search::score::{Value, clamp_eval};
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
-use crate::util::prefetch::prefetch;
+use crate::util::prefetch::{EXISTS, prefetch};
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
@@ -92,6 +92,9 @@ impl Corrections {
     /// Prefetches the entries that [`Self::value`] reads.
     #[inline]
     pub fn prefetch(&self, keys: &Keys) {
+        if !EXISTS {
+            return;
+        }
         let entry = |table: &[i16], slot: u32| prefetch(&table[slot as usize]);
         entry(&self.pawn, keys.pawn);
         entry(&self.minor, keys.minor);

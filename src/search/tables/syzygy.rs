@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, bail};
-use parking_lot::Mutex;
 use shakmaty::Chess;
 use shakmaty_syzygy::{Metric, ProbeError, SyzygyError, Tablebase, Wdl};
 
 use crate::board::{Move, Position};
 use crate::search::options::SearchOptions;
 use crate::util::reason;
+use crate::util::sync::Mutex;
 
 /// Open tables.
 pub struct Syzygy {

@@ -12,7 +12,6 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
-use parking_lot::{Condvar, Mutex};
 
 use super::job::Job;
 use super::signals::Signals;
@@ -21,6 +20,7 @@ use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
 use crate::nnue::Network;
 use crate::search::score::{INFINITE, Value};
 use crate::search::tables::tt::TranspositionTable;
+use crate::util::sync::{Condvar, Mutex};
 use crate::util::{attention, memory, threads};
 
 /// A message to a thread.
@@ -59,11 +59,11 @@ impl Hub {
         let mut guard = self.state.searching.lock();
         let held = || infinite || self.signals.pondering.load(SeqCst);
         while !self.signals.stop.load(SeqCst) && held() {
-            self.state.changed.wait(&mut guard);
+            guard = self.state.changed.wait(guard);
         }
         if let Some(deadline) = not_before {
             while !self.signals.stop.load(SeqCst) && Instant::now() < deadline {
-                self.state.changed.wait_until(&mut guard, deadline);
+                guard = self.state.changed.wait_until(guard, deadline);
             }
         }
     }

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use anyhow::Result;
 use crossbeam::channel::unbounded;
-use parking_lot::Mutex;
 
 use super::actor::{Hub, Task, Thread, spawn};
 use super::job::Job;
@@ -24,6 +23,7 @@ use crate::search::tables::syzygy::{LoadedTables, Syzygy};
 use crate::search::tables::tt::{NoMemory, TranspositionTable};
 use crate::search::tables::tt_file::{self, SavedTable};
 use crate::util::attention;
+use crate::util::sync::Mutex;
 
 /// Size in MiB of the levels' transposition table, which is cleared before each move.
 const LEVEL_TABLE_MB: usize = 1;
@@ -139,7 +139,7 @@ impl ThreadPool {
     pub fn wait(&self) {
         let mut searching = self.hub.state.searching.lock();
         while *searching {
-            self.hub.state.changed.wait(&mut searching);
+            searching = self.hub.state.changed.wait(searching);
         }
     }
 

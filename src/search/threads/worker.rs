@@ -20,7 +20,7 @@ use crate::search::tree::evaluation::scaled;
 use crate::search::tree::lone_king;
 use crate::search::tree::stack::{BELOW_ROOT, FRAMES, Frame};
 use crate::search::tree::step::{Abort, Searched};
-use crate::util::attention;
+use crate::util::{attention, prefetch};
 
 /// Stack of a search thread, in bytes. The recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -187,7 +187,9 @@ impl Worker {
     /// Prefetches the table's cluster for the position after `m`. Called as soon as `m` is likely to be made.
     #[inline]
     pub fn prefetch(&self, m: Move) {
-        self.job.table.prefetch(tt::key_after(&self.position, m));
+        if prefetch::EXISTS {
+            self.job.table.prefetch(tt::key_after(&self.position, m));
+        }
     }
 
     #[inline]

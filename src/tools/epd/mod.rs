@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::open_tables;
@@ -20,6 +19,7 @@ use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;
 use crate::util::reason;
+use crate::util::sync::Mutex;
 use test_position::TestPosition;
 
 /// Options of a run of test suites.

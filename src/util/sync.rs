@@ -1,0 +1,72 @@
+//! A mutex without poisoning, and its condition variable. A panic in a search thread is caught and reported; what the
+//! thread had locked stays usable.
+//!
+//! Those of the standard library also work in WebAssembly with threads.
+
+use std::sync::PoisonError;
+use std::time::Instant;
+
+pub use std::sync::MutexGuard;
+
+/// A mutex without poisoning.
+#[derive(Default, Debug)]
+pub struct Mutex<T>(std::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// A mutex that protects `value`.
+    pub const fn new(value: T) -> Self {
+        Self(std::sync::Mutex::new(value))
+    }
+
+    /// Waits for the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A condition variable for [`Mutex`].
+#[derive(Default, Debug)]
+pub struct Condvar(std::sync::Condvar);
+
+impl Condvar {
+    /// A condition variable that nothing waits for.
+    pub const fn new() -> Self {
+        Self(std::sync::Condvar::new())
+    }
+
+    /// Wakes all threads that wait.
+    pub fn notify_all(&self) {
+        self.0.notify_all();
+    }
+
+    /// Unlocks, waits for a notification, and locks again. May also return without one.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Self::wait`], but at most until `deadline`.
+    pub fn wait_until<'a, T>(&self, guard: MutexGuard<'a, T>, deadline: Instant) -> MutexGuard<'a, T> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        self.0.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn mutex_stays_usable_after_a_panic() {
+        let shared = Arc::new(Mutex::new(1));
+        let other = shared.clone();
+        let panicked = std::thread::spawn(move || {
+            *other.lock() = 2;
+            let _guard = other.lock();
+            panic!("expected by this test");
+        });
+        assert!(panicked.join().is_err());
+        assert_eq!(*shared.lock(), 2);
+    }
+}

@@ -1,0 +1,90 @@
+// The package in Node. `make web` must have built it; ZOOTHERA_ENGINE names a native engine to compare with.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+
+import { expect, native, nativeBench } from "./expectations.mjs";
+import { scenarios } from "./scenarios.js";
+
+const folder = new URL("../../dist/web/", import.meta.url);
+const { Zoothera } = await import(new URL("index.js", folder));
+
+const MODES = {
+  "with threads": { features: { relaxedSimd: false } },
+  "with two threads": { features: { relaxedSimd: false, cores: 2 }, threads: 2 },
+  "without threads": { features: { threads: false, relaxedSimd: false } },
+};
+
+for (const [mode, options] of Object.entries(MODES)) {
+  for (const name of ["handshake", "stop", "ponder", "busy", "review", "wrongCommand", "net", "quit"]) {
+    test(`${name} ${mode}`, async () => {
+      const facts = await scenarios[name](Zoothera, options);
+      expect[name](facts);
+      if (name !== "quit") assert.equal(facts.threads, options.threads ?? 1);
+      if (facts.milliseconds) console.log(`# stop ${mode}: ${facts.milliseconds.toFixed(1)} ms`);
+    });
+  }
+}
+
+for (const mode of ["with threads", "without threads"]) {
+  test(`bench ${mode} searches as many nodes as the native engine`, { skip: native ? false : "SKIPPED: ZOOTHERA_ENGINE names no engine" }, async () => {
+    const { nodes, line } = await scenarios.bench(Zoothera, MODES[mode]);
+    console.log(`# ${mode}: ${line}`);
+    assert.equal(nodes, nativeBench());
+  });
+}
+
+test("review gives the JSON of the native engine", { skip: native ? false : "SKIPPED: ZOOTHERA_ENGINE names no engine" }, async () => {
+  const { stdout } = await scenarios.review(Zoothera, MODES["without threads"]);
+  const games = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n";
+  const own = spawnSync(native, ["review", "--nodes", "2000", "--json", "-"], { input: games, encoding: "utf8" });
+  assert.deepEqual(JSON.parse(stdout), JSON.parse(own.stdout));
+});
+
+test("worker.js alone speaks UCI", async () => {
+  const newWorker = (url, onMessage) => {
+    const worker = new Worker(url);
+    worker.on("message", onMessage);
+    return worker;
+  };
+  expect.worker(await scenarios.worker(Zoothera, { worker: new URL("worker.js", folder), newWorker }));
+});
+
+test("package loads by require and by import from an empty project", async () => {
+  const project = await mkdtemp(join(tmpdir(), "zoothera-"));
+  const modules = join(project, "node_modules");
+  spawnSync("mkdir", ["-p", modules]);
+  await symlink(fileURLToPath(folder), join(modules, "zoothera"));
+  const use = "Zoothera.create().then(async (e) => { e.send('go depth 3'); e.onLine = (l) => l.startsWith('bestmove') && (console.log(l), e.terminate()); })";
+  await writeFile(join(project, "a.cjs"), `const { Zoothera } = require("zoothera"); ${use};`);
+  await writeFile(join(project, "b.mjs"), `import { Zoothera } from "zoothera"; ${use};`);
+  for (const file of ["a.cjs", "b.mjs"]) {
+    const { stdout, stderr } = spawnSync(process.execPath, [join(project, file)], { encoding: "utf8", timeout: 60000 });
+    assert.match(stdout, /^bestmove /, stderr);
+  }
+  await rm(project, { recursive: true });
+});
+
+test("error of a file that is no module names the address and the content", async () => {
+  const page = "data:text/html,<!doctype html><title>Start page</title>";
+  const { message } = await scenarios.wrongModule(Zoothera, { ...MODES["without threads"], module: page });
+  assert.match(message, /text\/html/);
+  assert.match(message, /is not a WebAssembly module/);
+  assert.match(message, /<!doctype html>/);
+  const absent = new URL("absent.wasm", folder);
+  const missing = await scenarios.wrongModule(Zoothera, { module: absent });
+  assert.match(missing.message, /absent\.wasm/);
+});
+
+test("package's types name what the class has", () => {
+  const require = createRequire(import.meta.url);
+  const { Zoothera: Script } = require(fileURLToPath(new URL("index.cjs", folder)));
+  for (const name of ["create", "support"]) assert.equal(typeof Script[name], "function");
+  for (const name of ["send", "stop", "terminate", "run", "on", "off"]) assert.equal(typeof Script.prototype[name], "function");
+});
