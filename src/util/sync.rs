@@ -1,53 +1,97 @@
 //! A mutex without poisoning, and its condition variable. A panic in a search thread is caught and reported; what the
 //! thread had locked stays usable.
 //!
-//! Those of the standard library also work in WebAssembly with threads.
+//! `parking_lot` has both. On WebAssembly with threads it panics when a lock must be waited for, so those of the
+//! standard library are used there.
 
-use std::sync::PoisonError;
-use std::time::Instant;
+#[cfg(not(target_family = "wasm"))]
+pub use native::{Condvar, Mutex, MutexGuard};
+#[cfg(target_family = "wasm")]
+pub use wasm::{Condvar, Mutex, MutexGuard};
 
-pub use std::sync::MutexGuard;
+#[cfg(not(target_family = "wasm"))]
+mod native {
+    use std::time::Instant;
 
-/// A mutex without poisoning.
-#[derive(Default, Debug)]
-pub struct Mutex<T>(std::sync::Mutex<T>);
+    pub use parking_lot::{Mutex, MutexGuard};
 
-impl<T> Mutex<T> {
-    /// A mutex that protects `value`.
-    pub const fn new(value: T) -> Self {
-        Self(std::sync::Mutex::new(value))
-    }
+    /// A condition variable for [`Mutex`].
+    #[derive(Default, Debug)]
+    pub struct Condvar(parking_lot::Condvar);
 
-    /// Waits for the lock.
-    pub fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    impl Condvar {
+        /// A condition variable that nothing waits for.
+        pub const fn new() -> Self {
+            Self(parking_lot::Condvar::new())
+        }
+
+        /// Wakes all threads that wait.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+
+        /// Unlocks, waits for a notification, and locks again. May also return without one.
+        pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(&mut guard);
+            guard
+        }
+
+        /// As [`Self::wait`], but at most until `deadline`.
+        pub fn wait_until<'a, T>(&self, mut guard: MutexGuard<'a, T>, deadline: Instant) -> MutexGuard<'a, T> {
+            self.0.wait_until(&mut guard, deadline);
+            guard
+        }
     }
 }
 
-/// A condition variable for [`Mutex`].
-#[derive(Default, Debug)]
-pub struct Condvar(std::sync::Condvar);
+#[cfg(target_family = "wasm")]
+mod wasm {
+    use std::sync::PoisonError;
+    use std::time::Instant;
 
-impl Condvar {
-    /// A condition variable that nothing waits for.
-    pub const fn new() -> Self {
-        Self(std::sync::Condvar::new())
+    pub use std::sync::MutexGuard;
+
+    /// A mutex without poisoning.
+    #[derive(Default, Debug)]
+    pub struct Mutex<T>(std::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        /// A mutex that protects `value`.
+        pub const fn new(value: T) -> Self {
+            Self(std::sync::Mutex::new(value))
+        }
+
+        /// Waits for the lock.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
     }
 
-    /// Wakes all threads that wait.
-    pub fn notify_all(&self) {
-        self.0.notify_all();
-    }
+    /// A condition variable for [`Mutex`].
+    #[derive(Default, Debug)]
+    pub struct Condvar(std::sync::Condvar);
 
-    /// Unlocks, waits for a notification, and locks again. May also return without one.
-    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
-    }
+    impl Condvar {
+        /// A condition variable that nothing waits for.
+        pub const fn new() -> Self {
+            Self(std::sync::Condvar::new())
+        }
 
-    /// As [`Self::wait`], but at most until `deadline`.
-    pub fn wait_until<'a, T>(&self, guard: MutexGuard<'a, T>, deadline: Instant) -> MutexGuard<'a, T> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        self.0.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
+        /// Wakes all threads that wait.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+
+        /// Unlocks, waits for a notification, and locks again. May also return without one.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// As [`Self::wait`], but at most until `deadline`.
+        pub fn wait_until<'a, T>(&self, guard: MutexGuard<'a, T>, deadline: Instant) -> MutexGuard<'a, T> {
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.0.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
+        }
     }
 }
 
