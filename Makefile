@@ -27,7 +27,7 @@ define run-tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt dist web clean
+.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt dist check-dist web clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -71,8 +71,11 @@ bench: build ## Build, then search the bench positions
 sprt: ## Match against revision BASE; TC, NODES, BOOK, BOUNDS, GAMES, NET, RUNNER: see .ci/sprt
 	@.ci/sprt
 
-dist: ## Write the archives of a release to dist/; see .ci/dist
+dist: ## Write archives, packages and manifests of a release to dist/; BASE_URL, HOMEPAGE: see .ci/dist
 	@.ci/dist
+
+check-dist: ## Open, install and run what dist/ contains
+	@.ci/check-dist
 
 web: ## Write the package for browsers and Node to dist/web/ and an archive; see .ci/web
 	@.ci/web
