@@ -1,0 +1,343 @@
+// The page in a real Chromium. Usage: node --test page.mjs with CHROMIUM, PAGE (the page's folder) and ENGINE (the native
+// engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an address that serves the page.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { serve } from "./server.mjs";
+
+const { CHROMIUM, PAGE, ENGINE } = process.env;
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+const GAME = `[White "Anna"]
+[Black "Ben"]
+[Result "0-1"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bc4 Nd4 4. Nxe5 Qg5 5. Nxf7 Qxg2 6. Rf1 Qxe4+ 7. Be2 Nf3# 0-1
+`;
+const NODES = "20000";
+
+let browser, server, scratch;
+
+before(async () => {
+  scratch = mkdtempSync(join(tmpdir(), "zoothera-page-"));
+  server = PAGE.startsWith("http") ? { url: PAGE, close() {} } : await serve(PAGE);
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const native = (...args) => execFileSync(ENGINE, args, { encoding: "utf8", maxBuffer: 1 << 28 });
+
+/** Runs `body` on the page. No script may fail, and no request may go elsewhere. */
+async function onPage(options, body) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("pageerror", (error) => faults.push(error.stack ?? String(error)));
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("request", (request) => {
+    const isOwn = request.url().startsWith(server.url) || /^(blob|data):/.test(request.url());
+    if (!isOwn) faults.push(`request to ${request.url()}`);
+  });
+  try {
+    await page.goto(server.url);
+    await ready(page);
+    await body(page, context, faults);
+    assert.deepEqual(faults, []);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Waits until the engine has told its name, after the reload that isolates the page. */
+const ready = (page) => page.waitForFunction(() => document.getElementById("about")?.textContent.startsWith("Zoothera"), null, { timeout: 120000 });
+
+const text = (page, selector) => page.locator(selector).innerText();
+
+/** Waits until the game is over or the person is to move; says whether the game goes on. */
+async function turn(page) {
+  await page.waitForFunction(() => /Your move|–/.test(document.getElementById("status").textContent), null, { timeout: 60000 });
+  return (await text(page, "#status")).includes("Your move");
+}
+
+/** Types a legal move, chosen by a generator of random numbers. */
+async function typeRandomMove(page, random) {
+  const moves = await page.evaluate(async () => {
+    const { legalMoves, makeSan, positionOf } = await import("./rules.js");
+    const { treeOfPgn } = await import("./tree.js");
+    const list = [...document.querySelectorAll("#play-moves button")].map((button) => button.textContent);
+    const tree = treeOfPgn(`[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]\n\n${list.join(" ")} *`);
+    const { position } = tree.mainLine().at(-1);
+    return [...legalMoves(position)].map((move) => makeSan(position, move));
+  });
+  await page.fill("#move", moves[Math.floor(random() * moves.length)]);
+  await page.press("#move", "Enter");
+}
+
+/** The same numbers in each run. */
+function generator(seed) {
+  return () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 2 ** 32;
+  };
+}
+
+const setLevel = (page, level) => page.locator("#level").evaluate((slider, value) => {
+  slider.value = value;
+  slider.dispatchEvent(new Event("input"));
+}, level);
+
+const link = (page, selector) => page.evaluate(async (it) => (await fetch(document.querySelector(it).href)).text(), selector);
+
+/** Pastes a text outside of any field. */
+const paste = (page, pasted) => page.evaluate((it) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", it);
+  document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}, pasted);
+
+const reviewed = (page) => page.waitForSelector("#review-result:not([hidden])", { timeout: 120000 });
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+test("page is isolated by its service worker on a plain server", () => onPage({}, async (page) => {
+  assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+}));
+
+test("game against level 1200 is played to its end", () => onPage({}, async (page) => {
+  await setLevel(page, 1200);
+  await page.selectOption("#time", "");
+  await page.click("#start");
+  const random = generator(7);
+  let plies = 0;
+  while (await turn(page)) {
+    await typeRandomMove(page, random);
+    plies += 1;
+    assert.ok(plies < 400, "the game does not end");
+  }
+  const status = await text(page, "#status");
+  assert.match(status, /(1–0|0–1|½–½)$/);
+  const pgn = await page.evaluate(async () => {
+    let copied = "";
+    navigator.clipboard.writeText = async (it) => { copied = it; };
+    document.querySelector('#panel-play [data-do="copy"]').click();
+    return copied;
+  });
+  const file = join(scratch, "played.pgn");
+  writeFileSync(file, pgn);
+  const game = JSON.parse(native("review", file, "--nodes", "1", "--json"));
+  assert.equal(game.complete, true);
+  assert.equal(game.result, status.match(/\S+$/)[0].replace("½–½", "1/2-1/2").replace("–", "-"));
+  assert.match(pgn, /\[Black "Zoothera 1200"\]/);
+}));
+
+test("game has clock, take-back and clear refusals", () => onPage({}, async (page) => {
+  await page.selectOption("#time", "3+2");
+  await page.check('[name="colour"][value="black"]', { force: true });
+  await page.click("#start");
+  await turn(page);
+  assert.equal(await page.locator("#play-moves button").count(), 1, "the engine has White");
+  await page.fill("#move", "e9");
+  await page.press("#move", "Enter");
+  assert.match(await text(page, "#typed-error"), /e9.*not a legal move/);
+  const before = await text(page, "#player-bottom .clock");
+  await page.waitForFunction((was) => document.querySelector("#player-bottom .clock").textContent !== was, before);
+  await typeRandomMove(page, generator(1));
+  await turn(page);
+  assert.equal(await page.locator("#play-moves button").count(), 3);
+  await page.click('[data-do="takeback"]');
+  await turn(page);
+  assert.equal(await page.locator("#play-moves button").count(), 1);
+  await page.click('[data-do="resign"]');
+  assert.match(await text(page, "#status"), /You resigned\. 1–0/);
+}));
+
+test("moves are made by pointer, and a pawn asks for its promotion", () => onPage({}, async (page) => {
+  await page.click('nav [data-mode="analyse"]');
+  await page.click("#load summary");
+  await page.fill("#load-text", "8/P1k5/8/8/8/8/8/7K w - - 0 1");
+  await page.click('#load-form [type="submit"]');
+  const box = await page.locator("cg-board").boundingBox();
+  const square = (file, rank) => [box.x + (file + 0.5) * box.width / 8, box.y + (8.5 - rank) * box.height / 8];
+  await page.mouse.click(...square(0, 7));
+  await page.mouse.click(...square(0, 8));
+  await page.click('#promotion [value="knight"]');
+  assert.equal(await text(page, "#analyse-moves button"), "a8=N+");
+  await page.click("#load summary");
+  await page.fill("#load-text", "8/8/8/8/8/8/8/8 w - - 0 1");
+  await page.click('#load-form [type="submit"]');
+  assert.match(await text(page, "#load-error"), /not a legal position/);
+  await page.fill("#load-text", "1. e4 e5 2. Ke3");
+  await page.click('#load-form [type="submit"]');
+  assert.match(await text(page, "#load-error"), /Move 2\. Ke3 is not legal/);
+}));
+
+test("analysis shows lines, arrows, bar and graph", () => onPage({}, async (page) => {
+  await page.click('nav [data-mode="analyse"]');
+  await page.click("#load summary");
+  await page.fill("#load-text", GAME);
+  await page.click('#load-form [type="submit"]');
+  await page.click('[data-do="measure"]');
+  await page.waitForFunction(() => document.getElementById("depth").textContent.startsWith("Switch"), null, { timeout: 120000 });
+  assert.match(await page.getAttribute("#graph", "aria-label"), /15 of 15/);
+  await page.selectOption("#lines", "3");
+  await page.check("#analysing");
+  await page.waitForFunction(() => document.querySelectorAll("#best-lines button").length === 3, null, { timeout: 60000 });
+  assert.match(await text(page, "#best-lines li:first-child"), /^[+−]?\d\.\d\d\s+1\. /);
+  assert.ok(await page.locator(".cg-shapes line").count() >= 1, "no arrow");
+  assert.match(await page.getAttribute("#bar", "aria-valuetext"), /percent, score/);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await text(page, "#analyse-moves [aria-current]"), "e5");
+  await page.fill("#move", "d4");
+  await page.press("#move", "Enter");
+  assert.equal(await text(page, "#analyse-moves .variation [aria-current]"), "d4");
+}));
+
+test("stop ends an infinite search within 100 ms", () => onPage({}, async (page) => {
+  const times = await page.evaluate(async () => {
+    const { Session } = await import("./engine.js");
+    const { Tree } = await import("./tree.js");
+    const session = await Session.open({ threads: 1, hash: 16 });
+    const tree = new Tree();
+    const found = [];
+    for (let i = 0; i < 5; i += 1) {
+      let isSearching;
+      const begun = new Promise((resolve) => { isSearching = resolve; });
+      session.search(tree.root, tree.fen, "infinite", {}, (info) => info.depth > 6 && isSearching());
+      await begun;
+      const begin = performance.now();
+      await session.stop();
+      found.push(performance.now() - begin);
+    }
+    session.close();
+    return found;
+  });
+  console.log(`stop took ${times.map((ms) => ms.toFixed(0)).join(", ")} ms`);
+  // The best of five: other programs may have the processor at any one of them.
+  assert.ok(Math.min(...times) < 100, `${times}`);
+}));
+
+test("review of a pasted game equals the command line's", () => onPage({}, async (page) => {
+  await page.evaluate((nodes) => { document.getElementById("effort").value = nodes; }, NODES);
+  await paste(page, GAME);
+  await reviewed(page);
+  const file = join(scratch, "game.pgn");
+  writeFileSync(file, GAME);
+  const expected = native("review", file, "--nodes", NODES, "--detail", "full", "--json");
+  assert.deepEqual(JSON.parse(await link(page, "#save-json")), JSON.parse(expected));
+  assert.match(await link(page, "#save-pgn"), /5\. Nxf7\s+\$4/);
+  const frame = page.frameLocator("#review-frame");
+  assert.match(await frame.locator("h1").innerText(), /Anna.*Ben/);
+  await frame.locator('[data-go="next"]').first().click();
+  await frame.locator('.controls [data-go="retry"]').click();
+  assert.equal(await frame.locator(".retry").first().isVisible(), true, "try again");
+}));
+
+test("review names what is wrong with its input, and can be cancelled", () => onPage({}, async (page) => {
+  await page.click('nav [data-mode="review"]');
+  await page.fill("#pgn", "This is no game.");
+  await page.click('#review-form [type="submit"]');
+  await page.waitForSelector("#alert:not([hidden])", { timeout: 60000 });
+  assert.match(await text(page, "#alert"), /game/);
+  assert.equal(await page.inputValue("#pgn"), "This is no game.", "nothing is lost");
+  await page.fill("#pgn", GAME);
+  await page.selectOption("#effort", "250000");
+  await page.click('#review-form [type="submit"]');
+  await page.click('[data-do="cancel"]');
+  await page.waitForSelector("#review-form:not([hidden])");
+  assert.equal(await page.inputValue("#pgn"), GAME);
+}));
+
+test("network file replaces the built-in one and is kept", () => onPage({}, async (page) => {
+  const good = join(scratch, "material.nnue");
+  const bad = join(scratch, "bad.nnue");
+  native("net-material", good);
+  writeFileSync(bad, "no network");
+  await page.click("#open-settings");
+  await page.setInputFiles("#net", good);
+  await page.waitForFunction(() => document.getElementById("net-name").textContent === "material.nnue", null, { timeout: 60000 });
+  await page.setInputFiles("#net", bad);
+  await page.waitForFunction(() => document.getElementById("settings-error").textContent !== "", null, { timeout: 60000 });
+  assert.equal(await text(page, "#net-name"), "material.nnue");
+  await page.reload();
+  await ready(page);
+  await page.click("#open-settings");
+  assert.equal(await text(page, "#net-name"), "material.nnue");
+  await page.click('#settings [value="close"]');
+  await page.evaluate((nodes) => { document.getElementById("effort").value = nodes; }, NODES);
+  await paste(page, GAME);
+  await reviewed(page);
+  const file = join(scratch, "net.pgn");
+  writeFileSync(file, GAME);
+  const expected = native("review", file, "--nodes", NODES, "--detail", "full", "--json", "--net", good);
+  assert.deepEqual(JSON.parse(await link(page, "#save-json")), JSON.parse(expected));
+}));
+
+test("settings are kept", () => onPage({}, async (page) => {
+  await setLevel(page, 1700);
+  await page.selectOption("#time", "5+3");
+  await page.click("#start");
+  await page.click('[data-do="resign"]');
+  await page.reload();
+  await ready(page);
+  assert.deepEqual([await page.inputValue("#level"), await page.inputValue("#time")], ["1700", "5+3"]);
+}));
+
+test("page works without a network", () => onPage({}, async (page, context, faults) => {
+  await context.setOffline(true);
+  await page.reload();
+  await ready(page);
+  await page.selectOption("#time", "");
+  await page.click("#start");
+  await page.fill("#move", "e4");
+  await page.press("#move", "Enter");
+  await turn(page);
+  assert.equal(await page.locator("#play-moves button").count(), 2);
+  // The browser may report its own look for a newer service worker.
+  faults.splice(0, faults.length, ...faults.filter((fault) => !fault.includes("ERR_INTERNET_DISCONNECTED")));
+}));
+
+for (const [name, options] of [["wide", {}], ["dark", { colorScheme: "dark" }], ["phone", PHONE]]) {
+  test(`page has no finding of axe and no horizontal scroll: ${name}`, () => onPage(options, async (page) => {
+    const check = async (where) => {
+      await page.evaluate(AXE);
+      const found = await page.evaluate(async () => (await axe.run(document, { iframes: false })).violations
+        .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`));
+      assert.deepEqual(found, [], where);
+      assert.ok(await overflow(page) <= 0, `horizontal scroll: ${where}`);
+    };
+    await check("setup");
+    await page.click("#start");
+    await turn(page);
+    await typeRandomMove(page, generator(3));
+    await check("game");
+    await page.click('[data-do="resign"]');
+    await check("end of the game");
+    await page.click('#panel-play [data-do="analyse"]');
+    await page.click('[data-do="last"]');
+    await page.check("#analysing");
+    await page.waitForSelector("#best-lines button", { timeout: 60000 });
+    await page.click("#load summary");
+    await check("analysis");
+    await page.click("#open-settings");
+    await check("settings");
+    await page.keyboard.press("Escape");
+    await page.click('nav [data-mode="review"]');
+    await check("review");
+    await page.fill("#pgn", GAME);
+    await page.selectOption("#effort", "20000");
+    await page.click('#review-form [type="submit"]');
+    await reviewed(page);
+    await check("result of the review");
+  }));
+}

@@ -1,0 +1,196 @@
+// The page: its three parts, the settings, the keyboard, and the engine that the parts share.
+
+import { Analyse } from "./analyse.js";
+import { Board } from "./board.js";
+import { Session } from "./engine.js";
+import { Play } from "./play.js";
+import { Review } from "./review.js";
+import { moveOfText } from "./rules.js";
+import { Settings, mostThreads } from "./settings.js";
+import { treeOfPgn } from "./tree.js";
+import { startWorker } from "./offline.js";
+
+const $ = (id) => document.getElementById(id);
+
+class App {
+  constructor(settings) {
+    this.settings = settings;
+    this.opened = null;
+    this.board = new Board((move) => this.mode.move(move));
+    this.modes = { play: new Play(this), analyse: new Analyse(this), review: new Review(this) };
+  }
+
+  get hasSession() { return this.opened !== null; }
+
+  /** The engine, which is started when it is first needed. */
+  session() {
+    if (this.opened) return this.opened;
+    const { settings } = this;
+    const setup = { threads: settings.threads, hash: settings.get("hash") };
+    if (settings.netBytes) setup.net = settings.netBytes;
+    const opened = stored.then(() => Session.open(setup));
+    this.opened = opened;
+    const forget = () => { if (this.opened === opened) this.opened = null; };
+    opened.then((session) => {
+      $("about").textContent = session.name;
+      session.onEnd = forget;
+    }, forget);
+    return opened;
+  }
+
+  /** Starts the engine anew, after its settings changed. */
+  async restart() {
+    const old = this.opened;
+    this.opened = null;
+    if (old) (await old.catch(() => null))?.close();
+    this.mode.restarted?.();
+  }
+
+  /** Stops a search that nobody looks at. */
+  async pause() { if (this.opened) await (await this.opened).stop(); }
+
+  say(text) { $("live").textContent = text; }
+
+  /** Shows an error, or with an empty text removes it. */
+  alert(error) {
+    const text = error?.message ?? String(error);
+    $("alert").textContent = text;
+    $("alert").hidden = text === "";
+  }
+
+  async copy(text, done) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.say(done);
+    } catch {
+      this.alert("The browser does not allow copying.");
+    }
+  }
+
+  review(pgn) {
+    location.hash = "#review";
+    this.enter("review");
+    this.modes.review.load(pgn);
+  }
+
+  analyse(pgn) {
+    location.hash = "#analyse";
+    this.enter("analyse");
+    this.modes.analyse.load(treeOfPgn(pgn));
+  }
+
+  enter(name) {
+    if (this.mode === this.modes[name]) return;
+    this.alert("");
+    $("move").value = $("typed-error").textContent = "";
+    this.mode?.leave();
+    this.mode = this.modes[name];
+    document.body.dataset.mode = name;
+    document.querySelectorAll("nav a").forEach((link) => {
+      if (link.dataset.mode === name) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    });
+    for (const mode of Object.keys(this.modes)) $(`panel-${mode}`).hidden = mode !== name;
+    $("table").hidden = name === "review";
+    this.mode.enter();
+  }
+}
+
+/** Fulfilled when the service worker, if there is one, stores what the engine loads. */
+const stored = startWorker();
+const settings = new Settings();
+await settings.restoreNet();
+const app = new App(settings);
+app.board.coordinates(settings.get("coordinates"));
+
+const route = () => app.enter(["play", "analyse", "review"].find((name) => location.hash.startsWith(`#${name}`)) ?? "play");
+addEventListener("hashchange", route);
+route();
+
+$("typed").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = $("move").value;
+  const move = moveOfText(app.board.position, text);
+  const isTurn = !app.mode.state || app.mode.mayMove;
+  $("typed-error").textContent = !text.trim() ? "" : !isTurn ? "It is not your turn." : move ? "" : `“${text}” is not a legal move here.`;
+  if (!move || !isTurn) return;
+  $("move").value = "";
+  app.mode.move(move);
+});
+
+const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip" };
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+  const where = KEYS[event.key];
+  if (!where) return;
+  event.preventDefault();
+  app.mode.go(where);
+});
+
+// A game that is dropped or pasted anywhere is reviewed.
+const isField = (target) => target.closest?.("input, textarea");
+document.addEventListener("paste", (event) => {
+  const text = event.clipboardData.getData("text");
+  if (isField(event.target) || !/\b1\.\s*\S/.test(text)) return;
+  event.preventDefault();
+  app.review(text);
+});
+document.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
+document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
+document.addEventListener("drop", async (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  const [file] = event.dataTransfer.files;
+  const text = file ? await file.text() : event.dataTransfer.getData("text");
+  if (text.trim()) app.review(text);
+});
+
+const showSettings = () => {
+  const most = mostThreads();
+  $("threads").max = most;
+  $("threads").value = settings.threads;
+  $("threads").disabled = most === 1;
+  $("threads-hint").textContent = most > 1 ? `This device has ${most}.`
+    : "This page has one thread. More need a server that isolates it, or the page's own service worker: reload once.";
+  $("hash").value = settings.get("hash");
+  $("coordinates").checked = settings.get("coordinates");
+  $("net-name").textContent = settings.netName || "The built-in network is used.";
+  $("net-default").hidden = !settings.netName;
+};
+$("open-settings").addEventListener("click", () => { showSettings(); $("settings").showModal(); });
+$("settings").addEventListener("click", (event) => { if (event.target === $("settings")) $("settings").close(); });
+$("coordinates").addEventListener("change", ({ target }) => {
+  settings.put({ coordinates: target.checked });
+  app.board.coordinates(target.checked);
+});
+for (const id of ["threads", "hash"]) {
+  $(id).addEventListener("change", ({ target }) => {
+    const value = Math.min(Math.max(Math.round(target.valueAsNumber) || 1, 1), Number(target.max));
+    target.value = value;
+    settings.put({ [id]: value });
+    app.restart();
+  });
+}
+const useNet = async (name, bytes) => {
+  const [oldName, oldBytes] = [settings.netName, settings.netBytes];
+  $("settings-error").textContent = "";
+  await settings.putNet(name, bytes);
+  await app.restart();
+  try {
+    await app.session();
+  } catch (error) {
+    $("settings-error").textContent = error.message;
+    await settings.putNet(oldName, oldBytes);
+    await app.restart();
+  }
+  showSettings();
+};
+$("net").addEventListener("change", async ({ target }) => {
+  const [file] = target.files;
+  if (file) await useNet(file.name, new Uint8Array(await file.arrayBuffer()));
+  target.value = "";
+});
+$("net-default").addEventListener("click", () => useNet("", null));
+
+// The engine starts at once: the first move is then fast, and its files are stored for the time without a network.
+app.session().catch((error) => app.alert(error));

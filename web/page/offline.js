@@ -1,0 +1,29 @@
+// Starts the service worker: with it the page works offline, and it has threads on any server.
+
+/** Milliseconds after which the page begins without the worker. */
+const PATIENCE = 5000;
+
+/** Fulfilled when the worker answers the page's requests, or at once without one. Reloads the page once if the worker can
+ * isolate it, unless somebody has begun something. */
+export async function startWorker() {
+  if (!("serviceWorker" in navigator) || !isSecureContext) return;
+  let isUsed = false;
+  for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { isUsed = true; }, { once: true, capture: true });
+  try {
+    await navigator.serviceWorker.register("sw.js");
+    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE));
+    await Promise.race([controlled(), late]);
+    if (!navigator.serviceWorker.controller) return;
+    if (crossOriginIsolated || isUsed || sessionStorage.getItem("isolated")) return;
+    sessionStorage.setItem("isolated", "tried");
+    location.reload();
+    await new Promise(() => {});
+  } catch (error) {
+    console.warn(`The page is not available offline: ${error.message}`);
+  }
+}
+
+const controlled = () => new Promise((resolve) => {
+  if (navigator.serviceWorker.controller) resolve();
+  else navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true });
+});

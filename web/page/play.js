@@ -1,0 +1,243 @@
+// A game against a level.
+
+import { Clock } from "./clock.js";
+import { showMoves } from "./moves.js";
+import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from "./rules.js";
+import { Tree } from "./tree.js";
+
+const $ = (id) => document.getElementById(id);
+/** Milliseconds that a reply takes at least: an instant reply is easily overlooked. */
+const SHORTEST = 350;
+/** The last step of the slider is full strength. */
+const FULL = 3300;
+const PLACES = [[900, "A beginner's first games"], [1300, "A casual player"], [1700, "A club player"], [2100, "A strong club player"],
+  [2500, "A master's engine"], [3299, "Stronger than people"]];
+
+const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
+const levelHint = (level) => PLACES.find(([end]) => level <= end)?.[1] ?? "All that this device can do";
+const opposite = (side) => (side === "white" ? "black" : "white");
+
+export class Play {
+  constructor(app) {
+    this.app = app;
+    this.tree = new Tree();
+    this.node = this.tree.root;
+    this.side = "white";
+    this.state = "setup";
+    this.clock = new Clock("", () => {});
+    const { settings } = app;
+    $("level").value = settings.get("level");
+    $("time").value = settings.get("time");
+    document.querySelector(`[name="colour"][value="${settings.get("colour")}"]`).checked = true;
+    $("level").addEventListener("input", () => this.showLevel());
+    $("setup").addEventListener("submit", (event) => { event.preventDefault(); this.start(); });
+    $("panel-play").addEventListener("click", ({ target }) => this.act(target.closest("[data-do]")?.dataset.do));
+    this.showLevel();
+    setInterval(() => this.showClocks(), 100);
+  }
+
+  get level() { return Number($("level").value); }
+  get flipped() { return this.side === "black" ? !this.turned : Boolean(this.turned); }
+  get mayMove() { return this.state === "playing" && this.node.position.turn === this.side; }
+
+  showLevel() {
+    $("level-text").textContent = levelText(this.level);
+    $("level").setAttribute("aria-valuetext", levelText(this.level));
+    $("level-hint").textContent = levelHint(this.level);
+  }
+
+  act(what) {
+    const acts = { takeback: () => this.takeBack(), flip: () => { this.turned = !this.turned; this.show(); },
+      resign: () => this.resign(), again: () => this.setup(), review: () => this.app.review(this.pgn()),
+      analyse: () => this.app.analyse(this.pgn()), copy: () => this.app.copy(this.pgn(), "The game was copied.") };
+    acts[what]?.();
+  }
+
+  setup() {
+    this.viewed = null;
+    this.state = "setup";
+    this.tree = new Tree();
+    this.node = this.tree.root;
+    this.clock.stop();
+    this.clock = new Clock("", () => {});
+    this.show();
+    $("start").focus();
+  }
+
+  async start() {
+    this.viewed = null;
+    const colour = document.querySelector('[name="colour"]:checked').value;
+    this.app.settings.put({ level: this.level, time: $("time").value, colour });
+    this.side = colour === "random" ? (Math.random() < 0.5 ? "white" : "black") : colour;
+    this.turned = false;
+    this.playing = this.level;
+    this.tree = new Tree();
+    this.node = this.tree.root;
+    this.keys = [repetitionKey(this.node.position)];
+    this.state = "playing";
+    this.result = "*";
+    this.clock = new Clock($("time").value, (side) => this.flag(side));
+    this.show();
+    $("move").focus({ preventScroll: true });
+    try {
+      const session = await this.app.session();
+      await session.newGame();
+    } catch (error) {
+      this.setup();
+      return this.app.alert(error);
+    }
+    this.next();
+  }
+
+  /** Lets the side to move think, or ends the game. */
+  next() {
+    const over = outcome(this.node.position, this.keys);
+    if (over) return this.end(...over);
+    this.clock.start(this.node.position.turn);
+    this.show();
+    if (!this.mayMove) this.reply();
+  }
+
+  async reply() {
+    const node = this.node;
+    const begin = performance.now();
+    try {
+      const session = await this.app.session();
+      const isFull = this.playing >= FULL;
+      const options = { UCI_AnalyseMode: false, UCI_LimitStrength: !isFull, MultiPV: 1 };
+      if (!isFull) options.UCI_Elo = this.playing;
+      const limits = this.clock.isOn ? this.clock.limits() : "movetime 2000";
+      const best = await session.search(node, INITIAL_FEN, limits, options);
+      if (!best || this.state !== "playing" || this.node !== node) return;
+      await new Promise((resolve) => setTimeout(resolve, begin + SHORTEST - performance.now()));
+      if (this.state !== "playing" || this.node !== node) return;
+      const move = moveOfUci(node.position, best);
+      this.clock.press();
+      this.append(move);
+      this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
+      this.next();
+    } catch (error) {
+      this.end("*", "The engine stopped: the game cannot go on.");
+      this.app.alert(error);
+    }
+  }
+
+  append(move) {
+    this.node = this.tree.play(this.node, move);
+    this.viewed = null;
+    this.keys.push(repetitionKey(this.node.position));
+  }
+
+  /** A legal move of the person at the board. */
+  move(move) {
+    if (!this.mayMove) return;
+    this.clock.press();
+    this.append(move);
+    this.next();
+  }
+
+  /** Takes back the last move of the person and the reply. */
+  async takeBack() {
+    if (this.state !== "playing") return;
+    let node = this.node.position.turn === this.side ? this.node.parent?.parent : this.node.parent;
+    if (!node) return;
+    this.node = node;
+    this.viewed = null;
+    this.tree.cut(node);
+    this.keys.length = node.ply + 1;
+    this.app.say("The last move was taken back.");
+    this.show();
+    await (await this.app.session()).stop();
+    if (this.node !== node) return;
+    this.clock.start(node.position.turn);
+    this.show();
+  }
+
+  resign() {
+    if (this.state !== "playing") return;
+    this.end(this.side === "white" ? "0-1" : "1-0", "You resigned.");
+  }
+
+  flag(side) {
+    const canMate = !this.node.position.hasInsufficientMaterial(opposite(side));
+    const name = side === this.side ? "Your" : "Zoothera's";
+    if (!canMate) this.end("1/2-1/2", `${name} time is over, but there is nothing to mate with: a draw.`);
+    else this.end(side === "white" ? "0-1" : "1-0", `${name} time is over.`);
+  }
+
+  async end(result, reason) {
+    this.clock.stop();
+    this.state = "over";
+    this.result = result;
+    this.reason = reason;
+    this.show();
+    await (await this.app.session()).stop();
+  }
+
+  pgn() {
+    const engine = `Zoothera ${levelText(this.playing)}`;
+    const names = this.side === "white" ? ["You", engine] : [engine, "You"];
+    const date = new Date().toISOString().slice(0, 10).replaceAll("-", ".");
+    return this.tree.pgn(new Map([["Event", "Game on this device"], ["Date", date], ["White", names[0]], ["Black", names[1]],
+      ["Result", this.result]]));
+  }
+
+  /** Looks at an earlier position; the game goes on at its last one. */
+  go(where) {
+    if (where === "flip") return this.act("flip");
+    const at = this.viewed ?? this.node;
+    this.look({ first: this.tree.root, back: at.parent, on: at.children[0], last: this.node }[where] ?? at);
+  }
+
+  look(node) {
+    this.viewed = node === this.node ? null : node;
+    this.show();
+  }
+
+  showClocks() {
+    for (const [place, side] of [["top", this.flipped ? "white" : "black"], ["bottom", this.flipped ? "black" : "white"]]) {
+      const clock = document.querySelector(`#player-${place} .clock`);
+      if (this.app.mode !== this) continue;
+      clock.hidden = !this.clock.isOn;
+      const text = this.clock.isOn ? this.clock.text(side) : "";
+      if (clock.textContent !== text) clock.textContent = text;
+      clock.classList.toggle("running", this.clock.running === side);
+      clock.classList.toggle("short", this.clock.isOn && this.clock.of(side) < 20000);
+    }
+  }
+
+  statusText() {
+    if (this.state === "over") return `${this.reason} ${this.result === "*" ? "" : this.result.replace("1/2-1/2", "½–½").replace("-", "–")}`;
+    return this.mayMove ? (this.node.position.isCheck() ? "Check. Your move." : "Your move.") : "Zoothera is thinking…";
+  }
+
+  show() {
+    if (this.app.mode !== this) return;
+    const isSetup = this.state === "setup";
+    if (isSetup) this.side = document.querySelector('[name="colour"]:checked').value === "black" ? "black" : "white";
+    $("setup").hidden = !isSetup;
+    $("playing").hidden = isSetup;
+    $("play-buttons").hidden = this.state !== "playing";
+    $("over-buttons").hidden = this.state !== "over";
+    $("typed").hidden = this.state !== "playing";
+    const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
+    const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
+    ["top", "bottom"].forEach((place, i) => { document.querySelector(`#player-${place} .name`).textContent = names[i]; });
+    const status = this.statusText();
+    if ($("status").textContent !== status) $("status").textContent = status;
+    $("status").classList.toggle("over", this.state === "over");
+    document.querySelector('[data-do="takeback"]').disabled = this.node.ply < (this.side === "white" ? 1 : 2);
+    const node = this.viewed ?? this.node;
+    showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen));
+    this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped });
+    this.showClocks();
+  }
+
+  /** An analysis in between may have taken the engine away. */
+  enter() {
+    this.show();
+    if (this.state === "playing" && !this.mayMove) this.reply();
+  }
+
+  leave() {}
+}

@@ -1,0 +1,48 @@
+// Service worker: answers from its cache, so that the page works offline, and adds the two headers that give a page threads
+// (cross-origin isolation), so that any server of static files will do.
+
+// The build replaces the next two lines: version of the files, and the files that are stored at once.
+const VERSION = "development";
+const FILES = ["./"];
+
+const CACHE = `zoothera-page-${VERSION}`;
+
+addEventListener("install", (event) => {
+  event.waitUntil((async () => {
+    const cache = await caches.open(CACHE);
+    await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
+    await skipWaiting();
+  })());
+});
+
+addEventListener("activate", (event) => {
+  event.waitUntil((async () => {
+    const old = (await caches.keys()).filter((name) => name.startsWith("zoothera-page-") && name !== CACHE);
+    await Promise.all(old.map((name) => caches.delete(name)));
+    await clients.claim();
+  })());
+});
+
+const isolated = (response) => {
+  if (response.status === 0) return response;
+  const headers = new Headers(response.headers);
+  headers.set("Cross-Origin-Opener-Policy", "same-origin");
+  headers.set("Cross-Origin-Embedder-Policy", "require-corp");
+  headers.set("Cross-Origin-Resource-Policy", "same-origin");
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+};
+
+/** The stored file, or the server's, which is then stored: a module that only some browsers need comes in this way. */
+async function answer(request) {
+  const cache = await caches.open(CACHE);
+  const stored = await cache.match(request, { ignoreSearch: true });
+  if (stored) return isolated(stored);
+  const response = await fetch(request);
+  if (response.status === 200) await cache.put(request, response.clone());
+  return isolated(response);
+}
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method === "GET" && new URL(request.url).origin === location.origin) event.respondWith(answer(request));
+});
