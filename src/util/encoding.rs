@@ -124,17 +124,50 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Converts UTF-16 input to UTF-8, and passes other input through.
+/// First bytes of files that are not text, with their names.
+// CITE: the signatures of RFC 1952 (gzip), RFC 8878 (zstd), APPNOTE.TXT of ZIP, and of the bzip2, xz, LZ4 and 7z formats.
+const COMPRESSED: [(&[u8], &str); 7] = [
+    (&[0x1f, 0x8b], "gzip"),
+    (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+    (b"PK\x03\x04", "zip"),
+    (b"BZh", "bzip2"),
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
+    (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
+    (&[b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c], "7z"),
+];
+
+/// Reason why a file with these first bytes cannot be read as text.
+fn refusal(head: &[u8]) -> Option<String> {
+    if let Some((_, name)) = COMPRESSED.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(format!("the file is compressed ({name}): decompress it first"));
+    }
+    let utf_32 = head.starts_with(&[0xff, 0xfe, 0, 0]) || head.starts_with(&[0, 0, 0xfe, 0xff]);
+    utf_32.then(|| "the encoding is UTF-32: save the file as UTF-8".to_owned())
+}
+
+/// Input that cannot be read, with the reason.
+struct Refused(String);
+
+impl Read for Refused {
+    fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
+        Err(invalid(&self.0))
+    }
+}
+
+/// Converts UTF-16 input to UTF-8, refuses compressed input, and passes other input through.
 fn utf8_of<'a>(mut input: impl Read + 'a) -> Box<dyn BufRead + 'a> {
     let mut head = Vec::new();
     // Ignores an error here, because the next read returns it again.
-    let _ = input.by_ref().take(2).read_to_end(&mut head);
+    let _ = input.by_ref().take(6).read_to_end(&mut head);
+    if let Some(why) = refusal(&head) {
+        return Box::new(BufReader::new(Refused(why)));
+    }
     // Detects UTF-16 by the byte order mark, or by an ASCII character at the start.
     let little_endian = match head[..] {
-        [0xff, 0xfe] => Some(true),
-        [0xfe, 0xff] => Some(false),
-        [ascii, 0] if ascii != 0 => Some(true),
-        [0, ascii] if ascii != 0 => Some(false),
+        [0xff, 0xfe, ..] => Some(true),
+        [0xfe, 0xff, ..] => Some(false),
+        [ascii, 0, ..] if ascii != 0 => Some(true),
+        [0, ascii, ..] if ascii != 0 => Some(false),
         _ => None,
     };
     let input = Cursor::new(head).chain(input);
@@ -232,6 +265,21 @@ mod tests {
         }
         let odd = [&utf16("\u{feff}ab", true)[..], &[0x41]].concat();
         assert_eq!(lines(&odd), ["abA"]);
+    }
+
+    #[test]
+    fn reader_rejects_compressed_file_and_utf_32() {
+        let utf_32 = "\u{feff}ab".chars().flat_map(|c| u32::from(c).to_le_bytes());
+        let refused = [
+            (b"\x1f\x8b\x08\0data".to_vec(), "compressed (gzip): decompress it first"),
+            (b"PK\x03\x04data".to_vec(), "compressed (zip)"),
+            (utf_32.collect(), "UTF-32"),
+        ];
+        for (bytes, part) in refused {
+            let error = Lines::new(&bytes[..]).next_line().expect_err("not a text").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        assert_eq!(lines(b"BZ"), ["BZ"]);
     }
 
     #[test]
