@@ -40,8 +40,12 @@ impl EpdRecord {
 
     /// The operands of the first operation with this opcode.
     pub fn operands(&self, opcode: &str) -> Option<&[String]> {
-        let found = self.operations.iter().find(|(name, _)| name == opcode);
-        found.map(|(_, operands)| operands.as_slice())
+        self.all(opcode).next()
+    }
+
+    /// The operands of each operation with this opcode.
+    pub fn all(&self, opcode: &str) -> impl Iterator<Item = &[String]> {
+        self.operations.iter().filter(move |(name, _)| name == opcode).map(|(_, operands)| operands.as_slice())
     }
 
     /// The first operand of an operation.
@@ -53,7 +57,7 @@ impl EpdRecord {
 /// Whether a line of a file has no record: it is empty or a comment.
 pub fn is_blank(line: &str) -> bool {
     let line = line.trim();
-    line.is_empty() || line.starts_with('#')
+    line.is_empty() || line.starts_with(['#', '%', ';'])
 }
 
 /// The first `count` words, and the rest. A semicolon ends a word and is not consumed.
@@ -94,14 +98,29 @@ fn take_counters(text: &str) -> (Option<[u32; 2]>, &str) {
     }
 }
 
+/// Opcodes that cannot be moves. One of them ends the moves of `bm` or `am` where the semicolon is missing.
+const OPCODES: [&str; 18] = [
+    "acd", "acn", "acs", "am", "bm", "c0", "ce", "dm", "eco", "fmvn", "hmvc", "id", "nic", "pm", "pv", "rc", "sm",
+    "tcgs",
+];
+
+/// Whether `word` begins an operation although no semicolon ends the moves before it.
+fn is_unseparated_opcode(words: &[String], word: &str) -> bool {
+    words.len() > 1 && matches!(words[0].as_str(), "bm" | "am") && OPCODES.contains(&word)
+}
+
 /// Splits the text at semicolons outside quotation marks, and each part at white space.
 fn parse_operations(text: &str) -> Vec<(String, Vec<String>)> {
     let mut operations = Vec::new();
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
     let mut quoted = false;
-    for c in text.chars().chain([';']) {
+    let mut chars = text.chars().chain([';']).peekable();
+    while let Some(c) = chars.next() {
         match c {
+            '\\' if quoted && matches!(chars.peek(), Some('"' | '\\')) => {
+                word.get_or_insert_default().extend(chars.next());
+            }
             '"' => {
                 quoted = !quoted;
                 word.get_or_insert_default();
@@ -112,7 +131,13 @@ fn parse_operations(text: &str) -> Vec<(String, Vec<String>)> {
                 let mut parts = std::mem::take(&mut words).into_iter();
                 operations.extend(parts.next().map(|opcode| (opcode, parts.collect())));
             }
-            c if c.is_whitespace() => words.extend(word.take()),
+            c if c.is_whitespace() => {
+                if word.as_deref().is_some_and(|word| is_unseparated_opcode(&words, word)) {
+                    let mut parts = std::mem::take(&mut words).into_iter();
+                    operations.extend(parts.next().map(|opcode| (opcode, parts.collect())));
+                }
+                words.extend(word.take());
+            }
             c => word.get_or_insert_default().push(c),
         }
     }
@@ -134,6 +159,19 @@ mod tests {
         assert_eq!(record.text("id"), Some("a; b"));
         assert_eq!(record.text("c0"), Some("f5=10, Be5+=2"));
         assert_eq!(record.text("am"), None);
+    }
+
+    #[test]
+    fn parser_reads_escaped_quotation_marks() {
+        let record = EpdRecord::parse(&format!(r#"{POSITION} id "a \"b\" \\"; bm Ke2;"#)).expect("a record");
+        assert_eq!((record.text("id"), record.text("bm")), (Some(r#"a "b" \"#), Some("Ke2")));
+    }
+
+    #[test]
+    fn parser_ends_moves_at_an_opcode_without_a_semicolon() {
+        let record = EpdRecord::parse(&format!("{POSITION} bm Ke2 Kd2 am Kf2 id \"bm x\";")).expect("a record");
+        assert_eq!(record.operands("bm").map(<[_]>::len), Some(2));
+        assert_eq!((record.text("am"), record.text("id")), (Some("Kf2"), Some("bm x")));
     }
 
     #[test]

@@ -36,8 +36,9 @@ impl TestPosition {
         let best = named_moves(&position, &record, "bm", &mut warnings);
         let avoid = named_moves(&position, &record, "am", &mut warnings);
         let mate = record
-            .operands("bm")
-            .and_then(|operands| operands.iter().find_map(|text| parse_mate(text)))
+            .all("bm")
+            .flatten()
+            .find_map(|text| parse_mate(text))
             .or_else(|| record.text("dm")?.parse().ok().filter(|moves| *moves > 0));
         let points = scored_moves(&position, record.text("c0").unwrap_or(""), &mut warnings);
         if best.is_empty() && mate.is_none() && avoid.is_empty() && points.is_empty() {
@@ -94,14 +95,16 @@ impl TestPosition {
 
 /// Parses the moves of `bm` or `am`; skips move numbers and mate distances.
 fn named_moves(position: &Position, record: &EpdRecord, opcode: &str, warnings: &mut Vec<String>) -> Vec<Move> {
-    let operands = record.operands(opcode).unwrap_or_default();
-    let is_move = |text: &&String| !without_number(text).is_empty() && parse_mate(text).is_none();
+    let is_move = |text: &&String| {
+        let word = without_number(text).trim_start_matches(',');
+        !word.is_empty() && parse_mate(text).is_none()
+    };
     let parse = |text: &String| {
         let parsed = position.parse_move(text);
         let warn = |error: anyhow::Error| warnings.push(format!("{opcode} {}: {error:#}", excerpt(text)));
         parsed.map_err(warn).ok()
     };
-    operands.iter().filter(is_move).filter_map(parse).collect()
+    record.all(opcode).flatten().filter(is_move).filter_map(parse).collect()
 }
 
 /// Parses a mate distance in moves: `#5`, or `#-6` if the side to move is mated.
