@@ -55,6 +55,7 @@ pub fn without_number(word: &str) -> &str {
 /// Fails if the word is not a move, or does not match exactly one legal move.
 pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
     let proper = Spelling::parse(word);
+    check_pawn_letter(chess, word, proper)?;
     match proper {
         Some(Spelling::Null) => return Err(MoveError::Null(excerpt(word))),
         Some(spelling) => match matches(chess, spelling)[..] {
@@ -79,6 +80,18 @@ pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
         [] if let Some(meant) = meant => Err(MoveError::Illegal(excerpt(word), why_illegal(chess, meant))),
         [] => Err(MoveError::Unreadable(excerpt(word))),
         ref several => Err(ambiguous(chess, word, several)),
+    }
+}
+
+/// Fails if a word begins with the letter P and could be the move of a knight, whose letter it is in Dutch.
+fn check_pawn_letter(chess: &Chess, word: &str, spelling: Option<Spelling>) -> Result<(), MoveError> {
+    let Some(Spelling::Piece(pawn)) = spelling.filter(|_| word.starts_with('P')) else {
+        return Ok(());
+    };
+    let knight = matches(chess, Spelling::Piece(PieceMove { role: Some(Role::Knight), ..pawn }));
+    match (knight.is_empty(), &matches(chess, Spelling::Piece(pawn))[..]) {
+        (false, [pawn]) => Err(ambiguous(chess, word, &[&[*pawn], &knight[..]].concat())),
+        _ => Ok(()),
     }
 }
 
@@ -242,6 +255,13 @@ mod tests {
         assert_eq!(result_of(knights, "nd2"), "'nd2' is ambiguous: it could be Nbd2 or Nfd2");
         assert_eq!(result_of(knights, "nbd2"), "Nbd2");
         assert_eq!(result_of(PAWN_AND_BISHOP, "dxc3"), "dxc3");
+    }
+
+    #[test]
+    fn letter_of_a_pawn_must_not_mean_a_knight() {
+        assert_eq!(result_of("", "Pf3"), "'Pf3' is ambiguous: it could be f3 or Nf3");
+        assert_eq!(result_of("", "Pe4"), "e4");
+        assert!(result_of("4k3/8/8/8/8/8/8/1N2K3 w - - 0 1", "Pc3").contains("White has no pawn that can go to c3"));
     }
 
     #[test]

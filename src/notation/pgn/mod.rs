@@ -21,6 +21,7 @@ use std::path::Path;
 
 use crate::board::{Move, Position};
 use crate::util::encoding::Lines;
+use crate::util::text::printable;
 use reading::{Reading, Taken};
 use tags::{Tags, begins_tag, is_tag, take_tag};
 
@@ -202,6 +203,8 @@ struct Draft {
     tags: Tags,
     /// Whether a blank line follows the tags.
     apart: bool,
+    /// Whether the value of the last tag continues on the next line.
+    wrapped: bool,
     /// Comments before and between the tags.
     before: Vec<String>,
     reading: Option<Reading>,
@@ -217,6 +220,8 @@ impl Draft {
             if after_blank && is_tag(line) {
                 return line.len();
             }
+        } else if std::mem::take(&mut self.wrapped) && self.take_rest_of_tag(line) {
+            return 0;
         } else if line.trim().is_empty() {
             self.blank_line();
             return 0;
@@ -228,6 +233,10 @@ impl Draft {
                 return line.len();
             }
             text = self.take_tags(line);
+            if self.reading.is_none() && tags::is_bracketed(text) {
+                // No tag that can be read. It is no part of the movetext either.
+                return 0;
+            }
         }
         if text.trim().is_empty() && self.reading.is_none() {
             return 0;
@@ -274,6 +283,17 @@ impl Draft {
         true
     }
 
+    /// Appends the second line of a tag to its value. Returns false if the line is something else.
+    fn take_rest_of_tag(&mut self, line: &str) -> bool {
+        let rest = line.trim().strip_suffix("\"]").filter(|rest| !rest.starts_with('['));
+        let (Some(rest), Some((_, value))) = (rest, self.tags.last_mut()) else {
+            return false;
+        };
+        value.push(' ');
+        value.push_str(&printable(rest));
+        true
+    }
+
     /// Parses the tags at the start of a line. The rest of the line is movetext.
     fn take_tags<'t>(&mut self, line: &'t str) -> &'t str {
         let mut rest = line;
@@ -282,6 +302,7 @@ impl Draft {
         {
             self.tags.push(tag);
             self.apart = false;
+            self.wrapped = after.is_empty() && !rest.trim_end().ends_with(']') && rest.matches('"').count() == 1;
             rest = after;
         }
         rest

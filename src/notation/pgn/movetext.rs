@@ -20,6 +20,8 @@ pub enum Part<'a> {
     Nag(&'a str),
     /// A glyph written as a symbol.
     Glyph(u8),
+    /// `N`: the glyph of a novelty, or the letter of a knight that stands apart from its square.
+    Novelty,
     /// `(`
     Open,
     /// `)`
@@ -30,8 +32,8 @@ pub enum Part<'a> {
 
 /// Symbols of glyphs, which stand alone or directly after a move.
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 10, and the additions of
-// ChessBase (146 for "N").
-const GLYPHS: [(&str, u8); 32] = [
+// ChessBase (146 for "TN" and for "N", which is a part of its own).
+const GLYPHS: [(&str, u8); 31] = [
     ("‼", 3),
     ("⁇", 4),
     ("⁉", 5),
@@ -60,7 +62,6 @@ const GLYPHS: [(&str, u8); 32] = [
     ("⟳", 32),
     ("→", 40),
     ("⇆", 132),
-    ("N", 146),
     ("TN", 146),
     ("Δ", 140),
     ("⌓", 142),
@@ -73,6 +74,9 @@ const IGNORED: [&str; 10] = ["+", "++", "#", "†", "‡", "ch", "mate", "e.p.",
 pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
     *text = text.trim_start_matches(is_space);
     let first = text.chars().next()?;
+    if let Some(result) = take_spaced_result(text) {
+        return Some(Part::Result(result));
+    }
     let after = &text[first.len_utf8()..];
     match first {
         '{' => Some(take_comment(text, after)),
@@ -107,6 +111,25 @@ pub fn take_part<'a>(text: &mut &'a str) -> Option<Part<'a>> {
     }
 }
 
+/// A result with blanks around its dash: `1 - 0`, `1/2 - 1/2`. `0 - 0` may be castling.
+fn take_spaced_result(text: &mut &str) -> Option<&'static str> {
+    let (points, rest) = text.split_once(is_space)?;
+    let (dash, rest) = rest.trim_start_matches(is_space).split_once(is_space)?;
+    let rest = rest.trim_start_matches(is_space);
+    let is_dash = |c: char| matches!(c, '-' | ':' | '\u{2010}'..='\u{2015}' | '\u{2212}');
+    let mut signs = dash.chars();
+    if !matches!(points, "0" | "1" | "1/2" | "½" | "0.5")
+        || !(signs.next().is_some_and(is_dash) && signs.next().is_none())
+    {
+        return None;
+    }
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, '/' | '½' | '.'))).unwrap_or(rest.len());
+    let (other, rest) = rest.split_at(end);
+    let result = parse_result(&format!("{points}-{other}"))?;
+    *text = rest;
+    Some(result)
+}
+
 /// A comment; `after` is the text after its opening brace.
 fn take_comment<'a>(text: &mut &'a str, after: &'a str) -> Part<'a> {
     match after.split_once('}') {
@@ -134,8 +157,9 @@ pub fn judgement(signs: &str) -> u8 {
 }
 
 fn is_space(c: char) -> bool {
-    // Unicode does not count the zero-width space and the byte order mark as white space.
-    c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
+    // Unicode does not count the zero-width space and the byte order mark as white space. Control characters separate
+    // words; old files end with the one of Ctrl-Z.
+    c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}' | '\u{feff}')
 }
 
 /// A word, which may be a number, a result or a symbol.
@@ -148,6 +172,10 @@ fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     }
     if word.starts_with(|c: char| c.is_ascii_digit()) && Spelling::parse(word).is_none() {
         return take_number(text, word, rest);
+    }
+    if word == "N" {
+        *text = rest;
+        return Part::Novelty;
     }
     if let Some(length) = move_before_sign(word) {
         let (word, rest) = text.split_at(length);
@@ -165,9 +193,13 @@ fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
     glyph.map_or(Part::Word(word), |(_, number)| Part::Glyph(*number))
 }
 
-/// Number of bytes of the move in a word that ends with the symbol of a glyph: `Bc4+-`.
+/// Number of bytes of the move in a word that ends with the symbol of a glyph: `Bc4+-`, `Bc4N`.
 fn move_before_sign(word: &str) -> Option<usize> {
     let last = word.chars().next_back()?;
+    // On the first and the last rank, the letter is that of a promotion.
+    if let Some(before) = word.strip_suffix('N').filter(|before| before.ends_with(['2', '3', '4', '5', '6', '7'])) {
+        return Spelling::parse(before).map(|_| before.len());
+    }
     if last.is_alphanumeric() || matches!(last, '+' | '#' | '!' | '?') || Spelling::parse(word).is_some() {
         return None;
     }
@@ -273,6 +305,28 @@ mod tests {
             parts("0-1 0:1 1/2 ½-½ * Nf3*"),
             [Result("0-1"), Result("0-1"), Result("1/2-1/2"), Result("1/2-1/2"), Result("*"), Word("Nf3"), Result("*"),]
         );
+    }
+
+    #[test]
+    fn lexer_reads_results_with_blanks() {
+        use Part::{Number, Result, Word};
+        assert_eq!(parts("1 - 0"), [Result("1-0")]);
+        assert_eq!(parts("0 – 1 1/2 - 1/2"), [Result("0-1"), Result("1/2-1/2")]);
+        assert_eq!(parts("½ - ½{x}"), [Result("1/2-1/2"), Part::Comment("x")]);
+        assert_eq!(parts("1 - e4"), [Number(1, false), Word("-"), Word("e4")]);
+        assert_eq!(parts("1 -- 2"), [Number(1, false), Word("--"), Number(2, false)]);
+    }
+
+    #[test]
+    fn control_characters_separate_words() {
+        assert_eq!(parts("e4\0e5 *\u{1a}"), [Part::Word("e4"), Part::Word("e5"), Part::Result("*")]);
+    }
+
+    #[test]
+    fn novelty_is_distinguished_from_a_promotion() {
+        assert_eq!(parts("e5N"), [Part::Word("e5"), Part::Novelty]);
+        assert_eq!(parts("Nf3N N"), [Part::Word("Nf3"), Part::Novelty, Part::Novelty]);
+        assert_eq!(parts("e8N"), [Part::Word("e8N")]);
     }
 
     #[test]

@@ -54,6 +54,19 @@ pub(super) struct Reading {
     apart: bool,
     /// Whether anything but a comment has been read.
     any: bool,
+    /// The part of the main line before the next word.
+    before: Before,
+}
+
+/// What precedes a word of the main line, as far as the reading of the word depends on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// A move or an annotation.
+    Move,
+    /// A move number, or nothing.
+    Number,
+    /// The letter N, which marks a novelty unless a square follows that a knight can go to.
+    Novelty,
 }
 
 impl Reading {
@@ -77,6 +90,7 @@ impl Reading {
             ended: false,
             apart: false,
             any: false,
+            before: Before::Number,
         }
     }
 
@@ -140,13 +154,21 @@ impl Reading {
     /// blank line, while this game is at a later move.
     fn begins_next(&self, part: &Part<'_>, after_blank: bool) -> bool {
         match part {
-            Part::Comment(_) | Part::CommentBegins(_) | Part::Nag(_) | Part::Glyph(_) | Part::Ignored => false,
+            Part::Comment(_)
+            | Part::CommentBegins(_)
+            | Part::Nag(_)
+            | Part::Glyph(_)
+            | Part::Novelty
+            | Part::Ignored => false,
+            // A variation after the result belongs to the game that it ended.
+            _ if self.depth > 0 => false,
+            Part::Open if self.ended => false,
             Part::Number(1, _) if self.ended => true,
             _ if self.ended => self.apart,
             Part::Number(1, true) => {
                 let further =
                     self.any && self.stop.is_some() || (self.plies() > 0 && self.chess.fullmoves().get() != 1);
-                after_blank && self.depth == 0 && further
+                after_blank && further
             }
             _ => false,
         }
@@ -173,6 +195,7 @@ impl Reading {
                 Err(_) => self.remark(&format!("${digits}")),
             },
             Part::Glyph(number) => self.glyph(number),
+            Part::Novelty => self.novelty(line),
             Part::Open => self.open_variation(line),
             Part::Close => self.close_variation(line),
             Part::Result(result) => self.result(result, line),
@@ -198,6 +221,13 @@ impl Reading {
             let place = self.place(word);
             return self.stop_at(format!("{place} follows the result (line {line})"));
         }
+        if std::mem::replace(&mut self.before, Before::Move) == Before::Novelty
+            && moves::find(&self.chess, &format!("N{word}")).is_ok()
+        {
+            let place = self.place(&format!("N {word}"));
+            return self
+                .stop_at(format!("{place} is ambiguous: it could be a novelty and {word}, or N{word} (line {line})"));
+        }
         match moves::find(&self.chess, word) {
             Ok(m) => {
                 self.play(m);
@@ -213,6 +243,18 @@ impl Reading {
             }
             Err(error) => self.stop_at(self.message(word, &error, line)),
         }
+    }
+
+    /// Reads the letter N. It must follow a move, because a glyph belongs to one.
+    fn novelty(&mut self, line: usize) {
+        const NOVELTY: u8 = 146;
+        if self.depth == 0 && !self.ended {
+            if self.before == Before::Number {
+                return self.word("N", line);
+            }
+            self.before = Before::Novelty;
+        }
+        self.glyph(NOVELTY);
     }
 
     fn is_tag_result(&self, result: &str) -> bool {
@@ -269,9 +311,18 @@ impl Reading {
         self.stop.get_or_insert(Stop::Mistake(why));
     }
 
-    /// A number without dots must be the move number, because any other number may be a move in another notation.
+    /// A number without dots must be the move number, because any other number may be a move in another notation. The
+    /// first number of a game from the initial position must be 1: otherwise the beginning of the game is missing.
     fn number(&mut self, number: u32, dots: bool, line: usize) {
-        if dots || self.depth > 0 || self.stop.is_some() || self.ended {
+        if self.depth > 0 || self.stop.is_some() || self.ended {
+            return;
+        }
+        self.before = Before::Number;
+        if dots && number > 1 && self.plies() == 0 && self.chess == Chess::default() {
+            let place = self.place(&format!("{number}."));
+            return self.stop_at(format!("{place}: the moves before it are missing (line {line})"));
+        }
+        if dots {
             return;
         }
         let counted = 1 + self.plies() / 2;

@@ -42,9 +42,14 @@ const CHESS: [&str; 25] = [
 ];
 
 /// Names of Chess960.
-const CHESS_960: [&str; 14] = [
+const CHESS_960: [&str; 19] = [
     "chess960",
     "960",
+    "chess324",
+    "dfrc",
+    "doublechess960",
+    "doublefischerrandom",
+    "doublefischerrandomchess",
     "chess9lx",
     "fischerandom",
     "fischerandomchess",
@@ -65,6 +70,12 @@ pub fn is_tag(line: &str) -> bool {
     begins_tag(line) && line.ends_with("\"]")
 }
 
+/// Whether a text is in brackets as a whole, like a tag.
+pub fn is_bracketed(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with('[') && text.ends_with(']')
+}
+
 /// Whether a text begins with a tag: a bracket, a name, and a quotation mark.
 pub fn begins_tag(text: &str) -> bool {
     let Some(inner) = text.trim_start().strip_prefix('[') else {
@@ -75,8 +86,9 @@ pub fn begins_tag(text: &str) -> bool {
     name > 0 && inner[name..].trim_start().starts_with('"')
 }
 
+/// Whether a character can be part of a tag's name. PGN allows ASCII only; names in other scripts occur.
 fn is_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
+    c.is_alphanumeric() || c == '_'
 }
 
 /// Parses the first tag of a text leniently: quotation marks may be missing or occur in the value. `None` if there is

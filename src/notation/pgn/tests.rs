@@ -218,6 +218,42 @@ fn malformed_tags_do_not_split_a_game() {
 }
 
 #[test]
+fn unreadable_tags_do_not_split_a_game() {
+    for odd in ["[Игрок \"x\"]", "[]", "[\"x\"]", "[White \"a\nb\"]", "[White\"a b\"]"] {
+        let game = one(&format!("[Event \"T\"]\n{odd}\n[Result \"1-0\"]\n\n1. e4 e5\n"));
+        assert_eq!((moves(&game).as_str(), game.result, game.tag("Event")), ("e4 e5", "1-0", Some("T")), "{odd}");
+        assert!(game.tag("White").is_none_or(|white| white == "a b"), "{game:?}");
+    }
+}
+
+#[test]
+fn letter_apart_from_its_square_is_an_error() {
+    for text in ["1. e4 e5 2. N f3 *", "1. N f3 *", "1. e4 e5 2. Nf3 N c6 *", "1. e4 e5 2. B c4 *"] {
+        let game = &outcomes(text)[0];
+        assert!(game.contains("is not a move") || game.contains("is ambiguous"), "{text}: {game}");
+    }
+    let game = one("1. e4 e5N 2. Nf3 N Nc6 3. Bc4 N a6 *");
+    assert_eq!(moves(&game), "e4 e5 Nf3 Nc6 Bc4 a6");
+    let novelties: Vec<bool> = game.remarks.iter().map(|remarks| remarks.nags == [146]).collect();
+    assert_eq!(novelties, [false, false, true, true, false, true, false]);
+}
+
+#[test]
+fn game_without_its_beginning_is_an_error() {
+    let games = outcomes("[Event \"T\"]\n\n1. e4 e5\n[White \"X\"]\n2. Nf3 *\n\n[Event \"S\"]\n\n1. d4 *\n");
+    assert_eq!((games[0].as_str(), games[2].as_str()), ("e4 e5 *", "d4 *"));
+    assert!(games[1].contains("'2.': the moves before it are missing"), "{games:?}");
+    // With a FEN, the numbers may count from any number.
+    let fen = "[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n\n30. e4 Kd7 *\n";
+    assert_eq!(outcomes(fen), ["e4 Kd7 *"]);
+}
+
+#[test]
+fn variation_after_the_result_belongs_to_its_game() {
+    assert_eq!(outcomes("1. e4 e5 1-0 (1... c5 2. Nf3\n2... d6) $1\n\n1. d4 *\n"), ["e4 e5 1-0", "d4 *"]);
+}
+
+#[test]
 fn null_move_cuts_the_game_and_is_named() {
     for null in ["--", "Z0", "null", "@@@@", "0000"] {
         let game = one(&format!("[Result \"1-0\"]\n\n1. e4 e5 2. {null} d5 {{x}} (2... c5) 3. Nf3 1-0\n"));
