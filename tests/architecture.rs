@@ -93,6 +93,20 @@ fn modules_use_only_modules_of_lower_layers() {
     assert!(offenders.is_empty(), "dependencies on a higher layer:\n{}", offenders.join("\n"));
 }
 
+#[test]
+fn paths_are_printed_through_the_filter_for_foreign_text() {
+    let filter = repository("src/util/text.rs");
+    let mut offenders = Vec::new();
+    for file in rust_files(&repository("src")).into_iter().filter(|file| *file != filter) {
+        for (number, line) in text(&file).lines().enumerate() {
+            if line.contains(".display()") {
+                offenders.push(format!("{}:{}", file.display(), number + 1));
+            }
+        }
+    }
+    assert!(offenders.is_empty(), "use util::text::Shown instead of Path::display:\n{}", offenders.join("\n"));
+}
+
 /// The path of a file or folder in the repository.
 fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)

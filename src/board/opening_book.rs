@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 
 use super::{CastlingMode, Move, Position};
 use crate::util::encoding::read_text;
+use crate::util::text::Shown as _;
 
 /// Name of the built-in book, accepted in place of a file.
 pub const BUILTIN: &str = "builtin";
@@ -85,8 +86,8 @@ impl Book {
             return Self::builtin();
         }
         let text = read_text(path);
-        let text = text.with_context(|| format!("cannot read the book {}", path.display()))?;
-        Self::parse(&text, mode).with_context(|| format!("book {}", path.display()))
+        let text = text.with_context(|| format!("cannot read the book {}", path.shown()))?;
+        Self::parse(&text, mode).with_context(|| format!("book {}", path.shown()))
     }
 
     /// The built-in book: balanced openings after six to eight random plies.

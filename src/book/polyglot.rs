@@ -9,6 +9,7 @@ use super::entry::{ENTRY_BYTES, Entry};
 use crate::board::{Move, Position};
 use crate::util::kind::Kind;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Maximum size of a file in bytes. The largest books have some hundred MB.
 const MAX_FILE_BYTES: u64 = 4 << 30;
@@ -57,7 +58,7 @@ impl Book {
             }
             Self::from_bytes(fs::read(path)?)
         };
-        read().with_context(|| format!("book '{}'", path.display()))
+        read().with_context(|| format!("book '{}'", path.shown()))
     }
 
     /// A book from the bytes of a file.

@@ -13,6 +13,7 @@ use crate::util::atomic::{AtomicFile, write_over};
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::reason;
+use crate::util::text::Shown as _;
 
 /// Builds the book `out` from the games in `files` (`-` is standard input). Games with a mistake are skipped and
 /// reported on `err`.
@@ -34,7 +35,7 @@ pub fn make(
     let mut builder = BookBuilder::default();
     let (mut used, mut broken) = (0, 0);
     for file in files {
-        let name = file.display();
+        let name = file.shown();
         let unreadable = || format!("cannot read {name}");
         let mut games = Games::new(pgn::open(file).with_context(unreadable)?);
         while let Some(game) = games.next_game().with_context(unreadable)? {
@@ -66,7 +67,7 @@ pub fn make(
     writeln!(
         said,
         "{}: {} moves of {positions} positions, from {}",
-        out.display(),
+        out.shown(),
         entries.len(),
         counted(used, "game", "games")
     )?;

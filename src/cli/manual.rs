@@ -8,6 +8,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::Cli;
+use crate::util::text::Shown as _;
 
 /// Writes the completion script for a shell.
 pub fn completions(shell: Shell, out: &mut impl Write) -> Result<()> {
@@ -25,7 +26,7 @@ pub fn page(out: &mut impl Write) -> Result<()> {
 /// Writes the pages of the program and all its commands to a folder: `zoothera.1`, `zoothera-bench.1` and so on.
 pub fn pages(folder: &Path) -> Result<()> {
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-    written.with_context(|| format!("cannot write the manual pages to {}", folder.display()))
+    written.with_context(|| format!("cannot write the manual pages to {}", folder.shown()))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::record::Record;
 use super::tree::SamplePath;
 use super::{bin, binpack, plain, tree};
 use crate::util::kind::Kind;
+use crate::util::text::Shown as _;
 
 /// Size of the read buffer in bytes.
 const BUFFER: usize = 1 << 20;
@@ -45,7 +46,7 @@ impl Format {
             Some("binpack") => Ok(Self::Binpack),
             Some("plain" | "txt") => Ok(Self::Plain),
             Some("tree") => Ok(Self::Tree),
-            _ => bail!("{}: unknown file extension; it must be .bin, .binpack, .plain, .txt or .tree", path.display()),
+            _ => bail!("{}: unknown file extension; it must be .bin, .binpack, .plain, .txt or .tree", path.shown()),
         }
     }
 
@@ -95,7 +96,7 @@ pub fn for_each_placed(
     mut visit: impl FnMut(&Entry, Option<Place>) -> Result<()>,
 ) -> Result<()> {
     let format = Format::of(path)?;
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.shown()))?;
     let source = BufReader::with_capacity(BUFFER, Counted { file, bytes });
     let left = match format {
         Format::Bin => bin::for_each(source, |entry| visit(entry, None)),
@@ -105,14 +106,14 @@ pub fn for_each_placed(
             tree::for_each(source, |entry, &sample_path, block| visit(entry, Some(Place { block, sample_path })))
         }
     };
-    let left = left.with_context(|| path.display().to_string())?;
+    let left = left.with_context(|| path.shown())?;
     if left > 0 {
         let what = match format {
             Format::Bin => "bytes of an incomplete record",
             Format::Binpack | Format::Tree => "bytes of an incomplete block",
             Format::Plain => "lines of an incomplete entry",
         };
-        eprintln!("warning: {}: skipped {left} {what} at the end", path.display());
+        eprintln!("warning: {}: skipped {left} {what} at the end", path.shown());
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::util::append::AppendFile;
 use crate::util::atomic::AtomicFile;
 use crate::util::input::read_bytes;
+use crate::util::text::Shown as _;
 
 /// Largest accepted state file in bytes; a valid one has a few hundred.
 const MAX_STATE_BYTES: u64 = 1 << 20;
@@ -50,7 +51,7 @@ impl State {
 
     /// Reads the state file of the data file `data`.
     fn read(path: &Path, data: &Path) -> Result<Self> {
-        let name = path.display();
+        let name = path.shown();
         let bytes = read_bytes(path, MAX_STATE_BYTES)
             .with_context(|| format!("cannot read {name}, which records how to resume"))?;
         let sealed: SealedState =
@@ -70,7 +71,7 @@ impl State {
                 eprintln!(
                     "warning: {name} was written by an earlier version and has no checksums: resuming {} without \
                      checking its data",
-                    data.display()
+                    data.shown()
                 );
             }
         }
@@ -93,7 +94,7 @@ impl Store {
     /// disagrees with its state.
     pub fn open(path: &Path, settings: String, resume: bool) -> Result<Self> {
         let store = Self::try_open(path, settings, resume);
-        store.with_context(|| path.display().to_string())
+        store.with_context(|| path.shown())
     }
 
     fn try_open(path: &Path, settings: String, resume: bool) -> Result<Self> {
@@ -155,7 +156,7 @@ impl Store {
         let path = state_path(&self.path);
         let mut file = AtomicFile::create(&path)?;
         let written = file.write_all(&serde_json::to_vec_pretty(&sealed)?);
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        written.with_context(|| format!("cannot write {}", path.shown()))?;
         file.commit_without_sync()
     }
 }

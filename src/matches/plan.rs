@@ -17,6 +17,7 @@ use crate::game::referee::RuleArgs;
 use crate::game::workers::rng_of;
 use crate::search::Limits;
 use crate::util::identity::check_distinct;
+use crate::util::text::Shown as _;
 
 /// Nodes of a move where nothing is limited.
 const NODES: u64 = 10_000;
@@ -99,7 +100,7 @@ impl Plan {
             ensure!(
                 std::path::absolute(pgn)? != std::path::absolute(state)?,
                 "--pgn and --state are both {}: give two names",
-                pgn.display()
+                pgn.shown()
             );
         }
         Ok(())
@@ -149,7 +150,7 @@ impl Plan {
     pub fn settings(&self, pgn: Option<&Path>) -> BTreeMap<String, String> {
         let book = Sha256::digest(self.book.lines().join("\n"));
         let book: String = book.iter().map(|byte| format!("{byte:02x}")).collect();
-        let pgn = pgn.map_or_else(|| "none".into(), |path| path.display().to_string());
+        let pgn = pgn.map_or_else(|| "none".into(), |path| path.shown());
         let [a, b] = &self.sides;
         let settings = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),

@@ -20,6 +20,7 @@ use crate::util::cores;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
+use crate::util::text::Shown as _;
 
 /// How often the state is saved while games end.
 const SAVE_PERIOD: Duration = Duration::from_millis(250);
@@ -49,7 +50,7 @@ pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Resu
     if interrupted {
         let games = records.state.games;
         let hint = match &args.state {
-            Some(path) => format!("the same command continues from {}", path.display()),
+            Some(path) => format!("the same command continues from {}", path.shown()),
             None => "without --state it cannot be continued".to_owned(),
         };
         return Err(Interrupted::error(format!("interrupted after {games} games; {hint}")));
@@ -67,7 +68,7 @@ fn remarks(plan: &Plan, args: &MatchArgs) -> Vec<String> {
         remarks.push(format!(
             "{} lines of {} were skipped; the first is line {}: {}",
             skipped.count,
-            args.book.display(),
+            args.book.shown(),
             skipped.line,
             skipped.reason
         ));
@@ -103,7 +104,7 @@ impl<'a> Records<'a> {
         let loaded = path.map(|path| State::load(path, &settings)).transpose()?;
         let continued = loaded.flatten();
         if let (None, Some(pgn)) = (&continued, pgn) {
-            ensure!(!pgn.exists(), "{} exists already: remove it, or give another name for --pgn", pgn.display());
+            ensure!(!pgn.exists(), "{} exists already: remove it, or give another name for --pgn", pgn.shown());
         }
         let date = || Utc::now().format("%Y.%m.%d").to_string();
         let state = continued.unwrap_or_else(|| State::new(settings, date()));
@@ -144,9 +145,9 @@ impl<'a> Records<'a> {
 
 /// The file of games, behind those that are counted.
 fn open_pgn(path: &Path, state: &State) -> Result<AppendFile> {
-    let mut file = AppendFile::open(path).with_context(|| path.display().to_string())?;
+    let mut file = AppendFile::open(path).with_context(|| path.shown())?;
     let continued = file.continue_at(state.pgn_bytes, state.pgn_crc);
-    continued.with_context(|| path.display().to_string())?;
+    continued.with_context(|| path.shown())?;
     Ok(file)
 }
 

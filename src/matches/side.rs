@@ -13,6 +13,7 @@ use crate::search::{Limits, Score, Silent, ThreadPool};
 use crate::tools::load_network;
 use crate::uci::options::{self, Id, OptionValue};
 use crate::uci::settings::Settings;
+use crate::util::text::Shown as _;
 
 /// Names of the embedded net.
 const EMBEDDED: [&str; 2] = ["default", "<default>"];
@@ -53,10 +54,10 @@ impl Side {
     pub fn new(net: Option<&Path>, hash: u32, threads: u16, options: &[String]) -> Result<Self> {
         let path = net.filter(|path| !EMBEDDED.iter().any(|name| path == &Path::new(name)));
         let network = load_network(path)?;
-        let net = path.map_or_else(|| EMBEDDED[0].into(), |path| path.display().to_string());
+        let net = path.map_or_else(|| EMBEDDED[0].into(), |path| path.shown());
         let short = path.and_then(Path::file_name);
         let mut side = Self {
-            name: short.map_or_else(|| net.clone(), |name| name.to_string_lossy().into()),
+            name: short.map_or_else(|| net.clone(), |name| name.shown()),
             net,
             sha256: network.info().sha256,
             options: Vec::new(),

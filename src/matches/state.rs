@@ -12,6 +12,7 @@ use super::table::PlayedGame;
 use crate::game::ending::Cause;
 use crate::util::atomic::AtomicFile;
 use crate::util::input::read_bytes;
+use crate::util::text::Shown as _;
 
 /// Bytes of the largest state that is read.
 const LARGEST: u64 = 1 << 20;
@@ -64,14 +65,14 @@ impl State {
             return Ok(None);
         }
         let bytes = read_bytes(path, LARGEST);
-        let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
-        let state: Self = serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is not the state of a match", path.display()))?;
+        let bytes = bytes.with_context(|| format!("cannot read {}", path.shown()))?;
+        let state: Self =
+            serde_json::from_slice(&bytes).with_context(|| format!("{} is not the state of a match", path.shown()))?;
         let differences = differences(&state.settings, settings);
         if !differences.is_empty() {
             bail!(
                 "{} belongs to a match with other settings: {}. Give the same settings, or another --state",
-                path.display(),
+                path.shown(),
                 differences.join("; ")
             );
         }
@@ -85,7 +86,7 @@ impl State {
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut file = AtomicFile::create(path)?;
         let written = file.write_all(&serde_json::to_vec_pretty(self)?);
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        written.with_context(|| format!("cannot write {}", path.shown()))?;
         file.commit_without_sync()
     }
 }

@@ -24,6 +24,7 @@ use crate::util::kind::{Kind, is_text, text_start};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{counted, short_time};
 use crate::util::reason;
+use crate::util::text::Shown as _;
 
 pub use super::study::Detail;
 
@@ -136,7 +137,7 @@ fn check_outputs(options: &ReviewOptions) -> Result<()> {
 /// The games of a file. Those with a mistake are kept as far as it, with the message as their last comment, and named
 /// on `err`; those without a move before it are skipped. The second value is the number of both.
 fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
-    let name = file.display();
+    let name = file.shown();
     let unreadable = || format!("cannot read {name}");
     let mut read = Games::new(pgn::open(file).with_context(unreadable)?);
     let mut games = Vec::new();
@@ -266,7 +267,7 @@ impl<'a> Outputs<'a> {
             return Ok(String::new());
         }
         let parts = self.into_files()?.into_iter().map(AtomicFile::keep_part);
-        let parts: Vec<String> = parts.map(|part| Ok(part?.display().to_string())).collect::<Result<_>>()?;
+        let parts: Vec<String> = parts.map(|part| Ok(part?.shown())).collect::<Result<_>>()?;
         if parts.is_empty() {
             return Ok(String::new());
         }

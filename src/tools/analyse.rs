@@ -21,6 +21,7 @@ use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
+use crate::util::text::Shown as _;
 
 /// Options of an analysis.
 pub struct AnalyseOptions {
@@ -93,7 +94,7 @@ pub fn run(
     if let Some(file) = &options.hash_file {
         let saved = pool.save_hash(file).context("--hash-file")?;
         let megabytes = saved.file_bytes as f64 / 1e6;
-        writeln!(err, "{}: {megabytes:.1} MB written", file.display())?;
+        writeln!(err, "{}: {megabytes:.1} MB written", file.shown())?;
     }
     Ok(())
 }
@@ -105,7 +106,7 @@ fn open_hash(pool: &mut ThreadPool, file: &Path, err: &mut dyn Write) -> Result<
     if file.exists() {
         let loaded = pool.load_hash(file).context("--hash-file")?;
         let megabytes = loaded.megabytes;
-        writeln!(err, "{}: a table of {megabytes} MiB read", file.display())?;
+        writeln!(err, "{}: a table of {megabytes} MiB read", file.shown())?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use crate::search::report::Silent;
 use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
+use crate::util::text::Shown as _;
 
 /// Default depth in plies. The whole list then takes a few seconds.
 const DEFAULT_DEPTH: i32 = 13;
@@ -92,7 +93,7 @@ impl BenchOptions {
             ensure!(!positions.is_empty(), "no position in the file");
             Ok(positions)
         };
-        read().with_context(|| format!("bench file {}", path.display()))
+        read().with_context(|| format!("bench file {}", path.shown()))
     }
 }
 

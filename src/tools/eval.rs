@@ -15,6 +15,7 @@ use crate::search::wdl;
 use crate::util::encoding::read_text;
 use crate::util::quantity::counted;
 use crate::util::reason;
+use crate::util::text::Shown as _;
 
 /// The board without the piece on a square. The result may be illegal (a removed piece can expose a king to check), but
 /// the network evaluates it anyway.
@@ -115,7 +116,7 @@ fn columns(output: NetOutput, bucketed: bool) -> String {
 /// Fails if the file cannot be read or a write fails. Lines that are not valid positions are reported on `err`, and
 /// the run fails at the end.
 pub fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
-    let text = read_text(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = read_text(file).with_context(|| format!("cannot read {}", file.shown()))?;
     let bucketed = network.architecture().buckets > 1;
     let mut stack = AccumulatorStack::with_kernel(network, kernel);
     let mut bad = 0;
@@ -129,14 +130,14 @@ pub fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Wri
             Err(error) => {
                 bad += 1;
                 let why = reason::chain(&error);
-                writeln!(err, "{}:{}: {why}", file.display(), i + 1)?;
+                writeln!(err, "{}:{}: {why}", file.shown(), i + 1)?;
             }
         }
     }
     out.flush()?;
     if bad > 0 {
         let invalid = counted(bad, "invalid position", "invalid positions");
-        bail!("{invalid} in {}", file.display());
+        bail!("{invalid} in {}", file.shown());
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use crate::board::{Color, Move, Position};
 use crate::util::atomic::{AtomicFile, write_atomically};
 use crate::util::kind::{Kind, is_text};
+use crate::util::text::Shown as _;
 
 /// The kind of file to which games are appended.
 pub const GAMES: Kind = Kind { name: "a text file of games", is: is_text };
@@ -101,7 +102,7 @@ impl GameRecord<'_> {
             }
             file.write_all(self.pgn().as_bytes())
         };
-        append().with_context(|| format!("cannot write {}", path.display()))?;
+        append().with_context(|| format!("cannot write {}", path.shown()))?;
         file.commit()
     }
 
@@ -118,7 +119,7 @@ impl GameRecord<'_> {
         let folders = [folder, Some(PathBuf::new()), Some(env::temp_dir())];
         let mut folders = folders.into_iter().flatten();
         match folders.find_map(|folder| self.write_new(&folder).ok()) {
-            Some(saved) => Err(error.context(format!("the game was saved to {}", saved.display()))),
+            Some(saved) => Err(error.context(format!("the game was saved to {}", saved.shown()))),
             None => Err(error.context(format!("the game could not be saved:\n\n{}", self.pgn()))),
         }
     }
@@ -134,7 +135,7 @@ impl GameRecord<'_> {
                 return Ok(path);
             }
         }
-        bail!("cannot find an unused file name in {}", folder.display())
+        bail!("cannot find an unused file name in {}", folder.shown())
     }
 
     /// Returns the game in PGN.

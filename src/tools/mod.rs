@@ -24,13 +24,14 @@ use anyhow::{Context, Result};
 
 use crate::nnue::Network;
 use crate::search::ThreadPool;
+use crate::util::text::Shown as _;
 
 /// Loads the network in `path`, or the embedded one. The error names the file and the cause.
 pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     let Some(path) = path else {
         return Ok(Network::embedded());
     };
-    let network = Network::from_file(path).with_context(|| format!("net {}", path.display()))?;
+    let network = Network::from_file(path).with_context(|| format!("net {}", path.shown()))?;
     Ok(Arc::new(network))
 }
 

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::nnue::{KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
+use crate::util::text::Shown as _;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
 const NAME_DIGITS: usize = 12;
@@ -17,7 +18,7 @@ const NAME_DIGITS: usize = 12;
 /// Fails if the file is not a valid network or a write fails.
 pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
-    writeln!(out, "File          {}", path.display())?;
+    writeln!(out, "File          {}", path.shown())?;
     writeln!(out, "Architecture  {}", info.architecture)?;
     let shape = info.architecture;
     let features = shape.features.set();
@@ -74,11 +75,11 @@ pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
         Some(digits) if info.sha256.starts_with(&digits) => writeln!(out, "ok  name matches the sha256")?,
         Some(digits) => bail!(
             "{}: the name contains the hash {digits}, but the sha256 begins with {}",
-            path.display(),
+            path.shown(),
             info.sha256.get(..NAME_DIGITS).unwrap_or(&info.sha256)
         ),
     }
-    writeln!(out, "{} is valid", path.display())?;
+    writeln!(out, "{} is valid", path.shown())?;
     Ok(())
 }
 
@@ -108,7 +109,7 @@ pub fn export(network: &Network, compression: Compression, path: &Path) -> Resul
     write(path, &bytes)?;
     let form = if compressed { "compressed (LEB128)" } else { "not compressed" };
     let sha256 = hex_sha256(&bytes);
-    Ok(format!("{}: {}, {} bytes, {form}, sha256 {sha256}", path.display(), network.architecture(), bytes.len()))
+    Ok(format!("{}: {}, {} bytes, {form}, sha256 {sha256}", path.shown(), network.architecture(), bytes.len()))
 }
 
 /// Writes the bytes of a network atomically.
@@ -138,7 +139,7 @@ fn canonical_name(network: &Network) -> String {
 }
 
 fn load(path: &Path) -> Result<NetInfo> {
-    let network = Network::from_file(path).with_context(|| path.display().to_string())?;
+    let network = Network::from_file(path).with_context(|| path.shown())?;
     Ok(network.info())
 }
 

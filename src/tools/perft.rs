@@ -11,6 +11,7 @@ use crate::board::{CastlingMode, Position};
 use crate::notation::position_in_mode;
 use crate::util::encoding::read_text;
 use crate::util::quantity::nodes_per_second;
+use crate::util::text::Shown as _;
 
 /// Counts one position and prints the total as the last line, `Nodes: N`. With `divide`, also prints the count of each
 /// move.
@@ -58,10 +59,10 @@ pub fn divide(
 /// # Errors
 /// Fails if the suite cannot be read, a count differs, or a write fails.
 pub fn suite(path: &Path, max_depth: Option<u32>, mode: CastlingMode, out: &mut dyn Write) -> Result<()> {
-    let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let lines = parse_suite(&text).with_context(|| path.display().to_string())?;
+    let text = read_text(path).with_context(|| format!("cannot read {}", path.shown()))?;
+    let lines = parse_suite(&text).with_context(|| path.shown())?;
     if lines.is_empty() {
-        bail!("{} contains no positions", path.display());
+        bail!("{} contains no positions", path.shown());
     }
     let start = Instant::now();
     let (mut nodes, mut counts, mut wrong) = (0, 0, 0);
@@ -69,7 +70,7 @@ pub fn suite(path: &Path, max_depth: Option<u32>, mode: CastlingMode, out: &mut 
         let within_depth = |depth: &u32| max_depth.is_none_or(|max| *depth <= max);
         let selected: Vec<_> = line.counts.iter().filter(|(depth, _)| within_depth(depth)).collect();
         let mut position =
-            position_in_mode(&line.fen, mode).with_context(|| format!("{}, position {}", path.display(), i + 1))?;
+            position_in_mode(&line.fen, mode).with_context(|| format!("{}, position {}", path.shown(), i + 1))?;
         for &&(depth, expected) in &selected {
             let found = perft(&mut position, depth);
             nodes += found;

@@ -16,6 +16,7 @@ use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
 use crate::util::reason;
 use crate::util::sync::Mutex;
+use crate::util::text::Shown as _;
 
 /// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;
@@ -90,7 +91,7 @@ pub fn run(options: PlayOptions, network: Arc<Network>, input: impl BufRead, out
     if let Some(path) = &options.pgn {
         record.save(path)?;
         printed?;
-        writeln!(out, "saved to {}", path.display())?;
+        writeln!(out, "saved to {}", path.shown())?;
     }
     played.map(drop)
 }
@@ -113,7 +114,7 @@ fn save_on_interrupt(options: &Arc<PlayOptions>, moves: &SharedMoves, began: Dat
         let record = record(&options, &moves, began, Ending::Unfinished);
         let mut err = io::stderr();
         let _ = match record.save(&path) {
-            Ok(()) => writeln!(err, "\ninterrupted: the game was saved to {}", path.display()),
+            Ok(()) => writeln!(err, "\ninterrupted: the game was saved to {}", path.shown()),
             Err(error) => writeln!(err, "\ninterrupted: {}", reason::chain(&error)),
         };
         std::process::exit(130);

@@ -13,7 +13,7 @@ use crate::notation::pgn::tags::begins_tag;
 use crate::notation::pgn::{self, Games};
 use crate::notation::position_from_fen;
 use crate::util::encoding::{Lines, read_text};
-use crate::util::text::printable;
+use crate::util::text::{Shown as _, printable};
 
 /// A position and its title.
 pub struct Subject {
@@ -106,7 +106,7 @@ fn is_pgn(path: &Path) -> io::Result<bool> {
 }
 
 fn read_games(path: &Path, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
-    let name = path.display();
+    let name = path.shown();
     let unreadable = || format!("cannot read {name}");
     let mut games = Games::new(pgn::open(path).with_context(unreadable)?);
     let mut subjects = Vec::new();

@@ -14,6 +14,7 @@ use crate::search::params::{self, LAST_RATE};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
@@ -85,7 +86,7 @@ fn load(args: &SpsaArgs) -> Result<Spsa> {
     ensure!(
         spsa.iterations == args.iterations,
         "{}: the state is of a run of {} iterations, not {}; use the same number or another state file",
-        args.state.display(),
+        args.state.shown(),
         spsa.iterations,
         args.iterations
     );

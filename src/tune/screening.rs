@@ -12,6 +12,7 @@ use super::state::{self, positive, tunable};
 use crate::search::params::Parameter;
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::short_time;
+use crate::util::text::Shown as _;
 
 /// Arguments of a run.
 #[derive(clap::Args, Clone, Debug)]
@@ -104,7 +105,7 @@ fn load(args: &ScreenArgs) -> Result<Screen> {
     ensure!(
         screen.factors.iter().map(levels).eq(factors.iter().map(levels)),
         "{}: the state is of a screening with other parameters or levels; use the same ones or another state file",
-        args.state.display()
+        args.state.shown()
     );
     Ok(screen)
 }

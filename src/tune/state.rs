@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::search::params::{self, Parameter};
 use crate::util::atomic::write_atomically;
+use crate::util::text::Shown as _;
 
 /// Beginnings of the names of parameters that games on one thread, at a fixed number of nodes and without tablebases,
 /// say nothing of.
@@ -35,8 +36,8 @@ pub(super) fn load<T: DeserializeOwned>(path: &Path, kind: &str) -> Result<Optio
         return Ok(None);
     }
     let text = fs::read_to_string(path);
-    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-    let state = serde_json::from_str(&text).with_context(|| format!("{} is no state of a {kind}", path.display()))?;
+    let text = text.with_context(|| format!("cannot read {}", path.shown()))?;
+    let state = serde_json::from_str(&text).with_context(|| format!("{} is no state of a {kind}", path.shown()))?;
     Ok(Some(state))
 }
 

@@ -25,7 +25,7 @@ use crate::search::syzygy::LoadedTables;
 use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
 use crate::tools;
-use crate::util::text::excerpt;
+use crate::util::text::{Shown as _, excerpt};
 use crate::util::{attention, reason, threads};
 
 /// A change of state that the search threads share. During a search it is postponed.
@@ -355,7 +355,7 @@ impl Engine {
             Ok(table) => self.output.info(&format!(
                 "{name}: {} MiB {done} {} ({:.1} MB)",
                 table.megabytes,
-                path.display(),
+                path.shown(),
                 table.file_bytes as f64 / 1e6
             )),
             Err(error) => {
@@ -504,7 +504,7 @@ fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemo
 fn report_tables(output: &Output, loaded: &LoadedTables) {
     let found = format!("{} files, up to {} men", loaded.files, loaded.men);
     if !loaded.problems.is_empty() {
-        let used: Vec<_> = loaded.directories.iter().map(|directory| format!("'{}'", directory.display())).collect();
+        let used: Vec<_> = loaded.directories.iter().map(|directory| format!("'{}'", directory.shown())).collect();
         output.error(&format!("SyzygyPath: {}; using {found} in {}", loaded.problems_in_words(), used.join(", ")));
     } else if loaded.files > 0 {
         output.info(&format!("SyzygyPath: {found}"));

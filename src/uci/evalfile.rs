@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::options::EMBEDDED_NET;
 use crate::nnue::Network;
 use crate::util::reason;
-use crate::util::text::excerpt;
+use crate::util::text::{Shown as _, excerpt};
 
 /// A net that was read and checked.
 pub struct LoadedNet {
@@ -37,13 +37,13 @@ pub fn load(value: &str) -> Result<LoadedNet, String> {
         return Ok(LoadedNet { network, name: EMBEDDED_NAME.to_owned(), summary });
     };
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
-    let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.display()));
+    let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.shown()));
     if !path.is_file() {
         // Reading a pipe or a device might block forever.
         return Err(failed(&"not a regular file"));
     }
     let network = Network::from_file(&path).map_err(|error| failed(&error))?;
-    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or_else(|| path.shown(), |name| name.shown());
     let summary = format!("EvalFile: {name}, {}", describe(&network));
     Ok(LoadedNet { network: Arc::new(network), name, summary })
 }

@@ -9,6 +9,7 @@ use crc32fast::Hasher;
 
 use super::claim;
 use super::disk::is_read_only;
+use super::text::Shown as _;
 
 /// Size in bytes of the blocks in which the checksum is computed.
 const BUFFER: usize = 1 << 20;
@@ -78,7 +79,7 @@ impl AppendFile {
     /// Fails on an I/O error. The file can be continued later nevertheless.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.file.write_all(bytes);
-        written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        written.with_context(|| format!("cannot write {}", self.path.shown()))?;
         self.crc.update(bytes);
         self.bytes += bytes.len() as u64;
         Ok(())
@@ -90,7 +91,7 @@ impl AppendFile {
     /// Fails on an I/O error.
     pub fn sync(&self) -> Result<()> {
         let synced = self.file.sync_all();
-        synced.with_context(|| format!("cannot write {}", self.path.display()))
+        synced.with_context(|| format!("cannot write {}", self.path.shown()))
     }
 }
 

@@ -11,6 +11,7 @@ use super::claim::{self, claim};
 use super::disk::is_read_only;
 use super::identity;
 use super::kind::Kind;
+use super::text::Shown as _;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
@@ -42,9 +43,9 @@ impl AtomicFile {
         let target = resolve(path)?;
         let old = replaceable(&target, path)?;
         let temporary = claim::hidden_path(&target, "tmp");
-        let claimed = claim(&temporary).with_context(|| format!("cannot write {}", path.display()))?;
+        let claimed = claim(&temporary).with_context(|| format!("cannot write {}", path.shown()))?;
         let Some(file) = claimed else {
-            bail!("cannot write {}: another process is writing to it", path.display());
+            bail!("cannot write {}: another process is writing to it", path.shown());
         };
         let atomic = Self {
             path: path.to_path_buf(),
@@ -55,7 +56,7 @@ impl AtomicFile {
         };
         if let Some(old) = old {
             let kept = keep_mode(atomic.file.get_ref(), &old);
-            kept.with_context(|| format!("cannot keep the permissions of {}", path.display()))?;
+            kept.with_context(|| format!("cannot keep the permissions of {}", path.shown()))?;
         }
         Ok(atomic)
     }
@@ -75,7 +76,7 @@ impl AtomicFile {
     /// Fails on an I/O error and then keeps the old file.
     pub fn commit(mut self) -> Result<()> {
         let synced = self.flush().and_then(|()| self.file.get_ref().sync_all());
-        synced.with_context(|| format!("cannot write {}", self.path.display()))?;
+        synced.with_context(|| format!("cannot write {}", self.path.shown()))?;
         let folder = self.target.parent().map(|folder| folder.join("."));
         self.commit_without_sync()?;
         // Syncs the folder, so that the rename survives a power failure. Not every file system supports this.
@@ -95,7 +96,7 @@ impl AtomicFile {
     pub fn commit_without_sync(mut self) -> Result<()> {
         let target = self.target.clone();
         let renamed = self.rename_to(&target);
-        renamed.with_context(|| format!("cannot write {}", self.path.display()))
+        renamed.with_context(|| format!("cannot write {}", self.path.shown()))
     }
 
     /// Saves the incomplete file under an unused name, `NAME.part`, `NAME.part2` and so on, and returns this name. The
@@ -116,10 +117,10 @@ impl AtomicFile {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 created => created.and_then(|_| self.rename_to(&name)),
             }
-            .with_context(|| format!("cannot write {}", name.display()))?;
+            .with_context(|| format!("cannot write {}", name.shown()))?;
             return Ok(name);
         }
-        bail!("cannot save the incomplete {}: all names ending in .part are in use", self.path.display())
+        bail!("cannot save the incomplete {}: all names ending in .part are in use", self.path.shown())
     }
 
     /// Flushes and renames the temporary file.
@@ -147,7 +148,7 @@ pub fn resolve(path: &Path) -> Result<PathBuf> {
         return Ok(path.to_path_buf());
     }
     fs::canonicalize(path).with_context(|| {
-        let path = path.display();
+        let path = path.shown();
         format!("cannot write {path}: it is a symbolic link to a missing file")
     })
 }
@@ -157,7 +158,7 @@ pub fn resolve(path: &Path) -> Result<PathBuf> {
 /// # Errors
 /// Fails if the file must not be replaced. The error names it as `path`, the user's name for it.
 fn replaceable(target: &Path, path: &Path) -> Result<Option<Metadata>> {
-    let shown = path.display();
+    let shown = path.shown();
     let found = match fs::metadata(target) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         found => found.with_context(|| format!("cannot write {shown}"))?,
@@ -233,7 +234,7 @@ pub fn write_over(path: &Path, kind: &Kind, fill: impl FnOnce(&mut AtomicFile) -
 
 fn write_to(mut file: AtomicFile, fill: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<()> {
     let filled = fill(&mut file);
-    filled.with_context(|| format!("cannot write {}", file.path.display()))?;
+    filled.with_context(|| format!("cannot write {}", file.path.shown()))?;
     file.commit()
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::identity;
+use super::text::Shown as _;
 
 /// Maximum number of attempts of a claim, in case other processes create and remove the file at the same time.
 const ATTEMPTS: usize = 100;
@@ -29,7 +30,7 @@ pub fn hidden_path(path: &Path, purpose: &str) -> PathBuf {
 /// # Errors
 /// Fails on an I/O error, and if `path` exists and is not a regular file.
 pub fn claim(path: &Path) -> Result<Option<File>> {
-    try_claim(path).with_context(|| format!("cannot create {}", path.display()))
+    try_claim(path).with_context(|| format!("cannot create {}", path.shown()))
 }
 
 fn try_claim(path: &Path) -> io::Result<Option<File>> {

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use super::text::Shown as _;
+
 /// Name for standard input as an input, and for standard output as an output.
 const STANDARD: &str = "-";
 
@@ -67,7 +69,7 @@ fn shown(path: &Path, standard: &str) -> String {
     if path == Path::new(STANDARD) {
         return standard.to_owned();
     }
-    path.display().to_string()
+    path.shown()
 }
 
 /// Identity of an input; `None` if it is not a regular file.

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::text::Shown as _;
+
 /// Number of bytes at the start of a file that are read to determine its kind.
 pub const HEAD: u64 = 4096;
 
@@ -32,11 +34,11 @@ impl Kind {
         let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
         read.with_context(|| {
             let name = self.name;
-            let path = path.display();
+            let path = path.shown();
             format!("cannot replace {path}: cannot check whether it is {name}")
         })?;
         if !head.is_empty() && !(self.is)(&head) {
-            bail!("{} exists and is not {}: use another name, or remove the file first", path.display(), self.name);
+            bail!("{} exists and is not {}: use another name, or remove the file first", path.shown(), self.name);
         }
         Ok(())
     }

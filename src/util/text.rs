@@ -1,13 +1,38 @@
 //! Filters foreign text for our output.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Text of a path or file name for messages and pages. `Path::display` must not be used, because file names can contain
+/// control characters.
+pub trait Shown {
+    /// The name as printable text on one line.
+    fn shown(&self) -> String;
+}
+
+impl Shown for OsStr {
+    fn shown(&self) -> String {
+        one_line(&printable(&self.to_string_lossy()))
+    }
+}
+
+impl Shown for Path {
+    fn shown(&self) -> String {
+        self.as_os_str().shown()
+    }
+}
+
+/// The text with line ends and tabs replaced by spaces.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
 
 /// Excerpt of a text for a message: its first 100 characters (enough for a FEN), printable and on one line.
 pub fn excerpt(text: &str) -> String {
     const MAX_LENGTH: usize = 100;
     let text = printable(text.trim_matches(|c: char| c.is_whitespace() || is_unprintable(c)));
-    let one_line = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(MAX_LENGTH).map(one_line).collect();
+    let mut short = one_line(&text.chars().take(MAX_LENGTH).collect::<String>());
     if text.chars().nth(MAX_LENGTH).is_some() {
         short.push_str("...");
     }
@@ -51,6 +76,11 @@ mod tests {
         assert_eq!(excerpt("a\nb\tc"), "a b c");
         assert_eq!(excerpt(&"é".repeat(100)).chars().count(), 100);
         assert_eq!(excerpt(&"é".repeat(101)).chars().count(), 103);
+    }
+
+    #[test]
+    fn shown_path_is_printable_and_on_one_line() {
+        assert_eq!(Path::new("a/\u{1b}]0;x\u{7}\n\t\u{202e}é.pgn").shown(), "a/ ]0;x   é.pgn");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod book;
 #[path = "../engine/mod.rs"]
 mod engine;
 mod farms;
+mod foreign_text;
 mod manners;
 mod nets;
 mod outputs;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::data::reader::Format;
+use crate::util::text::Shown as _;
 
 /// Largest number of buckets; each is an open file with a buffer.
 const MAX_BUCKETS: u64 = 256;
@@ -33,7 +34,7 @@ impl Buckets {
         };
         let open = |_| {
             let file = tempfile::tempfile_in(folder);
-            let file = file.with_context(|| format!("cannot create temporary files in {}", folder.display()))?;
+            let file = file.with_context(|| format!("cannot create temporary files in {}", folder.shown()))?;
             Ok(Some(BufWriter::with_capacity(BUFFER, file)))
         };
         Ok(Self { files: (0..count).map(open).collect::<Result<_>>()?, folder: folder.to_path_buf() })
@@ -51,7 +52,7 @@ impl Buckets {
     pub fn put(&mut self, index: usize, bytes: &[u8]) -> Result<()> {
         let bucket = self.files[index].as_mut().context("the bucket was already taken")?;
         let put = bucket.write_all(bytes);
-        put.with_context(|| format!("cannot write temporary files in {}", self.folder.display()))
+        put.with_context(|| format!("cannot write temporary files in {}", self.folder.shown()))
     }
 
     /// Returns the content of a bucket and removes its file, which frees disk space for the output.
@@ -67,7 +68,7 @@ impl Buckets {
             file.read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        read().with_context(|| format!("cannot read temporary files in {}", self.folder.display()))
+        read().with_context(|| format!("cannot read temporary files in {}", self.folder.shown()))
     }
 }
 
@@ -78,7 +79,7 @@ impl Buckets {
 pub fn needed(inputs: &[PathBuf], bytes_each: u64, memory_mib: u32) -> Result<usize> {
     let mut entries = 0;
     for path in inputs {
-        let size = fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let size = fs::metadata(path).with_context(|| format!("cannot read {}", path.shown()))?;
         // Bytes per entry. Formats of variable size have low estimates, so that buckets are small enough.
         entries += size.len()
             / match Format::of(path)? {

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::output::OutputFile;
 use super::{Paths, for_each};
+use crate::util::text::Shown as _;
 
 /// Arguments of `data convert`.
 #[derive(clap::Args, Clone, Debug)]
@@ -39,6 +40,6 @@ pub fn run(args: &ConvertArgs) -> Result<()> {
         Ok(())
     })?;
     let count = output.finish()?;
-    eprintln!("{count} positions in {}", out.display());
+    eprintln!("{count} positions in {}", out.shown());
     Ok(())
 }

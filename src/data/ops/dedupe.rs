@@ -12,6 +12,7 @@ use anyhow::Result;
 use super::buckets::{Buckets, needed};
 use super::output::OutputFile;
 use super::{Paths, for_each};
+use crate::util::text::Shown as _;
 
 /// Size of a key and its index in bytes.
 const PAIR_BYTES: usize = 16;
@@ -59,7 +60,7 @@ pub fn run(args: &DedupeArgs) -> Result<()> {
         output.write_placed(entry, place)
     })?;
     let kept = output.finish()?;
-    eprintln!("{kept} of {total} positions kept in {}", out.display());
+    eprintln!("{kept} of {total} positions kept in {}", out.shown());
     Ok(())
 }
 

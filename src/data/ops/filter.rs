@@ -7,6 +7,7 @@ use super::{Paths, for_each};
 use crate::data::filter::{FilterArgs, remainder};
 use crate::data::reader::Format;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Arguments of `data filter`.
 #[derive(clap::Args, Clone, Debug)]
@@ -50,6 +51,6 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
         }
     })?;
     output.finish()?;
-    eprintln!("{kept} of {count} positions kept in {}", out.display());
+    eprintln!("{kept} of {count} positions kept in {}", out.shown());
     Ok(())
 }

@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use super::for_each;
 use crate::data::entry::{Entry, NO_SCORE};
+use crate::util::text::Shown as _;
 
 /// Arguments of `data info`.
 #[derive(clap::Args, Clone, Debug)]
@@ -28,7 +29,7 @@ pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
             summary.add(entry);
             Ok(())
         })?;
-        writeln!(out, "{}\n{summary}", path.display())?;
+        writeln!(out, "{}\n{summary}", path.shown())?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::data::reader::{Format, Place};
 use crate::data::writer::EntryWriter;
 use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
+use crate::util::text::Shown as _;
 
 /// Writer of entries into a temporary file that replaces the output at the end.
 pub struct OutputFile {
@@ -53,7 +54,7 @@ impl OutputFile {
             ensure!(!self.interrupt.is_set(), STOPPED);
         }
         let written = self.writer.write_placed(entry, place);
-        written.with_context(|| format!("cannot write {}", self.path.display()))
+        written.with_context(|| format!("cannot write {}", self.path.shown()))
     }
 
     /// Number of entries so far.
@@ -67,7 +68,7 @@ impl OutputFile {
     /// Fails on an I/O error; an existing output is then unchanged.
     pub fn finish(self) -> Result<u64> {
         let written = self.writer.finish();
-        let file = written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        let file = written.with_context(|| format!("cannot write {}", self.path.shown()))?;
         file.commit()?;
         Ok(self.count)
     }

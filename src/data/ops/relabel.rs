@@ -16,6 +16,7 @@ use crate::data::reader::Place;
 use crate::data::tree::{PackedMove, Root, SamplePath};
 use crate::nnue::Board;
 use crate::util::identity::check_distinct;
+use crate::util::text::Shown as _;
 use crate::util::{cores, threads};
 
 /// Number of positions per batch.
@@ -66,7 +67,7 @@ pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     batch.label(&mut labellers);
     batch.write(&mut output)?;
     let count = output.finish()?;
-    eprintln!("{count} positions in {}", out.display());
+    eprintln!("{count} positions in {}", out.shown());
     Ok(())
 }
 

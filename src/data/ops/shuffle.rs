@@ -12,6 +12,7 @@ use crate::data::bin::{self, RECORD_BYTES};
 use crate::data::reader::Format;
 use crate::data::writer::check_holds_unrelated;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Arguments of `data shuffle`.
 #[derive(clap::Args, Clone, Debug)]
@@ -50,6 +51,6 @@ pub fn run(args: &ShuffleArgs) -> Result<()> {
         }
     }
     let count = output.finish()?;
-    eprintln!("{count} positions in {}", out.display());
+    eprintln!("{count} positions in {}", out.shown());
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::for_each;
 use super::output::OutputFile;
 use crate::util::identity::check_distinct;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Arguments of `data split`.
 #[derive(clap::Args, Clone, Debug)]
@@ -75,7 +76,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
         outputs[chosen].write_placed(entry, place)
     })?;
     for (output, part) in outputs.into_iter().zip(&args.into) {
-        eprintln!("{} positions in {}", output.finish()?, part.path.display());
+        eprintln!("{} positions in {}", output.finish()?, part.path.shown());
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::data::filter::Filter;
 use crate::data::reader::Format;
 use crate::data::record::Record;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Records per chunk of a `.bin`.
 const BIN_RECORDS: u64 = 1 << 14;
@@ -50,7 +51,7 @@ impl Plan {
         let mut all = Vec::new();
         for source in &options.sources {
             let path = &source.path;
-            let size = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let size = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.shown()))?;
             let input = InputFile {
                 path: path.clone(),
                 format: Format::of(path)?,
@@ -58,7 +59,7 @@ impl Plan {
                 sampled: source.sampled,
                 warned: Arc::default(),
             };
-            all.push(chunks_of(&input, files.len()).with_context(|| path.display().to_string())?);
+            all.push(chunks_of(&input, files.len()).with_context(|| path.shown())?);
             files.push(input);
         }
         let sizes: Vec<u64> = files.iter().map(|file| file.size).collect();
@@ -129,7 +130,7 @@ impl Plan {
             }
             Ok(())
         });
-        let left = loaded.with_context(|| input.path.display().to_string())?;
+        let left = loaded.with_context(|| input.path.shown())?;
         if left > 0 && !input.warned.swap(true, Relaxed) {
             let is_text = input.format == Format::Plain;
             warn(&input.path, left, if is_text { "lines" } else { "bytes" });
@@ -228,6 +229,6 @@ fn blocks_of(path: &Path, size: u64, file: usize) -> Result<Vec<Chunk>> {
 
 /// Warns of an incomplete entry or block at the end of a file.
 fn warn(path: &Path, left: u64, unit: &str) {
-    let path = path.display();
+    let path = path.shown();
     eprintln!("warning: {path}: skipped {left} {unit} of an incomplete entry at the end");
 }

@@ -19,6 +19,7 @@ use crate::board::{Move, Position};
 use crate::search::options::SearchOptions;
 use crate::util::reason;
 use crate::util::sync::Mutex;
+use crate::util::text::Shown as _;
 
 /// Open tables.
 pub struct Syzygy {
@@ -83,7 +84,7 @@ impl Syzygy {
     }
 
     fn add_directory(&mut self, directory: PathBuf, loaded: &mut LoadedTables) {
-        let shown = directory.display();
+        let shown = directory.shown();
         let files = match table_files_in(&directory) {
             Ok(files) => files,
             Err(error) => {
@@ -100,7 +101,7 @@ impl Syzygy {
             match self.add_file(&file) {
                 Ok(()) => loaded.files += 1,
                 Err(why) => {
-                    let problem = format!("'{}' is not used: {why}", file.display());
+                    let problem = format!("'{}' is not used: {why}", file.shown());
                     loaded.problems.push(problem);
                 }
             }
@@ -155,7 +156,7 @@ impl Syzygy {
             _ => "is damaged; download it again".to_owned(),
         };
         let file = self.files.get(&name).map_or(Path::new(&name), |path| path);
-        let text = format!("Syzygy: '{}' {why}", file.display());
+        let text = format!("Syzygy: '{}' {why}", file.shown());
         self.damage.unreported.lock().push(text.clone());
         self.damage.has_unreported.store(true, Relaxed);
         found.insert(name, text);

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
 use crate::util::atomic::AtomicFile;
 use crate::util::kind::Kind;
+use crate::util::text::Shown as _;
 
 /// Incremented with every change of the layout or the meaning of entries and keys.
 const VERSION: u32 = 1;
@@ -67,7 +68,7 @@ pub struct SavedTable {
 pub fn save(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedTable> {
     let mut file = AtomicFile::create_over(path, &KIND)?;
     let written = write(table, net, &mut file);
-    written.with_context(|| format!("cannot write {}", path.display()))?;
+    written.with_context(|| format!("cannot write {}", path.shown()))?;
     file.commit()?;
     let size = path.metadata().map_or(0, |found| found.len());
     Ok(SavedTable { megabytes: table.megabytes(), file_bytes: size })
@@ -128,7 +129,7 @@ pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
         filled?;
         Ok(SavedTable { megabytes: (heading.clusters * CLUSTER_BYTES) >> 20, file_bytes: file.metadata()?.len() })
     };
-    read().with_context(|| format!("cannot use {}", path.display()))
+    read().with_context(|| format!("cannot use {}", path.shown()))
 }
 
 /// The first line, and the offset of the frame, at which `file` is positioned.

@@ -20,6 +20,7 @@ use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;
 use crate::util::reason;
 use crate::util::sync::Mutex;
+use crate::util::text::Shown as _;
 use test_position::TestPosition;
 
 /// Options of a run of test suites.
@@ -140,13 +141,13 @@ fn read_suite(path: &Path, summary: &mut SuiteSummary, err: &mut dyn Write) -> R
     let text = match read_text(path) {
         Ok(text) => text,
         Err(error) => {
-            writeln!(err, "{}: {}", path.display(), reason::of(&error))?;
+            writeln!(err, "{}: {}", path.shown(), reason::of(&error))?;
             summary.malformed += 1;
             return Ok(positions);
         }
     };
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
-        let place = format!("{}:{}", path.display(), i + 1);
+        let place = format!("{}:{}", path.shown(), i + 1);
         match TestPosition::parse(line) {
             Ok(tested) => {
                 for warning in &tested.warnings {

@@ -34,6 +34,7 @@ use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
 use crate::util::atomic::AtomicFile;
 use crate::util::kind::Kind;
+use crate::util::text::Shown as _;
 
 const MAGIC: &[u8; 8] = b"ZOOTRAIN";
 /// The kind of file that a checkpoint may replace.
@@ -132,7 +133,7 @@ pub fn write(path: &Path, contents: Contents) -> Result<()> {
 pub fn begin(path: &Path, contents: Contents) -> Result<AtomicFile> {
     let mut file = AtomicFile::create_over(path, &KIND)?;
     let written = write_to(&mut file, contents);
-    written.with_context(|| format!("cannot write {}", path.display()))?;
+    written.with_context(|| format!("cannot write {}", path.shown()))?;
     Ok(file)
 }
 
@@ -180,7 +181,7 @@ pub fn is_checkpoint(path: &Path) -> Result<bool> {
         File::open(path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
         Ok(begin == MAGIC)
     };
-    open().with_context(|| format!("cannot read {}", path.display()))
+    open().with_context(|| format!("cannot read {}", path.shown()))
 }
 
 /// Reads a checkpoint.
@@ -188,9 +189,9 @@ pub fn is_checkpoint(path: &Path) -> Result<bool> {
 /// # Errors
 /// Fails if the file is not a checkpoint, has another version, or is damaged.
 pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.shown()))?;
     read_from(BufReader::with_capacity(1 << 20, file))
-        .with_context(|| format!("cannot read checkpoint {}", path.display()))
+        .with_context(|| format!("cannot read checkpoint {}", path.shown()))
 }
 
 /// Reads the state of a checkpoint without the parameters and the check of the checksum.
@@ -198,8 +199,8 @@ pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
 /// # Errors
 /// Fails if the file is not a checkpoint or has another version.
 pub fn read_state(path: &Path) -> Result<RunState> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    Hashing::new(BufReader::new(file)).state().with_context(|| format!("cannot read checkpoint {}", path.display()))
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.shown()))?;
+    Hashing::new(BufReader::new(file)).state().with_context(|| format!("cannot read checkpoint {}", path.shown()))
 }
 
 fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {

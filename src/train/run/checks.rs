@@ -11,6 +11,7 @@ use crate::nnue;
 use crate::util::atomic::AtomicFile;
 use crate::util::disk::free_bytes;
 use crate::util::identity::check_distinct;
+use crate::util::text::Shown as _;
 
 /// Checks that the net, checkpoint, log and picture of a run can be written, that none is an input, that they replace
 /// no other files of the user, and that the disk has room for them. Changes and creates no file.
@@ -41,7 +42,7 @@ fn outputs(out: &Path) -> Result<[PathBuf; 4]> {
     ensure!(
         taken.is_none(),
         "out is {}, a name that the run uses for another file: choose a name ending in .nnue",
-        out.display()
+        out.shown()
     );
     let [checkpoint, log, picture] = others;
     Ok([out.to_path_buf(), checkpoint, log, picture])
@@ -63,7 +64,7 @@ fn check_room(folder: &Path, free: Option<u64>, needed: u64) -> Result<()> {
     ensure!(
         free >= needed,
         "disk full: {} has {:.2} GB left, but writing the checkpoint and net of this run needs {:.2} GB",
-        folder.display(),
+        folder.shown(),
         gigabytes(free),
         gigabytes(needed)
     );

@@ -13,6 +13,7 @@ use crate::nnue::{Activation, Architecture, Features};
 use crate::train::model::shapes;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::util::encoding::read_text;
+use crate::util::text::Shown as _;
 
 /// Schedule of the learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -250,8 +251,8 @@ impl Overrides {
     /// # Errors
     /// Fails if the file cannot be read or contains an unknown setting or a wrong value; the message names the line.
     pub fn from_file(path: &Path) -> Result<Self> {
-        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("cannot parse {} as a training configuration", path.display()))
+        let text = read_text(path).with_context(|| format!("cannot read {}", path.shown()))?;
+        toml::from_str(&text).with_context(|| format!("cannot parse {} as a training configuration", path.shown()))
     }
 }
 

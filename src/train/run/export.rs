@@ -10,6 +10,7 @@ use super::{checkpoint, plot};
 use crate::train::integer::{ExportReport, export};
 use crate::train::model::rounding::Rounding;
 use crate::util::identity::check_distinct;
+use crate::util::text::Shown as _;
 
 /// Arguments of `train export`.
 #[derive(clap::Args, Clone, Debug)]
@@ -51,11 +52,11 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     }
     eprintln!(
         "{} after {:.1} M positions\n{}{}\nwrote {}",
-        args.checkpoint.display(),
+        args.checkpoint.shown(),
         millions(state.shown),
         plot::text(&state.history),
         ExportReport::of((&model, scale), &net, &records, state.config.last_loss()),
-        args.out.display()
+        args.out.shown()
     );
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::data::{Entry, reader};
 use crate::nnue::{Board, Network};
 use crate::train::model::scales::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
+use crate::util::text::Shown as _;
 use crate::util::{cores, threads};
 
 /// Positions evaluated at once.
@@ -78,7 +79,7 @@ fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
     }
     let measured = |label: &LabelNet| {
         let file = label.file();
-        let name = file.display().to_string();
+        let name = file.shown();
         let network = Network::from_file(file).with_context(|| format!("cannot use {name}"))?;
         Ok(Measured::new(name, &label.judge(Arc::new(network)), threads))
     };
@@ -132,7 +133,7 @@ impl Measured {
     }
 
     fn write(&self, path: &Path, out: &mut impl Write) -> Result<()> {
-        ensure!(self.positions > 0, "{} has no positions with a score within --max-score", path.display());
+        ensure!(self.positions > 0, "{} has no positions with a score within --max-score", path.shown());
         let mean = |sum: f64| sum / self.positions as f64;
         writeln!(
             out,
@@ -141,7 +142,7 @@ impl Measured {
             1e6 * mean(self.loss),
             mean(self.difference),
             self.name,
-            path.display()
+            path.shown()
         )?;
         Ok(())
     }

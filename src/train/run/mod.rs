@@ -32,6 +32,7 @@ use super::step::trainer_bytes;
 use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
 use crate::util::claim::Lock;
+use crate::util::text::Shown as _;
 
 /// Train a network on files of labelled positions.
 ///
@@ -94,12 +95,12 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let train = of_width!(train, architecture);
     let checkpoint = beside(&config.out, "checkpoint");
     let lock = Lock::of(&checkpoint);
-    let lock = lock.with_context(|| format!("cannot write {}", config.out.display()))?;
+    let lock = lock.with_context(|| format!("cannot write {}", config.out.shown()))?;
     let Some(_lock) = lock else {
         bail!(
             "another run writes to {} and {}: wait for it to finish, or use another --out",
-            config.out.display(),
-            checkpoint.display()
+            config.out.shown(),
+            checkpoint.shown()
         );
     };
     let mut inputs: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
@@ -159,7 +160,7 @@ fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
     let checkpoint = beside(&state.config.out, "checkpoint");
     let stream = match &state.bookmark {
         Some(bookmark) => Stream::open_after(options, bookmark, state.shown)
-            .with_context(|| format!("cannot resume from {}", checkpoint.display()))?,
+            .with_context(|| format!("cannot resume from {}", checkpoint.shown()))?,
         None => Stream::open(options)?,
     };
     let held_out = stream.held_out()?;

@@ -10,6 +10,7 @@ use super::picture;
 use crate::nnue::{self, Network};
 use crate::util::atomic::write_over;
 use crate::util::kind::Kind;
+use crate::util::text::Shown as _;
 
 /// First line of a log.
 const LOG_HEADER: &str = "positions\ttrain\theld_out\trate\tlambda\tseconds\n";
@@ -48,10 +49,10 @@ pub fn keep_old(checkpoint: &Path) -> Result<()> {
     super::checkpoint::KIND.check(&old)?;
     eprintln!(
         "{} exists from another run (--resume would have continued it): renamed to {}",
-        checkpoint.display(),
-        old.display()
+        checkpoint.shown(),
+        old.shown()
     );
-    std::fs::rename(checkpoint, &old).with_context(|| format!("cannot rename {}", checkpoint.display()))
+    std::fs::rename(checkpoint, &old).with_context(|| format!("cannot rename {}", checkpoint.shown()))
 }
 
 /// Returns the new name for the checkpoint of an older run.
@@ -80,7 +81,7 @@ pub fn write_picture(path: &Path, net: &Path, history: &[Validation]) -> Result<
 /// Returns a title with the net's file name, without its folder.
 fn picture_title(net: &Path) -> String {
     let name = net.file_name().unwrap_or_default();
-    format!("{}: {PICTURE_TITLE}", name.display())
+    format!("{}: {PICTURE_TITLE}", name.shown())
 }
 
 /// Returns the log: one line per validation.

@@ -20,6 +20,7 @@ use crate::train::step::Trainer;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::util::atomic::resolve;
 use crate::util::interrupt::{Interrupt, Interrupted};
+use crate::util::text::Shown as _;
 
 /// Number of positions for the quantisation report of an export.
 const CHECK_POSITIONS: usize = 10_000;
@@ -124,7 +125,7 @@ impl<const L1: usize> Session<L1> {
         Err(Interrupted::error(format!(
             "stopped by Ctrl-C or a signal after {:.1} M positions; add --resume to the command to continue from {}",
             millions(self.state.shown),
-            self.checkpoint().display()
+            self.checkpoint().shown()
         )))
     }
 
@@ -206,7 +207,7 @@ impl<const L1: usize> Session<L1> {
     fn diverged(&self, reason: &str) -> anyhow::Error {
         let (at, rate) = (millions(self.state.shown), self.state.config.rate);
         let checkpoint = self.checkpoint();
-        let checkpoint = checkpoint.display();
+        let checkpoint = checkpoint.shown();
         match self.kept_at {
             Some(shown) if self.kept => anyhow!(
                 "the run diverged after {at:.3} M positions: {reason}. {checkpoint} is from {:.3} M positions; \
@@ -260,7 +261,7 @@ impl<const L1: usize> Session<L1> {
         self.display.print(&format!(
             "{}{report}\nwrote {}",
             plot::text(&self.state.history),
-            self.state.config.out.display()
+            self.state.config.out.shown()
         ));
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::config::{Config, Overrides};
 use super::outputs::beside;
 use crate::nnue::{Activation, Architecture, Features, Network};
 use crate::train::model::shapes;
+use crate::util::text::Shown as _;
 
 /// A shape by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, clap::ValueEnum)]
@@ -78,11 +79,11 @@ pub fn base(settings: &Overrides, resume: bool, init: Option<&Path>) -> Result<A
 /// Fails if the file is not a net, or the net cannot be trained.
 pub fn read_net(path: &Path) -> Result<(Network, Architecture)> {
     let net =
-        Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.display()))?;
+        Network::from_file(path).with_context(|| format!("{} is neither a checkpoint nor a net", path.shown()))?;
     let Some(architecture) = net.architecture().trained() else {
         bail!(
             "{} is {}, which cannot be trained; trainable shapes: {}",
-            path.display(),
+            path.shown(),
             net.architecture(),
             shapes::names()
         );

@@ -13,6 +13,7 @@ use crate::train::integer::unfold;
 use crate::train::model::Model;
 use crate::train::step::optimiser::Moments;
 use crate::util::rng::SplitMix64;
+use crate::util::text::Shown as _;
 
 /// Initial span of the factor rows. Products of small numbers are even smaller and would train slowly at first, so
 /// nets with products start with a larger span. (`DenseParameters::initial` has the bias.)
@@ -37,7 +38,7 @@ pub fn start(config: &Config, resume: bool, init: Option<&Path>) -> Result<(RunS
         return Ok(found);
     }
     if resume {
-        eprintln!("no checkpoint {}: starting a new run", path.display());
+        eprintln!("no checkpoint {}: starting a new run", path.shown());
     }
     let state = new_state(config);
     Ok((state, new_parameters(config, init)?))
@@ -80,20 +81,20 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     if let Some(difference) = config.difference(&state.config) {
         bail!(
             "{} belongs to another run: {difference}. Use the same settings, or start a new run with --init",
-            path.display()
+            path.shown()
         );
     }
     if state.bookmark.is_none() {
         bail!(
             "{} was written by an earlier version, which used another order of positions. Start a new run with --init",
-            path.display()
+            path.shown()
         );
     }
     let max = 1e6 * config.millions + config.batch as f64;
     ensure!(
         state.shown as f64 <= max,
         "{} is damaged: {} positions shown are more than the whole run has",
-        path.display(),
+        path.shown(),
         state.shown
     );
     state.config = config.clone();
