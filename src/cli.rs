@@ -68,6 +68,12 @@ pub enum Command {
     Epd(EpdArgs),
     /// Inspect, verify and export network files
     Net(NetArgs),
+    /// Verify the files of Syzygy tablebases
+    Tables {
+        /// Subcommand.
+        #[command(subcommand)]
+        command: TablesCommand,
+    },
     /// Write an untrained network of material and piece-square values
     #[cfg(feature = "full")]
     NetMaterial {
@@ -432,6 +438,17 @@ pub struct NetArgs {
     /// Subcommand.
     #[command(subcommand)]
     pub command: NetCommand,
+}
+
+/// The subcommands of `tables`.
+#[derive(Subcommand, Debug)]
+pub enum TablesCommand {
+    /// Compare the checksum of every table with its content, and name the damaged ones
+    Verify {
+        /// Directories with tables (*.rtbw, *.rtbz), or tables
+        #[arg(required = true, value_name = "DIRECTORY|FILE")]
+        paths: Vec<PathBuf>,
+    },
 }
 
 /// The subcommands of `net`.

@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail};
 use clap::{CommandFactory as _, Parser};
 
 use super::{
-    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, EpdArgs, EvalArgs, NetCommand, PerftArgs, PlayArgs, review,
+    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, EpdArgs, EvalArgs, NetCommand, PerftArgs, PlayArgs,
+    TablesCommand, review,
 };
 #[cfg(feature = "full")]
 use super::{manual, training};
@@ -22,7 +23,7 @@ use crate::tools::analyse::AnalyseOptions;
 use crate::tools::bench::BenchOptions;
 use crate::tools::epd::EpdOptions;
 use crate::tools::net::Compression;
-use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects};
+use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects, tables};
 use crate::uci;
 use crate::util::console::{Printable, use_colour};
 use crate::util::identity::check_distinct;
@@ -168,6 +169,7 @@ fn run_command(command: Command) -> Result<()> {
                 Ok(writeln!(out, "{}", net::export(&network, compression, &file)?)?)
             }
         },
+        Command::Tables { command: TablesCommand::Verify { paths } } => tables::verify(&paths, out, err),
         #[cfg(feature = "full")]
         Command::NetMaterial { file, no_squares } => net::write(&file, &train::material_net(!no_squares)),
         #[cfg(feature = "full")]

@@ -61,6 +61,7 @@ pub use limits::Limits;
 pub use options::SearchOptions;
 pub use report::{Line, Outcome, Progress, Reporter, Score, ScoreBound, Silent};
 pub(crate) use tables::syzygy;
+pub use tables::table_checksum;
 pub use tables::tt;
 pub use tables::tt_file::SavedTable;
 pub use threads::pool::{Controller, ThreadPool};

@@ -14,6 +14,7 @@ pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod subjects;
+pub(crate) mod tables;
 pub(crate) mod variation;
 
 use std::io::Write;

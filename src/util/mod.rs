@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod atomic;
 pub(crate) mod attention;
+pub(crate) mod city;
 pub(crate) mod claim;
 pub(crate) mod console;
 pub(crate) mod disk;

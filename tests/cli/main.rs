@@ -11,5 +11,8 @@ mod nets;
 mod outputs;
 mod play;
 mod run;
+#[path = "../shared/mod.rs"]
+mod shared;
+mod tables;
 
 const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/K2R4 w - - 0 1";

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::uci_driver::engine::list_separator;
 use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
+use zoothera::search::table_checksum::{LENGTH, checksum};
 
 /// A win of a pawn according to the tables of three men, which a shallow search does not find.
 const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
@@ -83,10 +84,13 @@ fn bad_table_file_does_not_affect_the_others() {
     let bad = folder.path().join("KQvK.rtbw");
     let good = std::fs::read(&bad).expect("a table");
     let page = b"<html>".repeat(good.len());
+    let mut flipped = good.clone();
+    flipped[200] ^= 4;
     for (bytes, reason) in [
         (&b""[..], "empty or truncated"),
         (&good[..good.len() / 2 + 5], "wrong size for a table"),
         (&page[..good.len()], "wrong first bytes"),
+        (&flipped, "damaged (the checksum does not match)"),
     ] {
         std::fs::write(&bad, bytes).expect("room");
         let mut engine = Driver::start();
@@ -108,12 +112,16 @@ fn bad_table_file_does_not_affect_the_others() {
     assert!(line.contains("it is a directory") && line.contains("'/nowhere'"), "{line}");
 }
 
+/// A table with its checksum is opened without complaint if it is damaged in another way: made of a bad original.
 #[test]
 fn probe_reports_damaged_table_once() {
     let folder = copy_of_three_men();
     let bad = folder.path().join("KQvK.rtbw");
     let mut bytes = std::fs::read(&bad).expect("a table");
-    bytes[4..].fill(0xFF);
+    let length = bytes.len() - LENGTH;
+    bytes[4..length].fill(0xFF);
+    let sum = checksum(&bytes[..length]).expect("a checksum");
+    bytes[length..].copy_from_slice(&sum);
     std::fs::write(&bad, bytes).expect("room");
     let mut engine = with_tables(folder.path());
     engine.send("position fen 8/8/8/4k3/8/8/8/KQ6 w - - 0 1");

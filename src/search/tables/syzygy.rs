@@ -15,11 +15,16 @@ use anyhow::{Result, bail};
 use shakmaty::Chess;
 use shakmaty_syzygy::{Metric, ProbeError, SyzygyError, Tablebase, Wdl};
 
+use super::table_checksum;
 use crate::board::{Move, Position};
 use crate::search::options::SearchOptions;
 use crate::util::reason;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
+
+/// Tables of at most this length in bytes are verified when they are opened: all of up to four men, and those of five
+/// men that are read in no time. `zoothera tables verify` verifies the others.
+const VERIFIED_AT_START: u64 = 1 << 20;
 
 /// Open tables.
 pub struct Syzygy {
@@ -117,6 +122,10 @@ impl Syzygy {
             return Err("it is a directory".to_owned());
         }
         check_magic(path)?;
+        let length = path.metadata().map_or(0, |meta| meta.len());
+        if length <= VERIFIED_AT_START && table_checksum::has_checksum(length) {
+            table_checksum::check(path)?;
+        }
         self.tables.add_file(path).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => "wrong size for a table; download it again".to_owned(),
             io::ErrorKind::InvalidInput => "not the name of a table; expected a name such as KQvKR.rtbw".to_owned(),
@@ -228,8 +237,14 @@ impl LoadedTables {
     }
 }
 
+/// Verifies the name, the first bytes and the checksum of a table. The error is the reason why it is not a valid table.
+pub(crate) fn verify_file(path: &Path) -> Result<(), String> {
+    check_magic(path)?;
+    table_checksum::check(path)
+}
+
 /// Files in a directory with the extension of a table, sorted by name.
-fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
