@@ -11,25 +11,23 @@ use crate::nnue::Network;
 use crate::search::Controller;
 use crate::search::{Limits, Score, Silent, ThreadPool};
 use crate::tools::load_network;
-use crate::uci::options::{self, Id, OptionValue};
+use crate::uci::options::{self, Change, Resources, SEED_MAX};
 use crate::uci::settings::Settings;
 use crate::util::text::Shown as _;
 
-/// Names of the embedded net.
+/// Names of the embedded net on the command line.
 const EMBEDDED: [&str; 2] = ["default", "<default>"];
-/// The largest seed of a level.
-const SEEDS: u64 = 2_147_483_647;
 
-/// What a player plays with.
+/// Net and options of a player.
 #[derive(Clone, Serialize)]
 pub struct Side {
     /// Name in reports and games.
     pub name: String,
-    /// Net as the command line names it.
+    /// Net as on the command line.
     pub net: String,
     /// SHA-256 of the net.
     pub sha256: String,
-    /// Options other than the defaults, as `NAME=VALUE`.
+    /// Options that were given, as `NAME=VALUE`.
     pub options: Vec<String>,
     #[serde(skip)]
     network: Arc<Network>,
@@ -41,16 +39,13 @@ pub struct Side {
     threads: usize,
     #[serde(skip)]
     tables: String,
-    /// Whether the options fix the seed of a level.
-    #[serde(skip)]
-    seeded: bool,
 }
 
 impl Side {
     /// Reads the net and the options.
     ///
     /// # Errors
-    /// When the net cannot be read, or an option does not exist, has a bad value or does nothing in a match.
+    /// Fails if the net cannot be read, or an option does not exist, has an invalid value or has no effect in a match.
     pub fn new(net: Option<&Path>, hash: u32, threads: u16, options: &[String]) -> Result<Self> {
         let path = net.filter(|path| !EMBEDDED.iter().any(|name| path == &Path::new(name)));
         let network = load_network(path)?;
@@ -66,7 +61,6 @@ impl Side {
             hash: hash as usize,
             threads: threads.into(),
             tables: String::new(),
-            seeded: false,
         };
         for option in options {
             side.set(option)?;
@@ -74,44 +68,26 @@ impl Side {
         Ok(side)
     }
 
-    /// Sets an option, `NAME=VALUE` as UCI has it.
+    /// Sets a UCI option, given as `NAME=VALUE`.
     fn set(&mut self, text: &str) -> Result<()> {
         let Some((name, value)) = text.split_once('=') else {
-            bail!("--option {text}: the form is NAME=VALUE");
+            bail!("--option {text}: expected NAME=VALUE");
         };
-        let Some(spec) = options::find(name.trim()) else {
+        let Some(option) = options::find(name.trim()) else {
             bail!("--option {text}: there is no option '{}'", name.trim());
         };
-        let value =
-            spec.parse(Some(value)).map_err(|error| anyhow!("--option {}", error.trim_start_matches("setoption ")))?;
-        match spec.id {
-            Id::Hash => self.hash = value.int() as usize,
-            Id::Threads => self.threads = value.int() as usize,
-            Id::SyzygyPath => value.text().clone_into(&mut self.tables),
-            Id::EvalFile => bail!("--option {text}: give the net with --net"),
-            Id::MultiPv
-            | Id::MoveOverhead
-            | Id::SyzygyProbeDepth
-            | Id::SyzygyProbeLimit
-            | Id::Syzygy50MoveRule
-            | Id::AnalyseMode
-            | Id::LimitStrength
-            | Id::Elo
-            | Id::SkillLevel
-            | Id::LevelSeed => {
-                self.seeded |= spec.id == Id::LevelSeed && value.int() != 0;
-                self.settings.apply(spec.id, &value);
-            }
-            _ => bail!("--option {text}: {} does nothing in a match", spec.name),
+        let assigned = option
+            .assign(Some(value))
+            .map_err(|error| anyhow!("--option {}", error.trim_start_matches("setoption ")))?;
+        match assigned.change {
+            Change::Search(set) => set(&mut self.settings),
+            Change::Resource(set) => set(self),
+            Change::Action(_) if option.name == "EvalFile" => bail!("--option {text}: give the net with --net"),
+            _ => bail!("--option {text}: {} does nothing in a match", option.name),
         }
-        let shown = |value: &OptionValue| match value {
-            OptionValue::Int(number) => number.to_string(),
-            OptionValue::Flag(flag) => flag.to_string(),
-            other => other.text().to_owned(),
-        };
-        let name = format!("{}=", spec.name);
+        let name = format!("{}=", option.name);
         self.options.retain(|set| !set.starts_with(&name));
-        self.options.push(format!("{name}{}", shown(&value)));
+        self.options.push(format!("{name}{}", assigned.value));
         Ok(())
     }
 
@@ -120,12 +96,12 @@ impl Side {
         self.threads
     }
 
-    /// Whether a game with the same nodes is the same game.
+    /// Whether games with node limits are reproducible.
     pub fn is_deterministic(&self) -> bool {
         self.threads == 1
     }
 
-    /// Everything that the moves depend on but the limits, in words.
+    /// Description of everything that the moves depend on, except the limits.
     pub fn description(&self) -> String {
         format!(
             "net {}, hash {}, threads {}, options [{}]",
@@ -142,7 +118,21 @@ impl Side {
     }
 }
 
-/// Gives both sides names that differ, made of net and options.
+impl Resources for Side {
+    fn set_hash(&mut self, mib: usize) {
+        self.hash = mib;
+    }
+
+    fn set_threads(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
+    fn set_syzygy_path(&mut self, path: String) {
+        self.tables = path;
+    }
+}
+
+/// Makes the names of both sides different, by their options or a letter.
 pub fn name_apart(sides: &mut [Side; 2]) {
     if sides[0].name == sides[1].name {
         let own: [Vec<String>; 2] = [(0, 1), (1, 0)].map(|(side, other)| {
@@ -163,7 +153,7 @@ pub fn name_apart(sides: &mut [Side; 2]) {
     }
 }
 
-/// What a search found.
+/// Result of a search.
 pub struct FoundMove {
     /// The move.
     pub m: Move,
@@ -177,37 +167,33 @@ pub struct FoundMove {
 pub struct Engine {
     pool: ThreadPool,
     settings: Settings,
-    seeded: bool,
 }
 
 impl Engine {
     /// An engine with its own threads and table.
     ///
     /// # Errors
-    /// When memory for the table is missing, or tablebases cannot be opened.
+    /// Fails if there is not enough memory for the table, or tablebases cannot be opened.
     pub fn new(side: &Side) -> Result<Self> {
         let mut pool = ThreadPool::new(side.network.clone(), side.threads, side.hash);
         ensure!(
             pool.hash() >= side.hash,
-            "there is no memory for a table of {} MiB for every player: give a smaller --hash or --concurrency",
+            "not enough memory for a table of {} MiB for each player: reduce --hash or --concurrency",
             side.hash
         );
         if !side.tables.is_empty() {
             pool.set_syzygy_path(&side.tables)?;
         }
-        Ok(Self { pool, settings: side.settings.clone(), seeded: side.seeded })
+        Ok(Self { pool, settings: side.settings.clone() })
     }
 
-    /// Clears table and histories. `seed` decides what a level misjudges in this game, if the options do not.
+    /// Clears table and histories. `seed` is the seed of a level in this game, unless the options fix one.
     pub fn begin(&mut self, seed: u64) {
         self.pool.clear();
-        if !self.seeded {
-            let seed = (seed % SEEDS + 1) as i64;
-            self.settings.apply(Id::LevelSeed, &OptionValue::Int(seed));
-        }
+        self.settings.level.new_game_with(seed % u64::from(SEED_MAX) + 1);
     }
 
-    /// The best move of a search; `None` where there is none.
+    /// Searches a position; `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: Limits) -> Option<FoundMove> {
         let options = self.settings.for_search();
         let outcome = self.pool.search(position.clone(), limits, options, Arc::new(Silent));
@@ -215,7 +201,7 @@ impl Engine {
         Some(FoundMove { m: outcome.best?, score: line.score, depth: line.depth })
     }
 
-    /// Stops a search from another thread.
+    /// The controller that stops a search from another thread.
     pub fn controller(&self) -> Controller {
         self.pool.controller()
     }

@@ -25,18 +25,23 @@ pub struct SearchOptions {
     pub syzygy_50_move_rule: bool,
 }
 
+impl SearchOptions {
+    /// The defaults.
+    pub const DEFAULT: Self = Self {
+        multi_pv: 1,
+        move_overhead: 10,
+        nodes_time: 0,
+        ponder: false,
+        level: None,
+        analyse_mode: false,
+        syzygy_probe_depth: 1,
+        syzygy_probe_limit: 7,
+        syzygy_50_move_rule: true,
+    };
+}
+
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self {
-            multi_pv: 1,
-            move_overhead: 10,
-            nodes_time: 0,
-            ponder: false,
-            level: None,
-            analyse_mode: false,
-            syzygy_probe_depth: 1,
-            syzygy_probe_limit: 7,
-            syzygy_50_move_rule: true,
-        }
+        Self::DEFAULT
     }
 }

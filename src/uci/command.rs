@@ -48,7 +48,7 @@ impl Command {
     /// Whether the command writes a file. The process must not exit before the file is complete.
     pub fn writes_file(&self) -> bool {
         match self {
-            Self::SetOption { name, .. } => options::find(name).is_some_and(|spec| spec.id == options::Id::SaveHash),
+            Self::SetOption { name, .. } => options::find(name).is_some_and(|option| option.writes_file),
             Self::Extra(extra, _) => *extra == Extra::ExportNet,
             _ => false,
         }

@@ -1,46 +1,27 @@
 //! The engine thread: executes commands in order. It waits for a search only before it starts the next one.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
 
 use super::command::{Command, Extra, PositionCommand};
-use super::evalfile::{self, EMBEDDED_NAME};
+use super::evalfile::EMBEDDED_NAME;
 use super::extra;
 use super::go::{self, GoCommand};
-use super::log;
 use super::mailbox::{Mailbox, Message};
-use super::options::{self, Id, OPTIONS, OptionValue};
+use super::options::{self, Change, OPTIONS, UciOption};
 use super::output::Output;
 use super::print::{Printer, Setting};
+use super::resources::{Postponed, report_hash, report_threads};
 use super::settings::Settings;
 use super::terminal::Audience;
 use crate::board::Position;
-use crate::book::Book;
 use crate::nnue::Network;
-use crate::search::syzygy::LoadedTables;
-use crate::search::tt::NoMemory;
 use crate::search::{Limits, ThreadPool};
 use crate::tools;
-use crate::util::text::{Shown as _, excerpt};
-use crate::util::{attention, reason, threads};
-
-/// A change of state that the search threads share. During a search it is postponed.
-enum Change {
-    Hash(usize),
-    Threads(usize),
-    Net(evalfile::LoadedNet),
-    Syzygy(String),
-    /// `Clear Hash` or `ucinewgame`: clears the table and the histories.
-    Clear,
-    /// `Save Hash`: write the table to this file.
-    SaveHash(PathBuf),
-    /// `Load Hash`: fill the table from this file.
-    LoadHash(PathBuf),
-}
+use crate::util::text::excerpt;
+use crate::util::{attention, reason};
 
 /// The engine's state for the protocol.
 pub struct Engine {
@@ -51,15 +32,16 @@ pub struct Engine {
     audience: Audience,
     debug: bool,
     /// Created on first use, so that the handshake is fast.
-    pool: Option<ThreadPool>,
+    pub(super) pool: Option<ThreadPool>,
     /// Hash size in MiB for `pool`, or of `pool` once it exists.
-    hash: usize,
-    threads: usize,
-    postponed: Vec<Change>,
+    pub(super) hash: usize,
+    pub(super) threads: usize,
+    /// Changes that wait for the end of the running search.
+    pub(super) postponed: Vec<Postponed>,
     /// Name of the net in use.
-    net: String,
+    pub(super) net: String,
     /// Whether an `EvalFile` was rejected and the next `go` must report it.
-    net_rejected: bool,
+    pub(super) net_rejected: bool,
     /// Line number of the last `go`.
     search: u64,
 }
@@ -75,8 +57,8 @@ impl Engine {
             audience,
             debug: false,
             pool: None,
-            hash: options::default_int(Id::Hash) as usize,
-            threads: options::default_int(Id::Threads) as usize,
+            hash: options::HASH as usize,
+            threads: options::THREADS as usize,
             postponed: Vec::new(),
             net: EMBEDDED_NAME.to_owned(),
             net_rejected: false,
@@ -151,7 +133,7 @@ impl Engine {
             Command::UciNewGame => {
                 self.settings.level.new_game();
                 self.settings.book.new_game();
-                self.change("ucinewgame", Change::Clear);
+                self.clear("ucinewgame");
             }
             Command::Position(command) => {
                 if let Err(reason) = self.set_position(&command) {
@@ -172,7 +154,7 @@ impl Engine {
             format!("id name Zoothera {}", env!("CARGO_PKG_VERSION")),
             String::from("id author the Zoothera developers"),
         ];
-        lines.extend(OPTIONS.iter().map(options::Spec::declaration));
+        lines.extend(OPTIONS.iter().map(UciOption::declaration));
         lines.extend(tuning_declarations());
         lines.push("uciok".into());
         self.output.line(lines.join("\n"));
@@ -274,7 +256,7 @@ impl Engine {
     }
 
     /// The search threads, created on first use.
-    fn pool(&mut self) -> &mut ThreadPool {
+    pub(super) fn pool(&mut self) -> &mut ThreadPool {
         self.pool.get_or_insert_with(|| {
             // The table is allocated in a second step, because only that step returns its actual size.
             let mut pool = ThreadPool::new(Network::embedded(), self.threads, 1);
@@ -286,142 +268,16 @@ impl Engine {
     }
 
     fn set_option(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
-        let Some(spec) = options::find(name) else {
+        let Some(option) = options::find(name) else {
             return set_parameter(name, value);
         };
-        let value = spec.parse(value)?;
-        if self.settings.apply(spec.id, &value) {
-            return Ok(());
-        }
-        match spec.id {
-            Id::Hash => self.change(spec.name, Change::Hash(value.int() as usize)),
-            Id::Threads => self.change(spec.name, Change::Threads(value.int() as usize)),
-            Id::EvalFile => match evalfile::load(value.text()) {
-                Ok(net) => {
-                    self.net_rejected = false;
-                    self.change(spec.name, Change::Net(net));
-                }
-                Err(reason) => {
-                    // Short, because a GUI may show only the beginning of a line; the reason has a line of its own.
-                    self.net_rejected = true;
-                    let short = format!("EvalFile not loaded; using {}", self.net);
-                    self.output.error(&short);
-                    self.output.info(&format!("EvalFile: {reason}"));
-                }
-            },
-            Id::SyzygyPath => self.change(spec.name, Change::Syzygy(unquoted(value.text()).to_owned())),
-            Id::ClearHash => self.change(spec.name, Change::Clear),
-            Id::SaveHash => self.change(spec.name, Change::SaveHash(self.hash_file(spec.name)?)),
-            Id::LoadHash => self.change(spec.name, Change::LoadHash(self.hash_file(spec.name)?)),
-            Id::BookFile => self.set_book(unquoted(value.text()))?,
-            Id::DebugLogFile => self.output.log_to(open_log(&value)?),
-            _ => {}
+        match option.assign(value)?.change {
+            Change::Search(set) | Change::Session(set) => set(&mut self.settings),
+            Change::Resource(set) => set(self),
+            Change::Action(act) => act(self)?,
+            Change::Nothing => {}
         }
         Ok(())
-    }
-
-    /// The file named by `Hash File`; `name` is the option that needs it.
-    fn hash_file(&self, name: &str) -> Result<PathBuf, String> {
-        match unquoted(&self.settings.hash_file) {
-            "" => Err(format!("{name}: no file name; set Hash File first")),
-            file => Ok(PathBuf::from(file)),
-        }
-    }
-
-    /// Opens the book `name`; an empty name closes the book. After an error the book in use stays open.
-    fn set_book(&mut self, name: &str) -> Result<(), String> {
-        if name.is_empty() {
-            self.settings.book.book = None;
-            return Ok(());
-        }
-        let book = Book::open(Path::new(name)).map_err(|error| {
-            let reason = reason::chain(&error);
-            format!("Book File: {reason}; the book in use is unchanged")
-        })?;
-        self.output.info(&format!("Book File: {} moves", book.len()));
-        self.settings.book.book = Some(Arc::new(book));
-        Ok(())
-    }
-
-    /// Saves or loads the table and reports the result.
-    fn hash_on_disk(&mut self, path: &Path, saves: bool) {
-        let pool = self.pool();
-        let (name, done, result) = if saves {
-            ("Save Hash", "written to", pool.save_hash(path))
-        } else {
-            ("Load Hash", "read from", pool.load_hash(path))
-        };
-        match result {
-            Ok(table) => self.output.info(&format!(
-                "{name}: {} MiB {done} {} ({:.1} MB)",
-                table.megabytes,
-                path.shown(),
-                table.file_bytes as f64 / 1e6
-            )),
-            Err(error) => {
-                self.output.error(&format!("{name}: {}; the table in use is unchanged", reason::chain(&error)))
-            }
-        }
-    }
-
-    /// Applies a change now, or after the running search.
-    fn change(&mut self, name: &str, change: Change) {
-        if self.mailbox.is_searching() {
-            self.output.info(&format!("{name}: will be applied after this search"));
-            self.postponed.push(change);
-        } else {
-            self.apply(change);
-        }
-    }
-
-    /// Applies the postponed changes if no search is running.
-    fn apply_postponed(&mut self) {
-        if !self.postponed.is_empty() && !self.mailbox.is_searching() {
-            for change in std::mem::take(&mut self.postponed) {
-                self.apply(change);
-            }
-        }
-    }
-
-    fn apply(&mut self, change: Change) {
-        match change {
-            Change::Hash(mib) => {
-                self.hash = mib;
-                if let Some(pool) = &mut self.pool {
-                    report_hash(&self.output, mib, pool.set_hash(mib));
-                }
-            }
-            Change::Threads(threads) => {
-                self.threads = threads;
-                if let Some(pool) = &mut self.pool {
-                    pool.set_threads(threads);
-                    report_threads(&self.output, threads, pool.threads());
-                    self.mailbox.set_controller(pool.controller());
-                }
-            }
-            Change::Net(net) => {
-                self.pool().set_network(net.network);
-                self.net = net.name;
-                self.output.info(&net.summary);
-            }
-            Change::Syzygy(path) => match self.pool().set_syzygy_path(&path) {
-                Ok(loaded) => report_tables(&self.output, &loaded),
-                Err(error) => self
-                    .output
-                    .error(&format!("SyzygyPath: {}; the tables in use are unchanged", reason::chain(&error))),
-            },
-            Change::SaveHash(path) => {
-                self.hash_on_disk(&path, true);
-                self.mailbox.write_done();
-            }
-            Change::LoadHash(path) => self.hash_on_disk(&path, false),
-            Change::Clear => {
-                // Without threads there are no histories or table entries to clear.
-                if let Some(pool) = &mut self.pool {
-                    pool.clear();
-                }
-            }
-        }
     }
 
     fn extra(&mut self, number: u64, extra: Extra, arguments: &[String]) {
@@ -482,49 +338,8 @@ impl Engine {
     }
 }
 
-/// Reports a number of threads below the requested one.
-fn report_threads(output: &Output, requested: usize, obtained: usize) {
-    if obtained < requested && threads::EXIST {
-        output.info(&format!("Threads: cannot start {requested} threads; using {obtained}"));
-    }
-}
-
-/// Reports a table below the requested size.
-fn report_hash(output: &Output, requested: usize, obtained: Result<usize, NoMemory>) {
-    match obtained {
-        Ok(obtained) if obtained < requested => {
-            output.info(&format!("Hash: not enough memory for {requested} MiB; using {obtained} MiB"))
-        }
-        Ok(_) => {}
-        Err(error) => output.error(&format!("Hash: {error}")),
-    }
-}
-
-/// Reports the tables in use, and problems. Prints nothing if there are neither.
-fn report_tables(output: &Output, loaded: &LoadedTables) {
-    let found = format!("{} files, up to {} men", loaded.files, loaded.men);
-    if !loaded.problems.is_empty() {
-        let used: Vec<_> = loaded.directories.iter().map(|directory| format!("'{}'", directory.shown())).collect();
-        output.error(&format!("SyzygyPath: {}; using {found} in {}", loaded.problems_in_words(), used.join(", ")));
-    } else if loaded.files > 0 {
-        output.info(&format!("SyzygyPath: {found}"));
-    }
-}
-
-/// Opens the debug log for appending; `None` for an empty name.
-fn open_log(value: &OptionValue) -> Result<Option<File>, String> {
-    let name = unquoted(value.text());
-    if name.is_empty() {
-        return Ok(None);
-    }
-    log::open(Path::new(name)).map(Some).map_err(|error| {
-        let reason = reason::chain(&error);
-        format!("setoption Debug Log File: '{}': {reason}", excerpt(name))
-    })
-}
-
 /// A path without surrounding quotes.
-fn unquoted(path: &str) -> &str {
+pub(super) fn unquoted(path: &str) -> &str {
     let inner = ['"', '\''].iter().find_map(|&quote| path.strip_prefix(quote)?.strip_suffix(quote));
     inner.unwrap_or(path).trim()
 }

@@ -1,6 +1,5 @@
 //! `setoption name EvalFile`: finds, reads and checks a net before it is used.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,12 +36,12 @@ pub fn load(value: &str) -> Result<LoadedNet, String> {
         return Ok(LoadedNet { network, name: EMBEDDED_NAME.to_owned(), summary });
     };
     let path = find(Path::new(name), &folders()).ok_or_else(|| not_found(name))?;
-    let failed = |error: &dyn Display| reason::plain(&format!("'{}': {error}", path.shown()));
     if !path.is_file() {
         // Reading a pipe or a device might block forever.
-        return Err(failed(&"not a regular file"));
+        return Err(format!("'{}': not a regular file", path.shown()));
     }
-    let network = Network::from_file(&path).map_err(|error| failed(&error))?;
+    let failed = |error| format!("'{}': {}", path.shown(), reason::of(&error));
+    let network = Network::from_file(&path).map_err(failed)?;
     let name = path.file_name().map_or_else(|| path.shown(), |name| name.shown());
     let summary = format!("EvalFile: {name}, {}", describe(&network));
     Ok(LoadedNet { network: Arc::new(network), name, summary })

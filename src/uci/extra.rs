@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::command::{self, EXTRAS, Extra};
 use super::go;
-use super::options::{OPTIONS, OptionKind};
+use super::options::{Kind, OPTIONS};
 use super::output::Output;
 use crate::board::Position;
 use crate::nnue::Network;
@@ -27,16 +27,16 @@ pub fn help() -> String {
     ];
     lines.extend(EXTRAS.iter().map(|(name, _, doc)| format!("  {name:<10} {doc}")));
     lines.push("Options (setoption name NAME value VALUE):".into());
-    lines.extend(OPTIONS.iter().map(|spec| {
-        let range = match spec.kind {
-            OptionKind::Spin(default, min, max) => format!("{default}, {min} to {max}"),
-            OptionKind::Check(default) => default.to_string(),
-            OptionKind::Button => "button".into(),
-            OptionKind::Text("") => "text".into(),
-            OptionKind::Text(default) if default.len() > 20 => "text".into(),
-            OptionKind::Text(default) => default.into(),
+    lines.extend(OPTIONS.iter().map(|option| {
+        let range = match &option.kind {
+            Kind::Spin(default, range, _) => format!("{default}, {} to {}", range.start(), range.end()),
+            Kind::Check(default, _) => default.to_string(),
+            Kind::Button(_) => "button".into(),
+            Kind::Text("", _) => "text".into(),
+            Kind::Text(default, _) if default.len() > 20 => "text".into(),
+            Kind::Text(default, _) => (*default).into(),
         };
-        format!("  {:<18} {} ({range})", spec.name, spec.doc)
+        format!("  {:<18} {} ({range})", option.name, option.help)
     }));
     lines.join("\n")
 }
@@ -145,6 +145,6 @@ mod tests {
     fn help_lists_every_command_and_option() {
         let help = help();
         assert!(EXTRAS.iter().all(|(name, ..)| help.contains(name)));
-        assert!(OPTIONS.iter().all(|spec| help.contains(spec.name)));
+        assert!(OPTIONS.iter().all(|option| help.contains(option.name)));
     }
 }

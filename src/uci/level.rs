@@ -1,5 +1,6 @@
 //! The options of levels: the level in force, and the seed of the game.
 
+use super::options::SEED_MAX;
 use crate::level::strength::{SKILL_MAX, elo_of_skill};
 use crate::level::{ELO_MIN, Level};
 use crate::util::rng;
@@ -53,8 +54,13 @@ impl LevelChoice {
 
     /// Chooses a new seed for the next game, unless the seed is fixed.
     pub fn new_game(&mut self) {
+        self.new_game_with(fresh_seed());
+    }
+
+    /// Uses `seed` for the next game, unless the seed is fixed.
+    pub fn new_game_with(&mut self, seed: u64) {
         self.seed = match self.fixed_seed {
-            0 => fresh_seed(),
+            0 => seed,
             fixed => fixed,
         };
         self.reported = None;
@@ -71,7 +77,7 @@ impl LevelChoice {
 
 /// A random seed in the range of the option, but not 0.
 fn fresh_seed() -> u64 {
-    rng::arbitrary() % 2_147_483_647 + 1
+    rng::arbitrary() % u64::from(SEED_MAX) + 1
 }
 
 #[cfg(test)]

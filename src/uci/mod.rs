@@ -21,6 +21,7 @@ pub mod options;
 pub mod output;
 pub mod print;
 pub mod reader;
+mod resources;
 pub mod session;
 pub(crate) mod settings;
 mod terminal;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::book::BookChoice;
 use super::level::LevelChoice;
-use super::options::{Id, OPTIONS, OptionValue};
+use super::options::{Change, OPTIONS};
 use crate::board::CastlingMode;
 use crate::search::SearchOptions;
 
@@ -30,46 +30,17 @@ impl Settings {
     /// The defaults of the table.
     pub fn new() -> Self {
         let mut settings = Self::default();
-        for spec in &OPTIONS {
-            settings.apply(spec.id, &spec.default_value());
+        for option in OPTIONS {
+            if let Change::Search(set) | Change::Session(set) = option.initial().change {
+                set(&mut settings);
+            }
         }
         settings
     }
 
-    /// Stores a checked value. Returns false if the option is not stored here.
-    pub fn apply(&mut self, id: Id, value: &OptionValue) -> bool {
-        let search = &mut self.search;
-        match id {
-            Id::MultiPv => search.multi_pv = value.int() as usize,
-            Id::Ponder => search.ponder = value.flag(),
-            Id::MoveOverhead => search.move_overhead = value.int(),
-            Id::NodesTime => search.nodes_time = value.int() as u64,
-            Id::SyzygyProbeDepth => search.syzygy_probe_depth = value.int() as i32,
-            Id::SyzygyProbeLimit => search.syzygy_probe_limit = value.int() as usize,
-            Id::Syzygy50MoveRule => search.syzygy_50_move_rule = value.flag(),
-            Id::Chess960 => self.chess960 = value.flag(),
-            Id::ShowWdl => self.show_wdl.store(value.flag(), Relaxed),
-            Id::AnalyseMode => search.analyse_mode = value.flag(),
-            Id::LimitStrength => self.level.limit_strength = value.flag(),
-            Id::Elo => self.level.elo = value.int() as i32,
-            Id::SkillLevel => self.level.skill = value.int() as i32,
-            Id::LevelSeed => self.level.set_seed(value.int() as u64),
-            Id::OwnBook => self.book.own = value.flag(),
-            Id::BookDepth => self.book.depth = value.int() as u32,
-            Id::BookSeed => self.book.set_seed(value.int() as u64),
-            Id::HashFile => self.hash_file = value.text().to_owned(),
-            Id::EngineAbout => {} // Informs only; it sets nothing.
-            Id::Hash
-            | Id::Threads
-            | Id::EvalFile
-            | Id::ClearHash
-            | Id::SaveHash
-            | Id::LoadHash
-            | Id::BookFile
-            | Id::SyzygyPath
-            | Id::DebugLogFile => return false,
-        }
-        true
+    /// Sets `UCI_ShowWDL`.
+    pub fn show_wdl(&mut self, on: bool) {
+        self.show_wdl.store(on, Relaxed);
     }
 
     /// The settings of the next search.
