@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 
 use super::{CastlingMode, Move, Position};
 use crate::util::encoding::read_text;
+use crate::util::reason;
 use crate::util::text::Shown as _;
 
 /// Name of the built-in book, accepted in place of a file.
@@ -110,8 +111,11 @@ impl Book {
             match Opening::read(line, mode) {
                 Ok(_) => lines.push(line.to_owned()),
                 Err(error) => {
-                    let first =
-                        skipped.get_or_insert_with(|| Skipped { count: 0, line: number, reason: format!("{error:#}") });
+                    let first = skipped.get_or_insert_with(|| Skipped {
+                        count: 0,
+                        line: number,
+                        reason: reason::chain(&error),
+                    });
                     first.count += 1;
                 }
             }

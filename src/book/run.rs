@@ -12,7 +12,6 @@ use crate::notation::pgn::{self, Games};
 use crate::util::atomic::{AtomicFile, write_over};
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
-use crate::util::reason;
 use crate::util::text::Shown as _;
 
 /// Builds the book `out` from the games in `files` (`-` is standard input). Games with a mistake are skipped and
@@ -43,13 +42,13 @@ pub fn make(
                 Ok(game) => game,
                 Err(error) => {
                     broken += 1;
-                    writeln!(err, "skipped: {}: {}", name, reason::plain(&error.message))?;
+                    writeln!(err, "skipped: {}: {}", name, error.message)?;
                     continue;
                 }
             };
             if let Some(cut) = &game.cut {
                 broken += 1;
-                writeln!(err, "cut: {name}: {}", reason::plain(cut))?;
+                writeln!(err, "cut: {name}: {}", cut)?;
             }
             used += 1;
             builder.add(&game, options.max_ply);

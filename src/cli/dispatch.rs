@@ -107,7 +107,9 @@ fn print_and_exit(error: &clap::Error) -> ! {
             Cow::Borrowed(_) if colour => text.ansi().to_string(),
             printable => printable.into_owned(),
         };
-        reason::plain(&text)
+        // The parser quotes the messages of errors in values.
+        let cause = std::error::Error::source(error);
+        cause.map_or(text.clone(), |cause| text.replace(&cause.to_string(), &reason::of(cause)))
     };
     // A write error on a closed stream cannot be reported anywhere.
     let _ = if error.use_stderr() {
@@ -260,7 +262,7 @@ fn run_analyse(args: &AnalyseArgs) -> Result<()> {
 /// Prints what was skipped in files of positions and games.
 fn print_problems(problems: &[String]) -> Result<()> {
     for problem in problems {
-        writeln!(messages(), "skipped: {}", reason::plain(problem))?;
+        writeln!(messages(), "skipped: {problem}")?;
     }
     Ok(())
 }

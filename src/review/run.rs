@@ -23,7 +23,6 @@ use crate::util::identity::check_distinct;
 use crate::util::kind::{Kind, is_text, text_start};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{counted, short_time};
-use crate::util::reason;
 use crate::util::text::Shown as _;
 
 pub use super::study::Detail;
@@ -155,7 +154,7 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
         if let Some(why) = &why {
             broken += 1;
             let action = if game.is_some() { "cut" } else { "skipped" };
-            writeln!(err, "{action}: {name}: {}", reason::plain(why))?;
+            writeln!(err, "{action}: {name}: {why}")?;
         }
         games.extend(game.map(|game| with_last_comment(game, why)));
     }

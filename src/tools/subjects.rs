@@ -13,6 +13,7 @@ use crate::notation::pgn::tags::begins_tag;
 use crate::notation::pgn::{self, Games};
 use crate::notation::position_from_fen;
 use crate::util::encoding::{Lines, read_text};
+use crate::util::reason;
 use crate::util::text::{Shown as _, printable};
 
 /// A position and its title.
@@ -134,7 +135,7 @@ fn read_positions(name: &str, text: &str, problems: &mut Vec<String>) -> Vec<Sub
         });
         match subject {
             Ok(subject) => subjects.push(subject),
-            Err(error) => problems.push(format!("{place}: {error:#}")),
+            Err(error) => problems.push(format!("{place}: {}", reason::chain(&error))),
         }
     }
     subjects

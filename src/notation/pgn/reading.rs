@@ -8,6 +8,7 @@ use super::{Broken, Game, Remarks, Token};
 use crate::board::{Position, from_shakmaty};
 use crate::notation::moves::{self, MoveError};
 use crate::notation::spelling::Spelling;
+use crate::util::reason;
 use crate::util::text::{excerpt, printable};
 
 /// Maximum nesting of variations; deeper ones are dropped.
@@ -74,7 +75,7 @@ impl Reading {
     pub(super) fn new(tags: Tags, comments: Vec<String>, initial: &Position) -> Self {
         let (mut game, stop) = match tags::start(&tags, initial) {
             Ok(start) => (Some(Game::new(tags, start)), None),
-            Err(error) => (None, Some(Stop::Mistake(format!("{error:#}")))),
+            Err(error) => (None, Some(Stop::Mistake(reason::chain(&error)))),
         };
         if let Some(game) = &mut game {
             game.remarks[0].comments = comments;

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::tt::{ClusterWords, MAX_CLUSTERS, TranspositionTable};
 use crate::util::atomic::AtomicFile;
 use crate::util::kind::Kind;
+use crate::util::reason;
 use crate::util::text::Shown as _;
 
 /// Incremented with every change of the layout or the meaning of entries and keys.
@@ -172,7 +173,7 @@ fn check(heading: &Heading, net: &str) -> Result<()> {
 fn each_cluster(file: &File, clusters: usize, mut with: impl FnMut(usize, ClusterWords)) -> Result<()> {
     let mut frame = FrameDecoder::new(BufReader::new(file));
     let mut bytes = vec![0; CHUNK * CLUSTER_BYTES];
-    let damage = |error: io::Error| anyhow::anyhow!("damaged: {error}");
+    let damage = |error: io::Error| anyhow::anyhow!("damaged: {}", reason::of(&error));
     for start in (0..clusters).step_by(CHUNK) {
         let count = CHUNK.min(clusters - start);
         let chunk = &mut bytes[..count * CLUSTER_BYTES];

@@ -7,6 +7,7 @@ use crate::notation::epd::EpdRecord;
 use crate::notation::moves::without_number;
 use crate::notation::position_from_fen;
 use crate::search::Score;
+use crate::util::reason;
 use crate::util::text::{excerpt, printable};
 
 /// A test position with its expected solution.
@@ -101,7 +102,8 @@ fn named_moves(position: &Position, record: &EpdRecord, opcode: &str, warnings: 
     };
     let parse = |text: &String| {
         let parsed = position.parse_move(text);
-        let warn = |error: anyhow::Error| warnings.push(format!("{opcode} {}: {error:#}", excerpt(text)));
+        let warn =
+            |error: anyhow::Error| warnings.push(format!("{opcode} {}: {}", excerpt(text), reason::chain(&error)));
         parsed.map_err(warn).ok()
     };
     record.all(opcode).flatten().filter(is_move).filter_map(parse).collect()
@@ -127,7 +129,7 @@ fn scored_moves(position: &Position, comment: &str, warnings: &mut Vec<String>) 
     for (name, points) in entries.unwrap_or_default() {
         match position.parse_move(name) {
             Ok(m) => scored.push((m, points)),
-            Err(error) => warnings.push(format!("c0 {}: {error:#}", excerpt(name))),
+            Err(error) => warnings.push(format!("c0 {}: {}", excerpt(name), reason::chain(&error))),
         }
     }
     scored
