@@ -118,6 +118,13 @@ impl fmt::Debug for AttackChange {
     }
 }
 
+/// A piece on a square.
+#[derive(Clone, Copy)]
+pub(super) struct PieceOn {
+    pub piece: Piece,
+    pub square: Square,
+}
+
 /// The attacks that one move added and removed, of the recorded kinds.
 #[derive(Clone, Debug)]
 pub struct DirtyThreats {
@@ -146,10 +153,11 @@ impl DirtyThreats {
 
     /// Adds a change if its kind is recorded.
     #[inline]
-    pub(super) fn push(&mut self, (attacker, from): (Piece, Square), (attacked, to): (Piece, Square), added: bool) {
+    pub(super) fn push(&mut self, attacker: PieceOn, attacked: PieceOn, added: bool) {
         // Written unconditionally, which avoids an unpredictable branch.
-        self.changes[self.len] = AttackChange::new(attacker, from, attacked, to, added);
-        self.len += usize::from(self.kinds.contains(attacker.role, attacked.role));
+        self.changes[self.len] =
+            AttackChange::new(attacker.piece, attacker.square, attacked.piece, attacked.square, added);
+        self.len += usize::from(self.kinds.contains(attacker.piece.role, attacked.piece.role));
     }
 }
 

@@ -77,7 +77,7 @@ impl Position {
 
     /// Whether the side to move has a piece on one of the squares and a free path to the other. The keys guarantee
     /// that it is the right piece and that the move is legal.
-    fn can_slide(&self, (a, b): (Square, Square)) -> bool {
+    fn can_slide(&self, [a, b]: [Square; 2]) -> bool {
         let ends = Bitboard::from_square(a).with(b) & self.by_color(self.turn);
         ends.any() && (attacks::between(a, b) & self.occupied()).is_empty()
     }
@@ -102,14 +102,14 @@ const SLOTS: usize = 8192;
 /// Key differences of all reversible moves (turn included) and their squares, in a cuckoo hash.
 struct Cuckoo {
     keys: Box<[u64; SLOTS]>,
-    moves: Box<[(Square, Square); SLOTS]>,
+    moves: Box<[[Square; 2]; SLOTS]>,
 }
 
 static CUCKOO: LazyLock<Cuckoo> = LazyLock::new(Cuckoo::new);
 
 impl Cuckoo {
     fn new() -> Self {
-        let mut cuckoo = Self { keys: Box::new([0; SLOTS]), moves: Box::new([(Square::A1, Square::A1); SLOTS]) };
+        let mut cuckoo = Self { keys: Box::new([0; SLOTS]), moves: Box::new([[Square::A1; 2]; SLOTS]) };
         for (key, squares) in reversible_moves() {
             cuckoo.insert(key, squares);
         }
@@ -118,7 +118,7 @@ impl Cuckoo {
 
     /// Inserts an entry; each displaced entry moves to its other slot. The keys are fixed, and the tests verify that
     /// this terminates.
-    fn insert(&mut self, mut key: u64, mut squares: (Square, Square)) {
+    fn insert(&mut self, mut key: u64, mut squares: [Square; 2]) {
         let mut slot = first_slot(key);
         while key != 0 {
             std::mem::swap(&mut self.keys[slot], &mut key);
@@ -129,7 +129,7 @@ impl Cuckoo {
 
     /// The two squares of the reversible move with this key difference.
     #[inline]
-    fn find(&self, key: u64) -> Option<(Square, Square)> {
+    fn find(&self, key: u64) -> Option<[Square; 2]> {
         let slot = [first_slot(key), second_slot(key)].into_iter().find(|&i| self.keys[i] == key)?;
         (key != 0).then(|| self.moves[slot])
     }
@@ -146,7 +146,7 @@ fn second_slot(key: u64) -> usize {
 }
 
 /// Every move of a piece other than a pawn on the empty board, once per pair of squares, with its key difference.
-fn reversible_moves() -> impl Iterator<Item = (u64, (Square, Square))> {
+fn reversible_moves() -> impl Iterator<Item = (u64, [Square; 2])> {
     let pieces = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen, Role::King];
     let pieces = pieces.into_iter().flat_map(|role| Color::ALL.map(|color| role.of(color)));
     pieces.flat_map(|piece| {
@@ -154,7 +154,7 @@ fn reversible_moves() -> impl Iterator<Item = (u64, (Square, Square))> {
             let targets = attacks::attacks(a, piece, Bitboard::EMPTY);
             targets.into_iter().filter(move |&b| a < b).map(move |b| {
                 let [at_a, at_b] = [a, b].map(|s| zobrist::piece(s, piece.color, piece.role));
-                (at_a ^ at_b ^ zobrist::turn(), (a, b))
+                (at_a ^ at_b ^ zobrist::turn(), [a, b])
             })
         })
     })

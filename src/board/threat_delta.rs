@@ -8,6 +8,7 @@
 use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square};
 
 use super::attacks;
+use super::dirty_threats::PieceOn;
 use super::{DirtyPieces, DirtyThreats, Move, Position};
 
 /// The placement of the pieces, which determines the attacks.
@@ -84,7 +85,9 @@ impl Placement {
             let diagonal = attacks::bishop_attacks(square, self.occupied());
             let lines = [straight, diagonal];
             match self.piece_at(square) {
-                Some(piece) => self.push_attacks_of_piece((piece, square), lines, changed, added, attacks),
+                Some(piece) => {
+                    self.push_attacks_of_piece(PieceOn { piece, square }, lines, changed, added, attacks);
+                }
                 None => self.push_attacks_through_gap(square, lines, changed, added, attacks),
             }
         }
@@ -94,13 +97,13 @@ impl Placement {
     #[inline]
     fn push_attacks_of_piece(
         &self,
-        (piece, square): (Piece, Square),
+        on: PieceOn,
         [straight, diagonal]: [Bitboard; 2],
         changed: Bitboard,
         added: bool,
         deltas: &mut DirtyThreats,
     ) {
-        let kinds = deltas.kinds();
+        let (PieceOn { piece, square }, kinds) = (on, deltas.kinds());
         if kinds.contains_attacker(piece.role) {
             let reached = match piece.role {
                 Role::Pawn => attacks::pawn_attacks(piece.color, square),
@@ -111,7 +114,7 @@ impl Placement {
                 Role::King => attacks::king_attacks(square),
             };
             for to in reached & self.occupied() {
-                deltas.push((piece, square), (self.piece_on(to), to), added);
+                deltas.push(on, self.piece_on(to), added);
             }
         }
         if kinds.contains_attacked(piece.role) {
@@ -124,7 +127,7 @@ impl Placement {
                 | attacks::king_attacks(square) & self.by_role.king
                 | pawns & self.by_role.pawn;
             for from in attackers & !changed {
-                deltas.push((self.piece_on(from), from), (piece, square), added);
+                deltas.push(self.piece_on(from), on, added);
             }
         }
     }
@@ -147,17 +150,17 @@ impl Placement {
             // A slider that attacks through two gaps is listed at the first one only.
             let earlier_gaps = attacks::between(from, square) & changed;
             if let (Some(to), true) = (attacked.first(), earlier_gaps.is_empty()) {
-                deltas.push((self.piece_on(from), from), (self.piece_on(to), to), added);
+                deltas.push(self.piece_on(from), self.piece_on(to), added);
             }
         }
     }
 
     /// The piece on an occupied square.
     #[inline]
-    fn piece_on(&self, square: Square) -> Piece {
+    fn piece_on(&self, square: Square) -> PieceOn {
         debug_assert!(self.occupied().contains(square));
         let color = shakmaty::Color::from_white(self.by_color.white.contains(square));
-        self.mailbox[square as usize].unwrap_or(Role::Pawn).of(color)
+        PieceOn { piece: self.mailbox[square as usize].unwrap_or(Role::Pawn).of(color), square }
     }
 
     /// All occupied squares.

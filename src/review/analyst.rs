@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::facts::Passed;
 use crate::board::{Move, Position};
 use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
@@ -89,11 +90,11 @@ impl Analyst {
     }
 
     /// What the other side could do if the side to move passed, likewise; that side must not be in check. A null move.
-    pub(crate) fn look_after_pass(&mut self, position: &Position, part: u32) -> Option<(Position, Look)> {
-        let mut passed = position.clone();
-        passed.do_null_move();
-        let look = self.search(&passed, shared_out(&self.limits, part), 1)?;
-        Some((passed, look))
+    pub(crate) fn look_after_pass(&mut self, position: &Position, part: u32) -> Option<Passed> {
+        let mut position = position.clone();
+        position.do_null_move();
+        let look = self.search(&position, shared_out(&self.limits, part), 1)?;
+        Some(Passed { position, look })
     }
 
     fn search(&mut self, position: &Position, limits: Limits, multi_pv: usize) -> Option<Look> {
@@ -195,8 +196,8 @@ pub(crate) mod tests {
         assert!(other.best().is_some_and(|m| m != best));
         // If Black passes, White mates.
         let threatened = position("6k1/5ppp/8/8/8/8/8/R3K3 b - - 0 1");
-        let (passed, look) = analyst.look_after_pass(&threatened, 2).expect("a look");
-        assert_eq!(look.score, Score::Mate(1));
-        assert_eq!(look.best().map(|m| passed.san(m)).as_deref(), Some("Ra8#"));
+        let passed = analyst.look_after_pass(&threatened, 2).expect("a look");
+        assert_eq!(passed.look.score, Score::Mate(1));
+        assert_eq!(passed.look.best().map(|m| passed.position.san(m)).as_deref(), Some("Ra8#"));
     }
 }

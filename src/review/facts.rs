@@ -39,8 +39,14 @@ pub(crate) struct Facts {
     pub own_idea: Option<Passed>,
 }
 
-/// A position after a pass, and its search.
-pub(crate) type Passed = (Position, Look);
+/// A search after a pass.
+#[derive(Clone)]
+pub(crate) struct Passed {
+    /// The position after the pass.
+    pub position: Position,
+    /// What the search found.
+    pub look: Look,
+}
 
 impl Facts {
     /// Searches; `None` after Ctrl-C.
@@ -73,9 +79,19 @@ impl Facts {
             if facts.second.is_none() && position.legal_moves().len() > 1 {
                 facts.second = Some(analyst.look_without(position, best, PART)?);
             }
-            facts.threat = pass(position, analyst)?;
-            facts.own_idea = pass(&played, analyst)?;
-            facts.idea = if m == best { facts.own_idea.clone() } else { pass(&better, analyst)? };
+            let passes = [
+                (position, &mut facts.threat, true),
+                (&played, &mut facts.own_idea, true),
+                (&better, &mut facts.idea, m != best),
+            ];
+            for (position, passed, is_new) in passes {
+                if is_new && can_pass(position) {
+                    *passed = Some(analyst.look_after_pass(position, PART)?);
+                }
+            }
+            if m == best {
+                facts.idea = facts.own_idea.clone();
+            }
         }
         Some(facts)
     }
@@ -118,12 +134,9 @@ impl Facts {
     }
 }
 
-/// A search after a pass, where passing is possible; the outer `None` means Ctrl-C.
-fn pass(position: &Position, analyst: &mut Analyst) -> Option<Option<Passed>> {
-    if position.in_check() || is_over(position) {
-        return Some(None);
-    }
-    analyst.look_after_pass(position, PART).map(Some)
+/// Whether a null move is possible.
+fn can_pass(position: &Position) -> bool {
+    !position.in_check() && !is_over(position)
 }
 
 /// A look whose first line mates if its score says so: the line is searched on from its end.

@@ -103,32 +103,39 @@ fn corner(square: Square, view: &BoardView) -> (i32, i32) {
     (column * SIDE, row * SIDE)
 }
 
-fn middle(square: Square, view: &BoardView) -> (f64, f64) {
+/// A point of the picture.
+#[derive(Clone, Copy)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+fn middle(square: Square, view: &BoardView) -> Point {
     let (x, y) = corner(square, view);
     let half = f64::from(SIDE) / 2.0;
-    (f64::from(x) + half, f64::from(y) + half)
+    Point { x: f64::from(x) + half, y: f64::from(y) + half }
 }
 
 /// A line with a head.
-fn arrow(svg: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+fn arrow(svg: &mut String, from: Point, to: Point, class: &str) {
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
     let length = dx.hypot(dy).max(1.0);
     let (ux, uy) = (dx / length, dy / length);
-    let base = (to.0 - 14.0 * ux, to.1 - 14.0 * uy);
+    let base = Point { x: to.x - 14.0 * ux, y: to.y - 14.0 * uy };
     let _ = write!(
         svg,
         "<g class=\"{class}\" opacity=\"0.75\" stroke-width=\"0\"><path stroke-width=\"5\" \
          d=\"M{:.1} {:.1}L{:.1} {:.1}\"/><path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z\"/></g>",
-        from.0 + 8.0 * ux,
-        from.1 + 8.0 * uy,
-        base.0,
-        base.1,
-        to.0 - 2.0 * ux,
-        to.1 - 2.0 * uy,
-        base.0 - 8.0 * uy,
-        base.1 + 8.0 * ux,
-        base.0 + 8.0 * uy,
-        base.1 - 8.0 * ux,
+        from.x + 8.0 * ux,
+        from.y + 8.0 * uy,
+        base.x,
+        base.y,
+        to.x - 2.0 * ux,
+        to.y - 2.0 * uy,
+        base.x - 8.0 * uy,
+        base.y + 8.0 * ux,
+        base.x + 8.0 * uy,
+        base.y - 8.0 * ux,
     );
 }
 

@@ -166,7 +166,7 @@ struct Gain {
 
 impl Gain {
     /// Of a search after a pass: a mate, or at least two pawns that the opponent does not win back at once.
-    fn of((position, look): &Passed) -> Option<Self> {
+    fn of(Passed { position, look }: &Passed) -> Option<Self> {
         let (mate, line) = (mate_for(look.score), look.pv().to_vec());
         let won = first_gain(position, &line).filter(|_| winning(look.score) > 50.0);
         (mate.is_some() || won.is_some()).then_some(Self { mate, won, line })

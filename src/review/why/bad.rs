@@ -186,7 +186,7 @@ impl Teller<'_> {
         let happens = match gain.mate {
             Some(_) => mate_for(opposite(self.after)).is_some(),
             None => {
-                let same = passed.0.captured(threat) == self.facts.reached().captured(threat);
+                let same = passed.position.captured(threat) == self.facts.reached().captured(threat);
                 let taken = self.refutation.swing.map_or(0, |swing| swing.points);
                 same && self.lost_by_force().is_some() && taken >= gain.points()
             }
@@ -214,7 +214,7 @@ fn without_repetition(mut clauses: Vec<String>, side: crate::board::Color) -> Ve
 }
 
 /// `27...Nxd5, winning the exchange`; `4.Qxf7#`
-pub(super) fn threat_words((position, _): &super::Passed, gain: &Gain) -> String {
+pub(super) fn threat_words(super::Passed { position, .. }: &super::Passed, gain: &Gain) -> String {
     let first = line(position, &gain.line[..1]);
     match (gain.mate, gain.won) {
         (Some(1), _) => first,
@@ -233,7 +233,7 @@ pub(super) fn threat_words((position, _): &super::Passed, gain: &Gain) -> String
 }
 
 /// A threat as data.
-pub(super) fn threat_claim((position, _): &super::Passed, gain: &Gain) -> Claim {
+pub(super) fn threat_claim(super::Passed { position, .. }: &super::Passed, gain: &Gain) -> Claim {
     let side = position.turn();
     if let Some(mate) = gain.mate {
         return Claim::new(position, &gain.line, side).mating(mate);
