@@ -125,10 +125,10 @@ fn state_of_another_match_is_refused_by_name_and_kept() {
     result(&folder, &format!("{base} --json"));
     let before = text(&folder.path("s.json"));
     for (arguments, reason) in [
-        ("--nodes 30 --hash 1 --games 2", "limit of a move is 20 nodes a move there and 30"),
+        ("--nodes 30 --hash 1 --games 2", "limit of a move was 20 nodes a move and is now 30"),
         ("--nodes 20 --hash 2 --games 2", "player A is"),
-        ("--nodes 20 --hash 1 --games 2 --seed 9", "seed is 1 there and 9 here"),
-        ("--nodes 20 --hash 1 --games 2 --sprt 0,5", "sequential test is none there"),
+        ("--nodes 20 --hash 1 --games 2 --seed 9", "seed was 1 and is now 9"),
+        ("--nodes 20 --hash 1 --games 2 --sprt 0,5", "sequential test was none"),
     ] {
         refused(&folder, &format!("{arguments} --state s.json"), reason);
     }
@@ -159,7 +159,7 @@ fn bad_arguments_are_refused_before_a_game_is_played() {
         ("--sprt 5,0", "the smaller one first"),
         ("--option Nothing=3", "no option 'Nothing'"),
         ("--option Hash=none", "--option Hash: expected an integer"),
-        ("--pgn old.pgn", "old.pgn exists already"),
+        ("--pgn old.pgn", "old.pgn exists"),
         ("--pgn book.epd --book book.epd", "is also an input"),
         ("--pgn new.pgn --state ./new.pgn", "--pgn and --state are both"),
         ("--pgn no/folder.pgn", "no/folder.pgn"),
@@ -191,7 +191,7 @@ fn mirror_match_and_repeated_openings_are_remarked() {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     assert!(error.contains("same net and options"), "{error}");
-    assert!(error.contains("after 2 games the same games come again"), "{error}");
+    assert!(error.contains("after 2 games the same games are repeated"), "{error}");
     assert!(error.contains("1 lines of one.epd were skipped"), "{error}");
     assert!(!error.contains("games/min"), "{error}");
     let text = String::from_utf8_lossy(&output.stdout);

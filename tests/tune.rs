@@ -79,7 +79,7 @@ fn state_of_another_run_is_refused_and_kept() {
     assert!(fs::read(&path).expect("a state") == before);
     fs::write(&path, "{}").expect("the file is writable");
     let output = tune(&path, "--iterations 1");
-    assert_refused(&output, "no state of a run");
+    assert_refused(&output, "is not the state file of a run");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! How a game ended.
+//! Result and cause of a game's end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::board::{Color, Position};
 
-/// What ended a game.
+/// Cause of a game's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -20,9 +20,9 @@ pub enum Cause {
     Material,
     /// One side's clock ran out.
     Time,
-    /// Adjudicated: the scores of one side were winning for long enough.
+    /// Adjudicated as a win: the score stayed above the limit.
     WinningScore,
-    /// Adjudicated: the scores were close to 0 for long enough.
+    /// Adjudicated as a draw: the score stayed close to 0.
     DrawnScore,
     /// Adjudicated as a draw: the game was too long.
     Length,
@@ -33,7 +33,7 @@ pub enum Cause {
 pub struct Ending {
     /// White's result: -1, 0, 1.
     pub white: i8,
-    /// What ended the game.
+    /// The cause.
     pub cause: Cause,
 }
 
@@ -48,7 +48,7 @@ impl Ending {
         Self { white: winner.fold_wb(1, -1), cause }
     }
 
-    /// The end of the game by the rules of chess, if the position ends it.
+    /// The end of the game if the rules of chess end it in this position.
     pub fn by_rules(position: &Position) -> Option<Self> {
         if position.legal_moves().is_empty() {
             return Some(if position.in_check() {
@@ -68,7 +68,7 @@ impl Ending {
         })
     }
 
-    /// The end of a game in which the clock of `loser` ran out: a draw where the other side has a bare king.
+    /// The end of a game in which the clock of `loser` ran out: a draw if the opponent has a bare king.
     pub fn out_of_time(position: &Position, loser: Color) -> Self {
         if position.by_color(!loser).count() == 1 { Self::draw(Cause::Time) } else { Self::win(!loser, Cause::Time) }
     }

@@ -1,14 +1,14 @@
-//! Games of the engine against itself: what data generation, tuning and matches share.
+//! Games of the engine against itself, as used by data generation, tuning and matches.
 //!
-//! * [`openings`]: where games begin, judged by a small search
-//! * [`limits`]: what a move may cost
-//! * [`referee`]: plays a game, and ends it by the rules or by the scores
-//! * [`ending`]: how a game ended
+//! * [`openings`]: starting positions, checked by a small search
+//! * [`limits`]: search limits of a move
+//! * [`referee`]: plays a game until the rules of chess or adjudication end it
+//! * [`ending`]: result and cause of a game's end
 //! * [`tally`]: games won, drawn and lost
-//! * [`workers`]: threads that play numbered games, and hand them over in the order of their numbers
+//! * [`workers`]: threads that play numbered games; the games are returned in order
 //!
-//! Every game draws its random numbers from the seed and its own number. So results do not depend on the number of
-//! threads.
+//! The random numbers of a game depend only on the seed and the number of the game, so results do not depend on the
+//! number of threads.
 
 pub mod ending;
 pub mod limits;

@@ -22,7 +22,7 @@ pub struct OpeningArgs {
     /// Play Chess960 from random start positions, or from the book's positions
     #[arg(long)]
     pub chess960: bool,
-    /// Random plies: N or N + 1, by chance; if absent 8, with a book 4
+    /// Number of random plies: N or N + 1, chosen at random; default 8, with a book 4
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=200))]
     pub random_plies: Option<u16>,
     /// Discard openings with a larger |score| in a search of 500 nodes, in engine units

@@ -1,4 +1,4 @@
-//! A game of the engine against itself, and when it is over.
+//! Plays a game of the engine against itself until it ends.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -7,34 +7,34 @@ use crate::board::{Color, Move, Position};
 use crate::search::score::Value;
 use crate::search::solo::Found;
 
-/// Arguments of adjudication: what ends a game before the rules of chess do.
+/// Arguments for adjudication, which ends games early.
 #[derive(clap::Args, Clone, Debug)]
 pub struct RuleArgs {
-    /// A game is won when |score| has been at least this, for one side, for --win-plies
+    /// Adjudicate a win when one side's |score| has been at least this for --win-plies
     #[arg(long, value_name = "UNITS", default_value_t = 2500)]
     pub win_score: Value,
-    /// Plies for which the winning score must hold
+    /// Number of consecutive plies with a winning score
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub win_plies: u32,
-    /// A game is drawn when |score| has been at most this for --draw-plies
+    /// Adjudicate a draw when |score| has been at most this for --draw-plies
     #[arg(long, value_name = "UNITS", default_value_t = 8)]
     pub draw_score: Value,
-    /// Plies for which the drawish score must hold
+    /// Number of consecutive plies with a drawn score
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub draw_plies: u32,
-    /// No game is adjudicated drawn before this many plies were played
+    /// Number of plies before which no draw is adjudicated
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub draw_from: u32,
-    /// A game that is longer than this is drawn
+    /// Adjudicate a draw after this many plies
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=3000))]
     pub max_plies: u32,
 }
 
-/// Watches the scores of a game.
+/// Adjudicates a game by its scores.
 struct Referee<'a> {
     rules: &'a RuleArgs,
     plies: u32,
-    /// Who has been winning (white 1, black -1), and for how many plies.
+    /// The side with a winning score (1 for White, -1 for Black), and for how many plies.
     winner: i8,
     winning: u32,
     drawish: u32,
@@ -45,7 +45,7 @@ impl<'a> Referee<'a> {
         Self { rules, plies: 0, winner: 0, winning: 0, drawish: 0 }
     }
 
-    /// The end of the game, once the scores decide it.
+    /// Counts a score. Returns the end of the game if it is decided.
     fn verdict(&mut self, white_to_move: bool, value: Value) -> Option<Ending> {
         let rules = self.rules;
         self.plies += 1;
@@ -72,11 +72,11 @@ impl<'a> Referee<'a> {
 /// A player's answer to a position.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer {
-    /// A move, and its value for the player in the units of the rules.
+    /// A move, and its value for the player in the units of the arguments.
     Move(Move, Value),
-    /// No move: the game is over for another reason.
+    /// No move: the game ended for another reason, such as time.
     End(Ending),
-    /// No move: the game is given up without a result.
+    /// No move: the game is abandoned without a result.
     Stopped,
 }
 
@@ -86,7 +86,7 @@ impl From<Option<Found>> for Answer {
     }
 }
 
-/// Plays a game to its end. `find` answers a position, for either side. `None` when `stop` was raised, or an answer was
+/// Plays a game to its end. `find` returns the move of either side. Returns `None` if `stop` was set or `find` returned
 /// [`Answer::Stopped`].
 pub fn play(
     start: Position,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn wins_must_last_and_belong_to_one_side() {
+    fn win_is_adjudicated_after_consecutive_scores_of_one_side() {
         let last = |values: &[Value]| verdicts(values).pop().flatten();
         assert_eq!(last(&[2600, -2600, 2600, -2600]), Some(1));
         assert_eq!(last(&[-2600, 2600, -2600, 2600]), Some(-1));
@@ -147,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn draws_must_last_and_come_late() {
+    fn draw_is_adjudicated_after_consecutive_scores_late_in_the_game() {
         assert_eq!(verdicts(&[0; 5]), [None, None, None, None, Some(0)]);
         assert_eq!(verdicts(&[0, 0, 0, 0, 50]).pop(), Some(None));
         assert_eq!(verdicts(&[100; 20]).pop(), Some(Some(0)));
     }
 
     #[test]
-    fn a_game_ends_with_mate() {
+    fn game_ends_with_mate() {
         let fen = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
         let position = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
         let mut solo = Solo::new(Network::embedded(), 1);

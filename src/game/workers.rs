@@ -1,4 +1,4 @@
-//! The threads that play numbered games, and the order in which the games are handed over.
+//! Threads that play numbered games. The caller receives the games in the order of their numbers.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,20 +14,20 @@ use crate::search::solo::STACK_BYTES;
 use crate::util::rng::SplitMix64;
 use crate::util::threads;
 
-/// How often the caller is asked whether to go on while no game ends.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How often threads that still search are told to stop.
+/// Interval of [`Event::Idle`] while no game ends.
+const IDLE_PERIOD: Duration = Duration::from_millis(100);
+/// Interval at which `halt` is called until all threads have stopped.
 const STOP_PERIOD: Duration = Duration::from_millis(5);
 
-/// Plays games, each by its number alone.
+/// Plays games. A game depends only on its number.
 pub trait Player {
-    /// What is handed over of a game.
+    /// The record of a game.
     type Game: Send;
 
-    /// A game; `None` when `stop` was raised before its end.
+    /// Plays a game. Returns `None` if `stop` was set before its end.
     ///
     /// # Errors
-    /// When no game can be begun, or it cannot be recorded.
+    /// Fails if the game cannot be started or recorded.
     fn play(&mut self, number: u64, stop: &AtomicBool) -> Result<Option<Self::Game>>;
 }
 
@@ -35,24 +35,23 @@ pub trait Player {
 pub enum Event<G> {
     /// The next game in the order of their numbers.
     Game(G),
-    /// No game has ended for a moment.
+    /// No game has ended for 100 ms.
     Idle,
 }
 
-/// The random numbers of a game.
+/// The random number generator of a game.
 pub fn rng_of(seed: u64, number: u64) -> SplitMix64 {
     // Both are mixed, so that neither neighbouring seeds nor neighbouring games share a sequence.
     let base = SplitMix64::new(seed).next_u64();
     SplitMix64::new(SplitMix64::new(base ^ number).next_u64())
 }
 
-/// Plays the games of these numbers on so many threads, until all have been received or `receive` breaks. `receive`
-/// runs on the caller's thread. At the end `halt` is called again and again until no thread plays: it may cut searches
-/// short.
-/// Where the system has no threads, the caller's thread plays the same games.
+/// Plays the games `numbers` on `threads` threads, until all have been received or `receive` breaks. `receive` runs on
+/// the caller's thread. At the end, `halt` is called repeatedly until all threads have stopped; it can stop their
+/// searches. On systems without threads, the caller's thread plays the same games.
 ///
 /// # Errors
-/// When a player or a game cannot be begun, `receive` fails, or the system refuses a thread.
+/// Fails if a player or a game cannot be started, `receive` fails, or a thread cannot be started.
 pub fn play<P: Player>(
     threads: usize,
     numbers: Range<u64>,
@@ -67,13 +66,19 @@ pub fn play<P: Player>(
     }
 }
 
-/// A game and its number among all.
+/// A game and its number.
 struct NumberedGame<G> {
     number: u64,
     game: G,
 }
 
-/// Plays on threads, and receives on the caller's.
+/// The numbers of the games that no thread has started.
+struct Numbers<'a> {
+    next: &'a AtomicU64,
+    end: u64,
+}
+
+/// Plays on threads and receives on the caller's thread.
 fn play_beside<P: Player>(
     threads: usize,
     numbers: Range<u64>,
@@ -89,20 +94,21 @@ fn play_beside<P: Player>(
         for id in 0..threads {
             let (sender, next, stop, new_player) = (sender.clone(), &next, &stop, &new_player);
             let end = numbers.end;
-            let work = move || play_games(new_player, (next, end), stop, &sender);
+            let games = Numbers { next, end };
+            let work = move || play_games(new_player, games, stop, &sender);
             let thread = std::thread::Builder::new().name(format!("games {id}")).stack_size(STACK_BYTES);
             match thread.spawn_scoped(scope, work) {
                 Ok(handle) => playing.push(handle),
                 Err(error) => {
                     stop.store(true, Relaxed);
-                    return Err(error).context("the system refuses a thread");
+                    return Err(error).context("cannot start a thread");
                 }
             }
         }
         drop(sender);
         let received = receive_in_order(&games, numbers, receive);
         stop.store(true, Relaxed);
-        // No thread may wait for room in the channel.
+        // Closes the channel, so that no thread waits for space in it.
         drop(games);
         while !playing.iter().all(|thread| thread.is_finished()) {
             halt();
@@ -112,7 +118,7 @@ fn play_beside<P: Player>(
     })
 }
 
-/// Plays and receives in turn.
+/// Plays and receives alternately on the caller's thread.
 fn play_here<P: Player>(
     numbers: Range<u64>,
     new_player: impl Fn() -> Result<P>,
@@ -122,7 +128,7 @@ fn play_here<P: Player>(
     let stop = AtomicBool::new(false);
     for number in numbers {
         let game = player.play(number, &stop)?;
-        let game = game.context("a game was stopped although nothing stops it")?;
+        let game = game.context("a game was stopped unexpectedly; this is a bug, please report it")?;
         if receive(Event::Game(game))?.is_break() {
             break;
         }
@@ -130,10 +136,10 @@ fn play_here<P: Player>(
     Ok(())
 }
 
-/// One thread's work: the next game that no other thread plays, until told to stop.
+/// Plays the next unplayed game repeatedly, until `stop` is set. Runs on each thread.
 fn play_games<P: Player>(
     new_player: &impl Fn() -> Result<P>,
-    (next, end): (&AtomicU64, u64),
+    numbers: Numbers,
     stop: &AtomicBool,
     sender: &Sender<Result<NumberedGame<P::Game>>>,
 ) {
@@ -145,8 +151,8 @@ fn play_games<P: Player>(
         }
     };
     while !stop.load(Relaxed) {
-        let number = next.fetch_add(1, Relaxed);
-        if number >= end {
+        let number = numbers.next.fetch_add(1, Relaxed);
+        if number >= numbers.end {
             return;
         }
         let played = catch_unwind(AssertUnwindSafe(|| player.play(number, stop)));
@@ -162,7 +168,7 @@ fn play_games<P: Player>(
     }
 }
 
-/// Receives games in any order and hands them on in the order of their numbers.
+/// Receives games in any order and passes them on in the order of their numbers.
 fn receive_in_order<G>(
     games: &Receiver<Result<NumberedGame<G>>>,
     numbers: Range<u64>,
@@ -171,7 +177,7 @@ fn receive_in_order<G>(
     let mut early = BTreeMap::new();
     let mut next = numbers.start;
     while next < numbers.end {
-        match games.recv_timeout(PATIENCE) {
+        match games.recv_timeout(IDLE_PERIOD) {
             Ok(game) => {
                 let NumberedGame { number, game } = game?;
                 early.insert(number, game);
@@ -181,7 +187,7 @@ fn receive_in_order<G>(
                     return Ok(());
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => bail!("all threads have ended"),
+            Err(RecvTimeoutError::Disconnected) => bail!("all threads ended early; this is a bug, please report it"),
         }
         while let Some(game) = early.remove(&next) {
             next += 1;
@@ -197,7 +203,7 @@ fn receive_in_order<G>(
 mod tests {
     use super::*;
 
-    /// A game is its number; odd ones take longer.
+    /// Its games are their numbers; odd ones take longer.
     struct Numbers;
 
     impl Player for Numbers {

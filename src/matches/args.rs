@@ -7,7 +7,7 @@ use super::sprt::{Bounds, EloModel};
 use crate::game::limits::MoveArgs;
 use crate::game::referee::RuleArgs;
 
-/// Plies of a game without adjudication, which the rules of chess end long before.
+/// Maximum number of plies without adjudication. The rules of chess end every game long before.
 const LONGEST: u32 = 3000;
 /// A score that no search returns.
 const NEVER: i32 = i32::MAX;
@@ -15,19 +15,19 @@ const NEVER: i32 = i32::MAX;
 /// Arguments of `match`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct MatchArgs {
-    /// Net of player A, then of player B; `default` is the embedded net, which plays where none is given
+    /// Net of player A, then of player B; `default` or none means the embedded net
     #[arg(long, value_name = "FILE")]
     pub net: Vec<PathBuf>,
-    /// UCI option of both players, as "Skill Level=5"
+    /// UCI option for both players, such as "Skill Level=5"
     #[arg(long, value_name = "NAME=VALUE")]
     pub option: Vec<String>,
-    /// UCI option of player A
+    /// UCI option for player A
     #[arg(long, value_name = "NAME=VALUE")]
     pub option_a: Vec<String>,
-    /// UCI option of player B
+    /// UCI option for player B
     #[arg(long, value_name = "NAME=VALUE")]
     pub option_b: Vec<String>,
-    /// Limits of a move: 10000 nodes if nothing is limited.
+    /// Limits of a move: 10000 nodes if no limit is given.
     #[command(flatten)]
     pub moves: MoveArgs,
     /// Milliseconds for each move
@@ -44,10 +44,10 @@ pub struct MatchArgs {
     /// Milliseconds by which a move may exceed its time before the game is lost
     #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=60_000))]
     pub time_margin: u64,
-    /// Games, an even number; 1000 if absent, with --sprt at most 100000
+    /// Number of games, even; default 1000, with --sprt at most 100000
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=100_000_000))]
     pub games: Option<u64>,
-    /// End the match when a sequential test has decided between these Elo, with errors of 5 %
+    /// Stop the match when a sequential test (SPRT) has decided between these Elo, with error probabilities of 5 %
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     pub sprt: Option<Bounds>,
     /// Unit of the bounds of --sprt
@@ -56,25 +56,25 @@ pub struct MatchArgs {
     /// Book of openings: FENs, EPD, or lines of UCI moves; `builtin` is the built-in one
     #[arg(long, value_name = "FILE", default_value = crate::board::opening_book::BUILTIN)]
     pub book: PathBuf,
-    /// Seed of the order of the openings
+    /// Seed for the order of the openings
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Transposition table of each player in MiB
+    /// Size of each player's transposition table in MiB
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     pub hash: u32,
     /// Search threads of each player
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: u16,
-    /// Games at the same time; all cores if absent
+    /// Number of games played at the same time; as many as there are cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub concurrency: Option<u16>,
-    /// Write the games to this file, which must not exist yet
+    /// PGN file for the games, which must not exist yet
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
-    /// File that keeps the state; the same command continues from it
+    /// State file; the same command resumes the match from it
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// When games end before the rules of chess end them.
+    /// Adjudication.
     #[command(flatten)]
     pub adjudication: AdjudicationArgs,
     /// Print the result as JSON
@@ -86,7 +86,7 @@ pub struct MatchArgs {
 // CITE: the defaults are fishtest's, where both sides must agree.
 #[derive(clap::Args, Clone, Debug)]
 pub struct AdjudicationArgs {
-    /// A game is won when both players see one side ahead by this score for --win-moves
+    /// Adjudicate a win when both players' scores are at least this for one side for --win-moves
     #[arg(
         long,
         value_name = "CENTIPAWNS",
@@ -94,10 +94,10 @@ pub struct AdjudicationArgs {
         value_parser = clap::value_parser!(i32).range(1..=30_000),
     )]
     pub win_score: i32,
-    /// Moves of both players for which the winning score must hold
+    /// Number of consecutive moves of both players with a winning score
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub win_moves: u32,
-    /// A game is drawn when both players see a score of at most this for --draw-moves
+    /// Adjudicate a draw when both players' scores are at most this for --draw-moves
     #[arg(
         long,
         value_name = "CENTIPAWNS",
@@ -105,16 +105,16 @@ pub struct AdjudicationArgs {
         value_parser = clap::value_parser!(i32).range(0..=30_000),
     )]
     pub draw_score: i32,
-    /// Moves of both players for which the drawn score must hold
+    /// Number of consecutive moves of both players with a drawn score
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub draw_moves: u32,
-    /// No game is adjudicated drawn before this many moves after the opening
+    /// Number of moves after the opening before which no draw is adjudicated
     #[arg(long, value_name = "N", default_value_t = 34, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub draw_from: u32,
-    /// A game with more moves after the opening is drawn
+    /// Adjudicate a draw after this many moves from the opening
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1500))]
     pub max_moves: u32,
-    /// End games by the rules of chess only
+    /// Adjudicate no games
     #[arg(long, conflicts_with_all = ["win_score", "win_moves", "draw_score", "draw_moves", "draw_from", "max_moves"])]
     pub no_adjudication: bool,
 }

@@ -47,7 +47,7 @@ impl FromStr for TimeControl {
     }
 }
 
-/// As the tag `TimeControl` of PGN writes it.
+/// Formats the control as in PGN's tag `TimeControl`.
 impl fmt::Display for TimeControl {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let seconds = |ms: i64| ms as f64 / 1000.0;

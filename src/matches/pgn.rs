@@ -8,7 +8,7 @@ use crate::game::ending::{Cause, Ending};
 use crate::search::Score;
 use crate::tools::game_record::{pgn, result_of};
 
-/// A game that is written.
+/// A game to write.
 pub struct GameText<'a> {
     /// The match.
     pub plan: &'a Plan,
@@ -16,16 +16,16 @@ pub struct GameText<'a> {
     pub number: u64,
     /// Date of the match, as PGN writes it.
     pub date: &'a str,
-    /// Where the game began.
+    /// The opening.
     pub opening: &'a Opening,
     /// The moves after the opening.
     pub moves: &'a [PlayedMove],
-    /// How the game ended.
+    /// Result and cause of the end.
     pub ending: Ending,
 }
 
 impl GameText<'_> {
-    /// The game with its tags, a score beside each move that was searched, and a blank line behind it.
+    /// The game as PGN with tags, the score of each searched move as a comment, and a blank line at the end.
     pub fn pgn(&self) -> String {
         let [white, black] = [Color::White, Color::Black].map(|color| {
             let side = usize::from(color != Plan::colour_of_a(self.number));
@@ -65,7 +65,7 @@ impl GameText<'_> {
         format!("{}\n", pgn(&tags, &self.opening.start, &moves, note, result))
     }
 
-    /// Score and depth of a move, and its time where a clock runs: `+0.31/9 0.050s`.
+    /// Score and depth of a move, and its time in timed matches: `+0.31/9 0.050s`.
     fn note(&self, played: &PlayedMove) -> String {
         let score = match played.score {
             Score::Centipawns(value) => format!("{:+.2}", f64::from(value) / 100.0),
@@ -86,7 +86,7 @@ fn termination(cause: Cause) -> &'static str {
     }
 }
 
-/// How a game ended, in words.
+/// The cause of a game's end as a sentence.
 fn words(ending: Ending) -> String {
     let (winner, loser) = if ending.white > 0 { ("White", "Black") } else { ("Black", "White") };
     match ending.cause {

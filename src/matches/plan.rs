@@ -1,4 +1,4 @@
-//! All that the games of a match depend on.
+//! Everything that the games of a match depend on.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,24 +19,24 @@ use crate::search::Limits;
 use crate::util::identity::check_distinct;
 use crate::util::text::Shown as _;
 
-/// Nodes of a move where nothing is limited.
+/// Default number of nodes for each move.
 const NODES: u64 = 10_000;
-/// Games of a match, and at most of one that a sequential test ends.
+/// Default number of games, and the maximum with a sequential test.
 const GAMES: [u64; 2] = [1000, 100_000];
 
 /// A match.
 pub struct Plan {
     /// Player A and player B.
     pub sides: [Side; 2],
-    /// Games to play.
+    /// Number of games to play.
     pub games: u64,
-    /// The test that may end the match earlier.
+    /// The test that can end the match earlier.
     pub sprt: Option<Sprt>,
-    /// Limits of a move but for the clock.
+    /// Limits of a move, without the clock.
     pub limits: Limits,
     /// The clock.
     pub control: Option<TimeControl>,
-    /// What a move may exceed its time by.
+    /// Tolerance by which a move may exceed its time.
     pub margin: Duration,
     /// Adjudication, in centipawns.
     pub rules: RuleArgs,
@@ -44,7 +44,7 @@ pub struct Plan {
     pub book: Book,
     /// Numbers of the openings in the order of the pairs.
     order: Vec<usize>,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
@@ -52,7 +52,7 @@ impl Plan {
     /// Reads nets, options and book.
     ///
     /// # Errors
-    /// When one of them is unusable, or arguments contradict each other.
+    /// Fails if one of them cannot be used, or arguments contradict each other.
     pub fn new(args: &MatchArgs) -> Result<Self> {
         ensure!(args.net.len() <= 2, "--net was given {} times, but a match has two players", args.net.len());
         let games = args.games.unwrap_or(GAMES[usize::from(args.sprt.is_some())]);
@@ -87,7 +87,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Checks that no file is written that is read or written otherwise.
+    /// Checks that the files to write differ from each other and from the files to read.
     fn check_files(&self, args: &MatchArgs) -> Result<()> {
         let nets: Vec<PathBuf> = self.sides.iter().filter_map(Side::file).collect();
         let mut read: Vec<&Path> = nets.iter().map(PathBuf::as_path).collect();
@@ -122,7 +122,7 @@ impl Plan {
         self.control.is_some() || self.limits.move_time.is_some()
     }
 
-    /// Games after which openings come again.
+    /// Number of games after which openings repeat.
     pub fn fresh_games(&self) -> u64 {
         2 * self.book.len() as u64
     }
@@ -145,8 +145,8 @@ impl Plan {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Everything that a continued match must share with its beginning, by name. The number of games and of threads
-    /// that play may change.
+    /// Everything that must be the same when a match is resumed, by name. The number of games and the number of games
+    /// at the same time may change.
     pub fn settings(&self, pgn: Option<&Path>) -> BTreeMap<String, String> {
         let book = Sha256::digest(self.book.lines().join("\n"));
         let book: String = book.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -171,7 +171,7 @@ impl Plan {
 /// The numbers below `count` in random order.
 // CITE: R. Durstenfeld, "Algorithm 235: Random permutation" (1964).
 fn shuffled(count: usize, seed: u64) -> Vec<usize> {
-    /// Number of the game that no game has: the random numbers of the order.
+    /// A number that no game has; it selects the random numbers of the order.
     const ORDER: u64 = u64::MAX;
     let mut rng = rng_of(seed, ORDER);
     let mut order: Vec<usize> = (0..count).collect();

@@ -20,7 +20,7 @@ pub struct Report<'a> {
     players: &'a [Side; 2],
     /// Limit of a move.
     limit: String,
-    /// Games that were played and wanted.
+    /// Number of games played and requested.
     played: u64,
     wanted: u64,
     /// Results of A.
@@ -38,13 +38,13 @@ pub struct Report<'a> {
     endings: &'a BTreeMap<Cause, u32>,
     /// Games that A and B lost on time.
     lost_on_time: [u32; 2],
-    /// Seconds of playing.
+    /// Playing time in seconds.
     seconds: f64,
     /// Whether an interrupt ended the match.
     interrupted: bool,
 }
 
-/// Where a sequential test stands.
+/// State of a sequential test.
 #[derive(Serialize)]
 struct TestReport {
     #[serde(flatten)]
@@ -81,7 +81,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The result in lines.
+    /// The result as text of several lines.
     pub fn text(&self) -> String {
         let [a, b] = self.players;
         let Tally { won, drawn, lost } = self.games;
@@ -127,7 +127,7 @@ impl TestReport {
     }
 }
 
-/// `+13.9 +- 12.1`, or why there is no number.
+/// Formats an estimate as `+13.9 +- 12.1`, or says why there is none.
 fn estimate(estimate: Estimate) -> String {
     let Estimate { value, error } = estimate;
     if value.is_finite() && error.is_finite() {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn estimates_without_a_number_say_so() {
+    fn undetermined_estimates_are_named() {
         let text = |value, error| estimate(Estimate { value, error });
         assert_eq!(text(1.25, 10.0), "+1.2 +- 10.0");
         assert_eq!(text(f64::INFINITY, f64::NAN), "not determined");

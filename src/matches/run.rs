@@ -1,4 +1,4 @@
-//! A match from its first game to its last.
+//! Runs a match.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::ops::ControlFlow;
@@ -22,13 +22,13 @@ use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 use crate::util::text::Shown as _;
 
-/// How often the state is saved while games end.
+/// Minimum time between two writes of the state file.
 const SAVE_PERIOD: Duration = Duration::from_millis(250);
 
-/// Plays the match and writes its result to `out`. Remarks go to `err`.
+/// Plays the match and writes its result to `out` and notes to `err`.
 ///
 /// # Errors
-/// When arguments or files are unusable, or [`Interrupted`] after Ctrl-C.
+/// Fails if arguments or files cannot be used, and with [`Interrupted`] after Ctrl-C.
 pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Result<()> {
     let interrupt = Interrupt::shared();
     let plan = Plan::new(args)?;
@@ -58,7 +58,7 @@ pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Resu
     Ok(())
 }
 
-/// What the user should know before the first game.
+/// Warnings to print before the first game.
 fn remarks(plan: &Plan, args: &MatchArgs) -> Vec<String> {
     let mut remarks = Vec::new();
     if plan.is_mirror() {
@@ -76,7 +76,7 @@ fn remarks(plan: &Plan, args: &MatchArgs) -> Vec<String> {
     let deterministic = !plan.is_timed() && plan.sides.iter().all(|side| side.is_deterministic());
     if plan.games > plan.fresh_games() && deterministic && plan.sprt.is_none() {
         remarks.push(format!(
-            "the book has {} openings: after {} games the same games come again, and the errors are too small",
+            "the book has {} openings: after {} games the same games are repeated, so the printed errors are too small",
             plan.book.len(),
             plan.fresh_games()
         ));
@@ -84,37 +84,40 @@ fn remarks(plan: &Plan, args: &MatchArgs) -> Vec<String> {
     remarks
 }
 
-/// The files of a match, and what has been played.
+/// State and files of a match.
 struct Records<'a> {
     state: State,
     path: Option<&'a Path>,
     pgn: Option<AppendFile>,
     saved: Instant,
-    /// When this process began, and the seconds before.
-    started: (Instant, f64),
+    /// When this process began.
+    started: Instant,
+    /// Seconds of play before this process.
+    seconds_before: f64,
 }
 
 impl<'a> Records<'a> {
-    /// Reads the state if there is one, and opens the files.
+    /// Reads the state file if there is one, and opens the files.
     ///
     /// # Errors
-    /// When the state is that of another match, or a file cannot be written.
+    /// Fails if the state is that of another match, or a file cannot be written.
     fn open(plan: &Plan, pgn: Option<&Path>, path: Option<&'a Path>) -> Result<Self> {
         let settings = plan.settings(pgn);
         let loaded = path.map(|path| State::load(path, &settings)).transpose()?;
         let continued = loaded.flatten();
         if let (None, Some(pgn)) = (&continued, pgn) {
-            ensure!(!pgn.exists(), "{} exists already: remove it, or give another name for --pgn", pgn.shown());
+            ensure!(!pgn.exists(), "{} exists: remove it, or use another name for --pgn", pgn.shown());
         }
         let date = || Utc::now().format("%Y.%m.%d").to_string();
         let state = continued.unwrap_or_else(|| State::new(settings, date()));
         let pgn = pgn.map(|path| open_pgn(path, &state)).transpose()?;
-        let records = Self { started: (Instant::now(), state.seconds), state, path, pgn, saved: Instant::now() };
+        let now = Instant::now();
+        let records = Self { started: now, seconds_before: state.seconds, state, path, pgn, saved: now };
         records.save()?;
         Ok(records)
     }
 
-    /// Records the next game. Whether it completes a pair.
+    /// Records the next game. Returns whether it completes a pair.
     fn add(&mut self, game: &PlayedGame) -> Result<bool> {
         if let (Some(file), Some(text)) = (&mut self.pgn, &game.pgn) {
             file.append(text.as_bytes())?;
@@ -122,7 +125,7 @@ impl<'a> Records<'a> {
             self.state.pgn_crc = Some(file.crc());
         }
         let complete = self.state.count(game);
-        self.state.seconds = self.started.1 + self.started.0.elapsed().as_secs_f64();
+        self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
         if self.saved.elapsed() >= SAVE_PERIOD {
             self.save()?;
             self.saved = Instant::now();
@@ -134,7 +137,7 @@ impl<'a> Records<'a> {
         self.path.map_or(Ok(()), |path| self.state.save(path))
     }
 
-    /// Makes sure that all is on the disk.
+    /// Writes everything to the disk.
     fn finish(&mut self) -> Result<()> {
         if let Some(file) = &self.pgn {
             file.sync()?;
@@ -143,7 +146,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The file of games, behind those that are counted.
+/// Opens the PGN file after the games that the state counts.
 fn open_pgn(path: &Path, state: &State) -> Result<AppendFile> {
     let mut file = AppendFile::open(path).with_context(|| path.shown())?;
     let continued = file.continue_at(state.pgn_bytes, state.pgn_crc);
@@ -151,7 +154,7 @@ fn open_pgn(path: &Path, state: &State) -> Result<AppendFile> {
     Ok(file)
 }
 
-/// Plays until the match is over or interrupted.
+/// Plays until the match ends or is interrupted.
 fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interrupt) -> Result<()> {
     if is_over(plan, &records.state) {
         return Ok(());
@@ -161,7 +164,7 @@ fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interr
     let date = date.as_deref();
     let numbers = records.state.games..plan.games;
     let threads = concurrency(plan, args).min((numbers.end - numbers.start) as usize);
-    // A log gets no line: the result is enough there.
+    // Progress is shown on terminals only.
     let mut progress = stderr().is_terminal().then(ProgressLine::new);
     let before = numbers.start;
     let receive = |event| {
@@ -185,21 +188,21 @@ fn play(plan: &Plan, args: &MatchArgs, records: &mut Records, interrupt: &Interr
     played.and(records.finish())
 }
 
-/// Whether all games are played, or the test has decided.
+/// Whether all games are played or the test has decided.
 fn is_over(plan: &Plan, state: &State) -> bool {
     let decided = |test: Sprt| Sprt::decision(test.llr(state.score.pairs)).is_some();
     state.games >= plan.games || plan.sprt.is_some_and(decided)
 }
 
-/// Games at the same time.
+/// Number of games at the same time.
 fn concurrency(plan: &Plan, args: &MatchArgs) -> usize {
-    // One of both players thinks at a time.
+    // Only one player of a game searches at a time.
     let threads = plan.sides.iter().map(|side| side.threads()).max();
     let free = || cores() / threads.unwrap_or(1);
     args.concurrency.map_or_else(free, usize::from).max(1)
 }
 
-/// The line of progress of a process that found `before` games.
+/// The progress line. `before` is the number of games played before this process.
 fn line(plan: &Plan, state: &State, before: u64, seconds: f64) -> String {
     let rate = (state.games - before) as f64 / seconds.max(1e-9);
     let left = (plan.games - state.games) as f64 / rate;

@@ -1,4 +1,4 @@
-//! Results of a match: games, pairs, and the Elo that they are worth.
+//! Results of a match: games, pairs, and Elo estimates.
 // CITE: the estimates are those of fastchess and fishtest. A pair is both games of one opening; its five results
 // (pentanomial) have a smaller variance than independent games, because the opening favours the same side twice.
 // Normalised Elo: M. Van den Bergh, "Comments on normalized Elo" (2020).
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::tally::Tally;
 
-/// Standard errors of a 95 % interval.
+/// Half-width of a 95 % interval in standard errors.
 const CONFIDENCE: f64 = 1.959_963_984_540_054;
 /// Normalised Elo of a score that is one standard deviation of a game above a half.
 pub const NORMALISED: f64 = 800.0 / LN_10;
 
-/// An estimate with half of its 95 % interval. Not finite where the results do not allow one.
+/// An estimate with the half-width of its 95 % interval. Not finite if the results do not determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// Half of the interval.
+    /// Half-width of the interval.
     pub error: f64,
 }
 
@@ -41,13 +41,12 @@ pub struct Score {
     pub games: Tally,
     /// Pairs by their result in half points: 0 (both games lost) to 4 (both won).
     pub pairs: [u32; 5],
-    /// Half points of a pair whose second game is not over.
+    /// Half points of a pair whose second game has not ended.
     open: Option<u8>,
 }
 
 impl Score {
-    /// Counts the first player's result of the next game, in the order of the games: -1, 0, 1. Whether that completes a
-    /// pair.
+    /// Counts the first player's result of the next game: -1, 0, 1. Returns whether it completes a pair.
     pub fn count(&mut self, result: i8) -> bool {
         self.games.count(result);
         let points = (result + 1) as u8;
@@ -72,7 +71,7 @@ impl Score {
         (f64::from(self.games.won) + 0.5 * f64::from(self.games.drawn)) / games
     }
 
-    /// Elo from the games, taken as independent.
+    /// Elo from the games, as if they were independent.
     pub fn by_games(&self) -> Elo {
         let games = self.games;
         elo(&[games.lost, games.drawn, games.won].map(f64::from), 1.0)
@@ -112,7 +111,7 @@ fn elo(counts: &[f64], root: f64) -> Elo {
     }
 }
 
-/// Elo at which this score is expected; not finite from 0 down and from 1 up.
+/// Elo difference for which this score is expected; not finite for scores of at most 0 or at least 1.
 fn logistic(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }

@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use super::score::{NORMALISED, moments};
 
-/// Probability of either wrong decision.
+/// Probability of each kind of error.
 const ERROR: f64 = 0.05;
-/// Count that stands for a result that did not occur.
+/// Replacement for a count of 0.
 // CITE: fishtest.
 const NEVER: f64 = 1e-3;
 
-/// Unit of the bounds.
+/// Unit of the Elo bounds.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EloModel {
@@ -59,13 +59,13 @@ pub struct Sprt {
     pub model: EloModel,
 }
 
-/// What a test says.
+/// Decision of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// The null hypothesis holds.
+    /// The null hypothesis is accepted.
     H0,
-    /// The alternative holds.
+    /// The alternative is accepted.
     H1,
 }
 
@@ -98,7 +98,7 @@ impl Sprt {
         }
     }
 
-    /// The ratio of counted results, none 0. A result's standard deviation times `root` is that of a game.
+    /// The ratio for counts above 0. A result's standard deviation times `root` is that of a game.
     fn llr_of(&self, counts: &[f64], root: f64) -> f64 {
         let total: f64 = counts.iter().sum();
         let shares: Vec<f64> = counts.iter().map(|count| count / total).collect();
@@ -124,8 +124,8 @@ fn fit_mean(shares: &[f64], mean: f64) -> Vec<f64> {
     fit_zero(shares, &above)
 }
 
-/// The most likely distribution whose mean is `t` standard deviations above a half. The condition is not linear: it is
-/// made so at the distribution of the step before, until nothing changes.
+/// The most likely distribution whose mean is `t` standard deviations above a half. The condition is not linear, so
+/// each step linearises it at the previous distribution, until the distribution converges.
 fn fit_normalised(shares: &[f64], t: f64) -> Vec<f64> {
     const STEPS: usize = 10;
     const CLOSE: f64 = 1e-9;
@@ -156,14 +156,14 @@ fn fit_zero(shares: &[f64], condition: &[f64]) -> Vec<f64> {
     let least = condition.iter().copied().fold(f64::INFINITY, f64::min);
     let most = condition.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if least >= 0.0 || most <= 0.0 {
-        // No distribution meets the condition.
+        // No distribution satisfies the condition.
         return shares.to_vec();
     }
     let mean = |x: f64| -> f64 {
         let terms = shares.iter().zip(condition);
         terms.map(|(share, c)| share * c / (1.0 + x * c)).sum()
     };
-    // The mean falls from infinity to minus infinity between the poles. Bisection halves the interval to nothing.
+    // The mean falls from infinity to minus infinity between the poles. Bisection finds the root.
     let (mut low, mut high) = (-1.0 / most, -1.0 / least);
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);

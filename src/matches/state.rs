@@ -1,4 +1,4 @@
-//! The state of a match: what has been counted so far, and the file from which it is continued.
+//! State of a match: the results so far, and the file from which the match is resumed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,21 +14,21 @@ use crate::util::atomic::AtomicFile;
 use crate::util::input::read_bytes;
 use crate::util::text::Shown as _;
 
-/// Bytes of the largest state that is read.
+/// Maximum size of a state file in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// What has been played, in the order of the games' numbers.
+/// Results so far, in the order of the games' numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// What the games depend on, by name.
+    /// Settings that the games depend on, by name.
     pub settings: BTreeMap<String, String>,
-    /// Date of the first game, as PGN writes it.
+    /// Date of the first game, in the format of PGN.
     pub date: String,
-    /// Games that are over: also the number of the next one.
+    /// Number of finished games, which is also the number of the next game.
     pub games: u64,
     /// Player A's results.
     pub score: Score,
-    /// How many games ended for each cause.
+    /// Number of games by the cause of their end.
     pub endings: BTreeMap<Cause, u32>,
     /// Games lost on time by A and B.
     pub late: [u32; 2],
@@ -36,17 +36,17 @@ pub struct State {
     pub pgn_bytes: u64,
     /// CRC-32 of these bytes.
     pub pgn_crc: Option<u32>,
-    /// Seconds of playing.
+    /// Playing time in seconds.
     pub seconds: f64,
 }
 
 impl State {
-    /// A match that has not begun.
+    /// The state of a new match.
     pub fn new(settings: BTreeMap<String, String>, date: String) -> Self {
         Self { settings, date, ..Self::default() }
     }
 
-    /// Counts the next game. Whether it completes a pair.
+    /// Counts the next game. Returns whether it completes a pair.
     pub fn count(&mut self, game: &PlayedGame) -> bool {
         self.games += 1;
         *self.endings.entry(game.ending.cause).or_default() += 1;
@@ -56,10 +56,10 @@ impl State {
         self.score.count(game.result)
     }
 
-    /// The state of a file; `None` where there is no file.
+    /// Reads a state file; `None` if it does not exist.
     ///
     /// # Errors
-    /// When the file cannot be read, is no state, or is the state of a match with other settings.
+    /// Fails if the file cannot be read, is not a state file, or belongs to a match with other settings.
     pub fn load(path: &Path, settings: &BTreeMap<String, String>) -> Result<Option<Self>> {
         if !path.exists() {
             return Ok(None);
@@ -71,7 +71,7 @@ impl State {
         let differences = differences(&state.settings, settings);
         if !differences.is_empty() {
             bail!(
-                "{} belongs to a match with other settings: {}. Give the same settings, or another --state",
+                "{} belongs to a match with other settings: {}. Use the same settings, or another --state",
                 path.shown(),
                 differences.join("; ")
             );
@@ -79,10 +79,10 @@ impl State {
         Ok(Some(state))
     }
 
-    /// Replaces the file at once, so that a killed process leaves a whole one.
+    /// Replaces the file atomically.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut file = AtomicFile::create(path)?;
         let written = file.write_all(&serde_json::to_vec_pretty(self)?);
@@ -104,7 +104,7 @@ fn differences(there: &BTreeMap<String, String>, here: &BTreeMap<String, String>
     differing
         .map(|name| {
             let (there, here) = (value(there, name), value(here, name));
-            format!("{name} is {there} there and {here} here")
+            format!("{name} was {there} and is now {here}")
         })
         .collect()
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn state_is_read_back_and_refuses_other_settings_by_name() {
+    fn state_round_trips_and_rejects_other_settings_by_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state.json");
         let load = |nodes| State::load(&path, &settings(nodes));
@@ -131,7 +131,7 @@ mod tests {
         state.save(&path).expect("room");
         assert_eq!(load("5").expect("a state"), Some(state));
         let error = load("6").expect_err("other settings").to_string();
-        assert!(error.contains("nodes is 5 there and 6 here"), "{error}");
+        assert!(error.contains("nodes was 5 and is now 6"), "{error}");
         std::fs::write(&path, "{}").expect("room");
         let error = load("5").expect_err("no state").to_string();
         assert!(error.contains("is not the state of a match"), "{error}");

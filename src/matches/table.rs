@@ -1,4 +1,4 @@
-//! The table at which both players sit: plays a game by its number.
+//! Plays a game by its number with two engines.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -18,22 +18,22 @@ use crate::search::Score;
 use crate::search::score::{MATE, Value};
 use crate::util::sync::Mutex;
 
-/// The searches in progress, which another thread may stop.
+/// Controllers of the running searches, to stop them from another thread.
 pub type Searches = Mutex<Vec<Controller>>;
 
-/// A game that is over.
+/// A finished game.
 pub struct PlayedGame {
-    /// How it ended.
+    /// Result and cause of the end.
     pub ending: Ending,
     /// Player A's result: -1, 0, 1.
     pub result: i8,
     /// The player whose clock ran out: 0 for A, 1 for B.
     pub late: Option<usize>,
-    /// The game in PGN, where it is wanted.
+    /// The game in PGN, if it is to be written.
     pub pgn: Option<String>,
 }
 
-/// A move and what the player thought of it.
+/// A move with the result of its search.
 #[derive(Clone, Copy)]
 pub struct PlayedMove {
     /// The move.
@@ -42,14 +42,14 @@ pub struct PlayedMove {
     pub score: Score,
     /// Depth of the search in plies.
     pub depth: i32,
-    /// Time that it took.
+    /// Search time.
     pub time: Duration,
 }
 
 /// Two engines, for one game at a time.
 pub struct Table<'a> {
     plan: &'a Plan,
-    /// Date of the match for the PGN; `None` where no PGN is wanted.
+    /// Date of the match for the PGN; `None` if no PGN is written.
     date: Option<&'a str>,
     /// The engines of A and B.
     engines: [Engine; 2],
@@ -59,7 +59,7 @@ impl<'a> Table<'a> {
     /// Starts both engines.
     ///
     /// # Errors
-    /// When memory or tablebases are missing.
+    /// Fails if there is not enough memory, or tablebases cannot be opened.
     pub fn new(plan: &'a Plan, date: Option<&'a str>, searches: &Searches) -> Result<Self> {
         let [a, b] = &plan.sides;
         let engines = [Engine::new(a)?, Engine::new(b)?];
@@ -97,7 +97,7 @@ impl Player for Table<'_> {
         let Some(ending) = ending else {
             return Ok(None);
         };
-        // The last move may have ended the game by its score alone, and was not made.
+        // A move whose score ended the game by adjudication was not made.
         let adjudicated = [Cause::WinningScore, Cause::DrawnScore, Cause::Length];
         if adjudicated.contains(&ending.cause) {
             moves.pop();
@@ -112,7 +112,7 @@ impl Player for Table<'_> {
     }
 }
 
-/// The engine's move and the time that it took.
+/// Searches the engine's move and measures the time.
 fn think(
     engine: &mut Engine,
     position: &Position,
@@ -128,13 +128,13 @@ fn think(
     Some((found, started.elapsed()))
 }
 
-/// Charges the clock, and says whether the move came in time.
+/// Charges the clock. Returns whether the move was in time.
 fn in_time(plan: &Plan, clock: Option<&mut Clock>, turn: Color, spent: Duration) -> bool {
     let within_move = plan.limits.move_time.is_none_or(|time| spent <= time + plan.margin);
     within_move && clock.is_none_or(|clock| clock.charge(turn, spent, plan.margin))
 }
 
-/// A score for adjudication: a mate is more than any other score.
+/// Converts a score for adjudication: a mate exceeds every other score.
 fn centipawns(score: Score) -> Value {
     match score {
         Score::Centipawns(value) => value,

@@ -1,4 +1,4 @@
-//! The games of a contest, in a process of their own: a line of JSON in, a line of JSON out.
+//! Game process: plays the matches requested on standard input, a line of JSON each, and prints the results.
 
 use std::io::{BufRead, Write, stdin, stdout};
 use std::sync::atomic::AtomicBool;
@@ -16,10 +16,10 @@ use crate::search::{Limits, Solo, params};
 use crate::tools::load_network;
 use crate::util::rng::SplitMix64;
 
-/// Nodes a move, where no limit is given.
+/// Default number of nodes for each move.
 const NODES: u64 = 5000;
 
-/// How games are played.
+/// Arguments for the games.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DuelArgs {
     /// Net to play with; the embedded one if absent
@@ -31,36 +31,36 @@ pub struct DuelArgs {
     /// Limits of a move: 5000 nodes if absent.
     #[command(flatten)]
     pub moves: MoveArgs,
-    /// Where games begin.
+    /// Openings.
     #[command(flatten)]
     pub openings: OpeningArgs,
-    /// When games end.
+    /// Adjudication.
     #[command(flatten)]
     pub rules: RuleArgs,
-    /// Play the matches that are asked for on standard input
+    /// Play the matches requested on standard input
     #[arg(long, hide = true)]
     pub serve: bool,
 }
 
-/// A match that is to be played.
+/// Request to play a match.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatchRequest {
     /// Names of the parameters.
     pub names: Vec<String>,
-    /// Values of one player.
+    /// Parameter values of the first player.
     pub plus: Vec<i32>,
-    /// Values of the other.
+    /// Parameter values of the second player.
     pub minus: Vec<i32>,
-    /// Pairs of games, each opening with both colours.
+    /// Number of game pairs; each opening is played with both colours.
     pub pairs: u32,
     /// Seed of the openings.
     pub seed: u64,
 }
 
-/// Answers requests from standard input until it ends, on a thread with the stack that a search needs.
+/// Runs [`serve`] on standard input and output, on a thread with the stack that a search needs.
 ///
 /// # Errors
-/// As [`serve`], or when the system refuses a thread.
+/// As [`serve`], or if the thread cannot be started.
 pub fn serve_on_a_large_stack(args: &DuelArgs) -> Result<()> {
     std::thread::scope(|scope| {
         std::thread::Builder::new()
@@ -71,10 +71,10 @@ pub fn serve_on_a_large_stack(args: &DuelArgs) -> Result<()> {
     })
 }
 
-/// Answers requests from `input` until it ends. The caller's thread needs the stack of a search.
+/// Plays the requested matches until `input` ends. The caller's thread needs the stack of a search.
 ///
 /// # Errors
-/// When the net or the book is unusable, or a request makes no sense.
+/// Fails if the net or the book cannot be used, or a request is invalid.
 pub fn serve(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Result<()> {
     let network = load_network(args.net.as_deref())?;
     let hash = usize::from(args.hash.max(1));
@@ -85,7 +85,7 @@ pub fn serve(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Re
         rules: &args.rules,
     };
     for line in input.lines() {
-        let request: MatchRequest = serde_json::from_str(&line?).context("this is no request for a match")?;
+        let request: MatchRequest = serde_json::from_str(&line?).context("not a match request")?;
         let tally = arena.play(&request)?;
         writeln!(output, "{}", serde_json::to_string(&tally)?)?;
         output.flush()?;
@@ -93,7 +93,7 @@ pub fn serve(args: &DuelArgs, input: impl BufRead, mut output: impl Write) -> Re
     Ok(())
 }
 
-/// Everything that a process needs to play.
+/// Players, openings and arguments of a game process.
 struct Arena<'a> {
     openings: EvenOpenings,
     /// The plus player and the minus player.
@@ -116,11 +116,11 @@ impl Arena<'_> {
         Ok(tally)
     }
 
-    /// White's result.
+    /// Plays a game and returns White's result.
     fn game(&mut self, start: Position, request: &MatchRequest, plus_is: Color) -> Result<i8> {
-        // Histories start with values that are tuned, too.
+        // The initial values of the histories are parameters too.
         for (player, values) in self.players.iter_mut().zip([&request.plus, &request.minus]) {
-            adopt(&request.names, values)?;
+            set_parameters(&request.names, values)?;
             player.clear();
         }
         let never = AtomicBool::new(false);
@@ -128,22 +128,22 @@ impl Arena<'_> {
         let ending = referee::play(start, self.rules, &never, |position| {
             let plus = position.turn() == plus_is;
             let values = if plus { &request.plus } else { &request.minus };
-            failed = adopt(&request.names, values).err();
+            failed = set_parameters(&request.names, values).err();
             let player = &mut self.players[usize::from(!plus)];
             player.search(position, &self.limits).filter(|_| failed.is_none()).into()
         });
         match failed {
             Some(error) => Err(error),
-            None => Ok(ending.context("a game without an end")?.white),
+            None => Ok(ending.context("a game did not end; this is a bug, please report it")?.white),
         }
     }
 }
 
-/// Makes `values` those that this process searches with.
-fn adopt(names: &[String], values: &[i32]) -> Result<()> {
+/// Sets the search parameters of this process.
+fn set_parameters(names: &[String], values: &[i32]) -> Result<()> {
     for (name, &value) in names.iter().zip(values) {
         if !params::set(name, value) {
-            bail!("no parameter {name} that could be {value}");
+            bail!("there is no parameter {name}, or {value} is out of its range");
         }
     }
     Ok(())

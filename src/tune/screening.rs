@@ -38,7 +38,7 @@ pub struct ScreenArgs {
     /// Random seed; a resumed run keeps its own
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How games are played.
+    /// Arguments for the games.
     #[command(flatten)]
     pub duel: DuelArgs,
 }
