@@ -5,9 +5,9 @@
 //! standard library are used there.
 
 #[cfg(not(target_family = "wasm"))]
-pub use native::{Condvar, Mutex, MutexGuard};
+pub use native::{Condvar, Mutex};
 #[cfg(target_family = "wasm")]
-pub use wasm::{Condvar, Mutex, MutexGuard};
+pub use wasm::{Condvar, Mutex};
 
 #[cfg(not(target_family = "wasm"))]
 mod native {
