@@ -27,7 +27,7 @@ define run-tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build test check-slow check-tune train-smoke fmt clippy doc bench sprt dist check-dist web clean
+.PHONY: help build test check-slow check-tune check-gpu-lint check-gpu train-smoke fmt clippy doc bench sprt dist check-dist web clean
 
 help: ## List the targets
 	@echo "make [target] [EXE=name] [EVALFILE=net.nnue]"
@@ -52,6 +52,13 @@ check-slow: ## Run the slow tests: deep perft, long fuzzing, many kills, a net f
 check-tune: ## Lint and test the engine with the feature 'tune'
 	$(CARGO) clippy --locked --all-targets --features tune -- -D warnings
 	$(CARGO) test --locked --features tune --test tune
+
+check-gpu-lint: ## Lint the engine with the feature 'gpu'
+	$(CARGO) clippy --locked --all-targets --features gpu -- -D warnings
+
+check-gpu: ## Test training on a graphics card, or in software with mesa-vulkan-drivers
+	$(CARGO) test --locked --features gpu --lib train::gpu
+	$(CARGO) test --locked --features gpu --test train gpu::
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)
 	$(CARGO) test --locked --test smoke -- --ignored --nocapture

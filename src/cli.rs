@@ -83,6 +83,9 @@ pub enum Command {
         #[arg(long)]
         no_squares: bool,
     },
+    /// List the graphics cards that can train networks, and test one (requires a build with `--features gpu`)
+    #[cfg(feature = "full")]
+    Gpu(crate::train::gpu::GpuArgs),
     /// Train a network on files of search-labelled positions
     #[cfg(feature = "full")]
     Train(Box<crate::train::run::TrainArgs>),

@@ -2,6 +2,8 @@
 
 mod engine;
 mod folder;
+#[cfg(feature = "gpu")]
+mod gpu;
 
 use std::fs;
 use std::path::PathBuf;
@@ -567,6 +569,16 @@ fn warm_start_and_resume_reject_another_shape() {
         .fails_with("king-buckets is 8 in the settings and 1 in the checkpoint");
     // Without any, the shape is that of the checkpoint.
     folder.run(&format!("{resume} --features half-kav2-hm")).ok();
+}
+
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn device_without_feature_names_the_build() {
+    let folder = Folder::new("device");
+    folder.run("some.bin --device gpu --out a.nnue").fails_with("cargo build --release --features gpu");
+    let auto = folder.run("some.bin --device auto --millions 0.01 --batch 1000 --out a.nnue").ok();
+    assert!(auto.err.contains("training on the processor: this program was built without"), "{}", auto.err);
+    Run::of(&engine().arg("gpu").output().expect("the program runs")).fails_with("--features gpu");
 }
 
 #[test]

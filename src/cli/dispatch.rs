@@ -177,6 +177,8 @@ fn run_command(command: Command) -> Result<()> {
         #[cfg(feature = "full")]
         Command::Match(args) => matches::run::run(&args, out, err),
         #[cfg(feature = "full")]
+        Command::Gpu(args) => train::gpu::run(&args, out),
+        #[cfg(feature = "full")]
         Command::Train(args) => train::run::run(*args),
         #[cfg(feature = "full")]
         Command::Data { command } => training::data(&command),

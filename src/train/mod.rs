@@ -17,10 +17,12 @@
 //!   integers in a net file.
 //! * [`step`]: one optimiser step on a batch: the batch in shards, one per thread, the forward and backward passes
 //!   (`simd` has the arithmetic), the loss, and the optimiser.
+//! * [`gpu`]: the same step on a graphics card.
 //! * [`integer`]: conversion of the float model to the engine's integer net and back: quantisation, calibration and
 //!   report; and a hand-made net.
 //! * [`run`]: a run from its settings to its files: schedules, validation, checkpoints, resuming, progress display.
 
+pub(crate) mod gpu;
 mod integer;
 mod model;
 pub(crate) mod run;

@@ -40,12 +40,32 @@ pub const WEIGHTS: [usize; 3] = [1, 3, 5];
 /// Fraction of the limit from which a weight counts as limited; the margin covers float rounding.
 const AT_LIMIT: f32 = 0.999;
 
-/// Returns the largest absolute weights of the three layers in the range of the file's bytes, for an output multiplied
-/// by `output_scale`.
-fn limits(architecture: Architecture, output_scale: f32) -> [f32; 3] {
+/// The largest absolute weights of the layers in the range of the file's bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// First layer.
+    pub first: f32,
+    /// The skip output of the first layer, which has the scale of the output.
+    pub skip: f32,
+    /// Second layer.
+    pub hidden: f32,
+    /// Output layer.
+    pub output: f32,
+}
+
+/// Returns the limits of the weights for an output multiplied by `output_scale`.
+pub fn limits(architecture: Architecture, output_scale: f32) -> Limits {
     let hidden = 127.0 / WEIGHT_ONE;
     let first = hidden * input_one(architecture.activation) / ACTIVATION_ONE;
-    [first, hidden, 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale)]
+    let output = 127.0 * ACTIVATION_ONE / (OUTPUT_ONE * output_scale);
+    Limits { first, skip: first / output_scale.max(1.0), hidden, output }
+}
+
+impl Limits {
+    /// Returns the limits of the three layers, without the skip output.
+    fn layers(self) -> [f32; 3] {
+        [self.first, self.hidden, self.output]
+    }
 }
 
 impl DenseParameters {
@@ -123,7 +143,7 @@ impl DenseParameters {
     pub fn limited(&self, architecture: Architecture, output_scale: f32) -> f64 {
         let tensors = [&self.l1_weight, &self.l2_weight, &self.output_weight];
         let (mut limited, mut all) = (0, 0);
-        for (weights, limit) in tensors.into_iter().zip(limits(architecture, output_scale)) {
+        for (weights, limit) in tensors.into_iter().zip(limits(architecture, output_scale).layers()) {
             let unlimited = |w: &&f32| w.abs() < AT_LIMIT * limit;
             limited += weights.len() - weights.iter().filter(unlimited).count();
             all += weights.len();
@@ -134,17 +154,14 @@ impl DenseParameters {
     /// Clamps the weights to the range of the file's bytes, for an output multiplied by `output_scale`.
     pub fn clip(&mut self, architecture: Architecture, output_scale: f32) {
         let limits = limits(architecture, output_scale);
-        let [first_limit, ..] = limits;
         let tensors = [&mut self.l1_weight, &mut self.l2_weight, &mut self.output_weight];
-        for (weights, limit) in tensors.into_iter().zip(limits) {
+        for (weights, limit) in tensors.into_iter().zip(limits.layers()) {
             weights.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
         }
         if let Topology::Skip { .. } = architecture.topology {
-            // The skip output has the scale of the output.
-            let limit = first_limit / output_scale.max(1.0);
             let rows = self.l1_weight.chunks_exact_mut(architecture.inputs());
             for row in rows.skip(SKIP).step_by(SKIP + 1) {
-                row.iter_mut().for_each(|w| *w = w.clamp(-limit, limit));
+                row.iter_mut().for_each(|w| *w = w.clamp(-limits.skip, limits.skip));
             }
         }
     }

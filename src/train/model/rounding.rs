@@ -19,22 +19,44 @@ pub struct Rounding {
     pub output_scale: f32,
 }
 
+/// The integers that represent weights of 1.0.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales {
+    /// First layer.
+    pub first: f32,
+    /// The skip output of the first layer.
+    pub skip: f32,
+    /// Second layer.
+    pub second: f32,
+    /// Output layer.
+    pub output: f32,
+}
+
 impl Rounding {
+    /// Returns the scales of the dense layers' weights.
+    pub fn scales(self, architecture: Architecture) -> Scales {
+        let first = first_weight_one(architecture.activation);
+        Scales {
+            first,
+            skip: first * self.output_scale,
+            second: WEIGHT_ONE,
+            output: OUTPUT_ONE * self.output_scale / ACTIVATION_ONE,
+        }
+    }
+
     /// Returns the dense parameters, with weights and transformer biases rounded. Rounding the other biases and the
     /// piece-square values has a negligible effect.
     pub fn dense(self, architecture: Architecture, dense: &DenseParameters) -> DenseParameters {
         let mut dense = dense.clone();
+        let scales = self.scales(architecture);
         round(&mut dense.transformer_bias, ACTIVATION_ONE);
-        let first_one = first_weight_one(architecture.activation);
         let [first, ..] = architecture.layers();
         for (number, row) in dense.l1_weight.chunks_exact_mut(first.inputs).enumerate() {
             let skips = matches!(architecture.topology, Topology::Skip { .. }) && number % first.outputs == SKIP;
-            let scale = if skips { self.output_scale } else { 1.0 };
-            round(row, first_one * scale);
+            round(row, if skips { scales.skip } else { scales.first });
         }
-        round(&mut dense.l2_weight, WEIGHT_ONE);
-        let output_one = OUTPUT_ONE * self.output_scale / ACTIVATION_ONE;
-        round(&mut dense.output_weight, output_one);
+        round(&mut dense.l2_weight, scales.second);
+        round(&mut dense.output_weight, scales.output);
         dense
     }
 }

@@ -32,6 +32,7 @@ use crate::train::model::dense::DenseParameters;
 use crate::train::model::transformer::block;
 use crate::train::run::config::Config;
 use crate::train::step::optimiser::Moments;
+pub use crate::train::step::stepper::{Parameters, ParametersRef};
 use crate::util::atomic::AtomicFile;
 use crate::util::kind::Kind;
 use crate::util::text::Shown as _;
@@ -86,34 +87,13 @@ pub struct RunState {
     pub history: Vec<Validation>,
 }
 
-/// Parameters in a checkpoint.
-pub struct Parameters {
-    /// The weights.
-    pub model: Model,
-    /// The optimiser's moments.
-    pub moments: Moments,
-    /// The mean of the weights, if there is one.
-    pub average: Option<Average>,
-}
-
-impl Parameters {
-    /// Returns the resulting model: the mean, or the weights if there is no mean.
-    pub fn into_result(self) -> Model {
-        self.average.map_or(self.model, |average| average.model)
-    }
-}
-
 /// Borrowed contents of a checkpoint, for writing.
 #[derive(Clone, Copy)]
 pub struct Contents<'a> {
     /// State of the run.
     pub state: &'a RunState,
-    /// The weights.
-    pub model: &'a Model,
-    /// The optimiser's moments.
-    pub moments: &'a Moments,
-    /// The mean, of as many models as the state's `averaged`.
-    pub average: Option<&'a Average>,
+    /// The parameters, with a mean of as many models as the state's `averaged`.
+    pub parameters: ParametersRef<'a>,
     /// Held-out positions to check an export on.
     pub records: &'a [Record],
 }
@@ -144,8 +124,8 @@ fn write_to(file: &mut AtomicFile, contents: Contents) -> io::Result<()> {
     out.write_all(&VERSION.to_le_bytes())?;
     out.write_all(&(state.len() as u32).to_le_bytes())?;
     out.write_all(&state)?;
-    out.write_all(&contents.moments.steps.to_le_bytes())?;
-    let (model, moments) = (contents.model, contents.moments);
+    out.write_all(&contents.parameters.moments.steps.to_le_bytes())?;
+    let ParametersRef { model, moments, average } = contents.parameters;
     for table in [&model.transformer, &moments.first.0, &moments.second.0] {
         put_floats(&mut out, table)?;
     }
@@ -154,7 +134,7 @@ fn write_to(file: &mut AtomicFile, contents: Contents) -> io::Result<()> {
             put_floats(&mut out, tensor)?;
         }
     }
-    if let Some(average) = contents.average {
+    if let Some(average) = average {
         put_floats(&mut out, &average.model.transformer)?;
         for tensor in average.model.dense.tensors() {
             put_floats(&mut out, tensor)?;
@@ -376,8 +356,8 @@ mod tests {
         let records = vec![bytemuck::Zeroable::zeroed(); 3];
         let mut average = Average::of(&model);
         average.add(&Model::zeros(architecture));
-        let contents =
-            Contents { state: &state, model: &model, moments: &moments, average: Some(&average), records: &records };
+        let parameters = ParametersRef { model: &model, moments: &moments, average: Some(&average) };
+        let contents = Contents { state: &state, parameters, records: &records };
         write(&path, contents).unwrap();
         assert!(is_checkpoint(&path).unwrap());
         let size = std::fs::metadata(&path).unwrap().len();

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod checks;
 mod config;
+mod device;
 mod display;
 mod export;
 mod measure;
@@ -20,14 +21,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use checkpoint::{Parameters, RunState};
+use checkpoint::RunState;
 use config::{Config, Overrides};
+use device::Device;
 use export::ExportArgs;
 use measure::LossArgs;
 use outputs::beside;
 use session::Session;
 
-use super::model::shapes::of_width;
+use super::step::stepper::Stepper;
 use super::step::trainer_bytes;
 use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
@@ -53,6 +55,10 @@ pub struct TrainArgs {
     /// Initialise weights from this net or checkpoint (fine-tune with a lower `--rate`)
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
+    /// Device that trains: cpu; gpu, the fastest graphics card; or auto, a graphics card if there is one. gpu:NAME and
+    /// auto:NAME choose a card by a part of its name or by its number in `zoothera gpu`. Checkpoints do not depend on it
+    #[arg(long, value_name = "cpu|gpu|auto[:NAME]", default_value = "cpu")]
+    pub device: Device,
     /// The settings.
     #[command(flatten)]
     pub settings: Overrides,
@@ -91,8 +97,7 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let shape = shape::base(&settings, args.resume, args.init.as_deref())?;
     let config = settings.resolved(shape);
     config.check()?;
-    let architecture = config.architecture()?;
-    let train = of_width!(train, architecture);
+    args.device.check(config.architecture()?)?;
     let checkpoint = beside(&config.out, "checkpoint");
     let lock = Lock::of(&checkpoint);
     let lock = lock.with_context(|| format!("cannot write {}", config.out.shown()))?;
@@ -107,14 +112,16 @@ pub fn run(args: TrainArgs) -> Result<()> {
     inputs.extend(args.init.as_deref());
     inputs.extend(args.config.as_deref());
     checks::check_outputs(&config, &inputs, args.resume)?;
-    let start = start::start(&config, args.resume, args.init.as_deref())?;
-    train(start, options(sources, &config)?)
+    let (state, parameters) = start::start(&config, args.resume, args.init.as_deref())?;
+    let options = options(sources, &config)?;
+    let trainer = args.device.stepper(&config, parameters)?;
+    train(state, trainer, &options)
 }
 
-/// Runs the training with the width as a const parameter.
-fn train<const L1: usize>(start: (RunState, Parameters), options: Options) -> Result<()> {
-    let (stream, held_out) = open(&options, &start.0)?;
-    let mut session = Session::<L1>::begin(start, stream, held_out)?;
+/// Runs the training.
+fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options) -> Result<()> {
+    let (stream, held_out) = open(options, &state)?;
+    let mut session = Session::begin(state, trainer, stream, held_out);
     session.train()?;
     session.finish()
 }

@@ -1,11 +1,11 @@
 //! The training loop of a run.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 
-use super::checkpoint::{self, Contents, Parameters, RunState, Validation};
+use super::checkpoint::{self, Contents, RunState, Validation};
 use super::display::{RunDisplay, Status};
 use super::outputs::{beside, keep_old, millions, write_curves, write_net};
 use super::plot;
@@ -16,8 +16,8 @@ use crate::data::stream::Stream;
 use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
 use crate::train::samples::batches::{Batch, Batches};
-use crate::train::step::Trainer;
-use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::train::step::loss::Loss;
+use crate::train::step::stepper::Stepper;
 use crate::util::atomic::resolve;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::text::Shown as _;
@@ -25,14 +25,21 @@ use crate::util::text::Shown as _;
 /// Number of positions for the quantisation report of an export.
 const CHECK_POSITIONS: usize = 10_000;
 
+/// Longest time between copies of a device's parameters to the host; more is never lost with the device.
+const SYNC_PERIOD: Duration = Duration::from_secs(30);
+
 /// A run: data, trainer and state.
-pub struct Session<const L1: usize> {
+pub struct Session {
     batches: Batches,
     held_out: Vec<Record>,
     /// A sample of the held-out positions, stored in checkpoints to calibrate and check exports.
     checked: Vec<Record>,
-    trainer: Trainer<L1>,
+    trainer: Box<dyn Stepper>,
     state: RunState,
+    /// The state that belongs to the trainer's parameters on the host, and when it was copied.
+    synced: (RunState, Instant),
+    /// Loss of the last completed batch.
+    last_loss: f32,
     display: RunDisplay,
     started: Instant,
     /// Positions shown by this process.
@@ -45,25 +52,15 @@ pub struct Session<const L1: usize> {
     kept_at: Option<u64>,
 }
 
-impl<const L1: usize> Session<L1> {
-    /// Starts or resumes a run. The stream must be at the state's bookmark.
-    pub fn begin((state, parameters): (RunState, Parameters), stream: Stream, held_out: Vec<Record>) -> Result<Self> {
+impl Session {
+    /// Starts or resumes a run. The stream must be at the state's bookmark, and the trainer must have the state's
+    /// parameters.
+    pub fn begin(state: RunState, mut trainer: Box<dyn Stepper>, stream: Stream, held_out: Vec<Record>) -> Self {
         let config = &state.config;
-        let settings = OptimiserSettings {
-            real_rate: config.real_rate,
-            real_decay: config.real_decay,
-            factor_decay: config.factor_decay,
-            decay: config.decay,
-            output_scale: config.output_scale,
-        };
-        let optimiser = Optimiser::new(settings, parameters.moments);
-        let size = (config.threads, config.batch);
         let batches = Batches::new(stream, config.batch, config.seed, state.shown);
-        let mut trainer = Trainer::new(parameters.model, optimiser, config.last_loss(), size)?;
-        trainer.average = parameters.average;
         let elapsed = Elapsed::after(config, state.shown, state.seconds);
         trainer.round(schedule::rounding(config, elapsed));
-        Ok(Self {
+        Self {
             trainer,
             batches,
             checked: spread(&held_out, CHECK_POSITIONS),
@@ -71,11 +68,13 @@ impl<const L1: usize> Session<L1> {
             seconds_before: state.seconds,
             kept: state.bookmark.is_some(),
             kept_at: state.bookmark.is_some().then_some(state.shown),
+            synced: (state.clone(), Instant::now()),
+            last_loss: 0.0,
             state,
             display: RunDisplay::new(),
             started: Instant::now(),
             shown_here: 0,
-        })
+        }
     }
 
     /// Trains until the end of the run. On a read error or an interrupt, writes a checkpoint first.
@@ -96,11 +95,9 @@ impl<const L1: usize> Session<L1> {
                     return Err(error);
                 }
             };
-            let loss = self.step(&batch);
-            if !loss.is_finite() {
-                return Err(self.diverged(&divergence(loss.into(), 0.0).unwrap_or_default()));
-            }
-            self.display.tick(status(&self.state, self.elapsed(), (self.started, self.shown_here), loss));
+            self.step(&batch)?;
+            let speed = (self.started, self.shown_here);
+            self.display.tick(status(&self.state, self.elapsed(), speed, self.last_loss));
             let passed = |period: f64| {
                 let periods = |shown: u64| (millions(shown) / period) as u64;
                 period > 0.0 && periods(before) != periods(self.state.shown)
@@ -112,6 +109,9 @@ impl<const L1: usize> Session<L1> {
             // The first checkpoint comes early, so that a disk or folder error appears before much work is at risk.
             if keep || !self.kept {
                 self.keep()?;
+            }
+            if self.synced.1.elapsed() > SYNC_PERIOD {
+                self.sync()?;
             }
         }
         Ok(())
@@ -135,25 +135,70 @@ impl<const L1: usize> Session<L1> {
     }
 
     /// Trains on one batch.
-    fn step(&mut self, batch: &Batch) -> f32 {
+    fn step(&mut self, batch: &Batch) -> Result<()> {
         let (config, elapsed) = (&self.state.config, self.elapsed());
         let rate = schedule::rate(config, elapsed);
-        self.trainer.loss.lambda = schedule::lambda(config, elapsed);
+        self.trainer.set_loss(Loss { lambda: schedule::lambda(config, elapsed), ..config.last_loss() });
         self.trainer.round(schedule::rounding(config, elapsed));
-        let loss = self.trainer.step(&batch.samples, rate);
+        let losses = self.trainer.step(&batch.samples, rate).map_err(|error| self.rescue(&error))?;
         let size = batch.samples.len() as u64;
         let averaged = schedule::averaged(&self.state.config, elapsed);
         self.state.bookmark = Some(batch.bookmark);
         self.state.shown += size;
         self.shown_here += size;
-        self.state.recent.0 += f64::from(loss);
-        self.state.recent.1 += 1;
         self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        self.add_losses(&losses)?;
         if schedule::averaged(&self.state.config, self.elapsed()) > averaged {
+            self.sync()?;
             self.trainer.add_to_average();
             self.state.averaged += 1;
+            self.synced.0.averaged += 1;
         }
-        loss
+        Ok(())
+    }
+
+    /// Adds the losses of completed batches to the mean of the next validation.
+    ///
+    /// # Errors
+    /// Fails if the run has diverged.
+    fn add_losses(&mut self, losses: &[f32]) -> Result<()> {
+        for &loss in losses {
+            if !loss.is_finite() {
+                return Err(self.diverged(&divergence(loss.into(), 0.0).unwrap_or_default()));
+            }
+            self.state.recent.0 += f64::from(loss);
+            self.state.recent.1 += 1;
+            self.last_loss = loss;
+        }
+        Ok(())
+    }
+
+    /// Completes all steps and copies the parameters to the host.
+    fn sync(&mut self) -> Result<()> {
+        let losses = self.trainer.sync().map_err(|error| self.rescue(&error))?;
+        self.add_losses(&losses)?;
+        self.synced = (self.state.clone(), Instant::now());
+        Ok(())
+    }
+
+    /// Writes a checkpoint of the last state on the host after the device failed, unless it is already on disk. Returns
+    /// the error that says how to resume.
+    fn rescue(&mut self, device: &anyhow::Error) -> anyhow::Error {
+        self.state = self.synced.0.clone();
+        let (checkpoint, at) = (self.checkpoint(), millions(self.state.shown));
+        if self.state.bookmark.is_none() {
+            return anyhow!("{device:#}. No step was completed, so there is no checkpoint: start the run again");
+        }
+        if self.kept_at != Some(self.state.shown)
+            && let Err(error) = self.write_checkpoint()
+        {
+            return anyhow!("{device:#}. The checkpoint could not be written either: {error:#}");
+        }
+        anyhow!(
+            "{device:#}. {} has the state after {at:.1} M positions: add --resume to the command to continue from it, \
+             on this device or on another (--device cpu)",
+            checkpoint.display()
+        )
     }
 
     /// Returns the progress of the run.
@@ -163,14 +208,17 @@ impl<const L1: usize> Session<L1> {
 
     /// Measures the validation loss and writes net, log and plot.
     fn validate(&mut self) -> Result<()> {
-        let (elapsed, state) = (self.elapsed(), &mut self.state);
-        self.trainer.loss.lambda = state.config.last_lambda();
-        self.trainer.round(schedule::rounding(&state.config, elapsed));
+        self.sync()?;
+        let elapsed = self.elapsed();
+        self.trainer.set_loss(self.state.config.last_loss());
+        self.trainer.round(schedule::rounding(&self.state.config, elapsed));
+        let held_out = self.trainer.validate(&self.held_out).map_err(|error| self.rescue(&error))?;
+        let state = &mut self.state;
         let (sum, count) = std::mem::take(&mut state.recent);
         let validation = Validation {
             shown: state.shown,
             train: sum / f64::from(count.max(1)),
-            held_out: self.trainer.validate(&self.held_out),
+            held_out,
             rate: schedule::rate(&state.config, elapsed),
             lambda: schedule::lambda(&state.config, elapsed),
             seconds: state.seconds,
@@ -190,14 +238,14 @@ impl<const L1: usize> Session<L1> {
 
     fn write_net(&self) -> Result<Network> {
         let config = &self.state.config;
-        let net = export(self.trainer.result(), config.output_scale, &self.checked);
+        let net = export(self.trainer.parameters().result(), config.output_scale, &self.checked);
         write_net(&config.out, &net)?;
         Ok(net)
     }
 
     /// Fails if the run has diverged.
     fn check_divergence(&self, loss: f64) -> Result<()> {
-        let model = &self.trainer.model;
+        let model = self.trainer.parameters().model;
         let scale = self.state.config.output_scale;
         let limited = model.dense.limited(model.architecture, scale);
         divergence(loss, limited).map_or(Ok(()), |reason| Err(self.diverged(&reason)))
@@ -226,17 +274,17 @@ impl<const L1: usize> Session<L1> {
     /// # Errors
     /// Fails on an I/O error, or if the run has diverged; the last checkpoint is then unchanged.
     fn keep(&mut self) -> Result<()> {
+        self.sync()?;
+        self.write_checkpoint()
+    }
+
+    /// Writes the checkpoint of the parameters on the host, to which the state must belong.
+    fn write_checkpoint(&mut self) -> Result<()> {
         self.check_divergence(0.0)?;
         self.kept_at = Some(self.state.shown);
         // If the checkpoint is a link, its target is renamed, not the link.
         let path = resolve(&self.checkpoint())?;
-        let contents = Contents {
-            state: &self.state,
-            model: &self.trainer.model,
-            moments: &self.trainer.optimiser.moments,
-            average: self.trainer.average.as_ref(),
-            records: &self.checked,
-        };
+        let contents = Contents { state: &self.state, parameters: self.trainer.parameters(), records: &self.checked };
         if self.kept {
             return checkpoint::write(&path, contents);
         }
@@ -256,7 +304,7 @@ impl<const L1: usize> Session<L1> {
         self.keep()?;
         let net = self.write_net()?;
         let config = &self.state.config;
-        let model = (self.trainer.result(), config.output_scale);
+        let model = (self.trainer.parameters().result(), config.output_scale);
         let report = ExportReport::of(model, &net, &self.checked, config.last_loss());
         self.display.print(&format!(
             "{}{report}\nwrote {}",

@@ -1,8 +1,10 @@
 //! Training samples: records from the stream of `src/data/stream` in batches ([`batches`]), and the active features
-//! of a record ([`active`]).
+//! of a record ([`active`]). Tests use positions of random games ([`random_games`]).
 
 pub(super) mod active;
 pub(super) mod batches;
+#[cfg(any(test, all(feature = "gpu", not(target_family = "wasm"))))]
+pub(super) mod random_games;
 
 use crate::data::Record;
 

@@ -4,7 +4,7 @@
 //! ([`row_index`]). They are copied from the model, together with all other parameters of the passes ([`snapshot`]).
 //! [`layers`] and [`upper`] (the layers above the first one) run the forward and backward passes with the kernels in
 //! [`simd`]; [`psqt`] adds the piece-square values. [`loss`] compares outputs with labels, and [`optimiser`] updates
-//! the parameters.
+//! the parameters. [`stepper`] is the interface that other devices implement too.
 
 mod layers;
 mod layout;
@@ -15,6 +15,7 @@ mod row_index;
 mod shard;
 mod simd;
 mod snapshot;
+pub(super) mod stepper;
 mod upper;
 
 use anyhow::{Context, Result, ensure};
@@ -29,6 +30,7 @@ use row_index::RowIndex;
 use shard::Shard;
 use simd::Backend;
 use snapshot::Snapshot;
+use stepper::{ParametersRef, Stepper};
 
 use super::model::Model;
 use super::model::average::Average;
@@ -115,6 +117,7 @@ impl<const L1: usize> Trainer<L1> {
     }
 
     /// Returns the resulting model: the mean, or the current model if there is no mean.
+    #[cfg(test)]
     pub fn result(&self) -> &Model {
         result(&self.model, self.average.as_ref())
     }
@@ -163,6 +166,36 @@ impl<const L1: usize> Trainer<L1> {
             sums.iter().sum()
         });
         (sum / held_out.len().max(1) as f64) as f32
+    }
+}
+
+impl<const L1: usize> Stepper for Trainer<L1> {
+    fn step(&mut self, batch: &[Sample], rate: f32) -> Result<Vec<f32>> {
+        Ok(vec![self.step(batch, rate)])
+    }
+
+    fn sync(&mut self) -> Result<Vec<f32>> {
+        Ok(Vec::new())
+    }
+
+    fn set_loss(&mut self, loss: Loss) {
+        self.loss = loss;
+    }
+
+    fn round(&mut self, rounding: Option<Rounding>) {
+        self.round(rounding);
+    }
+
+    fn add_to_average(&mut self) {
+        self.add_to_average();
+    }
+
+    fn validate(&mut self, held_out: &[Record]) -> Result<f32> {
+        Ok(self.validate(held_out))
+    }
+
+    fn parameters(&self) -> ParametersRef<'_> {
+        ParametersRef { model: &self.model, moments: &self.optimiser.moments, average: self.average.as_ref() }
     }
 }
 

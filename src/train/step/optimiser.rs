@@ -183,7 +183,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
 }
 
 /// Returns the constants of step `steps`, with Adam's bias corrections included in rate and epsilon.
-fn adam_step(steps: u32, rate: f32, decay: f32) -> AdamStep {
+pub fn adam_step(steps: u32, rate: f32, decay: f32) -> AdamStep {
     let steps = i32::try_from(steps).unwrap_or(i32::MAX);
     let root = (1.0 - BETA2.powi(steps)).sqrt();
     AdamStep {

@@ -7,44 +7,14 @@ use crate::train::integer::ExportReport;
 use crate::train::model::dense::WEIGHTS;
 use crate::train::model::shapes::{self, of_width};
 use crate::train::model::transformer::{block, factor};
-use crate::train::samples::active::record_of;
+use crate::train::samples::random_games::positions;
 use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::util::rng::SplitMix64;
-use shakmaty::{Chess, Color, Position, Square};
+use shakmaty::{Color, Square};
 
 const SETTINGS: OptimiserSettings =
     OptimiserSettings { real_rate: 1.0, real_decay: 0.0, factor_decay: 0.0, decay: 0.0, output_scale: 1.0 };
 const LOSS: Loss = Loss { lambda: 0.8, ..Loss::SQUARES };
-
-/// Positions of random games of a hundred plies, labelled with their material.
-fn positions(count: usize) -> Vec<Record> {
-    let mut rng = SplitMix64::new(11);
-    let mut game = Chess::default();
-    let mut records = Vec::new();
-    while records.len() < count {
-        let moves = game.legal_moves();
-        if moves.is_empty() || game.fullmoves().get() > 50 {
-            game = Chess::default();
-            continue;
-        }
-        game.play_unchecked(moves[rng.below(moves.len())]);
-        let score = material(&game);
-        let mut record = record_of(game.board(), game.turn().is_black());
-        record.score = score.clamp(-3000, 3000) as i16;
-        record.result = score.signum() as i8;
-        records.push(record);
-    }
-    records
-}
-
-/// Returns the material balance from the side to move's view.
-fn material(game: &Chess) -> i32 {
-    let value = |piece: shakmaty::Piece| {
-        let size = [0, 200, 800, 850, 1300, 2500, 0][piece.role as usize];
-        if piece.color == game.turn() { size } else { -size }
-    };
-    game.board().iter().map(|(_, piece)| value(piece)).sum()
-}
 
 /// Runs a check for every width and activation.
 fn for_each_width(check: impl Fn(Architecture) -> Result<()>) {

@@ -1,0 +1,172 @@
+//! The training step on a graphics card, through `wgpu` (Vulkan, Metal or DX12), with the feature `gpu`.
+//!
+//! The arithmetic is in `shaders/`: the passes of [`crate::train::step`] for the nets with pairwise products. A batch
+//! costs an upload of 32 bytes per position; features, row lists, gradients and the optimiser run on the card. All sums
+//! have a fixed order, so the same card, driver and program give the same result.
+//!
+//! Without the feature, or on WebAssembly, this module only has the functions that report this.
+//!
+//! * [`shapes`]: the nets that a card can train.
+//! * [`sizes`]: the sizes of the buffers, and the constants of the shaders.
+//! * [`slots`]: a batch in the order of its layer stacks.
+//! * [`constants`]: the constants of one step.
+//! * [`card`]: finding and opening cards, and their errors.
+//! * [`passes`]: the shaders' entry points with their buffers.
+//! * [`trainer`]: the trainer.
+//! * [`self_test`]: comparison with the trainer on the processor.
+//! * [`report`]: `zoothera gpu`.
+
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod card;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod constants;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod passes;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod report;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod self_test;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod shapes;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod sizes;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod slots;
+#[cfg(all(test, feature = "gpu", not(target_family = "wasm")))]
+mod tests;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod trainer;
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::step::loss::Loss;
+use super::step::optimiser::OptimiserSettings;
+use super::step::stepper::{Parameters, Stepper};
+use crate::nnue::Architecture;
+
+/// The card that a user chose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CardChoice(Option<String>);
+
+impl CardChoice {
+    /// Returns the choice of a card by a part of its name or its number in `zoothera gpu`; `None` for the fastest.
+    pub fn of(name: Option<&str>) -> Self {
+        Self(name.map(str::to_owned))
+    }
+}
+
+/// Arguments of `gpu`.
+#[derive(clap::Args, Clone, Debug)]
+pub struct GpuArgs {
+    /// Card to test: a part of its name or its number in the list; the fastest one if absent
+    #[arg(value_name = "CARD")]
+    pub card: Option<String>,
+    /// Only list the cards
+    #[arg(long)]
+    pub list: bool,
+    /// Positions per step of the speed test
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(256..=1 << 20))]
+    pub batch: u32,
+    /// Seconds of the speed test
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=600))]
+    pub seconds: u16,
+}
+
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+mod present {
+    use super::*;
+
+    /// Checks that a card can train nets of this shape.
+    ///
+    /// # Errors
+    /// Names the shapes that it can train.
+    pub(in crate::train) fn check_shape(architecture: Architecture) -> Result<()> {
+        shapes::check(architecture)
+    }
+
+    /// Checks that the chosen card exists and can train nets of this shape with batches of `batch` positions.
+    ///
+    /// # Errors
+    /// Describes what is missing.
+    pub(in crate::train) fn check_usable(choice: &CardChoice, architecture: Architecture, batch: usize) -> Result<()> {
+        shapes::check(architecture)?;
+        let card = card::choose(choice)?;
+        sizes::Sizes::of(architecture, batch)?.check(&card.limits(), &card.name())
+    }
+
+    /// Opens the chosen card. Returns its name with its driver, and the trainer.
+    ///
+    /// # Errors
+    /// Fails if there is no such card, or if it cannot train the net with batches of `batch` positions.
+    pub(in crate::train) fn stepper(
+        choice: &CardChoice,
+        settings: OptimiserSettings,
+        loss: Loss,
+        batch: usize,
+        parameters: Parameters,
+    ) -> Result<(String, Box<dyn Stepper>)> {
+        shapes::check(parameters.model.architecture)?;
+        let card = card::choose(choice)?;
+        let name = card.describe();
+        let trainer = trainer::GpuTrainer::new(&card, settings, loss, batch, parameters)?;
+        Ok((name, Box::new(trainer)))
+    }
+
+    /// Lists the cards, and tests one.
+    ///
+    /// # Errors
+    /// Fails if there is no card, or if the test fails.
+    pub(crate) fn run(args: &GpuArgs, out: &mut impl Write) -> Result<()> {
+        report::run(args, out)
+    }
+}
+
+#[cfg(not(all(feature = "gpu", not(target_family = "wasm"))))]
+mod absent {
+    use super::*;
+
+    /// The error of a program without support for graphics cards.
+    fn error() -> anyhow::Error {
+        if cfg!(target_family = "wasm") {
+            anyhow::anyhow!("WebAssembly programs cannot use graphics cards: use a native program, or --device cpu")
+        } else {
+            anyhow::anyhow!(
+                "this program was built without support for graphics cards: build one that has it with \
+                 `cargo build --release --features gpu`, or use --device cpu"
+            )
+        }
+    }
+
+    pub(in crate::train) fn check_shape(_: Architecture) -> Result<()> {
+        Err(error())
+    }
+
+    pub(in crate::train) fn check_usable(_: &CardChoice, _: Architecture, _: usize) -> Result<()> {
+        Err(error())
+    }
+
+    pub(in crate::train) fn stepper(
+        _: &CardChoice,
+        _: OptimiserSettings,
+        _: Loss,
+        _: usize,
+        _: Parameters,
+    ) -> Result<(String, Box<dyn Stepper>)> {
+        Err(error())
+    }
+
+    /// Fails: this program cannot use graphics cards.
+    pub(crate) fn run(_: &GpuArgs, _: &mut impl Write) -> Result<()> {
+        Err(error())
+    }
+}
+
+#[cfg(not(all(feature = "gpu", not(target_family = "wasm"))))]
+use absent as implementation;
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+use present as implementation;
+
+pub(crate) use implementation::run;
+pub(super) use implementation::{check_shape, check_usable, stepper};

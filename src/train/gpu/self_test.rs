@@ -1,0 +1,136 @@
+//! Comparison of a card's gradient with the processor's, and its speed.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::card::Card;
+use super::shapes::supported;
+use super::trainer::GpuTrainer;
+use crate::data::Record;
+use crate::nnue::Architecture;
+use crate::train::model::Model;
+use crate::train::model::rounding::Rounding;
+use crate::train::model::shapes::of_width;
+use crate::train::samples::Sample;
+use crate::train::samples::random_games::positions;
+use crate::train::step::Trainer;
+use crate::train::step::loss::{Loss, LossKind};
+use crate::train::step::optimiser::{Moments, Optimiser, OptimiserSettings};
+use crate::train::step::stepper::{Parameters, Stepper};
+use crate::util::rng::SplitMix64;
+
+/// Largest relative difference of a gradient between card and processor.
+pub const TOLERANCE: f64 = 1e-2;
+/// Positions of the comparison.
+const COMPARED: usize = 1024;
+/// Span of the initial weights; products of smaller ones have deltas too small to compare.
+const SPAN: f32 = 0.15;
+
+/// The loss of the test.
+pub const LOSS: Loss = Loss { kind: LossKind::Power, lambda: 0.8, scale: 361.0, exponent: 2.5, sparsity: 0.1 };
+/// The optimiser of the test.
+pub const SETTINGS: OptimiserSettings =
+    OptimiserSettings { real_rate: 1.0, real_decay: 0.0, factor_decay: 0.0, decay: 0.0, output_scale: 0.8 };
+
+/// The speed of training on a card.
+pub struct Speed {
+    /// Positions per second.
+    pub positions: f64,
+    /// Seconds of a step.
+    pub step: f64,
+    /// Memory of the card's buffers in bytes.
+    pub bytes: u64,
+}
+
+/// Returns the shape of the test: eight king buckets and a width of 1024.
+///
+/// # Errors
+/// Fails if this program has no such shape.
+pub fn shape() -> Result<Architecture> {
+    let is_default = |shape: &Architecture| shape.l1 == 1024 && shape.features.set().kings == 8;
+    supported().find(is_default).context("no shape for the self-test")
+}
+
+/// Returns an untrained model.
+pub fn parameters(architecture: Architecture) -> Parameters {
+    let mut model = Model::initial(&mut SplitMix64::new(5), architecture, SPAN);
+    // The labels are material, so initial piece values would already solve the task.
+    model.dense.psqt.fill(0.0);
+    Parameters { model, moments: Moments::zeros(architecture), average: None }
+}
+
+/// Returns positions of random games, every third one mirrored.
+pub fn samples(records: &[Record]) -> Vec<Sample> {
+    let sample = |(at, &record): (usize, &Record)| Sample { record, mirrored: at % 3 == 0 };
+    records.iter().enumerate().map(sample).collect()
+}
+
+/// Returns the largest relative difference of the card's gradients from the processor's, over all tensors, without and
+/// with rounding.
+///
+/// # Errors
+/// Fails if the card fails.
+pub fn gradient_difference(card: &Card, architecture: Architecture) -> Result<f64> {
+    let batch = samples(&positions(COMPARED));
+    let mut worst = 0.0_f64;
+    for rounding in [None, Some(Rounding { output_scale: SETTINGS.output_scale })] {
+        let mut trainer = GpuTrainer::new(card, SETTINGS, LOSS, COMPARED, parameters(architecture))?;
+        let of_width = of_width!(gradient, architecture);
+        let expected = of_width(architecture, &batch, rounding)?;
+        let found = first_moments(&mut trainer, &batch, rounding)?;
+        let tensors = found.iter().zip(&expected);
+        worst = tensors.map(|(found, expected)| difference(found, expected)).fold(worst, f64::max);
+    }
+    Ok(worst)
+}
+
+/// Returns the gradients of all tensors on the processor, up to a constant factor.
+fn gradient<const L1: usize>(
+    architecture: Architecture,
+    batch: &[Sample],
+    rounding: Option<Rounding>,
+) -> Result<Vec<Vec<f32>>> {
+    let Parameters { model, moments, .. } = parameters(architecture);
+    let size = (crate::util::cores(), batch.len());
+    let mut trainer = Trainer::<L1>::new(model, Optimiser::new(SETTINGS, moments), LOSS, size)?;
+    first_moments(&mut trainer, batch, rounding)
+}
+
+/// Returns the first moments after one step of rate 0: the gradients times a constant.
+fn first_moments(trainer: &mut dyn Stepper, batch: &[Sample], rounding: Option<Rounding>) -> Result<Vec<Vec<f32>>> {
+    trainer.round(rounding);
+    trainer.step(batch, 0.0)?;
+    trainer.sync()?;
+    let (table, dense) = &trainer.parameters().moments.first;
+    let tensors = dense.tensors().into_iter().map(<[f32]>::to_vec);
+    Ok(std::iter::once(table.to_vec()).chain(tensors).collect())
+}
+
+/// Returns the norm of the difference relative to the norm of `expected`; infinite for a gradient of zeros.
+pub fn difference(found: &[f32], expected: &[f32]) -> f64 {
+    let square = |sum: f64, x: f64| sum + x * x;
+    let pairs = found.iter().zip(expected);
+    let apart = pairs.map(|(found, expected)| f64::from(*found) - f64::from(*expected)).fold(0.0, square);
+    let size = expected.iter().map(|&x| f64::from(x)).fold(0.0, square);
+    if size > 0.0 { (apart / size).sqrt() } else { f64::INFINITY }
+}
+
+/// Trains for about `time` and returns the speed.
+///
+/// # Errors
+/// Fails if the card fails.
+pub fn speed(card: &Card, architecture: Architecture, batch: usize, time: Duration) -> Result<Speed> {
+    let mut trainer = GpuTrainer::new(card, SETTINGS, LOSS, batch, parameters(architecture))?;
+    let batch = samples(&positions(batch));
+    trainer.step(&batch, 0.001)?;
+    trainer.sync()?;
+    let (started, mut steps) = (Instant::now(), 0);
+    while steps == 0 || started.elapsed() < time {
+        trainer.step(&batch, 0.001)?;
+        steps += 1;
+    }
+    trainer.sync()?;
+    let step = started.elapsed().as_secs_f64() / f64::from(steps);
+    Ok(Speed { positions: batch.len() as f64 / step, step, bytes: trainer.bytes() })
+}

@@ -1,0 +1,192 @@
+//! Tests of the trainer on a card, against the trainer on the processor. They use the first card of any kind, also a
+//! software device, and are skipped with a notice where there is none.
+
+use std::io::Write as _;
+
+use super::card::{Card, cards};
+use super::self_test::{LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
+use super::shapes::supported;
+use super::trainer::GpuTrainer;
+use crate::nnue::Architecture;
+use crate::train::model::rounding::Rounding;
+use crate::train::model::shapes::of_width;
+use crate::train::samples::random_games::positions;
+use crate::train::step::Trainer;
+use crate::train::step::loss::{Loss, LossKind};
+use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::train::step::stepper::{Parameters, Stepper};
+
+/// Positions per step.
+const BATCH: usize = 256;
+
+/// Returns the card for tests, or prints that the test is skipped.
+fn card() -> Option<Card> {
+    let card = cards().into_iter().next();
+    if card.is_none() {
+        // The output of `eprintln!` would be shown for failed tests only.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no Vulkan, Metal or DX12 device (install mesa-vulkan-drivers)");
+    }
+    card
+}
+
+/// Returns the shape of width 256 with `kings` king buckets.
+fn narrow(kings: usize) -> Architecture {
+    let wanted = |shape: &Architecture| shape.l1 == 256 && shape.features.set().kings == kings;
+    supported().find(wanted).expect("a shape of width 256")
+}
+
+#[test]
+fn gradient_of_every_shape_equals_that_of_the_processor() {
+    let Some(card) = card() else { return };
+    let mut count = 0;
+    // The tables of king buckets differ only in their sizes, so one of them is enough for the wide nets.
+    for shape in supported().filter(|shape| shape.l1 == 256 || [8, 32].contains(&shape.features.set().kings)) {
+        let worst = gradient_difference(&card, shape).expect("the card works");
+        eprintln!("{shape}: {worst:.5}");
+        assert!(worst < TOLERANCE, "{shape}: {worst}");
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} shapes");
+}
+
+/// The rate at a step. It rises slowly, because Adam's first steps have the same size for every gradient, however small
+/// and inexact.
+fn rate(step: usize) -> f32 {
+    0.001 * (step.min(20) as f32 / 20.0)
+}
+
+/// Trains for 50 steps and returns the mean loss of the last ten and that of a validation.
+fn train(trainer: &mut dyn Stepper) -> (f32, f32) {
+    let records = positions(8 * BATCH);
+    let mut losses = Vec::new();
+    for (step, records) in records.chunks(BATCH).cycle().take(50).enumerate() {
+        if step == 40 {
+            trainer.round(Some(Rounding { output_scale: SETTINGS.output_scale }));
+        }
+        losses.extend(trainer.step(&samples(records), rate(step)).expect("the device works"));
+        if [35, 45].contains(&step) {
+            losses.extend(trainer.sync().expect("the device works"));
+            trainer.add_to_average();
+        }
+    }
+    losses.extend(trainer.sync().expect("the device works"));
+    assert_eq!(losses.len(), 50);
+    (losses[40..].iter().sum::<f32>() / 10.0, trainer.validate(&records).expect("the device works"))
+}
+
+fn on_processor<const L1: usize>(
+    start: Parameters,
+    settings: OptimiserSettings,
+    loss: Loss,
+) -> anyhow::Result<(f32, f32)> {
+    let optimiser = Optimiser::new(settings, start.moments);
+    let mut trainer = Trainer::<L1>::new(start.model, optimiser, loss, (2, BATCH))?;
+    Ok(train(&mut trainer))
+}
+
+#[test]
+fn losses_after_fifty_steps_equal_those_of_the_processor() {
+    let Some(card) = card() else { return };
+    let decaying = OptimiserSettings { real_rate: 0.5, real_decay: 0.3, factor_decay: 0.2, decay: 0.1, ..SETTINGS };
+    let runs = [
+        (narrow(4), SETTINGS, LossKind::Mse, 0.0),
+        (narrow(1), decaying, LossKind::Power, 0.05),
+        (narrow(4), SETTINGS, LossKind::Bce, 0.0),
+    ];
+    for (shape, settings, kind, sparsity) in runs {
+        let loss = Loss { kind, sparsity, ..LOSS };
+        let on_processor =
+            || -> anyhow::Result<_> { of_width!(on_processor, shape)(parameters(shape), settings, loss) };
+        let expected = on_processor().expect("a trainable shape");
+        let trainer = GpuTrainer::new(&card, settings, loss, BATCH, parameters(shape));
+        let found = train(&mut trainer.expect("the card works"));
+        eprintln!("{shape} {kind:?}: {found:?} for {expected:?}");
+        for (found, expected) in [(found.0, expected.0), (found.1, expected.1)] {
+            assert!((found / expected - 1.0).abs() < 0.01, "{shape} {kind:?}: {found} for {expected}");
+        }
+    }
+}
+
+/// Returns the changes of all tensors by three steps.
+fn changes(trainer: &mut dyn Stepper) -> Vec<Vec<f32>> {
+    let records = positions(3 * BATCH);
+    let before = tensors(trainer);
+    for records in records.chunks(BATCH) {
+        trainer.step(&samples(records), 0.002).expect("the device works");
+    }
+    trainer.sync().expect("the device works");
+    let change = |(after, before): (Vec<f32>, Vec<f32>)| after.iter().zip(&before).map(|(a, b)| a - b).collect();
+    tensors(trainer).into_iter().zip(before).map(change).collect()
+}
+
+/// Returns all weights.
+fn tensors(trainer: &dyn Stepper) -> Vec<Vec<f32>> {
+    let model = trainer.parameters().model;
+    let dense = model.dense.tensors().into_iter().map(<[f32]>::to_vec);
+    std::iter::once(model.transformer.to_vec()).chain(dense).collect()
+}
+
+fn changes_on_processor<const L1: usize>(
+    start: Parameters,
+    settings: OptimiserSettings,
+) -> anyhow::Result<Vec<Vec<f32>>> {
+    let optimiser = Optimiser::new(settings, start.moments);
+    Ok(changes(&mut Trainer::<L1>::new(start.model, optimiser, LOSS, (2, BATCH))?))
+}
+
+#[test]
+fn decay_and_limits_equal_those_of_the_processor() {
+    let Some(card) = card() else { return };
+    let shape = narrow(4);
+    // Decays so strong that an error in one of them would dominate the change, and a scale that limits output weights.
+    let settings =
+        OptimiserSettings { real_rate: 0.5, real_decay: 90.0, factor_decay: 60.0, decay: 30.0, output_scale: 4.0 };
+    let on_processor = || -> anyhow::Result<_> { of_width!(changes_on_processor, shape)(parameters(shape), settings) };
+    let expected = on_processor().expect("a trainable shape");
+    let trainer = GpuTrainer::new(&card, settings, LOSS, BATCH, parameters(shape));
+    let found = changes(&mut trainer.expect("the card works"));
+    for (tensor, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        let apart = difference(found, expected);
+        eprintln!("tensor {tensor}: {apart:.4}");
+        assert!(apart < 0.05, "tensor {tensor}: {apart}");
+    }
+}
+
+#[test]
+fn runs_are_equal_and_synchronising_changes_nothing() {
+    let Some(card) = card() else { return };
+    let shape = narrow(4);
+    let records = positions(4 * BATCH);
+    let run = |syncs: bool| {
+        let mut trainer = GpuTrainer::new(&card, SETTINGS, LOSS, BATCH, parameters(shape)).expect("the card works");
+        for records in records.chunks(BATCH).cycle().take(6) {
+            trainer.step(&samples(records), 0.002).expect("the card works");
+            if syncs {
+                trainer.sync().expect("the card works");
+                trainer.validate(&records[..100]).expect("the card works");
+            }
+        }
+        trainer.sync().expect("the card works");
+        let ParametersBits { weights, moments } = ParametersBits::of(&trainer);
+        (weights, moments)
+    };
+    let first = run(false);
+    assert!(first == run(false), "two runs differ");
+    assert!(first == run(true), "synchronising changes the result");
+}
+
+/// All numbers of a trainer.
+struct ParametersBits {
+    weights: Vec<f32>,
+    moments: Vec<f32>,
+}
+
+impl ParametersBits {
+    fn of(trainer: &GpuTrainer) -> Self {
+        let held = trainer.parameters();
+        let weights = [&held.model.transformer[..], &held.model.dense.tensors().concat()].concat();
+        let (first, second) = (&held.moments.first, &held.moments.second);
+        let small = [first.1.tensors().concat(), second.1.tensors().concat()].concat();
+        Self { weights, moments: [&first.0[..], &second.0[..], &small].concat() }
+    }
+}

@@ -1,0 +1,122 @@
+//! The device that trains: the processor or a graphics card.
+
+use std::str::FromStr;
+
+use anyhow::Result;
+
+use super::checkpoint::Parameters;
+use super::config::Config;
+use crate::nnue::Architecture;
+use crate::train::gpu::{self, CardChoice};
+use crate::train::model::shapes::of_width;
+use crate::train::step::Trainer;
+use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
+use crate::train::step::stepper::Stepper;
+
+/// The device of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// The processor.
+    Cpu,
+    /// A graphics card.
+    Gpu(CardChoice),
+    /// A graphics card if there is one that can train the net, and otherwise the processor.
+    Auto(CardChoice),
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, name) = match text.split_once(':') {
+            Some((kind, name)) => (kind, Some(name)),
+            None => (text, None),
+        };
+        match (kind, name) {
+            ("cpu", None) => Ok(Self::Cpu),
+            (_, Some("")) => Err("the name of the card is missing after the colon".into()),
+            ("gpu", name) => Ok(Self::Gpu(CardChoice::of(name))),
+            ("auto", name) => Ok(Self::Auto(CardChoice::of(name))),
+            _ => Err("the device must be cpu, gpu, gpu:NAME, auto or auto:NAME".into()),
+        }
+    }
+}
+
+impl Device {
+    /// Checks that the device can train nets of this shape.
+    ///
+    /// # Errors
+    /// Names the shapes that it can train.
+    pub(super) fn check(&self, architecture: Architecture) -> Result<()> {
+        match self {
+            Self::Gpu(_) => gpu::check_shape(architecture),
+            Self::Cpu | Self::Auto(_) => Ok(()),
+        }
+    }
+
+    /// Returns the trainer on this device, and prints the device unless it is the processor by choice.
+    ///
+    /// # Errors
+    /// Fails if there is no such device, or if it cannot train the net of the settings.
+    pub(super) fn stepper(&self, config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
+        let architecture = parameters.model.architecture;
+        let choice = match self {
+            Self::Cpu => return cpu(config, parameters),
+            Self::Gpu(choice) => choice,
+            Self::Auto(choice) => match gpu::check_usable(choice, architecture, config.batch) {
+                Ok(()) => choice,
+                Err(error) => {
+                    eprintln!("training on the processor: {error:#}");
+                    return cpu(config, parameters);
+                }
+            },
+        };
+        let (card, trainer) = gpu::stepper(choice, settings(config), config.last_loss(), config.batch, parameters)?;
+        eprintln!("training on {card}; the same card, driver and program give the same net");
+        Ok(trainer)
+    }
+}
+
+/// Returns the trainer on the processor.
+fn cpu(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
+    let architecture = parameters.model.architecture;
+    let boxed = of_width!(boxed, architecture);
+    boxed(config, parameters)
+}
+
+/// Returns the trainer on the processor with the width as a const parameter.
+fn boxed<const L1: usize>(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
+    let optimiser = Optimiser::new(settings(config), parameters.moments);
+    let size = (config.threads, config.batch);
+    let mut trainer = Trainer::<L1>::new(parameters.model, optimiser, config.last_loss(), size)?;
+    trainer.average = parameters.average;
+    Ok(Box::new(trainer))
+}
+
+/// Returns the settings of the optimiser.
+fn settings(config: &Config) -> OptimiserSettings {
+    OptimiserSettings {
+        real_rate: config.real_rate,
+        real_decay: config.real_decay,
+        factor_decay: config.factor_decay,
+        decay: config.decay,
+        output_scale: config.output_scale,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_parses_kind_and_card() {
+        let parsed = |text: &str| text.parse::<Device>();
+        assert_eq!(parsed("cpu"), Ok(Device::Cpu));
+        assert_eq!(parsed("gpu"), Ok(Device::Gpu(CardChoice::of(None))));
+        assert_eq!(parsed("auto:2"), Ok(Device::Auto(CardChoice::of(Some("2")))));
+        assert_eq!(parsed("gpu:Radeon RX"), Ok(Device::Gpu(CardChoice::of(Some("Radeon RX")))));
+        for wrong in ["", "cuda", "cpu:0", "gpu:", "GPU"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
+        }
+    }
+}
