@@ -3,12 +3,11 @@
 
 use shakmaty::{Color, Piece, Role};
 
+pub(crate) use super::simd::forward::{activated, second_layer_inputs, sums};
+
 use super::Board;
-use super::architecture::Topology;
-use super::layers::Dense;
 use super::network::Network;
-use super::simd::forward::Sfnnv16;
-use super::simd::scalar;
+use super::simd::forward;
 
 /// The activation of every unit for a position.
 #[derive(Clone, Debug)]
@@ -36,15 +35,8 @@ impl Network {
         let board = &board.into();
         let (inputs, psqt) = (self.inputs(board), self.psqt(board));
         let head = &self.heads()[self.architecture().bucket(board.count())];
-        if self.architecture().topology == Topology::Sfnnv16 {
-            let (activated, output) = Sfnnv16::after_products(head, &inputs);
-            return Trace { inputs, hidden: [activated[..64].to_vec(), activated.to_vec()], output, psqt };
-        }
-        let sums = sums(&head.first, &inputs);
-        let (second, skipping) = second_layer_inputs(self.architecture().topology, &sums);
-        let last = activated(&self::sums(&head.second, &second));
-        let output = self::sums(&head.output, &last)[0].wrapping_add(skipping);
-        Trace { inputs, hidden: [second, last], output, psqt }
+        let (hidden, output) = forward::trace(self.architecture().topology, head, &inputs);
+        Trace { inputs, hidden, output, psqt }
     }
 
     /// Half the difference between both sides' piece-square values, including threat inputs, wrapping.
@@ -75,7 +67,7 @@ impl Network {
         let mut inputs = vec![0; shape.inputs()];
         let halves = inputs.chunks_exact_mut(shape.inputs() / 2);
         for (half, sums) in halves.zip(&sides) {
-            scalar::transform(shape.activation, sums, half);
+            forward::transform(shape.activation, sums, half);
         }
         inputs
     }
@@ -109,32 +101,4 @@ impl Network {
         });
         sums
     }
-}
-
-/// The sums of a dense layer, before its activation.
-pub(crate) fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
-    let mut sums = vec![0; layer.shape().outputs];
-    scalar::affine(layer, inputs, &mut sums);
-    sums
-}
-
-/// The inputs of the second layer, and the skip connection's share of the output, from the sums of the first layer.
-/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs.
-pub(crate) fn second_layer_inputs(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
-    match topology {
-        Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
-        Topology::Skip { squares } => {
-            let mut all = [0; 16];
-            all.copy_from_slice(sums);
-            let (activated, skipping) = scalar::skip_activation(&all, squares);
-            (activated.to_vec(), skipping)
-        }
-    }
-}
-
-/// Clipped ReLU of a layer's sums, padded with zeros to a multiple of 32.
-pub(crate) fn activated(sums: &[i32]) -> Vec<u8> {
-    let mut activated: Vec<u8> = sums.iter().map(|&sum| scalar::activate(sum)).collect();
-    activated.resize(sums.len().next_multiple_of(32), 0);
-    activated
 }

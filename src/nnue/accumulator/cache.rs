@@ -1,23 +1,19 @@
-//! Refresh cache: for every own king square, the last accumulator and the pieces that it was computed from.
+//! Refresh cache: for every own king square, the last accumulator and the board that it was computed from.
 //!
 //! When a king returns to a square, most pieces usually stand where they stood before. A refresh applies only the
 //! differences instead of summing up to thirty rows.
 // CITE: the idea is Luecx's, from the engine Koivisto, where it is known as "Finny tables".
 
-use std::marker::PhantomData;
+use shakmaty::{Color, Piece, Role};
 
-use shakmaty::{Color, Piece, Role, Square};
-
-use super::update::Update;
 use crate::nnue::Board;
-use crate::nnue::features::chosen::ChosenFeatures;
-use crate::nnue::features::threat_inputs::ThreatInputList;
+use crate::nnue::features::statics::StaticFeatures;
 use crate::nnue::features::{IndexList, MAX_ACTIVE};
-use crate::nnue::rows::{Accumulator, AllRows, Changes};
+use crate::nnue::rows::{Accumulator, Rows};
 use crate::nnue::simd::Kernels;
 use crate::nnue::transformer::Transformer;
 
-/// The accumulator of one perspective and king square, with the pieces that it was computed from.
+/// The accumulator of one perspective and king square, with the board that it was computed from.
 #[derive(Clone)]
 struct Slot<const L1: usize, const P: usize> {
     sums: Accumulator<L1, P>,
@@ -29,15 +25,15 @@ type Indices = IndexList<MAX_ACTIVE>;
 impl<const L1: usize, const P: usize> Slot<L1, P> {
     /// Lists the features that were added and removed since the last use of the slot, and stores the board.
     #[inline(always)]
-    fn changes<F: ChosenFeatures>(
+    fn changes<F: StaticFeatures>(
         &mut self,
         features: F,
-        (perspective, king): (Color, Square),
         board: &Board,
+        perspective: Color,
         [added, removed]: &mut [Indices; 2],
     ) {
         let set = features.set();
-        let view = set.view(perspective, king);
+        let view = set.view(perspective, board.king(perspective));
         for color in Color::ALL {
             for role in Role::ALL {
                 if role == Role::King && !set.has_kings() {
@@ -58,87 +54,90 @@ impl<const L1: usize, const P: usize> Slot<L1, P> {
 }
 
 /// One slot per perspective and king square, or per view where several squares share one. The slots contain only pieces
-/// on squares; threat inputs are added to copies.
-pub(super) struct RefreshCache<F, R, const L1: usize, const P: usize> {
+/// on squares.
+pub struct RefreshCache<F, const L1: usize, const P: usize> {
     slots: Box<[Slot<L1, P>]>,
     /// The result of [`Self::move_king`].
     moved: Box<Accumulator<L1, P>>,
     features: F,
-    threat_inputs: PhantomData<R>,
 }
 
-impl<F: ChosenFeatures, R: Update, const L1: usize, const P: usize> RefreshCache<F, R, L1, P> {
+impl<F: StaticFeatures, const L1: usize, const P: usize> RefreshCache<F, L1, P> {
     /// A cache with every slot set to the empty board, whose accumulator is the biases.
     pub fn new(features: F, transformer: &Transformer) -> Self {
         let slot = Slot { sums: transformer.empty(), board: Board::empty(Color::White) };
-        Self {
-            slots: vec![slot; 2 * 64].into_boxed_slice(),
-            moved: Box::new(Accumulator::zeroed()),
-            features,
-            threat_inputs: PhantomData,
-        }
+        Self { slots: vec![slot; 2 * 64].into_boxed_slice(), moved: Box::new(Accumulator::zeroed()), features }
+    }
+
+    /// Index of the slot for a perspective's king on a board.
+    #[inline(always)]
+    fn slot(&self, board: &Board, perspective: Color) -> usize {
+        64 * perspective as usize + self.features.slot(perspective, board.king(perspective))
     }
 
     /// Computes the accumulator of `board` for one perspective, and stores it in the cache.
     pub fn refresh(
         &mut self,
-        rows: &AllRows<'_, L1, P>,
+        rows: &Rows<'_, i16, L1, P>,
         kernels: Kernels,
         board: &Board,
         perspective: Color,
         sums: &mut Accumulator<L1, P>,
     ) {
-        let king = board.king(perspective);
-        let at = 64 * perspective as usize + self.features.slot(perspective, king);
+        let at = self.slot(board, perspective);
         let slot = &mut self.slots[at];
         let mut lists = [const { Indices::new() }; 2];
-        slot.changes(self.features, (perspective, king), board, &mut lists);
+        slot.changes(self.features, board, perspective, &mut lists);
         let [added, removed] = &lists;
-        kernels.update(&rows.pieces, &slot.sums, sums, added, removed);
+        kernels.update(rows, &slot.sums, sums, added, removed);
         slot.sums.clone_from(sums);
-        if R::SET.is_any() {
-            let mut active = ThreatInputList::new();
-            R::SET.active(board, perspective, |threat_input| active.push(threat_input));
-            let changes =
-                Changes { added: &[], removed: &[], threat_inputs_added: &active, threat_inputs_removed: &[] };
-            R::update(kernels, rows, &slot.sums, sums, &changes);
-        }
     }
 
-    /// Returns `from` with the pieces on squares of the first board replaced by those of the second one. The own king
-    /// stands on the first square before and on the second one after. Threat inputs are not changed.
+    /// The accumulator of `board` for one perspective, in the cache.
+    pub fn pieces(
+        &mut self,
+        rows: &Rows<'_, i16, L1, P>,
+        kernels: Kernels,
+        board: &Board,
+        perspective: Color,
+    ) -> &Accumulator<L1, P> {
+        let at = self.update_slot(rows, kernels, board, perspective);
+        &self.slots[at].sums
+    }
+
+    /// Returns `from` with the pieces on squares of the first board replaced by those of the second one. Threat inputs
+    /// are not changed.
     #[inline(never)]
     pub fn move_king(
         &mut self,
-        rows: &AllRows<'_, L1, P>,
+        rows: &Rows<'_, i16, L1, P>,
         kernels: Kernels,
         from: &Accumulator<L1, P>,
-        boards: [Board; 2],
-        (perspective, kings): (Color, [Square; 2]),
+        boards: &[Board; 2],
+        perspective: Color,
     ) -> &Accumulator<L1, P> {
-        let slots = [0, 1].map(|n| self.update_slot(rows, kernels, &boards[n], perspective, kings[n]));
+        let slots = [0, 1].map(|n| self.update_slot(rows, kernels, &boards[n], perspective));
         let [removed, added] = slots.map(|slot| &self.slots[slot].sums);
         self.moved.exchange(from, removed, added);
         &self.moved
     }
 
-    /// Updates the slot of a king square to the given pieces, and returns its index.
+    /// Updates the slot of a perspective's king to the given board, and returns its index.
     fn update_slot(
         &mut self,
-        rows: &AllRows<'_, L1, P>,
+        rows: &Rows<'_, i16, L1, P>,
         kernels: Kernels,
         board: &Board,
         perspective: Color,
-        king: Square,
     ) -> usize {
-        let at = 64 * perspective as usize + self.features.slot(perspective, king);
+        let at = self.slot(board, perspective);
         let slot = &mut self.slots[at];
         let mut lists = [const { Indices::new() }; 2];
-        slot.changes(self.features, (perspective, king), board, &mut lists);
+        slot.changes(self.features, board, perspective, &mut lists);
         let [added, removed] = &lists;
         if !added.is_empty() || !removed.is_empty() {
             let before = slot.sums.clone();
-            kernels.update(&rows.pieces, &before, &mut slot.sums, added, removed);
+            kernels.update(rows, &before, &mut slot.sums, added, removed);
         }
         at
     }

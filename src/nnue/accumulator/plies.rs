@@ -3,15 +3,15 @@
 
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
-use crate::board::{AttackKinds, DirtyPiece, DirtyPieces, DirtyThreats, Move, MoveBoards, Position};
+use crate::board::{AttackKinds, DirtyPieces, DirtyThreats, Move, MoveBoards, Position};
 use crate::nnue::Board;
 
 /// Initial capacity of a stack, in plies. A longer line only costs an allocation.
-pub(super) const INITIAL_PLIES: usize = 272;
+pub const INITIAL_PLIES: usize = 272;
 
 /// The changes of a ply, and which of its sums are computed.
 #[derive(Clone)]
-pub(super) struct Ply {
+pub struct Ply {
     /// The pieces that the ply's move changed.
     pub dirty: DirtyPieces,
     /// Whether the sums are up to date, by perspective.
@@ -27,7 +27,7 @@ impl Ply {
 
 /// The attacks that a ply's move changed.
 #[derive(Clone)]
-pub(super) struct ThreatDelta {
+pub struct ThreatDelta {
     /// The changed attacks, valid once `is_listed` is set.
     pub attacks: DirtyThreats,
     /// Whether `attacks` is filled; this happens lazily.
@@ -39,7 +39,7 @@ pub(super) struct ThreatDelta {
 }
 
 /// The plies from the last reset to the position on the board.
-pub(super) struct Plies {
+pub struct Plies {
     pub stack: Vec<Ply>,
     /// Index of the current ply in `stack`.
     pub top: usize,
@@ -193,34 +193,33 @@ impl Plies {
         first.and_then(|dirty| dirty[0].from).unwrap_or(now)
     }
 
-    /// The highest ply with computed sums from which the recorded changes can be applied up to the top. For nets with
-    /// threat inputs, the changes must include attacks. A move of the own king counts as applicable only if
-    /// `is_incremental` returns true for it.
+    /// Whether the move of a ply was recorded, so that its changed attacks can be listed.
+    #[inline]
+    pub fn is_recorded(&self, ply: usize) -> bool {
+        self.deltas[ply].is_recorded
+    }
+
+    /// The highest ply with computed sums of a perspective from which the changes of all later plies can be applied.
+    /// `is_incremental` returns whether those of a ply can be.
     #[inline(always)]
-    pub fn base(&self, perspective: Color, is_incremental: impl Fn(&DirtyPiece) -> bool) -> Base {
+    pub fn base(&self, perspective: Color, is_incremental: impl Fn(usize, &Ply) -> bool) -> Base {
         let mut ply = self.top;
         loop {
             let here = &self.stack[ply];
-            if here.computed[perspective as usize] {
-                return Base::Computed(ply);
-            }
-            let moved = here.dirty.king_moved() == Some(perspective);
-            if ply == 0
-                || moved && !is_incremental(&here.dirty[0])
-                || self.records_attacks && !self.deltas[ply].is_recorded
-            {
-                return Base::Lowest(ply);
+            let is_computed = here.computed[perspective as usize];
+            if is_computed || ply == 0 || !is_incremental(ply, here) {
+                return Base { ply, is_computed };
             }
             ply -= 1;
         }
     }
 }
 
-/// The ply from which the sums of a perspective can be updated.
+/// The ply from which the sums of a perspective are updated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Base {
-    /// The sums of this ply are computed.
-    Computed(usize),
-    /// No usable ply has computed sums. This is the lowest ply from which the changes can be applied up to the top.
-    Lowest(usize),
+pub struct Base {
+    /// Index of the ply.
+    pub ply: usize,
+    /// Whether its sums are computed. If not, it is the lowest ply from which the changes can be applied up to the top.
+    pub is_computed: bool,
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::published::PUBLISHED;
-use super::{Activation, Architecture, Shape, Topology, VERSION_1, VERSION_OWN};
+use super::kinds::PUBLISHED;
+use super::{Activation, Architecture, Shape, VERSION_1, VERSION_OWN};
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
 impl Architecture {
@@ -30,16 +30,11 @@ impl Architecture {
 
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [h1, h2] = self.hidden;
         write!(f, "{}", self.features)?;
         if self.threat_inputs != ThreatInputs::None {
             write!(f, " + {}", self.threat_inputs)?;
         }
-        write!(f, " {}x2-", self.l1)?;
-        match self.topology {
-            Topology::Plain | Topology::Sfnnv16 => write!(f, "{h1}-{h2}-1")?,
-            Topology::Skip { .. } => write!(f, "({}+1)-{h2}-1", h1 - 1)?,
-        }
+        write!(f, " {}x2-{}", self.l1, self.chain().sizes())?;
         if self.activation == Activation::Screlu {
             write!(f, " SCReLU")?;
         }
@@ -56,35 +51,10 @@ impl fmt::Display for Architecture {
     }
 }
 
-impl fmt::Display for Activation {
-    /// Writes the name used on the trainer's command line.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Crelu => "crelu",
-            Self::Screlu => "screlu",
-            Self::Pairwise => "pairwise",
-            Self::WidePairwise => "wide pairwise",
-        })
-    }
-}
-
 impl Shape {
     /// A description of the activations.
     pub fn activations(&self) -> String {
-        let accumulators = match self.activation {
-            Activation::Crelu => "",
-            Activation::Screlu => "squared clipped ReLU, then ",
-            Activation::Pairwise | Activation::WidePairwise => "pairwise products, then ",
-        };
-        let layers = match self.topology {
-            Topology::Plain => "clipped ReLU",
-            Topology::Skip { squares: false } => "clipped ReLU; skip connection from one output",
-            Topology::Skip { squares: true } => "clipped ReLU and its square; skip connection from one output",
-            Topology::Sfnnv16 => {
-                "clipped ReLU and its square, fed to all later layers; skip connection from two outputs"
-            }
-        };
-        format!("{accumulators}{layers}")
+        self.chain().activations()
     }
 
     /// The description text of a file, in the format of Stockfish's first nets. It is incomplete for nets of our own

@@ -1,26 +1,30 @@
 //! The description of a net, from which all code that depends on its shape is derived.
 //!
-//! [`shape`] contains the numbers that describe a net, and the sizes and hashes that they imply. [`mod@compiled`] lists
-//! the sizes that this binary has code for; the accumulators and the trainer are generated from it. An
-//! [`Architecture`] is a shape found in that list and cannot be constructed in any other way. [`published`] lists the
-//! architectures of Stockfish's nets. [`own`] reads and writes the shape words of our own format. [`blocks`] lists the
-//! parameters of the first layer in file order, and [`display`] prints architectures.
+//! * [`shape`]: the numbers that describe a net at run time, and the sizes and hashes that they imply. [`chain`]: the
+//!   part of them after the accumulators
+//! * [`kinds`](mod@kinds): the declaration of a kind of net for the compiler ([`CompiledNet`]), one row for each kind that
+//!   this binary has code for, and the published nets. An [`Architecture`] is a shape of one of these kinds and cannot be
+//!   constructed in any other way
+//! * [`own`]: the shape words of our own format; [`blocks`]: the parameters of the first layer in file order;
+//!   [`display`]: architectures as text
 //!
-//! To add a width, or a new combination of existing parts, add a line to [`mod@compiled`]. A feature set also needs a
-//! file in [`features`](super::features). A new kind of layer needs a variant of [`Activation`] or [`Topology`] and a
-//! kernel.
+//! A new width, or a new combination of existing parts, is a row in [`kinds`](mod@kinds). A feature set also needs a file
+//! in [`features`](super::features) and a line in its list. A new chain of layers needs a value in [`chain`] and a type in
+//! [`forward`](super::simd::forward).
 
 pub(crate) mod blocks;
-pub(crate) mod compiled;
+pub(crate) mod chain;
 mod display;
+pub(crate) mod kinds;
 pub(crate) mod own;
-mod published;
 mod shape;
 
 use std::ops::Deref;
 
-pub(crate) use compiled::{Compiled, compiled};
-pub use shape::{Activation, LayerShape, Shape, Topology, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
+pub(crate) use chain::Chain;
+pub use chain::{Activation, LayerShape, Topology};
+pub(crate) use kinds::{CompiledNet, KindVisitor, NetKind, kinds};
+pub use shape::{Shape, VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
 use super::error::UnsupportedShape;
 use super::features::Features;
@@ -30,7 +34,7 @@ use super::features::threat_inputs::ThreatInputs;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Architecture {
     shape: Shape,
-    compiled: Compiled,
+    kind: NetKind,
 }
 
 impl Deref for Architecture {
@@ -43,19 +47,20 @@ impl Deref for Architecture {
 
 impl Architecture {
     /// HalfKP 256x2-32-32-1, as in Stockfish 12 and 13.
-    pub const HALF_KP: Self = published::PUBLISHED[0].1;
+    pub const HALF_KP: Self = kinds::PUBLISHED[0].1;
 
-    /// The architecture with this shape; `None` if there is no code for it.
-    const fn of(shape: Shape) -> Option<Self> {
-        match Compiled::of(&shape) {
-            Some(compiled) => Some(Self { shape, compiled }),
-            None => None,
-        }
+    /// A shape of a kind of net. `features` and `chain` must be among those of its row.
+    const fn new(kind: NetKind, version: u32, features: Features, chain: Chain, buckets: usize) -> Self {
+        let row = kind.row();
+        let Chain { activation, topology, hidden } = chain;
+        let (threat_inputs, l1, psqt) = (row.threat_inputs, row.l1, row.psqt);
+        let shape = Shape { version, features, threat_inputs, l1, activation, topology, hidden, buckets, psqt };
+        Self { shape, kind }
     }
 
     /// All architectures of the published nets, in the order in which the parser compares them with a header.
     pub fn published() -> impl Iterator<Item = Self> {
-        published::PUBLISHED.into_iter().map(|(_, architecture)| architecture)
+        kinds::PUBLISHED.into_iter().map(|(_, architecture)| architecture)
     }
 
     /// All architectures of our own format.
@@ -84,10 +89,7 @@ impl Architecture {
         buckets: usize,
         psqt: bool,
     ) -> Result<Self, UnsupportedShape> {
-        let (h1, topology) = match activation {
-            Activation::Crelu | Activation::Screlu => (32, Topology::Plain),
-            Activation::Pairwise | Activation::WidePairwise => (16, Topology::Skip { squares: true }),
-        };
+        let Chain { activation, topology, hidden } = Chain::trained(activation);
         let own = own::like(&Shape {
             version: VERSION_OWN,
             features,
@@ -95,7 +97,7 @@ impl Architecture {
             l1,
             activation,
             topology,
-            hidden: [h1, 32],
+            hidden,
             buckets,
             psqt: if psqt { 8 } else { 0 },
         })?;
@@ -124,9 +126,8 @@ impl Architecture {
         self
     }
 
-    /// The row of the list of compiled sizes that runs this architecture.
-    #[inline(always)]
-    pub(crate) fn compiled(self) -> Compiled {
-        self.compiled
+    /// The kind of net that code is compiled for.
+    pub(crate) fn kind(self) -> NetKind {
+        self.kind
     }
 }

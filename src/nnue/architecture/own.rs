@@ -21,9 +21,8 @@
 
 use std::sync::LazyLock;
 
-use super::{Architecture, Shape, VERSION_OWN, compiled};
+use super::{Architecture, Chain, NetKind, Shape, VERSION_OWN};
 use crate::nnue::error::UnsupportedShape;
-use crate::nnue::features::Features;
 
 /// Number of shape words after the description.
 pub const WORDS: usize = 6;
@@ -76,31 +75,21 @@ pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
 /// All architectures of our own format: every combination that there is code for.
 pub(super) fn all() -> impl Iterator<Item = Architecture> {
     // Computed once: the definition of the command line reads the list several times at every start.
-    static ALL: LazyLock<Vec<Architecture>> = LazyLock::new(|| compiled::OWN.iter().flat_map(of_row).collect());
+    static ALL: LazyLock<Vec<Architecture>> =
+        LazyLock::new(|| NetKind::OWN.iter().copied().flat_map(of_kind).collect());
     ALL.iter().copied()
 }
 
-/// The architectures that a row of the list of compiled sizes supports.
-fn of_row(row: &compiled::Size) -> Vec<Architecture> {
+/// The architectures of our own format that a kind of net supports.
+fn of_kind(kind: NetKind) -> Vec<Architecture> {
+    let row = kind.row();
     let mut found = Vec::new();
-    let of_code = |features: &&Features| features.compiled_as() == row.features;
-    for &features in Features::ALL.iter().filter(of_code) {
-        for &(activation, topology, hidden) in row.pass.own_layers() {
-            let shapes = BUCKETS.map(|buckets| Shape {
-                version: VERSION_OWN,
-                features,
-                threat_inputs: row.threat_inputs,
-                l1: row.l1,
-                activation,
-                topology,
-                hidden,
-                buckets,
-                psqt: row.psqt,
-            });
+    for &features in row.features {
+        // In our own format, the activation determines the other layers.
+        for &chain in row.chains.iter().filter(|&&chain| chain == Chain::trained(chain.activation)) {
             // A feature has either no piece-square values or one for each stack.
-            let agree = |shape: &Shape| shape.psqt == 0 || shape.psqt == shape.buckets;
-            let shapes = shapes.into_iter().filter(agree);
-            found.extend(shapes.filter_map(Architecture::of));
+            let buckets = BUCKETS.into_iter().filter(|&buckets| row.psqt == 0 || row.psqt == buckets);
+            found.extend(buckets.map(|buckets| Architecture::new(kind, VERSION_OWN, features, chain, buckets)));
         }
     }
     found

@@ -1,69 +1,10 @@
 //! The numbers that describe a net, and the sizes and hashes that follow from them.
 
-use serde::{Deserialize, Serialize};
-
+use super::chain::{Activation, Chain, LayerShape, Topology};
 use crate::nnue::features::Features;
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
 pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
-
-/// Activation of the accumulators before the first dense layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Activation {
-    /// Clipped between 0 and 1; at the default width this is the architecture of Stockfish 12, which other engines read
-    Crelu,
-    /// The square of the clipped sums; only Zoothera reads such a net
-    // CITE: SCReLU, as bullet's and other engines' nets have it.
-    Screlu,
-    /// Products of the two halves of each clipped accumulator, then the layers of Stockfish 15.1 to 17.1 (SFNNv5): one
-    /// of the sixteen outputs is a skip connection, the others feed the next layer, squared and clipped
-    Pairwise,
-    /// As [`Self::Pairwise`] with sums twice as fine, clipped between 0 and 255 (SFNNv10)
-    #[serde(skip)]
-    WidePairwise,
-}
-
-/// Connections between the dense layers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Topology {
-    /// Three layers with clipped ReLUs between them (SFNNv1 to v3).
-    Plain,
-    /// As [`Self::Plain`], but the last output of the first layer is a skip connection to the output (SFNNv4).
-    Skip {
-        /// Whether the other outputs feed the second layer twice, squared and clipped (SFNNv5 and later).
-        squares: bool,
-    },
-    /// Every layer's inputs are the activations of all earlier layers, squared and clipped. The difference of the last
-    /// two outputs of the first layer is added to the network's output (SFNNv16).
-    Sfnnv16,
-}
-
-/// One dense layer: `inputs` u8 activations to `outputs` i32 sums.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LayerShape {
-    /// Number of inputs.
-    pub inputs: usize,
-    /// Number of outputs.
-    pub outputs: usize,
-}
-
-impl LayerShape {
-    /// Length of a row in a file: the number of inputs, padded to a multiple of 32.
-    pub fn row(self) -> usize {
-        self.inputs.next_multiple_of(32)
-    }
-
-    /// Number of weights in a file.
-    pub fn weights(self) -> usize {
-        self.outputs * self.row()
-    }
-
-    /// Size in bytes in a file: i32 biases, then i8 weights, one row per output.
-    pub fn file_size(self) -> usize {
-        4 * self.outputs + self.weights()
-    }
-}
 
 /// The numbers that describe a net; everything else follows from them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,25 +30,19 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// The layers after the accumulators.
+    pub(crate) const fn chain(&self) -> Chain {
+        Chain { activation: self.activation, topology: self.topology, hidden: self.hidden }
+    }
+
     /// Number of inputs of the first dense layer.
     pub fn inputs(&self) -> usize {
-        match self.activation {
-            Activation::Crelu | Activation::Screlu => 2 * self.l1,
-            Activation::Pairwise | Activation::WidePairwise => self.l1,
-        }
+        self.chain().inputs(self.l1)
     }
 
     /// The dense layers of a stack, in order.
     pub fn layers(&self) -> [LayerShape; 3] {
-        let [h1, h2] = self.hidden;
-        let (into_second, into_last) = match self.topology {
-            Topology::Plain => (h1, h2),
-            Topology::Skip { squares: false } => (h1 - 1, h2),
-            Topology::Skip { squares: true } => (2 * (h1 - 1), h2),
-            Topology::Sfnnv16 => (2 * h1, 2 * (h1 + h2)),
-        };
-        let layer = |inputs, outputs| LayerShape { inputs, outputs };
-        [layer(self.inputs(), h1), layer(into_second, h2), layer(into_last, 1)]
+        self.chain().layers(self.l1)
     }
 
     /// The hash before the feature transformer.

@@ -1,18 +1,18 @@
 //! Feature sets: map a piece on a square to the index of a row of the first layer.
 //!
-//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the list below. The engine uses sets as
-//! compile-time constants ([`mod@chosen`]), the trainer as values; both compute indices with the same functions
+//! A set is a value of type [`FeatureSet`] in a separate file, and a line in the lists below. The engine uses sets as
+//! compile-time constants ([`statics`]), the trainer as values; both compute indices with the same functions
 //! ([`set`]). [`halfkp`] and [`halfka`] are the published sets; [`king_tables`] has those that differ only in their
 //! king buckets. [`threat_inputs`] combines [`threats`] and [`pawn_pairs`], which are features of two pieces. [`list`]
 //! is a list of indices.
 
-pub(crate) mod chosen;
 mod halfka;
 mod halfkp;
 mod king_tables;
 mod list;
 mod pawn_pairs;
 mod set;
+pub(crate) mod statics;
 pub(crate) mod threat_inputs;
 mod threats;
 
@@ -65,6 +65,16 @@ feature_sets! {
     HalfKav2Hm4: king_tables::FOUR;
     /// HalfKAv2_hm with one king bucket
     HalfKav2Hm1: king_tables::ONE;
+}
+
+/// The sets that code is compiled for, as types.
+pub(crate) mod types {
+    use super::statics::{StaticFeatures, static_sets};
+    use super::{FeatureSet, Features};
+
+    pub use super::statics::ByTable;
+
+    static_sets! { HalfKp HalfKav2 HalfKav2Hm }
 }
 
 impl Features {

@@ -87,9 +87,19 @@ pub(crate) trait StaticThreatInputs: Copy + Send + Sync + 'static {
     const SET: ThreatInputSet = Self::THREAT_INPUTS.set();
 }
 
+/// Threat inputs other than [`types::None`].
+pub(crate) trait SomeThreatInputs: StaticThreatInputs {}
+
 /// The sets as uninhabited types that implement [`StaticThreatInputs`].
 pub(crate) mod types {
-    use super::{StaticThreatInputs, ThreatInputs};
+    use super::{SomeThreatInputs, StaticThreatInputs, ThreatInputs};
+
+    #[derive(Clone, Copy, Debug)]
+    pub enum None {}
+
+    impl StaticThreatInputs for None {
+        const THREAT_INPUTS: ThreatInputs = ThreatInputs::None;
+    }
 
     macro_rules! types {
         ($($name:ident)+) => {
@@ -100,20 +110,16 @@ pub(crate) mod types {
                 impl StaticThreatInputs for $name {
                     const THREAT_INPUTS: ThreatInputs = ThreatInputs::$name;
                 }
+
+                impl SomeThreatInputs for $name {}
             )+
         };
     }
 
-    types! { None Threats ThreatsAndPawnPairs }
+    types! { Threats ThreatsAndPawnPairs }
 }
 
 impl ThreatInputSet {
-    /// Whether the set is not empty.
-    #[inline(always)]
-    pub const fn is_any(&self) -> bool {
-        self.threats.is_some()
-    }
-
     /// Number of features of one perspective.
     pub const fn count(&self) -> usize {
         let pairs = if self.pawn_pairs { pawn_pairs::COUNT } else { 0 };

@@ -7,11 +7,14 @@ use std::iter::zip;
 
 use super::generic::{Bytes, Isa, activate, affine, affine_by_rows, clip, lanes, multiply_halves, output, square};
 use super::scalar;
-use crate::nnue::architecture::{Activation, Shape, Topology};
-use crate::nnue::layers::Head;
+use crate::nnue::architecture::{Activation, Chain, Shape, Topology};
+use crate::nnue::layers::{Dense, Head};
 
 /// The layers after the accumulators of a kind of net.
 pub trait Layers {
+    /// The chains that this type computes.
+    const CHAINS: &'static [Chain];
+
     /// The raw output for the accumulators of the side to move (`own`) and of the `other` side.
     ///
     /// # Panics
@@ -30,9 +33,15 @@ pub trait Layers {
 pub enum Clipped<const H1: usize> {}
 
 impl<const H1: usize> Layers for Clipped<H1> {
+    const CHAINS: &'static [Chain] = if H1 == 16 {
+        const { &[Chain::plain(Activation::Crelu, 16), Chain::plain(Activation::Crelu, 8)] }
+    } else {
+        const { &[Chain::plain(Activation::Crelu, H1), Chain::plain(Activation::Screlu, H1)] }
+    };
+
     fn scalar<const L1: usize>(shape: &Shape, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
         let mut input = [[0; L1]; 2];
-        zip(&mut input, [own, other]).for_each(|(half, sums)| scalar::transform(shape.activation, sums, half));
+        zip(&mut input, [own, other]).for_each(|(half, sums)| transform(shape.activation, sums, half));
         let mut hidden = [0; H1];
         scalar::affine(&head.first, input.as_flattened(), &mut hidden);
         let mut activated = [0; 32];
@@ -71,6 +80,8 @@ pub type Pairwise = Products<false>;
 pub type WidePairwise = Products<true>;
 
 impl<const WIDE: bool> Layers for Products<WIDE> {
+    const CHAINS: &'static [Chain] = if WIDE { &[Chain::SFNN_V10] } else { &[Chain::SFNN_V5, Chain::SFNN_V4] };
+
     fn scalar<const L1: usize>(shape: &Shape, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
         let mut hidden = [0; 16];
         scalar::affine(&head.first, &products(shape.activation, [own, other]), &mut hidden);
@@ -114,7 +125,7 @@ pub enum Sfnnv16 {}
 
 impl Sfnnv16 {
     /// The layers after the products. Returns the inputs of the last layer, and the output.
-    pub(in crate::nnue) fn after_products(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
+    fn after_products(head: &Head, input: &[u8]) -> ([u8; 128], i32) {
         let (mut first, mut second, mut output) = ([0; 32], [0; 32], [0]);
         let mut activated = [0; 128];
         scalar::affine(&head.first, input, &mut first);
@@ -127,6 +138,8 @@ impl Sfnnv16 {
 }
 
 impl Layers for Sfnnv16 {
+    const CHAINS: &'static [Chain] = &[Chain::SFNN_V16];
+
     fn scalar<const L1: usize>(shape: &Shape, head: &Head, own: &[i16; L1], other: &[i16; L1]) -> i32 {
         Self::after_products(head, &products(shape.activation, [own, other])).1
     }
@@ -149,7 +162,7 @@ impl Layers for Sfnnv16 {
 /// The products of both accumulators: the specification.
 fn products<const L1: usize>(activation: Activation, sums: [&[i16; L1]; 2]) -> [u8; L1] {
     let mut input = [0; L1];
-    zip(input.chunks_exact_mut(L1 / 2), sums).for_each(|(half, sums)| scalar::transform(activation, sums, half));
+    zip(input.chunks_exact_mut(L1 / 2), sums).for_each(|(half, sums)| transform(activation, sums, half));
     input
 }
 
@@ -177,5 +190,65 @@ unsafe fn second_and_output<I: Isa>(head: &Head, input: &Bytes<32>) -> i32 {
         output::<I, 32>(&head.output, &hidden)
     }
 }
-pub type Clipped16 = Clipped<16>;
-pub type Clipped32 = Clipped<32>;
+
+/// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.
+#[inline(always)]
+pub fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
+    let clip = |sum: i16| sum.clamp(0, 127);
+    let product = |a: i16, b: i16| ((clip(a) * clip(b)) >> 7) as u8;
+    match activation {
+        Activation::Crelu => zip(out, sums).for_each(|(to, &sum)| *to = clip(sum) as u8),
+        Activation::Screlu => zip(out, sums).for_each(|(to, &sum)| *to = product(sum, sum)),
+        Activation::WidePairwise => {
+            let clip = |sum: i16| i32::from(sum.clamp(0, 255));
+            let (first, second) = sums.split_at(sums.len() / 2);
+            let pairs = zip(first, second);
+            zip(out, pairs).for_each(|(to, (&a, &b))| *to = ((clip(a) * clip(b)) >> 9) as u8);
+        }
+        Activation::Pairwise => {
+            let (first, second) = sums.split_at(sums.len() / 2);
+            zip(out, zip(first, second)).for_each(|(to, (&a, &b))| *to = product(a, b));
+        }
+    }
+}
+
+/// Runs the dense layers of any chain with scalar code. Returns the inputs of the second and of the last layer, and the
+/// output.
+pub fn trace(topology: Topology, head: &Head, input: &[u8]) -> ([Vec<u8>; 2], i32) {
+    if topology == Topology::Sfnnv16 {
+        let (activated, output) = Sfnnv16::after_products(head, input);
+        return ([activated[..64].to_vec(), activated.to_vec()], output);
+    }
+    let (second, skipping) = second_layer_inputs(topology, &sums(&head.first, input));
+    let last = activated(&sums(&head.second, &second));
+    let output = sums(&head.output, &last)[0].wrapping_add(skipping);
+    ([second, last], output)
+}
+
+/// The sums of a dense layer, before its activation.
+pub fn sums(layer: &Dense, inputs: &[u8]) -> Vec<i32> {
+    let mut sums = vec![0; layer.shape().outputs];
+    scalar::affine(layer, inputs, &mut sums);
+    sums
+}
+
+/// The inputs of the second layer, and the skip connection's share of the output, from the sums of the first layer.
+/// Not for [`Topology::Sfnnv16`], whose skip connection reads other outputs.
+pub fn second_layer_inputs(topology: Topology, sums: &[i32]) -> (Vec<u8>, i32) {
+    match topology {
+        Topology::Plain | Topology::Sfnnv16 => (activated(sums), 0),
+        Topology::Skip { squares } => {
+            let mut all = [0; 16];
+            all.copy_from_slice(sums);
+            let (activated, skipping) = scalar::skip_activation(&all, squares);
+            (activated.to_vec(), skipping)
+        }
+    }
+}
+
+/// Clipped ReLU of a layer's sums, padded with zeros to a multiple of 32.
+pub fn activated(sums: &[i32]) -> Vec<u8> {
+    let mut activated: Vec<u8> = sums.iter().map(|&sum| scalar::activate(sum)).collect();
+    activated.resize(sums.len().next_multiple_of(32), 0);
+    activated
+}

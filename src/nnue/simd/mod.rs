@@ -66,7 +66,7 @@ macro_rules! dispatch {
 }
 
 impl Kernels {
-    /// The backend for `kernel`; `None` if this processor does not support it.
+    /// The value for `kernel`; `None` if this processor does not support it.
     pub fn new(kernel: Kernel) -> Option<Self> {
         kernel.is_available().then_some(Self(kernel))
     }

@@ -4,7 +4,7 @@
 use std::iter::zip;
 
 use super::Layers;
-use crate::nnue::architecture::{Activation, Shape};
+use crate::nnue::architecture::Shape;
 use crate::nnue::layers::{Dense, Head};
 use crate::nnue::paired::unpair_row;
 use crate::nnue::rows::{Accumulator, AllRows, Changes, Rows};
@@ -81,27 +81,6 @@ pub(super) fn square_and_clip(sums: &[i32; 32], shift: u32, out: &mut [u8]) {
 pub(super) fn sfnnv16_output(output: i32, first: &[i32; 32]) -> i32 {
     let sum = i64::from(output) + i64::from(first[30]) - i64::from(first[31]);
     (sum * 9600 / 16384) as i32
-}
-
-/// Activation of one perspective's accumulator. Writes one number per sum, or one product per pair of sums, to `out`.
-#[inline(always)]
-pub(in crate::nnue) fn transform(activation: Activation, sums: &[i16], out: &mut [u8]) {
-    let clip = |sum: i16| sum.clamp(0, 127);
-    let product = |a: i16, b: i16| ((clip(a) * clip(b)) >> 7) as u8;
-    match activation {
-        Activation::Crelu => zip(out, sums).for_each(|(to, &sum)| *to = clip(sum) as u8),
-        Activation::Screlu => zip(out, sums).for_each(|(to, &sum)| *to = product(sum, sum)),
-        Activation::WidePairwise => {
-            let clip = |sum: i16| i32::from(sum.clamp(0, 255));
-            let (first, second) = sums.split_at(sums.len() / 2);
-            let pairs = zip(first, second);
-            zip(out, pairs).for_each(|(to, (&a, &b))| *to = ((clip(a) * clip(b)) >> 9) as u8);
-        }
-        Activation::Pairwise => {
-            let (first, second) = sums.split_at(sums.len() / 2);
-            zip(out, zip(first, second)).for_each(|(to, (&a, &b))| *to = product(a, b));
-        }
-    }
 }
 
 /// Activation of the first layer of a pairwise network. Returns the inputs of the second layer, and the skip

@@ -8,23 +8,21 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::nnue::{Activation, Architecture, Features};
 
-/// Selects the instance of a function for the width of an architecture, from the engine's list of compiled sizes.
-/// Returns an error from the caller if nets of that size cannot be trained.
+/// Selects the instance of a function for the width of an architecture, from the engine's list of kinds of nets. Returns
+/// an error from the caller if nets of that kind cannot be trained.
 macro_rules! of_width {
     ($function:ident, $architecture:ident) => {
-        $crate::nnue::architecture::compiled!(of_width, $function, $architecture)
+        $crate::nnue::architecture::kinds!(of_width, $function, $architecture)
     };
     (
         ($function:ident $architecture:ident)
-        own { $($own:ident: $own_features:ident, $l1:literal, $own_psqt:literal, $own_pass:ident;)+ }
-        published {
-            $($name:ident: $features:ident, $threat_inputs:ident, $other:literal, $psqt:literal, $pass:ident;)+
-        }
+        own { $($own:ident ($features:ident, $threat_inputs:ident, $l1:literal, $psqt:literal, $layers:ty);)+ }
+        others { $($other:ident $row:tt;)+ }
     ) => {{
-        use $crate::nnue::architecture::Compiled;
-        match $architecture.compiled() {
-            $(Compiled::$own => $function::<$l1>,)+
-            $(Compiled::$name)|+ => anyhow::bail!("{} cannot be trained", $architecture),
+        use $crate::nnue::architecture::NetKind;
+        match $architecture.kind() {
+            $(NetKind::$own => $function::<$l1>,)+
+            $(NetKind::$other)|+ => anyhow::bail!("{} cannot be trained", $architecture),
         }
     }};
 }

@@ -6,14 +6,17 @@ use shakmaty::{Color, Square};
 use super::{FeatureSet, Features};
 
 /// A feature set, or a family of sets, that code is compiled for.
-pub trait ChosenFeatures: Copy + Send + Sync + 'static {
+pub trait StaticFeatures: Copy + Send + Sync + 'static {
+    /// The sets that this type represents.
+    const SETS: &'static [Features];
+
     /// Whether several king squares can have the same view.
     const SHARES_VIEWS: bool;
 
-    /// The value for a net's feature set, which must be one that this type represents.
+    /// The value for one of [`Self::SETS`].
     fn of(features: Features) -> Self;
 
-    /// The feature set.
+    /// The definition of the set.
     fn set(&self) -> &'static FeatureSet;
 
     /// The cache slot of a perspective whose king stands on `king`: below 64, and unique for each view.
@@ -24,31 +27,6 @@ pub trait ChosenFeatures: Copy + Send + Sync + 'static {
     fn have_same_view(&self, perspective: Color, from: Square, to: Square) -> bool;
 }
 
-/// The types that implement [`ChosenFeatures`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Code {
-    /// Only [`Features::HalfKp`].
-    HalfKp,
-    /// Only [`Features::HalfKav2`].
-    HalfKav2,
-    /// Only [`Features::HalfKav2Hm`].
-    HalfKav2Hm,
-    /// All sets with fewer king buckets.
-    ByTable,
-}
-
-impl Features {
-    /// The code for this set.
-    pub(crate) const fn compiled_as(self) -> Code {
-        match self {
-            Self::HalfKp => Code::HalfKp,
-            Self::HalfKav2 => Code::HalfKav2,
-            Self::HalfKav2Hm => Code::HalfKav2Hm,
-            Self::HalfKav2Hm16 | Self::HalfKav2Hm8 | Self::HalfKav2Hm4 | Self::HalfKav2Hm1 => Code::ByTable,
-        }
-    }
-}
-
 /// Declares unit types for the sets with separate code.
 macro_rules! static_sets {
     ($($name:ident)+) => {
@@ -56,7 +34,8 @@ macro_rules! static_sets {
             #[derive(Clone, Copy, Debug)]
             pub struct $name;
 
-            impl ChosenFeatures for $name {
+            impl StaticFeatures for $name {
+                const SETS: &'static [Features] = &[Features::$name];
                 const SHARES_VIEWS: bool = false;
 
                 #[inline(always)]
@@ -70,12 +49,12 @@ macro_rules! static_sets {
                 }
 
                 #[inline(always)]
-                fn slot(&self, _: Color, king: Square) -> usize {
+                fn slot(&self, _: shakmaty::Color, king: shakmaty::Square) -> usize {
                     king as usize
                 }
 
                 #[inline(always)]
-                fn have_same_view(&self, _: Color, from: Square, to: Square) -> bool {
+                fn have_same_view(&self, _: shakmaty::Color, from: shakmaty::Square, to: shakmaty::Square) -> bool {
                     from == to
                 }
             }
@@ -83,13 +62,15 @@ macro_rules! static_sets {
     };
 }
 
-static_sets! { HalfKp HalfKav2 HalfKav2Hm }
+pub(super) use static_sets;
 
-/// A set with a table of king buckets, see [`Code::ByTable`].
+/// A set with one of our tables of king buckets.
 #[derive(Clone, Copy, Debug)]
 pub struct ByTable(&'static FeatureSet);
 
-impl ChosenFeatures for ByTable {
+impl StaticFeatures for ByTable {
+    const SETS: &'static [Features] =
+        &[Features::HalfKav2Hm16, Features::HalfKav2Hm8, Features::HalfKav2Hm4, Features::HalfKav2Hm1];
     const SHARES_VIEWS: bool = true;
 
     fn of(features: Features) -> Self {

@@ -1,0 +1,162 @@
+//! The accumulators of nets without threat inputs.
+
+use shakmaty::{Color, Role, Square};
+
+use super::Accumulators;
+use super::cache::RefreshCache;
+use super::plies::{Plies, Ply};
+use super::sums::Sums;
+use crate::board::DirtyPieces;
+use crate::nnue::Board;
+use crate::nnue::features::statics::StaticFeatures;
+use crate::nnue::features::{IndexList, MAX_CHANGED};
+use crate::nnue::network::Network;
+use crate::nnue::rows::{Accumulator, Rows};
+use crate::nnue::simd::Kernels;
+
+/// The accumulators of every ply, for nets whose features are pieces on squares.
+pub struct PieceAccumulators<F, const L1: usize, const P: usize> {
+    sums: Sums<L1, P>,
+    features: F,
+    cache: RefreshCache<F, L1, P>,
+}
+
+impl<F: StaticFeatures, const L1: usize, const P: usize> Accumulators<L1, P> for PieceAccumulators<F, L1, P> {
+    fn new(network: &Network) -> Self {
+        let features = F::of(network.architecture().features);
+        Self { sums: Sums::new(), features, cache: RefreshCache::new(features, network.transformer()) }
+    }
+
+    // Inlined into its caller, with its callees, and with separate arguments: in registers they cost half as much as
+    // through a pointer, and this runs at every second node.
+    #[inline(always)]
+    fn update(
+        &mut self,
+        plies: &mut Plies,
+        network: &Network,
+        kernels: Kernels,
+        board: &Board,
+    ) -> [&Accumulator<L1, P>; 2] {
+        self.sums.extend_to(plies);
+        let rows = &network.transformer().rows();
+        let bases = Color::ALL.map(|perspective| {
+            let base = plies.base(perspective, |_, ply| self.is_incremental(perspective, ply));
+            if !base.is_computed {
+                self.refresh(plies, rows, kernels, board, (perspective, base.ply));
+            }
+            base.ply
+        });
+        self.apply_changes(plies, rows, kernels, board, bases);
+        self.sums.both(plies.top, board.turn())
+    }
+}
+
+impl<F: StaticFeatures, const L1: usize, const P: usize> PieceAccumulators<F, L1, P> {
+    /// Whether the changes of a ply can be applied: the perspective's own king did not move, or it stayed within its
+    /// bucket and its half of the board.
+    #[inline(always)]
+    fn is_incremental(&self, perspective: Color, ply: &Ply) -> bool {
+        if ply.dirty.king_moved() != Some(perspective) {
+            return true;
+        }
+        match (ply.dirty[0].from, ply.dirty[0].to) {
+            (Some(from), Some(to)) if F::SHARES_VIEWS => self.features.have_same_view(perspective, from, to),
+            _ => false,
+        }
+    }
+
+    /// Computes one perspective of a ply from the cache.
+    #[inline(always)]
+    fn refresh(
+        &mut self,
+        plies: &mut Plies,
+        rows: &Rows<'_, i16, L1, P>,
+        kernels: Kernels,
+        board: &Board,
+        (perspective, ply): (Color, usize),
+    ) {
+        let board = plies.board_at(ply, board);
+        self.cache.refresh(rows, kernels, &board, perspective, self.sums.at(ply, perspective));
+        plies.stack[ply].computed[perspective as usize] = true;
+    }
+
+    /// Applies the changes of each ply from the perspectives' `bases` to the top.
+    ///
+    /// Stores every intermediate ply, because evaluations of its other children start from it.
+    #[inline(always)]
+    fn apply_changes(
+        &mut self,
+        plies: &mut Plies,
+        rows: &Rows<'_, i16, L1, P>,
+        kernels: Kernels,
+        board: &Board,
+        bases: [usize; 2],
+    ) {
+        let (features, kings) = (self.features, Color::ALL.map(|perspective| board.king(perspective)));
+        // Prefetches the rows of both perspectives before the first one is needed.
+        let mut at_top = [const { ChangedFeatures::none() }; 2];
+        for (((lists, perspective), base), king) in at_top.iter_mut().zip(Color::ALL).zip(bases).zip(kings) {
+            if base < plies.top {
+                lists.write(features, &plies.stack[plies.top].dirty, king, perspective);
+                lists.prefetch(rows);
+            }
+        }
+        for (((lists, perspective), base), king) in at_top.iter().zip(Color::ALL).zip(bases).zip(kings) {
+            for ply in base + 1..=plies.top {
+                let mut below = ChangedFeatures::none();
+                let lists = if ply == plies.top {
+                    lists
+                } else {
+                    below.write(features, &plies.stack[ply].dirty, king, perspective);
+                    &below
+                };
+                let (from, to) = self.sums.step(ply, perspective);
+                kernels.update(rows, from, to, &lists.added, &lists.removed);
+                plies.stack[ply].computed[perspective as usize] = true;
+            }
+        }
+    }
+}
+
+/// The features of pieces on squares that a move added and removed for one perspective.
+pub struct ChangedFeatures {
+    /// Features that were added.
+    pub added: IndexList<MAX_CHANGED>,
+    /// Features that were removed.
+    pub removed: IndexList<MAX_CHANGED>,
+}
+
+impl ChangedFeatures {
+    /// No change.
+    pub const fn none() -> Self {
+        Self { added: IndexList::new(), removed: IndexList::new() }
+    }
+
+    /// Prefetches the first cache line of each feature's row.
+    #[inline(always)]
+    pub fn prefetch<const L1: usize, const P: usize>(&self, rows: &Rows<'_, i16, L1, P>) {
+        for list in [&self.added, &self.removed] {
+            list.iter().for_each(|&feature| rows.prefetch(feature.into()));
+        }
+    }
+
+    /// Appends the changed features of a perspective whose king stands on `king`.
+    // Writes in place, because a copy would read eight bytes at a time. Such a load stalls until the two-byte stores of
+    // the indices have left the processor's store buffer.
+    #[inline(always)]
+    pub fn write<F: StaticFeatures>(&mut self, features: F, dirty: &DirtyPieces, king: Square, perspective: Color) {
+        let set = features.set();
+        let view = set.view(perspective, king);
+        for change in dirty.iter() {
+            if change.piece.role == Role::King && !set.has_kings() {
+                continue;
+            }
+            if let Some(square) = change.to {
+                self.added.push(set.index(view, perspective, change.piece, square));
+            }
+            if let Some(square) = change.from {
+                self.removed.push(set.index(view, perspective, change.piece, square));
+            }
+        }
+    }
+}
