@@ -65,6 +65,6 @@ pub use tables::table_checksum;
 pub use tables::tt;
 pub use tables::tt_file::SavedTable;
 pub use threads::pool::{Controller, ThreadPool};
+pub use threads::solo;
 pub use threads::solo::Solo;
-pub use threads::{sampler, solo};
 pub(crate) use tree::evaluation;

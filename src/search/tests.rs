@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::threads::job::Job;
-use super::threads::signals::Signals;
+use super::tables::tt::TranspositionTable;
+use super::threads::job::{Job, Signals};
 use super::threads::worker::Worker;
+use super::{Limits, SearchOptions, Silent};
 use crate::board::{CastlingMode, Move, Position};
 use crate::nnue::Network;
 use crate::util::rng::SplitMix64;
@@ -60,7 +61,13 @@ pub fn worker(position: &Position) -> Worker {
 
 /// Prepares `worker` for another position; histories are kept.
 pub fn set_position(worker: &mut Worker, position: &Position) {
-    worker.begin(Arc::new(Job { position: position.clone(), ..Job::idle() }));
+    worker.begin(Arc::new(job(position, Limits::default())));
+}
+
+/// A search of `position` with a small table of its own.
+pub fn job(position: &Position, limits: Limits) -> Job {
+    let table = Arc::new(TranspositionTable::new(1).expect("memory"));
+    Job::new(position.clone(), limits, SearchOptions::default(), table, Arc::new(Silent))
 }
 
 /// Makes `moves` (in UCI notation), runs `test` at the position that they reach, and undoes them.

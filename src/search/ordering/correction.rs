@@ -7,7 +7,7 @@
 // each side's pieces: Stockfish (September 2024); for pairs of moves: Stockfish (October 2024). Weights and rates:
 // SF-2026-08. 16,384 entries a table: SF-17.
 
-use super::history::color_index;
+use super::history::{Entry, PieceSquare, color_index};
 use crate::board::{Color, Position};
 use crate::search::params;
 use crate::search::score::{Value, clamp_eval};
@@ -16,76 +16,115 @@ use crate::util::prefetch::{EXISTS, prefetch};
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
-/// Pairs of a piece on a square, earlier and now: 769 (768, and one for none) times 768.
-const CONTINUATION: usize = 769 * 768;
+/// Pairs of a piece on a square, earlier and now.
+const MOVE_PAIRS: usize = PieceSquare::COUNT * PieceSquare::COUNT;
 
-/// Slot of a missing pair; it is never written.
-const NO_MOVE: u32 = 768 * 768;
+/// Index of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot(u32);
+
+impl Slot {
+    /// Slot of a missing pair of moves; it is never written.
+    const NO_MOVE: Self = Self(MOVE_PAIRS as u32);
+
+    /// Slot of a part of the position, for the side to move.
+    #[inline]
+    fn of_key(turn: Color, key: u64) -> Self {
+        Self((color_index(turn) * SIZE + (key as usize & (SIZE - 1))) as u32)
+    }
+
+    /// Slot of the last move after an earlier one.
+    #[inline]
+    fn of_moves(earlier: Option<PieceSquare>, last: Option<PieceSquare>) -> Self {
+        match (earlier, last) {
+            (Some(earlier), Some(last)) => Self((earlier.index() * PieceSquare::COUNT + last.index()) as u32),
+            _ => Self::NO_MOVE,
+        }
+    }
+}
+
+/// Corrections by one feature.
+struct Table(Zeroed<Entry>);
+
+impl Table {
+    fn new(entries: usize) -> Self {
+        Self(zeroed_slice_or_abort(entries))
+    }
+
+    #[inline]
+    fn get(&self, slot: Slot) -> i32 {
+        self.0[slot.0 as usize].get()
+    }
+
+    #[inline]
+    fn prefetch(&self, slot: Slot) {
+        prefetch(&self.0[slot.0 as usize]);
+    }
+
+    #[inline]
+    fn update(&mut self, slot: Slot, bonus: i32) {
+        self.0[slot.0 as usize].update(bonus, params::corr_max());
+    }
+}
 
 /// The correction tables of one thread.
 pub struct Corrections {
-    pawn: Zeroed<i16>,
-    minor: Zeroed<i16>,
-    non_pawn: [Zeroed<i16>; 2],
-    continuation: Zeroed<i16>,
+    pawn: Table,
+    minor: Table,
+    non_pawn: [Table; 2],
+    continuation: Table,
 }
 
 /// The keys of a node in every table.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys {
-    pawn: u32,
-    minor: u32,
-    non_pawn: [u32; 2],
-    continuation: [u32; 2],
+    pawn: Slot,
+    minor: Slot,
+    non_pawn: [Slot; 2],
+    continuation: [Slot; 2],
+}
+
+/// The moves that led to a node, as far as corrections depend on them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LastMoves {
+    /// The last move; `None` at the root and after a null move.
+    pub last: Option<PieceSquare>,
+    /// The move two plies ago.
+    pub second: Option<PieceSquare>,
+    /// The move four plies ago.
+    pub fourth: Option<PieceSquare>,
 }
 
 impl Keys {
     /// Keys of a node that has not been reached yet.
-    pub const NONE: Self = Self { pawn: 0, minor: 0, non_pawn: [0; 2], continuation: [NO_MOVE; 2] };
+    pub const NONE: Self =
+        Self { pawn: Slot(0), minor: Slot(0), non_pawn: [Slot(0); 2], continuation: [Slot::NO_MOVE; 2] };
 
-    /// The keys of `position`, reached by the move on `last` (piece and square, if there was a move), with the moves
-    /// two and four plies earlier in `before`.
+    /// The keys of `position`, reached by `moves`.
     #[inline]
-    pub fn new(position: &Position, last: Option<usize>, before: [Option<usize>; 2]) -> Self {
-        let side = color_index(position.turn()) * SIZE;
-        let slot = |key: u64| (side + (key as usize & (SIZE - 1))) as u32;
+    pub fn new(position: &Position, moves: LastMoves) -> Self {
+        let slot = |key: u64| Slot::of_key(position.turn(), key);
         Self {
             pawn: slot(position.pawn_key()),
             minor: slot(position.minor_key()),
             non_pawn: [Color::White, Color::Black].map(|color| slot(position.non_pawn_key(color))),
-            continuation: before.map(|earlier| match (earlier, last) {
-                (Some(earlier), Some(square)) => (earlier * 768 + square) as u32,
-                _ => NO_MOVE,
-            }),
+            continuation: [moves.second, moves.fourth].map(|earlier| Slot::of_moves(earlier, moves.last)),
         }
     }
-}
-
-#[inline]
-fn update(entry: &mut i16, bonus: i32) {
-    let old = i32::from(*entry);
-    let max = params::corr_max();
-    let bonus = bonus.clamp(-max, max);
-    *entry = (old + bonus - old * bonus.abs() / max) as i16;
 }
 
 impl Corrections {
     /// Empty tables.
     pub fn new() -> Self {
-        let table = || zeroed_slice_or_abort(2 * SIZE);
-        Self {
-            pawn: table(),
-            minor: table(),
-            non_pawn: [table(), table()],
-            continuation: zeroed_slice_or_abort(CONTINUATION),
-        }
+        let table = || Table::new(2 * SIZE);
+        Self { pawn: table(), minor: table(), non_pawn: [table(), table()], continuation: Table::new(MOVE_PAIRS + 1) }
     }
 
     /// Resets all tables.
     pub fn clear(&mut self) {
         let [white, black] = &mut self.non_pawn;
         for table in [&mut self.pawn, &mut self.minor, white, black, &mut self.continuation] {
-            table.fill(0);
+            table.0.fill(Entry::new(0));
         }
     }
 
@@ -95,26 +134,24 @@ impl Corrections {
         if !EXISTS {
             return;
         }
-        let entry = |table: &[i16], slot: u32| prefetch(&table[slot as usize]);
-        entry(&self.pawn, keys.pawn);
-        entry(&self.minor, keys.minor);
-        entry(&self.non_pawn[0], keys.non_pawn[0]);
-        entry(&self.non_pawn[1], keys.non_pawn[1]);
-        entry(&self.continuation, keys.continuation[0]);
-        entry(&self.continuation, keys.continuation[1]);
+        self.pawn.prefetch(keys.pawn);
+        self.minor.prefetch(keys.minor);
+        self.non_pawn[0].prefetch(keys.non_pawn[0]);
+        self.non_pawn[1].prefetch(keys.non_pawn[1]);
+        self.continuation.prefetch(keys.continuation[0]);
+        self.continuation.prefetch(keys.continuation[1]);
     }
 
     /// Correction of the static evaluation, in internal units.
     // CITE: weights: SF-2026-08.
     #[inline]
     pub fn value(&self, keys: &Keys) -> Value {
-        let at = |table: &[i16], slot: u32| i32::from(table[slot as usize]);
-        let sum = params::corr_pawn() * at(&self.pawn, keys.pawn)
-            + params::corr_minor() * at(&self.minor, keys.minor)
-            + params::corr_non_pawn()
-                * (at(&self.non_pawn[0], keys.non_pawn[0]) + at(&self.non_pawn[1], keys.non_pawn[1]))
-            + params::corr_cont()
-                * (at(&self.continuation, keys.continuation[0]) + at(&self.continuation, keys.continuation[1]));
+        let non_pawn = self.non_pawn[0].get(keys.non_pawn[0]) + self.non_pawn[1].get(keys.non_pawn[1]);
+        let continuation = self.continuation.get(keys.continuation[0]) + self.continuation.get(keys.continuation[1]);
+        let sum = params::corr_pawn() * self.pawn.get(keys.pawn)
+            + params::corr_minor() * self.minor.get(keys.minor)
+            + params::corr_non_pawn() * non_pawn
+            + params::corr_cont() * continuation;
         sum / 1024
     }
 
@@ -123,15 +160,15 @@ impl Corrections {
     pub fn learn(&mut self, keys: &Keys, bonus: i32) {
         let max_step = params::corr_step_max();
         let bonus = bonus.clamp(-max_step, max_step) * params::corr_rate() / 1024;
-        update(&mut self.pawn[keys.pawn as usize], bonus);
-        update(&mut self.minor[keys.minor as usize], bonus * params::corr_rate_minor() / 128);
-        for (table, &key) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
-            update(&mut table[key as usize], bonus * params::corr_rate_non_pawn() / 128);
+        self.pawn.update(keys.pawn, bonus);
+        self.minor.update(keys.minor, bonus * params::corr_rate_minor() / 128);
+        for (table, &slot) in self.non_pawn.iter_mut().zip(&keys.non_pawn) {
+            table.update(slot, bonus * params::corr_rate_non_pawn() / 128);
         }
         let rates = [params::corr_rate_second(), params::corr_rate_fourth()];
-        for (&key, weight) in keys.continuation.iter().zip(rates) {
-            if key != NO_MOVE {
-                update(&mut self.continuation[key as usize], bonus * weight / 128);
+        for (&slot, rate) in keys.continuation.iter().zip(rates) {
+            if slot != Slot::NO_MOVE {
+                self.continuation.update(slot, bonus * rate / 128);
             }
         }
     }
@@ -146,6 +183,7 @@ pub fn corrected(eval: Value, correction: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::{Move, Piece, Role, Square};
     use crate::search::tests::random_positions;
     use crate::util::rng::SplitMix64;
 
@@ -157,7 +195,10 @@ mod tests {
     }
 
     fn keys(position: &Position) -> Keys {
-        Keys::new(position, Some(3), [Some(100), Some(200)])
+        let piece = |role| Piece { color: Color::White, role };
+        let square = |role| Some(PieceSquare::new(piece(role), Move::new(Square::A1, Square::B2).expect("not a1a1")));
+        let moves = LastMoves { last: square(Role::King), second: square(Role::Queen), fourth: square(Role::Bishop) };
+        Keys::new(position, moves)
     }
 
     #[test]
@@ -181,7 +222,7 @@ mod tests {
     fn correction_depends_on_the_side_to_move() {
         for mut position in random_positions(300).into_iter().filter(|position| !position.in_check()) {
             let mut corrections = Corrections::new();
-            let keys = |position: &Position| Keys::new(position, None, [None, None]);
+            let keys = |position: &Position| Keys::new(position, LastMoves::default());
             corrections.learn(&keys(&position), 200);
             assert!(corrections.value(&keys(&position)) > 0, "{}", position.fen());
             position.do_null_move();
@@ -192,7 +233,7 @@ mod tests {
     #[test]
     fn every_table_contributes_to_the_correction() {
         let position = Position::startpos();
-        let none = Keys::new(&position, None, [None, None]);
+        let none = Keys::new(&position, LastMoves::default());
         let mut corrections = Corrections::new();
         corrections.learn(&none, 200);
         let without_moves = corrections.value(&none);
@@ -202,15 +243,15 @@ mod tests {
         // The same moves before another position with other pieces and pawns.
         let other = crate::search::tests::position("4k3/8/8/8/3P4/8/8/4K3 w - - 0 1");
         assert!(corrections.value(&keys(&other)) > 0);
-        assert_eq!(corrections.value(&Keys::new(&other, None, [None, None])), 0);
+        assert_eq!(corrections.value(&Keys::new(&other, LastMoves::default())), 0);
     }
 
     #[test]
     fn missing_moves_have_no_correction() {
-        let mut corrections = Corrections::new();
         let position = Position::startpos();
-        corrections.learn(&Keys::new(&position, None, [Some(5), None]), 256);
-        assert_eq!(corrections.continuation[NO_MOVE as usize], 0);
+        let mut corrections = Corrections::new();
+        corrections.learn(&Keys::new(&position, LastMoves::default()), 256);
+        assert_eq!(corrections.continuation.get(Slot::NO_MOVE), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 // CITE: stages and scores: SF-2026-08. Here the scores of noisy evasions also include their history, and moves are
 // selected one by one instead of by its partial sort.
 
-use super::history::{Histories, LOW_PLIES, MoveContext, cheaper_attacks, piece_square};
+use super::history::{ByPiece, BySquares, Histories, LOW_PLIES, MoveContext, PieceSquare, cheaper_attacks};
 use crate::board::moves::MAX_MOVES;
 use crate::board::{CheckInfo, Move, MoveList, Position, Role};
 use crate::search::params;
@@ -305,20 +305,21 @@ fn noisy_score(guide: &Guide, m: Move) -> i32 {
     if m.is_queen_promotion() {
         score += params::pick_victim() * piece_value(Role::Queen);
     }
-    score + guide.histories.capture(piece, m, captured)
+    score + guide.histories.capture.score(PieceSquare::new(piece, m), captured)
 }
 
 fn evasion_score(guide: &Guide, m: Move) -> i32 {
-    let square = piece_square(guide.position.moved_piece(m), m);
-    guide.histories.butterfly(guide.position.turn(), m) + guide.histories.continuation(guide.contexts[0], square)
+    let square = PieceSquare::new(guide.position.moved_piece(m), m);
+    guide.histories.butterfly.score(guide.position.turn(), m)
+        + guide.histories.continuation.score(guide.contexts[0], square)
 }
 
 /// Score terms that all quiet moves of a node share.
 struct QuietScorer<'a> {
     cheaper: [crate::board::Bitboard; 6],
-    butterfly: &'a [i16],
-    pawn: &'a [i16],
-    continuations: [&'a [i16]; 5],
+    butterfly: &'a BySquares,
+    pawn: &'a ByPiece,
+    continuations: [&'a ByPiece; 5],
     threat_weights: [i32; 6],
 }
 
@@ -327,9 +328,9 @@ impl<'a> QuietScorer<'a> {
         let histories = guide.histories;
         Self {
             cheaper: cheaper_attacks(guide.position),
-            butterfly: histories.butterfly_row(guide.position.turn()),
-            pawn: histories.pawn_row(guide.position.pawn_key()),
-            continuations: guide.contexts.map(|context| histories.continuation_row(context)),
+            butterfly: histories.butterfly.row(guide.position.turn()),
+            pawn: histories.pawn.row(guide.position.pawn_key()),
+            continuations: guide.contexts.map(|context| histories.continuation.row(context)),
             threat_weights: threat_weights(),
         }
     }
@@ -340,11 +341,10 @@ impl<'a> QuietScorer<'a> {
     #[inline]
     fn score(&self, guide: &Guide, m: Move) -> i32 {
         let piece = guide.position.moved_piece(m);
-        let square = piece_square(piece, m);
-        let known = |table: &[i16], index: usize| i32::from(table[index]);
-        let mut score = params::pick_general() * (known(self.butterfly, m.from_to()) + known(self.pawn, square));
+        let square = PieceSquare::new(piece, m);
+        let mut score = params::pick_general() * (self.butterfly[m].get() + self.pawn[square].get());
         for table in self.continuations {
-            score += known(table, square);
+            score += table[square].get();
         }
         let role = piece.role as usize - 1;
         if guide.checks.squares[role].contains(m.to())
@@ -354,7 +354,7 @@ impl<'a> QuietScorer<'a> {
         }
         score += self.threat_weights[role] * self.threat(role, m);
         if guide.ply < LOW_PLIES {
-            score += params::pick_low_ply() * guide.histories.low_ply(guide.ply, m) / (1 + guide.ply as i32);
+            score += params::pick_low_ply() * guide.histories.low_ply.score(guide.ply, m) / (1 + guide.ply as i32);
         }
         score
     }

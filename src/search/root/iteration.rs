@@ -1,27 +1,22 @@
-//! The root: iterative deepening, aspiration windows, MultiPV, and the end of the search.
+//! Iterative deepening, MultiPV, and the end of the search.
 
 use std::cmp::Reverse;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
 
+use super::lines;
 use super::root_move::{Exact, RootMove};
-use super::tb_line;
 use super::time;
 use super::window::Window;
 use crate::board::Move;
 use crate::search::params;
-use crate::search::report::{Line, Progress, ScoreBound};
+use crate::search::report::{Progress, ScoreBound};
 use crate::search::score::{self, INFINITE, MAX_PLY, NONE, Value};
-use crate::search::threads::job::Job;
 use crate::search::threads::worker::Worker;
-use crate::search::tree::node::{Node, ROOT};
+use crate::search::tree::node::{Node, NodeType, Root};
 use crate::search::tree::step::Searched;
-use crate::search::wdl;
 
 /// Milliseconds before bounds and current moves are reported; earlier reports would only flicker.
 const REPORT_DELAY_MS: f64 = 3000.0;
-/// Maximum time for extending a variation to mate.
-const MAX_LINE_TIME: Duration = Duration::from_millis(100);
 
 /// Worker 0's record of the previous iterations, for the time management.
 struct Trend {
@@ -117,7 +112,7 @@ impl Worker {
             self.root_delta = window.beta - window.alpha;
             // CITE: less depth after a fail-high: Stockfish.
             let adjusted = (depth - fail_highs).max(1);
-            let result = self.negamax::<ROOT>(window.alpha, window.beta, adjusted, false);
+            let result = self.negamax::<Root>(window.alpha, window.beta, adjusted, false);
             self.sort_line();
             let value = result?;
             if window.contains(value) {
@@ -146,7 +141,7 @@ impl Worker {
     }
 
     /// Records the result of the search of a root move.
-    pub fn record_root_move(&mut self, m: Move, value: Value, count: i32, nodes: u64, node: &Node) {
+    pub fn record_root_move<N: NodeType>(&mut self, m: Move, value: Value, count: i32, nodes: u64, node: &Node<N>) {
         let (seldepth, depth) = (self.seldepth, self.root_depth);
         let child_pv = std::mem::take(&mut self.pv[1]);
         let Some(root) = self.root_moves.iter_mut().find(|root| root.m == m) else {
@@ -257,7 +252,7 @@ impl Worker {
             if root.value == -INFINITE {
                 continue;
             }
-            let line = latest_line(&self.job, root, rank + 1);
+            let line = lines::latest_line(&self.job, root, rank + 1);
             self.job.reporter.line(&line, &progress);
         }
     }
@@ -270,82 +265,6 @@ impl Worker {
             let number = count as usize + self.line;
             self.job.reporter.current_move(self.root_depth, m, number);
         }
-    }
-}
-
-/// Report line of a root move's last result: its value or a bound, with depth and moves.
-fn latest_line(job: &Job, root: &RootMove, rank: usize) -> Line {
-    let time_limit = (job.start.elapsed() / 16).min(MAX_LINE_TIME);
-    let (found, bound) = with_tablebases(root, latest(root));
-    line_of(job, found, bound, rank, Instant::now() + time_limit)
-}
-
-/// Last result of a root move that was the best of its search.
-fn latest(root: &RootMove) -> (Exact, ScoreBound) {
-    let found = Exact { depth: root.depth, value: root.shown, seldepth: root.seldepth, pv: root.pv.clone() };
-    (found, root.bound)
-}
-
-/// The lines reported with `bestmove`, one for each rank. Each has the exact result of its move, unless that is older
-/// than the iteration `completed`. In that case an unfinished iteration found the move, and only a bound of its value
-/// is known.
-///
-/// A move may have a higher value from an earlier iteration than the move ranked above it. The later iteration did not
-/// find it better, so the value of the rank above is its upper bound.
-pub fn final_lines(job: &Job, roots: &[RootMove], completed: i32) -> Vec<Line> {
-    let half_overhead = Duration::from_millis(job.options.move_overhead.max(0) as u64 / 2);
-    let time_limit = match job.budget {
-        Some(_) => half_overhead.min(MAX_LINE_TIME),
-        None => MAX_LINE_TIME,
-    };
-    let deadline = Instant::now() + time_limit;
-    let mut max_value = INFINITE;
-    let mut lines = Vec::new();
-    for (index, root) in roots.iter().take(job.options.multi_pv.max(1)).enumerate() {
-        let found = match &root.exact {
-            Some(exact) if exact.depth >= completed => (exact.clone(), ScoreBound::Exact),
-            _ => latest(root),
-        };
-        let (mut found, mut bound) = with_tablebases(root, found);
-        if found.value > max_value {
-            (found.value, bound) = (max_value, ScoreBound::Upper);
-        }
-        max_value = found.value;
-        lines.push(line_of(job, found, bound, index + 1, deadline));
-    }
-    lines
-}
-
-/// `found`, or the tablebases' result of the root if the search found no mate.
-fn with_tablebases(root: &RootMove, found: (Exact, ScoreBound)) -> (Exact, ScoreBound) {
-    match root.tb_value {
-        Some(value) if !score::is_mate(found.0.value) => (Exact { value, ..found.0 }, ScoreBound::Exact),
-        _ => found,
-    }
-}
-
-/// A report line of `found`. Variations of tablebase wins are extended to mate until `deadline`.
-fn line_of(job: &Job, found: Exact, bound: ScoreBound, rank: usize, deadline: Instant) -> Line {
-    let material = wdl::material(&job.position);
-    let (mut value, mut pv) = (found.value, found.pv);
-    if value == -INFINITE {
-        value = score::DRAW;
-    }
-    if let Some(tables) = &job.syzygy
-        && bound == ScoreBound::Exact
-        && score::is_decisive(value)
-        && !score::is_mate(value)
-    {
-        tb_line::extend(tables, &job.position, &job.options, &mut pv, deadline);
-    }
-    Line {
-        depth: found.depth.max(1),
-        seldepth: found.seldepth as i32,
-        multipv: rank,
-        score: score::to_uci(value, |v| wdl::centipawns(v, material)),
-        bound,
-        wdl: wdl::wdl(value, material),
-        pv,
     }
 }
 

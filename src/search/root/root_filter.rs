@@ -1,19 +1,16 @@
-//! Selection of root moves: the legal moves that the limits allow and, among them, those that keep the tablebases'
-//! result.
+//! Selection of the root moves that keep the tablebases' result.
 
 use super::root_move::RootMove;
-use crate::board::{Move, Position, Role};
-use crate::search::limits::Limits;
+use crate::board::{Position, Role};
 use crate::search::options::SearchOptions;
 use crate::search::score::{DRAW, TB_WIN, Value};
 use crate::search::tables::syzygy::{Syzygy, WIN, class};
 
-/// The legal moves that the limits allow.
-pub fn root_moves(position: &Position, limits: &Limits) -> Vec<RootMove> {
-    let is_allowed = |m: &Move| {
-        limits.search_moves.as_ref().is_none_or(|list| list.contains(m)) && !limits.exclude_moves.contains(m)
-    };
-    position.legal_moves().iter().copied().filter(is_allowed).map(RootMove::new).collect()
+/// Result of a root move in the tables, for the side that makes it.
+struct TableResult {
+    class: i32,
+    /// Plies to the next capture or pawn move.
+    dtz: i32,
 }
 
 /// Keeps the root moves that preserve the tables' result. Returns `true` if the tables decided. All winning moves are
@@ -35,24 +32,24 @@ pub fn filter_root_moves(
     let only_fastest = options.multi_pv == 1 && distance_counts(position);
     let mut position = position.clone();
     let halfmoves = position.halfmoves() as i32;
-    let mut ranked = Vec::with_capacity(moves.len());
+    let mut results = Vec::with_capacity(moves.len());
     for root in moves.iter() {
         let Some(dtz) = syzygy.dtz_after(&mut position, root.m) else {
             return false;
         };
-        ranked.push((class(dtz, halfmoves, options.syzygy_50_move_rule), dtz));
+        results.push(TableResult { class: class(dtz, halfmoves, options.syzygy_50_move_rule), dtz });
     }
-    let Some(best) = ranked.iter().map(|&(class, _)| class).max() else {
+    let Some(best) = results.iter().map(|result| result.class).max() else {
         return false;
     };
-    let fastest = ranked.iter().filter(|r| r.0 == best).map(|r| r.1).min().unwrap_or(0);
+    let fastest = results.iter().filter(|result| result.class == best).map(|result| result.dtz).min().unwrap_or(0);
     let limit_is_near = fastest + halfmoves > 70 || position.is_repetition(1);
     let max_dtz = if limit_is_near || only_fastest { fastest } else { i32::MAX };
-    let mut ranks = ranked.iter();
+    let mut results = results.iter();
     moves.retain_mut(|root| {
-        let &(class, dtz) = ranks.next().expect("one rank per move");
+        let result = results.next().expect("one result per move");
         root.tb_value = Some(value_of(best));
-        class == best && (best != WIN || dtz <= max_dtz)
+        result.class == best && (best != WIN || result.dtz <= max_dtz)
     });
     true
 }

@@ -1,6 +1,7 @@
 //! A root move and its results in the iterations so far.
 
-use crate::board::Move;
+use crate::board::{Move, Position};
+use crate::search::limits::Limits;
 use crate::search::params;
 use crate::search::report::ScoreBound;
 use crate::search::score::{INFINITE, NONE, Value};
@@ -67,6 +68,14 @@ impl RootMove {
             pv: vec![m],
             tb_value: None,
         }
+    }
+
+    /// The legal moves that the limits allow, not yet searched.
+    pub fn allowed(position: &Position, limits: &Limits) -> Vec<Self> {
+        let is_allowed = |m: &Move| {
+            limits.search_moves.as_ref().is_none_or(|list| list.contains(m)) && !limits.exclude_moves.contains(m)
+        };
+        position.legal_moves().iter().copied().filter(is_allowed).map(Self::new).collect()
     }
 
     /// The average updated by a new value whose search took `nodes` nodes. Values with more nodes have a larger

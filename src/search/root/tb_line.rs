@@ -23,11 +23,10 @@ pub fn extend(tables: &Syzygy, root: &Position, options: &SearchOptions, pv: &mu
             break;
         }
         position.do_move(m);
-        if let Some(side) = winner_of(tables, &mut position, options) {
-            if side.is_none() || (winner.is_some() && winner != side) {
-                break;
-            }
-            winner = side;
+        match known_result(tables, &mut position, options) {
+            KnownResult::Unknown => {}
+            KnownResult::Win(side) if winner.is_none_or(|winner| winner == side) => winner = Some(side),
+            KnownResult::Win(_) | KnownResult::Draw => break,
         }
         kept += 1;
     }
@@ -50,18 +49,25 @@ pub fn extend(tables: &Syzygy, root: &Position, options: &SearchOptions, pv: &mu
     }
 }
 
-/// Winner according to the tables, `Some(None)` for a draw; `None` if no table contains the position.
-fn winner_of(tables: &Syzygy, position: &mut Position, options: &SearchOptions) -> Option<Option<Color>> {
+/// Result of a position according to the rules and the tables.
+enum KnownResult {
+    /// No table contains the position.
+    Unknown,
+    Draw,
+    Win(Color),
+}
+
+fn known_result(tables: &Syzygy, position: &mut Position, options: &SearchOptions) -> KnownResult {
     let turn = position.turn();
     if position.legal_moves().is_empty() {
-        return Some(position.in_check().then_some(!turn));
+        return if position.in_check() { KnownResult::Win(!turn) } else { KnownResult::Draw };
     }
-    let class = tables.class(position, options)?;
-    Some(match class {
-        syzygy::WIN => Some(turn),
-        class if class == -syzygy::WIN => Some(!turn),
-        _ => None,
-    })
+    match tables.class(position, options) {
+        None => KnownResult::Unknown,
+        Some(syzygy::WIN) => KnownResult::Win(turn),
+        Some(class) if class == -syzygy::WIN => KnownResult::Win(!turn),
+        Some(_) => KnownResult::Draw,
+    }
 }
 
 /// The move that minimises the distance to the winner's next capture, pawn move or mate; for the loser, the move that
@@ -69,7 +75,8 @@ fn winner_of(tables: &Syzygy, position: &mut Position, options: &SearchOptions) 
 fn best_move(tables: &Syzygy, position: &mut Position, options: &SearchOptions, winner: Color) -> Option<Move> {
     let winning = position.turn() == winner;
     let left = if options.syzygy_50_move_rule { 100_i32.checked_sub_unsigned(position.halfmoves())? } else { i32::MAX };
-    let mut best: Option<(i32, Move)> = None;
+    let mut best = None;
+    let mut min_rank = i32::MAX;
     let moves = position.legal_moves();
     for &m in moves.iter() {
         let dtz = tables.dtz_after(position, m)?;
@@ -78,11 +85,11 @@ fn best_move(tables: &Syzygy, position: &mut Position, options: &SearchOptions, 
         if !winning && !keeps_result {
             return None;
         }
-        if keeps_result && best.is_none_or(|(least, _)| rank < least) {
-            best = Some((rank, m));
+        if keeps_result && (best.is_none() || rank < min_rank) {
+            (best, min_rank) = (Some(m), rank);
         }
     }
-    best.map(|(_, m)| m)
+    best
 }
 
 fn mates(position: &mut Position, m: Move) -> bool {

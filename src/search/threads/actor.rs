@@ -13,8 +13,7 @@ use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
-use super::job::Job;
-use super::signals::Signals;
+use super::job::{Job, Signals};
 use super::vote::{Findings, fallback, outcome};
 use super::worker::{STACK_BYTES, WORKER_BYTES, Worker};
 use crate::nnue::Network;

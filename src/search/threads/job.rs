@@ -1,14 +1,20 @@
-//! One search, shared by its threads: root, limits, settings and reporter.
+//! What the threads of a search share: the job (root, limits, settings and reporter), and the signals (stop, counters).
 
 use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::time::Instant;
 
-use super::signals::Signals;
+use crossbeam::utils::CachePadded;
+
 use crate::board::Position;
 use crate::level::Mind;
 use crate::search::limits::Limits;
 use crate::search::options::SearchOptions;
 use crate::search::report::{Progress, Reporter, Silent};
+use crate::search::root::root_filter::filter_root_moves;
 use crate::search::root::root_move::RootMove;
 use crate::search::root::time::Budget;
 use crate::search::score::Value;
@@ -46,6 +52,46 @@ pub struct Job {
 }
 
 impl Job {
+    /// A search of `position` at full strength that starts now: all root moves that the limits allow, without a clock,
+    /// tablebases and earlier searches.
+    pub fn new(
+        position: Position,
+        limits: Limits,
+        options: SearchOptions,
+        table: Arc<TranspositionTable>,
+        reporter: Arc<dyn Reporter>,
+    ) -> Self {
+        let start = Instant::now();
+        let root_moves = RootMove::allowed(&position, &limits);
+        Self {
+            position,
+            limits,
+            options,
+            budget: None,
+            start,
+            root_moves,
+            root_in_tb: false,
+            table,
+            syzygy: None,
+            reporter,
+            previous_value: None,
+            mind: None,
+            not_before: None,
+        }
+    }
+
+    /// A job for an idle worker.
+    pub fn idle() -> Self {
+        let table = Arc::new(TranspositionTable::placeholder());
+        Self::new(Position::startpos(), Limits::default(), SearchOptions::default(), table, Arc::new(Silent))
+    }
+
+    /// Uses the tables in this search and keeps only the root moves that preserve their result.
+    pub fn use_tablebases(&mut self, tables: Arc<Syzygy>) {
+        self.root_in_tb = filter_root_moves(&tables, &self.position, &self.options, &mut self.root_moves);
+        self.syzygy = Some(tables);
+    }
+
     /// The counters of all threads, for a report.
     pub fn progress(&self, signals: &Signals) -> Progress {
         Progress {
@@ -63,23 +109,57 @@ impl Job {
             self.reporter.message(&text);
         }
     }
+}
 
-    /// An empty job, for an idle worker.
-    pub fn idle() -> Self {
+/// Atomics that all threads of a pool share for its lifetime.
+pub struct Signals {
+    /// End the search.
+    pub stop: AtomicBool,
+    /// The engine is pondering.
+    pub pondering: AtomicBool,
+    /// Nodes and tablebase hits, one cache line per thread.
+    pub counters: Vec<CachePadded<Counters>>,
+}
+
+/// Counters of one thread in this search.
+#[derive(Default)]
+pub struct Counters {
+    /// Moves made.
+    pub nodes: AtomicU64,
+    /// Successful tablebase probes.
+    pub tb_hits: AtomicU64,
+    /// Changes of the best move, in 1/1024; worker 0 resets them when it reads them.
+    pub best_move_changes: AtomicU64,
+}
+
+impl Signals {
+    /// Idle signals for `threads` threads.
+    pub fn new(threads: usize) -> Self {
         Self {
-            position: Position::startpos(),
-            limits: Limits::default(),
-            options: SearchOptions::default(),
-            budget: None,
-            start: Instant::now(),
-            root_moves: Vec::new(),
-            root_in_tb: false,
-            table: Arc::new(TranspositionTable::placeholder()),
-            syzygy: None,
-            reporter: Arc::new(Silent),
-            previous_value: None,
-            mind: None,
-            not_before: None,
+            stop: AtomicBool::new(true),
+            pondering: AtomicBool::new(false),
+            counters: (0..threads).map(|_| CachePadded::default()).collect(),
         }
+    }
+
+    /// Resets the counters and `stop`, for a new search.
+    pub fn begin(&self, pondering: bool) {
+        for counters in &self.counters {
+            counters.nodes.store(0, Relaxed);
+            counters.tb_hits.store(0, Relaxed);
+            counters.best_move_changes.store(0, Relaxed);
+        }
+        self.pondering.store(pondering, SeqCst);
+        self.stop.store(false, SeqCst);
+    }
+
+    /// Nodes of all threads.
+    pub fn nodes(&self) -> u64 {
+        self.counters.iter().map(|c| c.nodes.load(Relaxed)).sum()
+    }
+
+    /// Tablebase hits of all threads.
+    pub fn tb_hits(&self) -> u64 {
+        self.counters.iter().map(|c| c.tb_hits.load(Relaxed)).sum()
     }
 }

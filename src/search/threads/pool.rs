@@ -2,22 +2,20 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::time::Instant;
+use std::sync::atomic::Ordering::SeqCst;
 
 use anyhow::Result;
 use crossbeam::channel::unbounded;
 
 use super::actor::{Hub, Task, Thread, spawn};
 use super::job::Job;
-use crate::board::{Move, Position};
+use crate::board::{Color, Move, Position};
 use crate::level::Level;
 use crate::nnue::Network;
 use crate::search::limits::Limits;
 use crate::search::options::SearchOptions;
 use crate::search::report::{Line, Outcome, Reporter};
 use crate::search::root::handicap;
-use crate::search::root::root_filter::{filter_root_moves, root_moves};
 use crate::search::root::time;
 use crate::search::tables::syzygy::{LoadedTables, Syzygy};
 use crate::search::tables::tt::{NoMemory, TranspositionTable};
@@ -61,41 +59,16 @@ impl ThreadPool {
     pub fn go(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) {
         self.wait();
         let limits = if attention::can_stop() { limits } else { limits.without_stop() };
-        let start = Instant::now();
-        let mut root_moves = root_moves(&position, &limits);
-        let root_in_tb = self
-            .syzygy
-            .as_ref()
-            .filter(|_| options.level.is_none())
-            .is_some_and(|tables| filter_root_moves(tables, &position, &options, &mut root_moves));
-        let game_ply = 2 * (position.fullmoves().max(1) - 1) + u32::from(position.turn() == crate::board::Color::Black);
-        let budget = time::budget(&limits, &options, position.turn(), game_ply);
-        self.table.age();
-        let signals = &self.hub.signals;
-        for counters in &signals.counters {
-            counters.nodes.store(0, Relaxed);
-            counters.tb_hits.store(0, Relaxed);
-            counters.best_move_changes.store(0, Relaxed);
-        }
-        signals.pondering.store(limits.ponder, SeqCst);
-        signals.stop.store(false, SeqCst);
-        *self.hub.state.searching.lock() = true;
-        let mut job = Job {
-            position,
-            limits,
-            options,
-            budget,
-            start,
-            root_moves,
-            root_in_tb,
-            table: self.table.clone(),
-            syzygy: self.syzygy.clone(),
-            reporter,
-            previous_value: *self.hub.state.last_value.lock(),
-            mind: None,
-            not_before: None,
-        };
+        let mut job = Job::new(position, limits, options, self.table.clone(), reporter);
+        job.previous_value = *self.hub.state.last_value.lock();
+        job.budget = time::budget(&job.limits, &job.options, job.position.turn(), game_ply(&job.position));
         let level = job.options.level;
+        if let Some(tables) = self.syzygy.as_ref().filter(|_| level.is_none()) {
+            job.use_tablebases(tables.clone());
+        }
+        self.table.age();
+        self.hub.signals.begin(job.limits.ponder);
+        *self.hub.state.searching.lock() = true;
         if let Some(level) = level {
             self.limit_to(level, &mut job);
         }
@@ -250,6 +223,11 @@ impl ThreadPool {
         }
         self.threads.clear();
     }
+}
+
+/// Plies since the start of the game, by the move number.
+fn game_ply(position: &Position) -> u32 {
+    2 * (position.fullmoves().max(1) - 1) + u32::from(position.turn() == Color::Black)
 }
 
 impl Drop for ThreadPool {

@@ -1,4 +1,4 @@
-//! A search on the caller's own thread, without channels, clock and reports.
+//! A search on the caller's own thread, without channels, clock and reports, and an observer of its positions.
 //!
 //! Data generation runs a thousand small searches a second on every core. Sending each to another thread would cost
 //! more than some of the searches. All results are kept between searches until [`Solo::clear`]. The same searches
@@ -6,11 +6,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
-use super::job::Job;
-use super::sampler::Sampler;
-use super::signals::Signals;
+use super::job::{Job, Signals};
 use super::worker::Worker;
 use crate::board::{Move, Position};
 use crate::level::Level;
@@ -19,11 +16,19 @@ use crate::search::limits::Limits;
 use crate::search::options::SearchOptions;
 use crate::search::report::Silent;
 use crate::search::root::handicap;
-use crate::search::root::root_filter::root_moves;
 use crate::search::score::Value;
 use crate::search::tables::tt::TranspositionTable;
 
 pub use super::worker::STACK_BYTES;
+
+/// Receives every position that the network evaluates. The positions are never in check.
+///
+/// Called from inside the search, so it must be quick.
+pub trait Sampler: Send {
+    /// `value` is the network's output in engine units, for the side to move. It excludes the scaling by material, the
+    /// 50-move counter and the corrections, which are part of the search.
+    fn evaluated(&mut self, position: &Position, value: Value);
+}
 
 /// One worker with its own table. The caller's thread needs a stack of [`STACK_BYTES`] bytes.
 pub struct Solo {
@@ -81,27 +86,13 @@ impl Solo {
 
     /// Searches within limits of depth or nodes. Returns `None` if there is no legal move.
     pub fn search(&mut self, position: &Position, limits: &Limits) -> Option<Found> {
-        let root_moves = root_moves(position, limits);
-        if root_moves.is_empty() {
+        let (position, limits) = (position.clone(), limits.clone());
+        let mut job = Job::new(position, limits, SearchOptions::default(), self.table.clone(), self.reporter.clone());
+        if job.root_moves.is_empty() {
             return None;
         }
         self.table.age();
         self.signals.stop.store(false, Relaxed);
-        let mut job = Job {
-            position: position.clone(),
-            limits: limits.clone(),
-            options: SearchOptions::default(),
-            budget: None,
-            start: Instant::now(),
-            root_moves,
-            root_in_tb: false,
-            table: self.table.clone(),
-            syzygy: None,
-            reporter: self.reporter.clone(),
-            previous_value: None,
-            mind: None,
-            not_before: None,
-        };
         if let Some(level) = self.level {
             self.clear();
             handicap::apply(&mut job, level, self.table.clone());

@@ -1,11 +1,10 @@
 //! The end of a search: the thread vote, and the outcome.
 
-use super::job::Job;
-use super::signals::Signals;
+use super::job::{Job, Signals};
 use crate::board::Move;
 use crate::search::params;
 use crate::search::report::{Line, Outcome, Score, ScoreBound};
-use crate::search::root::iteration;
+use crate::search::root::lines;
 use crate::search::root::root_move::RootMove;
 use crate::search::score;
 use crate::search::tables::tt;
@@ -25,7 +24,7 @@ pub fn outcome(job: &Job, signals: &Signals, all: &[Findings]) -> Outcome {
         return Outcome { line: no_move(job), progress, ..Outcome::without_search(None) };
     };
     let best = &winner.roots[0];
-    let mut lines = iteration::final_lines(job, &winner.roots, winner.depth).into_iter();
+    let mut lines = lines::final_lines(job, &winner.roots, winner.depth).into_iter();
     let line = lines.next();
     let expected = line.as_ref().and_then(|line| line.pv.get(1).copied());
     Outcome {

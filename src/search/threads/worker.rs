@@ -4,21 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::job::Job;
-use super::sampler::Sampler;
-use super::signals::Signals;
+use super::job::{Job, Signals};
+use super::solo::Sampler;
 use crate::board::{CheckInfo, Move, Position};
 use crate::nnue::{AccumulatorStack, Network};
-use crate::search::ordering::correction::{self, Corrections, Keys};
-use crate::search::ordering::history::{Histories, MoveContext, piece_square};
+use crate::search::ordering::correction::{Corrections, Keys, LastMoves};
+use crate::search::ordering::history::{Histories, MoveContext, PieceSquare};
 use crate::search::ordering::movepick::{Guide, Scratch};
-use crate::search::params;
 use crate::search::root::root_move::RootMove;
-use crate::search::score::{self, DRAW, MAX_PLY, Value, clamp_eval};
+use crate::search::score::{MAX_PLY, Value};
 use crate::search::tables::tt;
-use crate::search::tree::evaluation::scaled;
-use crate::search::tree::lone_king;
-use crate::search::tree::stack::{BELOW_ROOT, FRAMES, Frame};
+use crate::search::tree::stack::Stack;
 use crate::search::tree::step::{Abort, Searched};
 use crate::util::{attention, prefetch};
 
@@ -41,13 +37,13 @@ pub struct Worker {
     /// Value of `job` between searches; it refers to no shared table.
     idle: Arc<Job>,
     pub position: Position,
-    pub(super) accumulators: AccumulatorStack,
+    pub accumulators: AccumulatorStack,
     pub histories: Histories,
     pub corrections: Corrections,
-    pub frames: Box<[Frame; FRAMES]>,
+    /// State of the path; its length is the ply of the current node.
+    pub stack: Stack,
     pub scratch: Vec<Scratch>,
     pub pv: Vec<Vec<Move>>,
-    pub ply: usize,
     pub nodes: u64,
     poll_at: u64,
     pub tb_hits: u64,
@@ -83,10 +79,9 @@ impl Worker {
             accumulators: AccumulatorStack::new(network),
             histories: Histories::new(),
             corrections: Corrections::new(),
-            frames: Box::new([Frame::EMPTY; FRAMES]),
+            stack: Stack::new(),
             scratch: (0..MAX_PLY + 4).map(|_| Scratch::new()).collect(),
             pv: (0..MAX_PLY + 4).map(|_| Vec::with_capacity(MAX_PLY)).collect(),
-            ply: 0,
             nodes: 0,
             poll_at: 0,
             tb_hits: 0,
@@ -122,8 +117,7 @@ impl Worker {
         self.job = job;
         self.accumulators.reset();
         self.histories.new_root();
-        self.frames.fill(Frame::EMPTY);
-        self.ply = 0;
+        self.stack.clear();
         self.nodes = 0;
         self.poll_at = 0;
         self.tb_hits = 0;
@@ -145,33 +139,22 @@ impl Worker {
 
     // -- the path --------------------------------------------------------------------------------------------
 
-    /// The frame `back` plies before this node.
-    #[inline]
-    pub fn frame(&self, back: usize) -> &Frame {
-        &self.frames[self.ply + BELOW_ROOT - back]
-    }
-
-    #[inline]
-    pub fn frame_mut(&mut self) -> &mut Frame {
-        &mut self.frames[self.ply + BELOW_ROOT]
-    }
-
     #[inline]
     pub fn contexts(&self) -> [MoveContext; 5] {
-        [1, 2, 3, 4, 6].map(|back| self.frame(back).context)
+        [-1, -2, -3, -4, -6].map(|plies| self.stack[plies].context)
     }
 
     /// Computes the keys of this node's correction histories and prefetches their entries. They are read right after
     /// the table's entry and are as likely to miss the cache.
     #[inline]
     fn compute_keys(&mut self) {
-        let square = |back: usize| {
-            let frame = self.frame(back);
-            frame.current.map(|m| piece_square(frame.piece, m))
-        };
-        let keys = Keys::new(&self.position, square(1), [square(2), square(4)]);
+        let [last, second, fourth] = [-1, -2, -4].map(|plies| {
+            let frame = &self.stack[plies];
+            frame.current.map(|m| PieceSquare::new(frame.piece, m))
+        });
+        let keys = Keys::new(&self.position, LastMoves { last, second, fourth });
         self.corrections.prefetch(&keys);
-        self.frame_mut().keys = keys;
+        self.stack[0].keys = keys;
     }
 
     /// Makes `m`, runs `search` on the child, and undoes `m`. The search makes moves only through this function, so an
@@ -196,45 +179,45 @@ impl Worker {
     fn make(&mut self, m: Move) {
         let piece = self.position.moved_piece(m);
         let noisy = self.position.is_noisy(m);
-        let frame = self.frame_mut();
+        let frame = &mut self.stack[0];
         frame.current = Some(m);
         frame.piece = piece;
         frame.noisy = noisy;
         frame.context = MoveContext::new(frame.in_check, noisy, piece, m);
         self.nodes += 1;
         self.accumulators.make(&mut self.position, m);
-        self.ply += 1;
+        self.stack.push();
         self.compute_keys();
     }
 
     #[inline]
     fn undo(&mut self) {
-        self.ply -= 1;
+        self.stack.pop();
         self.accumulators.pop();
         self.position.undo_move();
     }
 
     /// Passes the move, runs `search`, and undoes the pass.
     pub fn null_child<T>(&mut self, search: impl FnOnce(&mut Self) -> T) -> T {
-        let frame = self.frame_mut();
+        let frame = &mut self.stack[0];
         frame.current = None;
         frame.noisy = false;
         frame.context = MoveContext::NONE;
         self.nodes += 1;
         self.position.do_null_move();
         self.job.table.prefetch(self.table_key());
-        self.ply += 1;
+        self.stack.push();
         self.compute_keys();
         let result = search(self);
-        self.ply -= 1;
+        self.stack.pop();
         self.position.undo_null_move();
         result
     }
 
     /// Sets the principal variation of this node to `m` and the child's.
     pub fn extend_pv(&mut self, m: Move) {
-        let (own, child) = self.pv.split_at_mut(self.ply + 1);
-        let own = &mut own[self.ply];
+        let (own, child) = self.pv.split_at_mut(self.stack.ply() + 1);
+        let own = &mut own[self.stack.ply()];
         own.clear();
         own.push(m);
         own.extend_from_slice(&child[0]);
@@ -243,23 +226,9 @@ impl Worker {
     /// Inputs of the move picker, and its buffers.
     #[inline]
     pub fn guide<'a>(&'a mut self, checks: &'a CheckInfo, contexts: [MoveContext; 5]) -> (Guide<'a>, &'a mut Scratch) {
-        let guide = Guide { position: &self.position, checks, histories: &self.histories, contexts, ply: self.ply };
-        (guide, &mut self.scratch[self.ply])
-    }
-
-    // -- values ----------------------------------------------------------------------------------------------
-
-    /// The static evaluation of the position for the side to move, without corrections.
-    pub fn evaluate(&mut self) -> Value {
-        let raw = self.accumulators.evaluate(&self.position).value();
-        if let Some(sampler) = &mut self.sampler {
-            sampler.evaluated(&self.position, raw);
-        }
-        let value = lone_king::value(&self.position).unwrap_or_else(|| scaled(&self.position, raw));
-        match &self.job.mind {
-            None => value,
-            Some(mind) => clamp_eval(mind.judge(&self.position, value)),
-        }
+        let guide =
+            Guide { position: &self.position, checks, histories: &self.histories, contexts, ply: self.stack.ply() };
+        (guide, &mut self.scratch[self.stack.ply()])
     }
 
     /// Whether a level overlooks the legal move `m`; never at full strength.
@@ -267,40 +236,6 @@ impl Worker {
     pub fn overlooks(&self, m: Move) -> bool {
         let mind = self.job.mind.as_ref();
         mind.is_some_and(|mind| mind.overlooks(&self.position, m))
-    }
-
-    /// Value of the position for the side to move, without a search: the result if the game is over, else the
-    /// evaluation.
-    pub fn static_value(&mut self) -> Value {
-        if self.position.legal_moves().is_empty() {
-            return if self.position.in_check() { score::mated_in(self.ply) } else { DRAW };
-        }
-        if self.position.is_draw(self.ply) {
-            return DRAW;
-        }
-        self.evaluate()
-    }
-
-    /// The static evaluation as used by the search: corrected by the correction histories, and damped as the 50-move
-    /// counter rises.
-    // CITE: damping by the counter: Stockfish, figure of 17 and 17.1.
-    pub fn corrected(&self, eval: Value, correction: Value) -> Value {
-        if self.expires() {
-            return DRAW;
-        }
-        let fading = eval - eval * self.position.halfmoves().min(100) as Value / params::eval_fade_div();
-        correction::corrected(fading, correction)
-    }
-
-    /// Value of a draw, dithered by one unit, so that the search does not always prefer the first of many drawn lines.
-    /// In analysis mode, and where all other lines are also draws, a draw is exactly 0.
-    // CITE: Stockfish (2018).
-    #[inline]
-    pub fn draw_value(&self) -> Value {
-        if self.job.options.analyse_mode || self.expires() {
-            return DRAW;
-        }
-        DRAW - 1 + (self.nodes & 2) as Value
     }
 
     // -- limits ----------------------------------------------------------------------------------------------
@@ -387,26 +322,5 @@ impl Worker {
     /// Counts a change of the best move, for the time management.
     pub fn count_best_move_change(&self) {
         self.signals.counters[self.id].best_move_changes.fetch_add(1024, Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::search::options::SearchOptions;
-
-    #[test]
-    fn draw_value_is_dithered_in_games_and_exact_in_analysis() {
-        let mut worker = Worker::new(0, Arc::new(Signals::new(1)), Network::embedded());
-        let mut draws = |analyse_mode| {
-            let options = SearchOptions { analyse_mode, ..SearchOptions::default() };
-            worker.begin(Arc::new(Job { options, ..Job::idle() }));
-            [0, 2].map(|nodes| {
-                worker.nodes = nodes;
-                worker.draw_value()
-            })
-        };
-        assert_eq!(draws(false), [DRAW - 1, DRAW + 1]);
-        assert_eq!(draws(true), [DRAW, DRAW]);
     }
 }

@@ -41,7 +41,7 @@ impl Worker {
     pub fn expires(&self) -> bool {
         // Fewer halfmoves than plies would mean that the clock was reset on the way from the root.
         self.limit_in_reach
-            && self.position.halfmoves() as usize >= self.ply
+            && self.position.halfmoves() as usize >= self.stack.ply()
             && self.position.by_role(Role::Pawn).is_empty()
     }
 

@@ -1,8 +1,7 @@
 //! Steps 11 to 15: which moves of a node are searched, and how deep.
 // CITE: conditions and figures of steps 11 to 15: SF-2026-08 where a step names no other source.
 
-use super::candidate::{Candidate, SearchedMoves};
-use super::node::{NULL_WINDOW, Node, PV, ROOT};
+use super::node::{Candidate, Node, NodeType, NullWindow, Pv, SearchedMoves};
 use super::reduce::{self, ReductionFacts};
 use super::step::{Exit, Searched, Step};
 use crate::board::{CheckInfo, Move};
@@ -22,8 +21,8 @@ enum Verdict {
 
 impl Worker {
     /// Step 11. The moves, one by one. The value of the best one is the node's value.
-    pub fn search_moves<const KIND: u8>(&mut self, node: &mut Node) -> Step<Value> {
-        let excluded = self.frame(0).excluded;
+    pub fn search_moves<N: NodeType>(&mut self, node: &mut Node<N>) -> Step<Value> {
+        let excluded = self.stack[0].excluded;
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::main(&self.position, node.tt_move);
@@ -33,21 +32,21 @@ impl Worker {
         let mut share = self.window_share(node);
         loop {
             // Checked before quiet moves are generated and scored, the most expensive part of the loop.
-            if KIND != ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
+            if !N::ROOT && Self::is_late(node, count + 1) && self.may_prune_moves(node) {
                 picker.skip_quiets();
             }
             let (guide, scratch) = self.guide(&checks, contexts);
             let Some(m) = picker.next(&guide, scratch) else {
                 break;
             };
-            if Some(m) == excluded || !self.is_candidate::<KIND>(m) {
+            if Some(m) == excluded || !self.is_candidate::<N>(m) {
                 continue;
             }
             count += 1;
             self.prefetch(m);
             let candidate = self.candidate(node, m, &checks, count, share);
-            self.frame_mut().move_count = count;
-            if KIND == ROOT {
+            self.stack[0].move_count = count;
+            if N::ROOT {
                 self.report_current_move(m, count);
             } else if self.overlooks(m) {
                 continue;
@@ -63,15 +62,15 @@ impl Worker {
                 }
             }
             let mut extension = 0;
-            if KIND != ROOT && Some(m) == node.tt_move {
+            if !N::ROOT && Some(m) == node.tt_move {
                 // 13. Singular extension.
                 extension = self.singular_extension(node)?;
-                self.frame_mut().move_count = count;
+                self.stack[0].move_count = count;
             }
             // 14. and 15. Reduced and full searches.
             let nodes_before = self.nodes;
-            let value = self.search_candidate::<KIND>(node, &candidate, extension)?;
-            if KIND == ROOT {
+            let value = self.search_candidate(node, &candidate, extension)?;
+            if N::ROOT {
                 self.record_root_move(m, value, count, self.nodes - nodes_before, node);
             }
             let promoted = value + i32::from(self.promotes_equal(node, value));
@@ -79,7 +78,7 @@ impl Worker {
                 node.best = value;
                 if promoted > node.alpha {
                     best_move = Some(m);
-                    if self.raise_alpha::<KIND>(node, m, extension) {
+                    if self.raise_alpha(node, m, extension) {
                         break;
                     }
                     share = self.window_share(node);
@@ -90,16 +89,16 @@ impl Worker {
             }
         }
         // 16. History and correction updates.
-        Ok(self.finish::<KIND>(node, best_move, count, &searched))
+        Ok(self.finish(node, best_move, count, &searched))
     }
 
     /// Whether a move as good as the best so far replaces it. This happens pseudo-randomly near the leaves, so that
     /// the first of several equal lines is not always chosen.
     // CITE: Stockfish (June 2024); form and mask: SF-2026-08.
     #[inline]
-    fn promotes_equal(&self, node: &Node, value: Value) -> bool {
+    fn promotes_equal<N: NodeType>(&self, node: &Node<N>, value: Value) -> bool {
         value == node.best
-            && self.ply as i32 + 2 >= self.root_depth
+            && self.stack.ply() as i32 + 2 >= self.root_depth
             && self.nodes & 14 == 0
             && !score::is_win(value.abs() + 1)
     }
@@ -108,12 +107,12 @@ impl Worker {
     // CITE: less depth after a move that raised alpha: Stockfish (2022), figures SF-2026-08; the count of cutoffs:
     // Stockfish (2022), form SF-2026-08.
     #[inline]
-    fn raise_alpha<const KIND: u8>(&mut self, node: &mut Node, m: Move, extension: i32) -> bool {
-        if node.pv && KIND != ROOT {
+    fn raise_alpha<N: NodeType>(&mut self, node: &mut Node<N>, m: Move, extension: i32) -> bool {
+        if N::PV && !N::ROOT {
             self.extend_pv(m);
         }
         if node.best >= node.beta {
-            self.frame_mut().cutoffs += i32::from(extension < 2 || node.pv);
+            self.stack[0].cutoffs += i32::from(extension < 2 || N::PV);
             return true;
         }
         node.alpha = node.best;
@@ -128,12 +127,12 @@ impl Worker {
     }
 
     #[inline]
-    fn is_candidate<const KIND: u8>(&self, m: Move) -> bool {
-        if KIND == ROOT { self.root_moves[self.line..].iter().any(|root| root.m == m) } else { self.position.legal(m) }
+    fn is_candidate<N: NodeType>(&self, m: Move) -> bool {
+        if N::ROOT { self.root_moves[self.line..].iter().any(|root| root.m == m) } else { self.position.legal(m) }
     }
 
     #[inline]
-    fn candidate(&self, node: &Node, m: Move, checks: &CheckInfo, count: i32, share: i32) -> Candidate {
+    fn candidate<N: NodeType>(&self, node: &Node<N>, m: Move, checks: &CheckInfo, count: i32, share: i32) -> Candidate {
         Candidate {
             m,
             piece: self.position.moved_piece(m),
@@ -149,7 +148,7 @@ impl Worker {
     /// Step 12. Shallow pruning: skips moves that are futile by their order, history, exchange or the static
     /// evaluation. Requires a move that does not lose.
     // CITE: conditions and figures: SF-2026-08; those of history pruning are rounded from SF-17.1.
-    fn shallow_prune(&mut self, node: &mut Node, c: &Candidate) -> Verdict {
+    fn shallow_prune<N: NodeType>(&mut self, node: &mut Node<N>, c: &Candidate) -> Verdict {
         if !self.may_prune_moves(node) {
             return Verdict::Search;
         }
@@ -165,24 +164,24 @@ impl Worker {
 
     /// Whether moves of the node may be skipped: a move that does not lose is known, and zugzwang is unlikely.
     #[inline]
-    fn may_prune_moves(&self, node: &Node) -> bool {
+    fn may_prune_moves<N: NodeType>(&self, node: &Node<N>) -> bool {
         !score::is_loss(node.best) && self.position.has_non_pawn_material(self.position.turn())
     }
 
     /// Late move pruning: late moves of a shallow node almost never matter, because the good ones are ordered first.
     // CITE: origin of the idea not recorded; form and figures: SF-2026-08.
     #[inline]
-    fn is_late(node: &Node, count: i32) -> bool {
+    fn is_late<N: NodeType>(node: &Node<N>, count: i32) -> bool {
         let limit = params::lmp_base() + node.depth * node.depth;
         count >= limit / (2 - i32::from(node.improving))
     }
 
-    fn prune_noisy(&self, node: &Node, c: &Candidate, depth: i32) -> Verdict {
-        let history = self.histories.capture(c.piece, c.m, c.captured);
+    fn prune_noisy<N: NodeType>(&self, node: &Node<N>, c: &Candidate, depth: i32) -> Verdict {
+        let history = self.histories.capture.score(c.square(), c.captured);
         // Futility: even with the captured piece added, the evaluation stays below alpha.
         // CITE: idea as for quiet moves below; form and figures: SF-2026-08.
         if !c.gives_check && depth < params::cap_fut_depth_max() {
-            let bound = self.frame(0).static_eval
+            let bound = self.stack[0].static_eval
                 + params::cap_fut_base()
                 + params::cap_fut_depth() * depth
                 + Self::victim_value(c.captured)
@@ -197,21 +196,21 @@ impl Worker {
         if self.position.see_ge(c.m, exchange_units(-margin)) { Verdict::Search } else { Verdict::Skip }
     }
 
-    fn prune_quiet(&self, node: &mut Node, c: &Candidate, mut depth: i32) -> Verdict {
+    fn prune_quiet<N: NodeType>(&self, node: &mut Node<N>, c: &Candidate, mut depth: i32) -> Verdict {
         let square = c.square();
-        let mut history = self.histories.continuation(self.frame(1).context, square)
-            + self.histories.continuation(self.frame(2).context, square)
-            + self.histories.pawn(self.position.pawn_key(), square);
+        let mut history = self.histories.continuation.score(self.stack[-1].context, square)
+            + self.histories.continuation.score(self.stack[-2].context, square)
+            + self.histories.pawn.score(self.position.pawn_key(), square);
         // History: the move has failed too often.
         // CITE: history pruning: F. Letouzey's Fruit (2005); form: Stockfish, figures rounded from SF-17.1.
         if history < -params::hist_prune_depth() * node.depth {
             return Verdict::Skip;
         }
-        history += params::hist_lmr_butterfly() * self.histories.butterfly(self.position.turn(), c.m);
+        history += params::hist_lmr_butterfly() * self.histories.butterfly.score(self.position.turn(), c.m);
         depth += history / params::hist_lmr_div();
         // Futility: a quiet move changes the evaluation little.
         // CITE: J. Schaeffer (1986); Heinz, "Extended futility pruning" (1998); form and figures: SF-2026-08.
-        let (static_eval, in_check) = (self.frame(0).static_eval, self.frame(0).in_check);
+        let (static_eval, in_check) = (self.stack[0].static_eval, self.stack[0].in_check);
         let bound = static_eval
             + params::fut_base()
             + params::fut_above_alpha() * i32::from(static_eval > node.alpha)
@@ -234,9 +233,9 @@ impl Worker {
     /// several moves are good enough and the node is cut off (multi-cut).
     // CITE: Anantharaman, Campbell, Hsu, "Singular extensions" (1988); multi-cut: Björnsson, Marsland (1998), in
     // Stockfish since 2019. Form and depths: SF-2026-08; margins: SF-17.1 and Stockfish of April to July 2025.
-    fn singular_extension(&mut self, node: &mut Node) -> Step<i32> {
-        let tt_pv = self.frame(0).tt_pv;
-        let candidate = self.frame(0).excluded.is_none()
+    fn singular_extension<N: NodeType>(&mut self, node: &mut Node<N>) -> Step<i32> {
+        let tt_pv = self.stack[0].tt_pv;
+        let candidate = self.stack[0].excluded.is_none()
             && node.depth >= params::sing_depth() + i32::from(tt_pv)
             && node.tt_score != NONE
             && !score::is_decisive(node.tt_score)
@@ -246,19 +245,19 @@ impl Worker {
         if !candidate {
             return Ok(0);
         }
-        let slack = params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !node.pv);
+        let slack = params::sing_beta_base() + params::sing_beta_pv() * i32::from(tt_pv && !N::PV);
         let beta = node.tt_score - slack * node.depth / params::sing_beta_div();
         let depth = (node.depth - 1) * params::sing_depth_scale() / 1024;
         let (excluded, cut_node) = (node.tt_move, node.cut_node);
-        self.frame_mut().excluded = excluded;
-        let result = self.negamax::<NULL_WINDOW>(beta - 1, beta, depth, cut_node);
-        self.frame_mut().excluded = None;
-        self.frame_mut().tt_pv = tt_pv;
+        self.stack[0].excluded = excluded;
+        let result = self.negamax::<NullWindow>(beta - 1, beta, depth, cut_node);
+        self.stack[0].excluded = None;
+        self.stack[0].tt_pv = tt_pv;
         let value = result?;
         if value < beta {
             let quiet = i32::from(!node.tt_noisy);
-            let open = i32::from(node.pv);
-            let is_deep = self.ply as i32 > self.root_depth;
+            let open = i32::from(N::PV);
+            let is_deep = self.stack.ply() as i32 > self.root_depth;
             let uncertainty = node.correction.abs() / 2 + params::sing_beyond() * i32::from(is_deep);
             let double = params::sing_double() + params::sing_double_pv() * open
                 - params::sing_double_quiet() * quiet
@@ -287,40 +286,39 @@ impl Worker {
     fn is_shuffling(&self, m: Move) -> bool {
         if self.position.is_noisy(m)
             || self.position.halfmoves() < params::sing_shuffle_halfmoves() as u32
-            || self.ply < params::sing_shuffle_ply() as usize
+            || self.stack.ply() < params::sing_shuffle_ply() as usize
         {
             return false;
         }
-        match (self.frame(2).current, self.frame(4).current) {
+        match (self.stack[-2].current, self.stack[-4].current) {
             (Some(last), Some(before)) => m.from() == last.to() && last.from() == before.to(),
             _ => false,
         }
     }
 
     /// Width of the window relative to the root's, in 1024ths. Wide windows cause smaller reductions.
-    fn window_share(&self, node: &Node) -> i32 {
+    fn window_share<N: NodeType>(&self, node: &Node<N>) -> i32 {
         (node.beta - node.alpha) * 1024 / self.root_delta.max(1)
     }
 
     /// Steps 14 and 15. Makes the move and searches it, first reduced with a null window, then deeper and with the
     /// full window, depending on the result.
-    fn search_candidate<const KIND: u8>(&mut self, node: &Node, c: &Candidate, extension: i32) -> Searched {
-        let pv = KIND != NULL_WINDOW;
+    fn search_candidate<N: NodeType>(&mut self, node: &Node<N>, c: &Candidate, extension: i32) -> Searched {
         let stat_score = self.stat_score(c);
-        self.frame_mut().stat_score = stat_score;
+        self.stack[0].stat_score = stat_score;
         let facts = ReductionFacts {
             node,
             candidate: c,
-            tt_pv: self.frame(0).tt_pv,
-            child_cutoffs: self.frames[self.ply + super::stack::BELOW_ROOT + 1].cutoffs,
+            tt_pv: self.stack[0].tt_pv,
+            child_cutoffs: self.stack[1].cutoffs,
             stat_score,
         };
         let reduction = reduce::reduction(&facts);
         let mut depth = c.depth + extension;
         self.child(c.m, |w| {
-            if pv {
+            if N::PV {
                 // Clears the PV of the previous move: this move may become the best without a PV of its own.
-                w.pv[w.ply].clear();
+                w.pv[w.stack.ply()].clear();
             }
             let alpha = node.alpha;
             let mut value = NONE;
@@ -329,32 +327,32 @@ impl Worker {
                 // 14. Late moves fail low most of the time; a reduced search shows this at a lower cost.
                 // CITE: late move reductions: F. Letouzey's Fruit (2005), T. Romstad's Glaurung (2006); deeper and
                 // shallower re-searches: Stockfish (2021 and 2022); figures: SF-2026-08.
-                let reduced = (depth - reduction / 1024).min(depth + 2).max(1) + i32::from(pv);
-                w.parent_frame().reduction = depth - reduced;
-                let result = w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, reduced, true);
-                w.parent_frame().reduction = 0;
+                let reduced = (depth - reduction / 1024).min(depth + 2).max(1) + i32::from(N::PV);
+                w.stack[-1].reduction = depth - reduced;
+                let result = w.negamax::<NullWindow>(-alpha - 1, -alpha, reduced, true);
+                w.stack[-1].reduction = 0;
                 value = -result?;
                 if value > alpha {
                     let deeper = reduced < depth && value > node.best + params::deeper();
                     depth += i32::from(deeper);
                     depth -= i32::from(value < node.best + params::shallower());
                     if depth > reduced {
-                        value = -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth, !node.cut_node)?;
+                        value = -w.negamax::<NullWindow>(-alpha - 1, -alpha, depth, !node.cut_node)?;
                     }
                     w.learn_from_research(c);
                 }
-            } else if !pv || c.count > 1 {
+            } else if !N::PV || c.count > 1 {
                 let r = reduction + params::red_full_no_tt() * i32::from(node.tt_move.is_none());
                 let less = i32::from(r > params::red_full_one()) + i32::from(r > params::red_full_two() && depth > 2);
-                value = -w.negamax::<NULL_WINDOW>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
+                value = -w.negamax::<NullWindow>(-alpha - 1, -alpha, depth - less, !node.cut_node)?;
             }
             // 15. The first move of a PV node, and every move that beats alpha, are searched with the full window.
             // CITE: principal-variation search: Marsland, Campbell (1982). The table's move is never searched in
             // quiescence search directly: SF-17.1.
-            if pv && (c.count == 1 || value > alpha) {
+            if N::PV && (c.count == 1 || value > alpha) {
                 let keep = Some(c.m) == node.tt_move && w.root_depth > params::full_keep_depth() && node.tt_depth() > 1;
                 let depth = if keep { depth.max(1) } else { depth };
-                value = -w.negamax::<PV>(-node.beta, -alpha, depth, false)?;
+                value = -w.negamax::<Pv>(-node.beta, -alpha, depth, false)?;
             }
             Ok(value)
         })
@@ -365,35 +363,30 @@ impl Worker {
     fn stat_score(&self, c: &Candidate) -> i32 {
         if c.noisy {
             let victim = Self::victim_value(c.captured);
-            return params::stat_victim() * victim / 128 + self.histories.capture(c.piece, c.m, c.captured);
+            return params::stat_victim() * victim / 128 + self.histories.capture.score(c.square(), c.captured);
         }
         let square = c.square();
-        let answer = |back: usize| self.histories.continuation(self.frame(back).context, square);
-        let butterfly = self.histories.butterfly(self.position.turn(), c.m);
+        let answer = |back: isize| self.histories.continuation.score(self.stack[-back].context, square);
+        let butterfly = self.histories.butterfly.score(self.position.turn(), c.m);
         (params::stat_butterfly() * butterfly + params::stat_answer() * answer(1) + params::stat_second() * answer(2))
             / 1024
     }
 
-    #[inline]
-    fn parent_frame(&mut self) -> &mut super::stack::Frame {
-        &mut self.frames[self.ply + super::stack::BELOW_ROOT - 1]
-    }
-
     /// Value of the node after its moves: mate and stalemate, history updates, and the table entry.
     // CITE: form: SF-2026-08.
-    fn finish<const KIND: u8>(
+    fn finish<N: NodeType>(
         &mut self,
-        node: &mut Node,
+        node: &mut Node<N>,
         best_move: Option<Move>,
         count: i32,
         searched: &SearchedMoves,
     ) -> Value {
-        let excluded = self.frame(0).excluded.is_some();
+        let excluded = self.stack[0].excluded.is_some();
         if count == 0 {
             return if excluded {
                 node.alpha
-            } else if self.frame(0).in_check {
-                score::mated_in(self.ply)
+            } else if self.stack[0].in_check {
+                score::mated_in(self.stack.ply())
             } else {
                 score::DRAW
             };
@@ -401,7 +394,7 @@ impl Worker {
         if node.best <= -INFINITE {
             // Every move was pruned or missed by the level.
             let is_level = self.job.mind.is_some();
-            node.best = if is_level { self.frame(0).static_eval } else { node.alpha };
+            node.best = if is_level { self.stack[0].static_eval } else { node.alpha };
         }
         // The amount by which a fail-high exceeds beta is partly an artefact of the null window.
         if node.best >= node.beta && !score::is_decisive(node.best) && !score::is_decisive(node.alpha) {
@@ -414,14 +407,14 @@ impl Worker {
         node.best = node.best.min(node.max_value);
         if node.best <= node.alpha && best_move.is_none() {
             // The opponent's move was good, so the node inherits the parent's PV flag.
-            let parent_pv = self.frame(1).tt_pv && self.ply > 0;
-            self.frame_mut().tt_pv |= parent_pv;
+            let parent_pv = self.stack[-1].tt_pv && self.stack.ply() > 0;
+            self.stack[0].tt_pv |= parent_pv;
         }
-        let later_line = KIND == ROOT && self.line > 0;
+        let later_line = N::ROOT && self.line > 0;
         if !excluded && !later_line {
             let bound = if node.best >= node.beta {
                 Bound::Lower
-            } else if node.pv && best_move.is_some() {
+            } else if N::PV && best_move.is_some() {
                 Bound::Exact
             } else {
                 Bound::Upper

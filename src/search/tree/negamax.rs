@@ -28,7 +28,7 @@
 
 use shakmaty_syzygy::Wdl;
 
-use super::node::{NULL_WINDOW, Node, ROOT};
+use super::node::{Node, NodeType, NullWindow, Pv};
 use super::step::{Exit, Searched, Step, cut_if, settle};
 use crate::board::Move;
 use crate::search::params;
@@ -38,28 +38,28 @@ use crate::search::threads::worker::Worker;
 
 impl Worker {
     /// Value of the position within `alpha..beta`, searched to `depth`.
-    pub fn negamax<const KIND: u8>(&mut self, alpha: Value, beta: Value, depth: i32, cut_node: bool) -> Searched {
+    pub fn negamax<N: NodeType>(&mut self, alpha: Value, beta: Value, depth: i32, cut_node: bool) -> Searched {
         if depth > 0 {
-            settle(self.search_node::<KIND>(Node::new::<KIND>(alpha, beta, depth, cut_node)))
-        } else if KIND == NULL_WINDOW {
-            self.quiesce::<false>(alpha, beta)
+            settle(self.search_node(Node::<N>::new(alpha, beta, depth, cut_node)))
+        } else if N::PV {
+            self.quiesce::<Pv>(alpha, beta)
         } else {
-            self.quiesce::<true>(alpha, beta)
+            self.quiesce::<NullWindow>(alpha, beta)
         }
     }
 
     /// Runs the steps of a node.
     #[inline]
-    fn search_node<const KIND: u8>(&mut self, mut node: Node) -> Step<Value> {
+    fn search_node<N: NodeType>(&mut self, mut node: Node<N>) -> Step<Value> {
         let node = &mut node;
-        self.enter(node.pv)?; //                             1. limits
-        if KIND != ROOT {
+        self.enter::<N>()?; //                               1. limits
+        if !N::ROOT {
             self.ends_here(&mut node.alpha, node.beta)?; //     draws
             self.mate_distance(node)?; //                    2. mate distance
         }
-        self.look_up::<KIND>(node); //                       3. transposition table
+        self.look_up(node); //                               3. transposition table
         self.table_cutoff(node)?;
-        if KIND != ROOT {
+        if !N::ROOT {
             self.tablebase_cutoff(node)?; //                 4. tablebases
         }
         self.evaluate_node(node); //                         5. static evaluation
@@ -70,17 +70,17 @@ impl Worker {
             self.reduce_without_move(node); //               9. internal iterative reduction
             self.probcut(node)?; //                         10. ProbCut
         }
-        self.search_moves::<KIND>(node) //                  11. to 16.: the moves
+        self.search_moves(node) //                          11. to 16.: the moves
     }
 
     /// Step 1, also of quiescence: checks the limits and resets the state of earlier visits at this ply.
     #[inline]
-    pub(super) fn enter(&mut self, pv: bool) -> Searched<()> {
+    pub(super) fn enter<N: NodeType>(&mut self) -> Searched<()> {
         self.tick()?;
-        self.frame_mut().in_check = self.position.in_check();
-        if pv {
-            self.pv[self.ply].clear();
-            self.seldepth = self.seldepth.max(self.ply + 1);
+        self.stack[0].in_check = self.position.in_check();
+        if N::PV {
+            self.pv[self.stack.ply()].clear();
+            self.seldepth = self.seldepth.max(self.stack.ply() + 1);
         }
         Ok(())
     }
@@ -91,14 +91,14 @@ impl Worker {
     // CITE: M. van Kervinck's cycle detection (2017); raising alpha by it: Stockfish (2018).
     #[inline]
     pub(super) fn ends_here(&mut self, alpha: &mut Value, beta: Value) -> Step {
-        if *alpha < score::DRAW && self.position.upcoming_repetition(self.ply) {
+        if *alpha < score::DRAW && self.position.upcoming_repetition(self.stack.ply()) {
             *alpha = self.draw_value();
             cut_if(*alpha >= beta, *alpha)?;
         }
-        if self.position.is_draw(self.ply) {
+        if self.position.is_draw(self.stack.ply()) {
             return Err(Exit::Cut(self.draw_value()));
         }
-        if self.ply < MAX_PLY {
+        if self.stack.ply() < MAX_PLY {
             return Ok(());
         }
         Err(Exit::Cut(if self.position.in_check() { score::DRAW } else { self.evaluate() }))
@@ -108,20 +108,20 @@ impl Worker {
     /// mate on the board. A window outside these bounds ends the node.
     // CITE: origin of the idea not recorded; form: Stockfish.
     #[inline]
-    fn mate_distance(&self, node: &mut Node) -> Step {
-        node.alpha = node.alpha.max(score::mated_in(self.ply));
-        node.beta = node.beta.min(score::mate_in(self.ply + 1));
+    fn mate_distance<N: NodeType>(&self, node: &mut Node<N>) -> Step {
+        node.alpha = node.alpha.max(score::mated_in(self.stack.ply()));
+        node.beta = node.beta.min(score::mate_in(self.stack.ply() + 1));
         cut_if(node.alpha >= node.beta, node.alpha)
     }
 
     /// Step 3. Transposition table lookup: the result of an earlier search of this position, perhaps by another path.
     // CITE: Greenblatt, Eastlake, Crocker (1967); keys: Zobrist (1970).
     #[inline]
-    fn look_up<const KIND: u8>(&mut self, node: &mut Node) {
+    fn look_up<N: NodeType>(&mut self, node: &mut Node<N>) {
         node.entry = self.job.table.probe(self.table_key());
         let entry = node.entry;
-        node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
-        node.tt_move = if KIND == ROOT {
+        node.tt_score = entry.map_or(NONE, |e| score_at(&e, self.stack.ply(), self.position.halfmoves()));
+        node.tt_move = if N::ROOT {
             self.root_moves[self.line].pv.first().copied()
         } else {
             entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m))
@@ -130,24 +130,24 @@ impl Worker {
             self.prefetch(m);
             node.tt_noisy = self.position.is_noisy(m);
         }
-        let frame = self.frame_mut();
+        let frame = &mut self.stack[0];
         frame.tt_hit = entry.is_some();
         if frame.excluded.is_none() {
-            frame.tt_pv = node.pv || entry.is_some_and(|e| e.pv);
+            frame.tt_pv = N::PV || entry.is_some_and(|e| e.pv);
         }
         frame.move_count = 0;
         frame.stat_score = 0;
-        self.frames[self.ply + super::stack::BELOW_ROOT + 2].cutoffs = 0;
+        self.stack[2].cutoffs = 0;
     }
 
     /// Ends the node if a stored result is deep enough and decides the window.
     // CITE: conditions and figures: SF-2026-08; the limit on depth: SF-17.1.
     #[inline(always)]
-    fn table_cutoff(&mut self, node: &Node) -> Step {
+    fn table_cutoff<N: NodeType>(&mut self, node: &Node<N>) -> Step {
         let Some(e) = node.entry else { return Ok(()) };
         let score = node.tt_score;
-        if node.pv
-            || self.frame(0).excluded.is_some()
+        if N::PV
+            || self.stack[0].excluded.is_some()
             || score == NONE
             || e.depth <= node.depth - i32::from(score <= node.beta)
             || !e.bound.settles(score, node.beta)
@@ -167,7 +167,7 @@ impl Worker {
 
     /// Whether the entry of the position after the table's move, if there is one, decides the window the same way.
     // CITE: Stockfish (May 2025); form: SF-2026-08.
-    fn table_agrees(&mut self, node: &Node) -> bool {
+    fn table_agrees<N: NodeType>(&mut self, node: &Node<N>) -> bool {
         let Some(m) = node.tt_move.filter(|&m| self.position.legal(m)) else {
             return true;
         };
@@ -179,18 +179,18 @@ impl Worker {
         let next = self.job.table.probe(self.table_key());
         let halfmoves = self.position.halfmoves();
         self.position.undo_move();
-        let next = next.map_or(NONE, |e| score_at(&e, self.ply + 1, halfmoves));
+        let next = next.map_or(NONE, |e| score_at(&e, self.stack.ply() + 1, halfmoves));
         next == NONE || (node.tt_score >= node.beta) == (-next >= node.beta)
     }
 
     /// Step 4. Tablebases, probed only after a capture or pawn move (otherwise the 50-move counter matters).
     // CITE: Syzygy tablebases: R. de Man (2013); form, and the extra depth of the stored entry: SF-2026-08.
     #[inline]
-    fn tablebase_cutoff(&mut self, node: &mut Node) -> Step {
-        if self.job.syzygy.is_none() || self.frame(0).excluded.is_some() {
+    fn tablebase_cutoff<N: NodeType>(&mut self, node: &mut Node<N>) -> Step {
+        if self.job.syzygy.is_none() || self.stack[0].excluded.is_some() {
             return Ok(());
         }
-        if node.pv {
+        if N::PV {
             node.keep_proven_win()?;
         }
         if self.job.root_in_tb {
@@ -199,28 +199,14 @@ impl Worker {
         self.probe_tablebases(node)
     }
 
-    /// Result of the tablebases for this node: an exact draw, or a win or loss that bounds the value.
-    fn probe_tablebases(&mut self, node: &mut Node) -> Step {
-        let job = self.job.clone();
-        let Some(syzygy) = job.syzygy.as_ref() else {
-            return Ok(());
-        };
-        let options = &job.options;
-        let men = self.position.occupied().count();
-        let max_men = syzygy.max_pieces().min(options.syzygy_probe_limit);
-        if men > max_men
-            || (men == max_men && node.depth < options.syzygy_probe_depth)
-            || self.position.halfmoves() != 0
-            || self.position.has_castling_rights()
-        {
-            return Ok(());
-        }
-        let Some(wdl) = syzygy.wdl(&self.position) else {
+    /// Applies the result of the tablebases: an exact draw, or a win or loss that bounds the value.
+    fn probe_tablebases<N: NodeType>(&mut self, node: &mut Node<N>) -> Step {
+        let Some(wdl) = self.tablebase_result(node.depth) else {
             return Ok(());
         };
         self.tb_hits += 1;
-        let won = TB_WIN - self.ply as Value;
-        let rule = options.syzygy_50_move_rule;
+        let won = TB_WIN - self.stack.ply() as Value;
+        let rule = self.job.options.syzygy_50_move_rule;
         let (value, bound) = match wdl {
             Wdl::Win => (won, Bound::Lower),
             Wdl::CursedWin if !rule => (won, Bound::Lower),
@@ -240,7 +226,7 @@ impl Worker {
             self.store(node, value, None, bound, depth);
             return Err(Exit::Cut(value));
         }
-        if node.pv {
+        if N::PV {
             // This is only a bound: there may be a mate above it, or a loss below it. Search on within the bound.
             if bound == Bound::Lower {
                 node.best = value;
@@ -253,14 +239,29 @@ impl Worker {
         Ok(())
     }
 
-    pub fn store(&mut self, node: &Node, best: Value, m: Option<Move>, bound: Bound, depth: i32) {
+    /// Result of the position in the tablebases, if a search to `depth` may probe them and they contain it.
+    fn tablebase_result(&self, depth: i32) -> Option<Wdl> {
+        let (syzygy, options) = (self.job.syzygy.as_ref()?, &self.job.options);
+        let men = self.position.occupied().count();
+        let max_men = syzygy.max_pieces().min(options.syzygy_probe_limit);
+        if men > max_men
+            || (men == max_men && depth < options.syzygy_probe_depth)
+            || self.position.halfmoves() != 0
+            || self.position.has_castling_rights()
+        {
+            return None;
+        }
+        syzygy.wdl(&self.position)
+    }
+
+    pub fn store<N: NodeType>(&mut self, node: &Node<N>, best: Value, m: Option<Move>, bound: Bound, depth: i32) {
         let entry = TableEntry {
             best: m,
-            score: score::to_tt(best, self.ply),
+            score: score::to_tt(best, self.stack.ply()),
             eval: node.raw_eval,
             depth,
             bound,
-            pv: self.frame(0).tt_pv,
+            pv: self.stack[0].tt_pv,
         };
         self.job.table.store(self.table_key(), entry);
     }

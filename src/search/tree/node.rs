@@ -1,23 +1,50 @@
-//! A node of the full search: its kind, and the state that no other ply reads. State that children and grandchildren
-//! read (check, static evaluation, excluded move) is in its [`Frame`](super::stack::Frame).
+//! A node of the full search: its type, its state that no other ply reads, and its moves. State that children and
+//! grandchildren read (check, static evaluation, excluded move) is in its [`Frame`](super::stack::Frame).
 // CITE: PV, cut and all nodes: Knuth and Moore (1975), Marsland and Popowich (1985); their use for pruning: Stockfish.
 
+use std::marker::PhantomData;
+
+use arrayvec::ArrayVec;
+
 use super::step::{Step, cut_if};
-use crate::board::Move;
+use crate::board::{Move, Piece, Role};
+use crate::search::ordering::history::PieceSquare;
 use crate::search::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use crate::search::tables::tt::{Bound, TableEntry};
 
-/// The root: a principal-variation node whose moves are the root moves.
-pub const ROOT: u8 = 0;
+/// Type of a node, known when the search is compiled.
+pub trait NodeType {
+    /// Whether the moves are the root moves.
+    const ROOT: bool;
+    /// Whether the window is open: at the root, or on the principal variation.
+    const PV: bool;
+}
+
+/// The root: a node with an open window whose moves are the root moves.
+pub struct Root;
 /// A node with an open window.
-pub const PV: u8 = 1;
+pub struct Pv;
 /// A node with a null window.
-pub const NULL_WINDOW: u8 = 2;
+pub struct NullWindow;
+
+impl NodeType for Root {
+    const ROOT: bool = true;
+    const PV: bool = true;
+}
+
+impl NodeType for Pv {
+    const ROOT: bool = false;
+    const PV: bool = true;
+}
+
+impl NodeType for NullWindow {
+    const ROOT: bool = false;
+    const PV: bool = false;
+}
 
 /// State of a node before its moves are searched.
-pub struct Node {
-    /// Whether the window is open: at the root, or on the principal variation.
-    pub pv: bool,
+pub struct Node<N: NodeType> {
+    node_type: PhantomData<N>,
     pub alpha: Value,
     pub beta: Value,
     pub depth: i32,
@@ -44,15 +71,14 @@ pub struct Node {
     pub max_value: Value,
 }
 
-impl Node {
-    /// A new node with its window, depth and expected type.
+impl<N: NodeType> Node<N> {
+    /// A new node with its window and depth. `cut_node` is whether it is expected to fail high.
     #[inline]
-    pub fn new<const KIND: u8>(alpha: Value, beta: Value, depth: i32, cut_node: bool) -> Self {
-        let pv = KIND != NULL_WINDOW;
+    pub fn new(alpha: Value, beta: Value, depth: i32, cut_node: bool) -> Self {
         debug_assert!(-INFINITE <= alpha && alpha < beta && beta <= INFINITE);
-        debug_assert!(pv || alpha + 1 == beta);
+        debug_assert!(N::PV || alpha + 1 == beta);
         Self {
-            pv,
+            node_type: PhantomData,
             alpha,
             beta,
             depth: depth.min(MAX_PLY as i32 - 1),
@@ -101,7 +127,50 @@ impl Node {
 
     /// Whether the node is expected to fail low.
     pub fn all_node(&self) -> bool {
-        !self.pv && !self.cut_node
+        !N::PV && !self.cut_node
+    }
+}
+
+/// The current move of a node.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub m: Move,
+    pub piece: Piece,
+    pub captured: Option<Role>,
+    /// Capture or queen promotion.
+    pub noisy: bool,
+    pub gives_check: bool,
+    /// Ordinal of the move, from 1.
+    pub count: i32,
+    /// Depth left after the move, without extension and reduction.
+    pub depth: i32,
+    /// Reduction by depth and ordinal, in 1024ths of a ply.
+    pub reduction: i32,
+}
+
+impl Candidate {
+    /// The piece on its destination square.
+    pub fn square(&self) -> PieceSquare {
+        PieceSquare::new(self.piece, self.m)
+    }
+}
+
+/// Moves that were searched and are not the best, at most 32 noisy and 32 quiet ones.
+#[derive(Default)]
+pub struct SearchedMoves {
+    pub quiets: ArrayVec<Candidate, 32>,
+    pub noisy: ArrayVec<Candidate, 32>,
+}
+
+impl SearchedMoves {
+    pub fn push(&mut self, c: &Candidate) {
+        let list = if c.noisy { &mut self.noisy } else { &mut self.quiets };
+        // Moves beyond a full list are dropped: later moves matter less.
+        let _ = list.try_push(*c);
+    }
+
+    pub fn len(&self) -> i32 {
+        (self.quiets.len() + self.noisy.len()) as i32
     }
 }
 
@@ -112,9 +181,9 @@ mod tests {
     use crate::search::tree::step::Exit;
 
     /// A node with an open window whose table entry has this score and bound.
-    fn node(score: Value, bound: Bound) -> Node {
+    fn node(score: Value, bound: Bound) -> Node<Pv> {
         let entry = TableEntry { best: None, score, eval: NONE, depth: 1, bound, pv: false };
-        Node { entry: Some(entry), tt_score: score, ..Node::new::<PV>(100, score::MATE, 4, false) }
+        Node { entry: Some(entry), tt_score: score, ..Node::new(100, score::MATE, 4, false) }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 // CITE: Shannon (1950), Harris (1975), Beal (1990). Form: SF-2026-08, except that quiet evasions are limited and
 // pruned by history as in Stockfish 16.1 and 17. Figures: see the group in the table of parameters.
 
+use super::node::NodeType;
 use super::step::{Exit, Searched, Step, settle};
 use crate::board::{CheckInfo, Move, Role};
-use crate::search::ordering::history::piece_square;
+use crate::search::ordering::history::PieceSquare;
 use crate::search::ordering::movepick::MovePicker;
 use crate::search::params;
 use crate::search::score::{self, INFINITE, NONE, Value, exchange_units, piece_value};
@@ -33,21 +34,21 @@ fn towards_beta(value: Value, beta: Value) -> Value {
 
 impl Worker {
     /// Value of this node after its captures are played out, within `alpha..beta`.
-    pub(super) fn quiesce<const PV: bool>(&mut self, alpha: Value, beta: Value) -> Searched {
-        debug_assert!(alpha < beta && (PV || alpha + 1 == beta));
-        settle(self.quiesce_node::<PV>(alpha, beta))
+    pub(super) fn quiesce<N: NodeType>(&mut self, alpha: Value, beta: Value) -> Searched {
+        debug_assert!(alpha < beta && (N::PV || alpha + 1 == beta));
+        settle(self.quiesce_node::<N>(alpha, beta))
     }
 
     #[inline]
-    fn quiesce_node<const PV: bool>(&mut self, mut alpha: Value, beta: Value) -> Step<Value> {
-        self.enter(PV)?;
+    fn quiesce_node<N: NodeType>(&mut self, mut alpha: Value, beta: Value) -> Step<Value> {
+        self.enter::<N>()?;
         self.ends_here(&mut alpha, beta)?;
-        let in_check = self.frame(0).in_check;
+        let in_check = self.stack[0].in_check;
         let entry = self.job.table.probe(self.table_key());
-        self.frame_mut().tt_hit = entry.is_some();
-        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.ply, self.position.halfmoves()));
+        self.stack[0].tt_hit = entry.is_some();
+        let tt_score = entry.map_or(NONE, |e| score_at(&e, self.stack.ply(), self.position.halfmoves()));
         if let Some(e) = entry
-            && !PV
+            && !N::PV
             && tt_score != NONE
             && e.bound.settles(tt_score, beta)
         {
@@ -66,9 +67,9 @@ impl Worker {
             self.stand_pat(&mut node, entry, tt_score)?;
         }
         let tt_move = entry.and_then(|e| e.best).filter(|&m| self.position.pseudo_legal(m));
-        self.quiesce_moves::<PV>(&mut node, tt_move, in_check)?;
+        self.quiesce_moves::<N>(&mut node, tt_move, in_check)?;
         if in_check && node.best == -INFINITE {
-            return Ok(score::mated_in(self.ply));
+            return Ok(score::mated_in(self.stack.ply()));
         }
         if !score::is_decisive(node.best) && node.best > node.beta {
             node.best = towards_beta(node.best, node.beta);
@@ -80,13 +81,13 @@ impl Worker {
 
     /// Stand pat: the value without any capture is a lower bound. Most nodes end here.
     fn stand_pat(&mut self, node: &mut QNode, entry: Option<TableEntry>, tt_score: Value) -> Step {
-        let correction = self.corrections.value(&self.frame(0).keys);
+        let correction = self.corrections.value(&self.stack[0].keys);
         node.raw_eval = match entry {
             Some(e) if e.eval != NONE => e.eval,
             _ => self.evaluate(),
         };
         let eval = self.corrected(node.raw_eval, correction);
-        self.frame_mut().static_eval = eval;
+        self.stack[0].static_eval = eval;
         node.best = eval;
         if let Some(e) = entry
             && tt_score != NONE
@@ -109,12 +110,7 @@ impl Worker {
         Ok(())
     }
 
-    fn quiesce_moves<const PV: bool>(
-        &mut self,
-        node: &mut QNode,
-        tt_move: Option<Move>,
-        in_check: bool,
-    ) -> Searched<()> {
+    fn quiesce_moves<N: NodeType>(&mut self, node: &mut QNode, tt_move: Option<Move>, in_check: bool) -> Searched<()> {
         let checks = self.position.check_info();
         let contexts = self.contexts();
         let mut picker = MovePicker::quiescence(&self.position, tt_move);
@@ -143,12 +139,12 @@ impl Worker {
                 }
             }
             let (low, high) = (-node.beta, -node.alpha);
-            let value = -self.child(m, |w| w.quiesce::<PV>(low, high))?;
+            let value = -self.child(m, |w| w.quiesce::<N>(low, high))?;
             if value > node.best {
                 node.best = value;
                 if value > node.alpha {
                     node.best_move = Some(m);
-                    if PV {
+                    if N::PV {
                         self.extend_pv(m);
                     }
                     if value >= node.beta {
@@ -166,7 +162,7 @@ impl Worker {
     // CITE: SF-2026-08 and SF-17.1; the history rule is SF-17's with a figure whose origin is not recorded.
     #[inline(always)]
     fn is_futile(&self, node: &mut QNode, m: Move, count: i32, checks: &CheckInfo) -> bool {
-        let before = self.frame(1);
+        let before = &self.stack[-1];
         // Checks and recaptures can gain more than the captured piece.
         if node.futility > -INFINITE
             && !self.position.gives_check(checks, m)
@@ -176,9 +172,9 @@ impl Worker {
             return true;
         }
         if !self.position.is_noisy(m) {
-            let square = piece_square(self.position.moved_piece(m), m);
-            let history = self.histories.continuation(before.context, square)
-                + self.histories.pawn(self.position.pawn_key(), square);
+            let square = PieceSquare::new(self.position.moved_piece(m), m);
+            let history = self.histories.continuation.score(before.context, square)
+                + self.histories.pawn.score(self.position.pawn_key(), square);
             if history < -params::qs_history() {
                 return true;
             }
@@ -216,7 +212,7 @@ impl Worker {
             self.table_key(),
             TableEntry {
                 best: node.best_move,
-                score: score::to_tt(node.best, self.ply),
+                score: score::to_tt(node.best, self.stack.ply()),
                 eval: node.raw_eval,
                 depth,
                 bound,

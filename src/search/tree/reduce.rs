@@ -3,8 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::candidate::Candidate;
-use super::node::Node;
+use super::node::{Candidate, Node, NodeType};
 use crate::search::params;
 use crate::search::score::NONE;
 
@@ -32,8 +31,8 @@ pub fn base(improving: bool, depth: i32, count: i32, window_share: i32) -> i32 {
 }
 
 /// Inputs of the reduction.
-pub(super) struct ReductionFacts<'a> {
-    pub node: &'a Node,
+pub(super) struct ReductionFacts<'a, N: NodeType> {
+    pub node: &'a Node<N>,
     pub candidate: &'a Candidate,
     pub tt_pv: bool,
     /// Cutoffs in the children searched so far.
@@ -42,7 +41,7 @@ pub(super) struct ReductionFacts<'a> {
 }
 
 /// The total reduction in 1024ths of a ply; a negative one extends.
-pub(super) fn reduction(f: &ReductionFacts) -> i32 {
+pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
     let (node, c) = (f.node, f.candidate);
     let flag = i32::from;
     let mut r = c.reduction;
@@ -50,7 +49,7 @@ pub(super) fn reduction(f: &ReductionFacts) -> i32 {
     // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here none of it does.
     if f.tt_pv {
         r -= params::red_ttpv()
-            + flag(node.pv) * params::red_ttpv_pv()
+            + flag(N::PV) * params::red_ttpv_pv()
             + flag(node.tt_score != NONE && node.tt_score > node.alpha) * params::red_ttpv_score()
             + flag(node.tt_depth() >= node.depth)
                 * (params::red_ttpv_depth() + flag(node.cut_node) * params::red_ttpv_cut());
@@ -83,7 +82,7 @@ pub(super) fn reduction(f: &ReductionFacts) -> i32 {
 
 /// Extra reduction in nodes where every move is expected to fail low, largest at shallow depth.
 // CITE: SF-2026-08. It lost at fixed nodes and gained with a clock: see `docs/experiments.md`.
-fn all_node_reduction(node: &Node, r: i32) -> i32 {
+fn all_node_reduction<N: NodeType>(node: &Node<N>, r: i32) -> i32 {
     if !node.all_node() {
         return 0;
     }
@@ -94,7 +93,7 @@ fn all_node_reduction(node: &Node, r: i32) -> i32 {
 mod tests {
     use super::*;
     use crate::board::{Color, Move, Piece, Role, Square};
-    use crate::search::tree::node::{NULL_WINDOW, PV};
+    use crate::search::tree::node::{NullWindow, Pv};
 
     #[test]
     fn base_reduction_rises_with_move_count_and_depth() {
@@ -123,10 +122,18 @@ mod tests {
         }
     }
 
-    /// Reduction of a quiet move in a node, by default a null-window node of depth 8 that is expected to fail low.
-    fn reduction_where(change: impl FnOnce(&mut Node, &mut Candidate, &mut i32, &mut i32, &mut bool)) -> i32 {
-        let mut node = Node::new::<NULL_WINDOW>(0, 1, 8, false);
-        let mut candidate = Candidate {
+    /// A quiet move in a null-window node of depth 8 that is expected to fail low.
+    struct Case {
+        node: Node<NullWindow>,
+        candidate: Candidate,
+        tt_pv: bool,
+        child_cutoffs: i32,
+        stat_score: i32,
+    }
+
+    /// The reduction after `change` of one fact.
+    fn reduction_with(change: impl FnOnce(&mut Case)) -> i32 {
+        let candidate = Candidate {
             m: Move::new(Square::E2, Square::E4).expect("not a1a1"),
             piece: Piece { color: Color::White, role: Role::Pawn },
             captured: None,
@@ -136,45 +143,47 @@ mod tests {
             depth: 7,
             reduction: base(false, 8, 5, 0),
         };
-        let (mut stat_score, mut child_cutoffs, mut tt_pv) = (0, 0, false);
-        change(&mut node, &mut candidate, &mut stat_score, &mut child_cutoffs, &mut tt_pv);
-        reduction(&ReductionFacts { node: &node, candidate: &candidate, tt_pv, child_cutoffs, stat_score })
+        let node = Node::new(0, 1, 8, false);
+        let mut case = Case { node, candidate, tt_pv: false, child_cutoffs: 0, stat_score: 0 };
+        change(&mut case);
+        let Case { node, candidate, tt_pv, child_cutoffs, stat_score } = &case;
+        let (tt_pv, child_cutoffs, stat_score) = (*tt_pv, *child_cutoffs, *stat_score);
+        reduction(&ReductionFacts { node, candidate, tt_pv, child_cutoffs, stat_score })
     }
 
     #[test]
     fn reduction_falls_with_history_and_rises_with_child_cutoffs() {
-        let by_history = |score| reduction_where(|_, _, stat_score, _, _| *stat_score = score);
+        let by_history = |score| reduction_with(|case| case.stat_score = score);
         assert!((-60_000..60_000).step_by(1000).all(|score| by_history(score) >= by_history(score + 1000)));
         assert!(by_history(-30_000) > by_history(30_000) + 1024);
-        let by_cutoffs = |cutoffs| reduction_where(|_, _, _, child_cutoffs, _| *child_cutoffs = cutoffs);
+        let by_cutoffs = |cutoffs| reduction_with(|case| case.child_cutoffs = cutoffs);
         assert!((0..6).all(|cutoffs| by_cutoffs(cutoffs) <= by_cutoffs(cutoffs + 1)));
         assert!(by_cutoffs(4) > by_cutoffs(0) + 1024);
     }
 
     #[test]
-    fn reduction_depends_on_the_kind_of_node() {
+    fn reduction_depends_on_the_type_of_node() {
         let cut_node = |tt_pv| {
-            reduction_where(|node, _, _, _, old_pv| {
-                node.cut_node = true;
-                *old_pv = tt_pv;
+            reduction_with(|case| {
+                case.node.cut_node = true;
+                case.tt_pv = tt_pv;
             })
         };
-        let all_node = reduction_where(|_, _, _, _, _| {});
-        assert!(cut_node(false) > all_node);
+        assert!(cut_node(false) > reduction_with(|_| {}));
         assert!(cut_node(true) < cut_node(false));
         // In a node that is expected to fail low, the same terms count more.
-        let scaled = all_node_reduction(&Node::new::<NULL_WINDOW>(0, 1, 8, false), 1000);
+        let scaled = all_node_reduction(&Node::<NullWindow>::new(0, 1, 8, false), 1000);
         assert!(scaled > 0 && scaled < 1000);
-        assert_eq!(all_node_reduction(&Node::new::<PV>(0, 9, 8, false), 1000), 0);
+        assert_eq!(all_node_reduction(&Node::<Pv>::new(0, 9, 8, false), 1000), 0);
     }
 
     #[test]
     fn table_move_is_reduced_less_and_other_moves_more_if_it_is_noisy() {
-        let quiet = reduction_where(|_, _, _, _, _| {});
-        let of_table = reduction_where(|node, candidate, _, _, _| node.tt_move = Some(candidate.m));
-        let beside_noisy = reduction_where(|node, _, _, _, _| node.tt_noisy = true);
+        let quiet = reduction_with(|_| {});
+        let of_table = reduction_with(|case| case.node.tt_move = Some(case.candidate.m));
+        let beside_noisy = reduction_with(|case| case.node.tt_noisy = true);
         assert!(of_table < quiet && quiet < beside_noisy);
-        let unreliable = reduction_where(|node, _, _, _, _| node.correction = -150);
+        let unreliable = reduction_with(|case| case.node.correction = -150);
         assert!(unreliable < quiet);
     }
 }

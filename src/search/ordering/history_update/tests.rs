@@ -2,7 +2,7 @@ use super::*;
 use crate::board::Position;
 use crate::search::score::{INFINITE, MATE};
 use crate::search::tests::{at_line, position, uci, worker};
-use crate::search::tree::node::{NULL_WINDOW, PV};
+use crate::search::tree::node::{NullWindow, Pv};
 
 /// A searched move of the worker's position.
 fn candidate(w: &Worker, text: &str) -> Candidate {
@@ -30,17 +30,17 @@ fn scores(w: &Worker, text: &str) -> [i32; 5] {
     let c = candidate(w, text);
     let h = &w.histories;
     [
-        h.butterfly(w.position.turn(), c.m),
-        h.low_ply(w.ply, c.m),
-        h.pawn(w.position.pawn_key(), c.square()),
-        h.continuation(w.frame(1).context, c.square()),
-        h.continuation(w.frame(2).context, c.square()),
+        h.butterfly.score(w.position.turn(), c.m),
+        h.low_ply.score(w.stack.ply(), c.m),
+        h.pawn.score(w.position.pawn_key(), c.square()),
+        h.continuation.score(w.stack[-1].context, c.square()),
+        h.continuation.score(w.stack[-2].context, c.square()),
     ]
 }
 
 fn capture_score(w: &Worker, text: &str) -> i32 {
     let c = candidate(w, text);
-    w.histories.capture(c.piece, c.m, c.captured)
+    w.histories.capture.score(c.square(), c.captured)
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn best_quiet_move_gains_in_every_table_and_earlier_ones_lose() {
     at_line(&mut worker, &["e2e4", "e7e5"], &mut |w| {
         let moves = ["g1f3", "d2d4", "b1c3", "a2a3"];
         let before = moves.map(|text| scores(w, text));
-        let node = Node::new::<NULL_WINDOW>(10, 11, 6, true);
+        let node = Node::<NullWindow>::new(10, 11, 6, true);
         let earlier = searched(w, &moves[1..]);
         w.update_histories(&node, uci(w, moves[0]), &earlier);
         let after = moves.map(|text| scores(w, text));
@@ -70,7 +70,7 @@ fn bonus_rises_with_depth_and_with_moves_that_failed_before() {
     let bonus_at = |depth, earlier: &[&str]| {
         let mut worker = worker(&Position::startpos());
         let searched = searched(&worker, earlier);
-        let node = Node::new::<NULL_WINDOW>(10, 11, depth, true);
+        let node = Node::<NullWindow>::new(10, 11, depth, true);
         let best = uci(&worker, "g1f3");
         worker.update_histories(&node, best, &searched);
         scores(&worker, "g1f3")[0]
@@ -87,7 +87,7 @@ fn best_capture_gains_and_quiet_moves_keep_their_scores() {
     let mut worker = worker(&Position::startpos());
     at_line(&mut worker, &["e2e4", "d7d5", "b1c3", "g8f6"], &mut |w| {
         let quiet = scores(w, "d2d4");
-        let node = Node::new::<PV>(10, 90, 6, false);
+        let node = Node::<Pv>::new(10, 90, 6, false);
         let earlier = searched(w, &["c3d5", "d2d4"]);
         let before = ["e4d5", "c3d5"].map(|text| capture_score(w, text));
         w.update_histories(&node, uci(w, "e4d5"), &earlier);
@@ -99,9 +99,9 @@ fn best_capture_gains_and_quiet_moves_keep_their_scores() {
 
 /// Score of the last quiet move in the context of the move before it, seen from the position after both.
 fn last_move_after_its_predecessor(w: &Worker) -> i32 {
-    let last = w.frame(1);
+    let last = w.stack[-1];
     let m = last.current.expect("a move");
-    w.histories.continuation(w.frame(2).context, piece_square(last.piece, m))
+    w.histories.continuation.score(w.stack[-2].context, PieceSquare::new(last.piece, m))
 }
 
 #[test]
@@ -110,10 +110,9 @@ fn refuted_move_loses_only_if_it_was_the_first() {
         let mut worker = worker(&Position::startpos());
         let mut change = 0;
         at_line(&mut worker, &["e2e4", "e7e5"], &mut |w| {
-            let ply = w.ply;
-            w.frames[ply + crate::search::tree::stack::BELOW_ROOT - 1].move_count = move_count;
+            w.stack[-1].move_count = move_count;
             let before = last_move_after_its_predecessor(w);
-            let node = Node::new::<NULL_WINDOW>(10, 11, 6, true);
+            let node = Node::<NullWindow>::new(10, 11, 6, true);
             w.update_histories(&node, uci(w, "g1f3"), &SearchedMoves::default());
             change = last_move_after_its_predecessor(w) - before;
         });
@@ -127,17 +126,16 @@ fn refuted_move_loses_only_if_it_was_the_first() {
 fn move_that_made_the_node_fail_low_gains() {
     let mut worker = worker(&Position::startpos());
     at_line(&mut worker, &["e2e4", "g8f6"], &mut |w| {
-        let (turn, m) = (w.position.turn(), w.frame(1).current.expect("a move"));
-        let ply = w.ply;
-        w.frames[ply + crate::search::tree::stack::BELOW_ROOT - 1].move_count = 20;
-        w.frame_mut().static_eval = 0;
-        let before = (w.histories.butterfly(!turn, m), last_move_after_its_predecessor(w));
-        let mut node = Node::new::<NULL_WINDOW>(10, 11, 8, false);
+        let (turn, m) = (w.position.turn(), w.stack[-1].current.expect("a move"));
+        w.stack[-1].move_count = 20;
+        w.stack[0].static_eval = 0;
+        let before = (w.histories.butterfly.score(!turn, m), last_move_after_its_predecessor(w));
+        let mut node = Node::<NullWindow>::new(10, 11, 8, false);
         node.best = -400;
         w.learn_from_fail_low(&node);
-        assert!(w.histories.butterfly(!turn, m) > before.0);
+        assert!(w.histories.butterfly.score(!turn, m) > before.0);
         assert!(last_move_after_its_predecessor(w) > before.1);
-        assert_eq!(w.histories.butterfly(turn, m), 0);
+        assert_eq!(w.histories.butterfly.score(turn, m), 0);
     });
 }
 
@@ -145,12 +143,12 @@ fn move_that_made_the_node_fail_low_gains() {
 fn quiet_move_is_judged_by_the_change_of_the_evaluation() {
     let change = |before: Value, after: Value| {
         let mut worker = worker(&Position::startpos());
-        worker.frame_mut().static_eval = before;
+        worker.stack[0].static_eval = before;
         let mut change = 0;
         at_line(&mut worker, &["e2e4"], &mut |w| {
-            w.frame_mut().static_eval = after;
+            w.stack[0].static_eval = after;
             w.learn_from_evaluation();
-            change = w.histories.butterfly(Color::White, w.frame(1).current.expect("a move"));
+            change = w.histories.butterfly.score(Color::White, w.stack[-1].current.expect("a move"));
         });
         change
     };
@@ -182,13 +180,13 @@ fn table_cutoff_and_repeated_search_give_a_bonus() {
 /// Change of the position's correction by a node with this window, best value and static evaluation.
 fn correction_after(fen: &str, best: Value, static_eval: Value, best_move: Option<&str>) -> i32 {
     let mut worker = worker(&position(fen));
-    worker.frame_mut().static_eval = static_eval;
-    worker.frame_mut().in_check = worker.position.in_check();
-    let mut node = Node::new::<NULL_WINDOW>(99, 100, 8, true);
+    worker.stack[0].static_eval = static_eval;
+    worker.stack[0].in_check = worker.position.in_check();
+    let mut node = Node::<NullWindow>::new(99, 100, 8, true);
     node.best = best;
     let m = best_move.map(|text| uci(&worker, text));
     worker.learn_correction(&node, m);
-    let keys = worker.frame(0).keys;
+    let keys = worker.stack[0].keys;
     worker.corrections.value(&keys)
 }
 
@@ -214,14 +212,14 @@ fn correction_moves_towards_conclusive_results_only() {
 #[test]
 fn search_without_a_move_does_not_correct() {
     let mut worker = worker(&Position::startpos());
-    worker.frame_mut().static_eval = 20;
-    worker.frame_mut().excluded = Some(uci(&worker, "e2e4"));
-    let mut node = Node::new::<NULL_WINDOW>(99, 100, 8, true);
+    worker.stack[0].static_eval = 20;
+    worker.stack[0].excluded = Some(uci(&worker, "e2e4"));
+    let mut node = Node::<NullWindow>::new(99, 100, 8, true);
     node.best = 150;
     worker.learn_correction(&node, Some(uci(&worker, "d2d4")));
-    let keys = worker.frame(0).keys;
+    let keys = worker.stack[0].keys;
     assert_eq!(worker.corrections.value(&keys), 0);
-    worker.frame_mut().excluded = None;
+    worker.stack[0].excluded = None;
     worker.learn_from_multi_cut(INFINITE / 100, 6);
     assert!(worker.corrections.value(&keys) > 0);
 }

@@ -95,10 +95,10 @@ fn in_a_thousand_positions(mut test: impl FnMut(&mut Scene)) {
             let Scene { position, histories, rng, .. } = &mut scene;
             let mut bonus = || rng.below(60_001) as i32 - 30_000;
             let piece = position.moved_piece(m);
-            histories.update_butterfly(position.turn(), m, bonus());
-            histories.update_pawn(position.pawn_key(), piece_square(piece, m), bonus());
-            histories.update_continuation(context, piece_square(piece, m), bonus());
-            histories.update_capture(piece, m, position.captured(m), bonus());
+            histories.butterfly.update(position.turn(), m, bonus());
+            histories.pawn.update(position.pawn_key(), PieceSquare::new(piece, m), bonus());
+            histories.continuation.update(context, PieceSquare::new(piece, m), bonus());
+            histories.capture.update(PieceSquare::new(piece, m), position.captured(m), bonus());
         }
         test(&mut scene);
     }

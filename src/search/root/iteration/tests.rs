@@ -3,17 +3,13 @@ use std::sync::Arc;
 use super::*;
 use crate::board::Position;
 use crate::search::Limits;
-use crate::search::root::root_filter::root_moves;
 use crate::search::score::{DRAW, MATE};
-use crate::search::tests::{position, worker};
-use crate::search::threads::job::Job;
+use crate::search::tests::{job, position, worker};
 
 /// A worker that is about to search the root moves of `position` to `depth`.
 fn at_root(position: &Position, depth: i32, lines: usize) -> Worker {
     let limits = Limits { depth: Some(depth), ..Limits::default() };
-    let mut job = Job { position: position.clone(), ..Job::idle() };
-    job.root_moves = root_moves(position, &limits);
-    job.limits = limits;
+    let mut job = job(position, limits);
     job.options.multi_pv = lines;
     let mut worker = worker(position);
     worker.begin(Arc::new(job));
@@ -29,9 +25,9 @@ fn root_moves_below_alpha_keep_their_order_behind_the_best() {
     let mut w = at_root(&Position::startpos(), 3, 1);
     let moves: Vec<Move> = w.root_moves.iter().map(|root| root.m).collect();
     for (rank, root) in w.root_moves.iter_mut().enumerate() {
-        root.previous = -10 * rank as Value;
+        root.previous = -10 * (rank * 7 % 20) as Value;
     }
-    let mut node = Node::new::<ROOT>(-50, 90, 3, false);
+    let mut node = Node::<Root>::new(-50, 90, 3, false);
     for (index, &m) in moves.iter().enumerate() {
         let value = if index == 4 { 30 } else { -60 };
         w.record_root_move(m, value, index as i32 + 1, 100, &node);
@@ -49,7 +45,7 @@ fn root_moves_below_alpha_keep_their_order_behind_the_best() {
 fn recorded_value_is_exact_only_inside_the_window() {
     let mut w = at_root(&Position::startpos(), 3, 1);
     let m = w.root_moves[0].m;
-    let node = Node::new::<ROOT>(-50, 90, 3, false);
+    let node = Node::<Root>::new(-50, 90, 3, false);
     let mut recorded = |value| {
         w.record_root_move(m, value, 1, 100, &node);
         let root = w.root_moves.iter().find(|root| root.m == m).expect("a root move");

@@ -1,11 +1,11 @@
 use super::*;
 use crate::board::Position;
-use crate::search::ordering::history::piece_square;
+use crate::search::ordering::history::PieceSquare;
 use crate::search::score::{MATE_IN_MAX_PLY, TB_WIN, TB_WIN_IN_MAX_PLY};
 use crate::search::tests::{position, random_positions, set_position, worker};
 
 /// Every legal move of the worker's position, as a late and much reduced move.
-fn late_moves(w: &Worker, node: &Node) -> Vec<Candidate> {
+fn late_moves<N: NodeType>(w: &Worker, node: &Node<N>) -> Vec<Candidate> {
     let checks = w.position.check_info();
     let moves = w.position.legal_moves();
     moves.iter().map(|&m| w.candidate(node, m, &checks, 100, 0)).collect()
@@ -16,11 +16,11 @@ fn worsen_histories(w: &mut Worker) {
     let (turn, key) = (w.position.turn(), w.position.pawn_key());
     for &m in w.position.legal_moves().iter() {
         let piece = w.position.moved_piece(m);
-        let square = piece_square(piece, m);
+        let square = PieceSquare::new(piece, m);
         for _ in 0..4 {
-            w.histories.update_butterfly(turn, m, -30_000);
-            w.histories.update_pawn(key, square, -30_000);
-            w.histories.update_capture(piece, m, w.position.captured(m), -30_000);
+            w.histories.butterfly.update(turn, m, -30_000);
+            w.histories.pawn.update(key, square, -30_000);
+            w.histories.capture.update(PieceSquare::new(piece, m), w.position.captured(m), -30_000);
         }
     }
 }
@@ -29,8 +29,8 @@ fn worsen_histories(w: &mut Worker) {
 fn pruned(w: &mut Worker, position: &Position, best: Value) -> (usize, usize) {
     set_position(w, position);
     worsen_histories(w);
-    w.frame_mut().static_eval = -3000;
-    let mut node = Node::new::<NULL_WINDOW>(2000, 2001, 6, true);
+    w.stack[0].static_eval = -3000;
+    let mut node = Node::<NullWindow>::new(2000, 2001, 6, true);
     let moves = late_moves(w, &node);
     let is_pruned = |c: &&Candidate| {
         node.best = best;
@@ -68,7 +68,8 @@ fn no_move_is_pruned_where_zugzwang_is_likely() {
 #[test]
 fn late_move_count_rises_with_depth_and_if_improving() {
     let first_late = |depth, improving| {
-        let node = Node { improving, ..Node::new::<NULL_WINDOW>(0, 1, depth, true) };
+        let mut node = Node::<NullWindow>::new(0, 1, depth, true);
+        node.improving = improving;
         (1..10_000).find(|&count| Worker::is_late(&node, count)).expect("a late move")
     };
     for depth in 1..20 {
@@ -86,10 +87,10 @@ fn bad_histories_do_not_hide_the_only_moves() {
         set_position(&mut w, &position);
         worsen_histories(&mut w);
         in_check += usize::from(position.in_check());
-        let quiescence = w.quiesce::<true>(-INFINITE, INFINITE).expect("no limit");
+        let quiescence = w.quiesce::<Pv>(-INFINITE, INFINITE).expect("no limit");
         assert!(quiescence > score::mated_in(0), "{}", position.fen());
         set_position(&mut w, &position);
-        let value = w.negamax::<PV>(-INFINITE, INFINITE, 1, false).expect("no limit");
+        let value = w.negamax::<Pv>(-INFINITE, INFINITE, 1, false).expect("no limit");
         assert!(value > score::mated_in(0) && value < INFINITE, "{value}: {}", position.fen());
     }
     assert!(in_check > 10, "{in_check} positions in check");
@@ -99,7 +100,7 @@ fn bad_histories_do_not_hide_the_only_moves() {
 fn node_without_legal_moves_is_mate_or_stalemate() {
     let value_of = |fen: &str| {
         let mut w = worker(&position(fen));
-        w.negamax::<PV>(-INFINITE, INFINITE, 3, false).expect("no limit")
+        w.negamax::<Pv>(-INFINITE, INFINITE, 3, false).expect("no limit")
     };
     assert_eq!(value_of("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"), score::mated_in(0));
     assert_eq!(value_of("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), score::DRAW);
