@@ -19,7 +19,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("datagen", &["util", "board", "nnue", "data", "search", "game"]),
     ("train", &["util", "board", "nnue", "data"]),
     ("tools", &["util", "board", "notation", "nnue", "level", "search"]),
-    ("book", &["util", "board", "notation"]),
+    ("book", &["util", "board", "notation", "tools"]),
     // Only its tests use `train`, for the material net, which does not change with the default net.
     ("review", &["util", "board", "notation", "nnue", "search", "tools", "train"]),
     ("tune", &["util", "board", "nnue", "search", "game", "tools"]),

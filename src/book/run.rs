@@ -9,10 +9,62 @@ use super::polyglot::KIND;
 use super::{Book, BookBuilder, BuildOptions};
 use crate::board::Position;
 use crate::notation::pgn::{self, Games};
+use crate::tools::subjects;
 use crate::util::atomic::{AtomicFile, write_over};
 use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::text::Shown as _;
+
+/// The subcommands of `book`.
+#[derive(clap::Subcommand, Debug)]
+pub enum BookCommand {
+    /// Build a book from games: a move's weight is 2 for each win and 1 for each draw of the side that played it
+    Build {
+        /// PGN files, or - for standard input
+        #[arg(required = true, value_name = "GAMES")]
+        files: Vec<PathBuf>,
+        /// Book file to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Number of plies to use from each game
+        #[arg(long, value_name = "PLIES", default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..))]
+        max_ply: u16,
+        /// Skip moves that were played in fewer games
+        #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+        min_games: u32,
+    },
+    /// Show a book's moves for a position
+    Show {
+        /// Position, with or without quotation marks, or `startpos moves e2e4 ...`; the initial position if absent
+        #[arg(value_name = "FEN")]
+        position: Vec<String>,
+        /// Book file
+        #[arg(long, value_name = "FILE")]
+        book: PathBuf,
+    },
+}
+
+/// Runs the commands of `book`.
+///
+/// # Errors
+/// Fails if files or positions cannot be read, the book cannot be written, or a sink fails.
+pub fn run(command: &BookCommand, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    match command {
+        BookCommand::Build { files, out: file, max_ply, min_games } => {
+            let options = BuildOptions { max_ply: usize::from(*max_ply), min_games: *min_games };
+            make(files, file, options, out, err)
+        }
+        BookCommand::Show { position, book } => {
+            let book = Book::open(book)?;
+            let mut problems = Vec::new();
+            for subject in subjects::read(position, &mut problems)? {
+                show(&book, &subject.position, out)?;
+            }
+            subjects::report(&problems, err)?;
+            subjects::fail_with(&problems)
+        }
+    }
+}
 
 /// Builds the book `out` from the games in `files` (`-` is standard input). Games with a mistake are skipped and
 /// reported on `err`.
@@ -20,13 +72,7 @@ use crate::util::text::Shown as _;
 /// # Errors
 /// Fails if a file cannot be read, no move is left, or the book cannot be written; `out` is then unchanged. Also fails
 /// after writing the book if games were skipped or cut.
-pub fn make(
-    files: &[PathBuf],
-    out: &Path,
-    options: BuildOptions,
-    said: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<()> {
+fn make(files: &[PathBuf], out: &Path, options: BuildOptions, said: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     check_distinct(&[out], &inputs)?;
     // Reading the games takes long, so the output file is checked first.
@@ -80,7 +126,7 @@ pub fn make(
 ///
 /// # Errors
 /// Fails on an error of `out`.
-pub fn show(book: &Book, position: &Position, out: &mut dyn Write) -> Result<()> {
+fn show(book: &Book, position: &Position, out: &mut dyn Write) -> Result<()> {
     let moves = book.moves(position);
     if moves.is_empty() {
         writeln!(out, "the book has no move for {}", position.fen())?;

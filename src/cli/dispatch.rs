@@ -2,42 +2,24 @@
 
 use std::borrow::Cow;
 use std::io::{self, Stderr, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
+#[cfg(all(feature = "full", not(feature = "tune")))]
+use anyhow::bail;
 use clap::{CommandFactory as _, Parser};
 
-use super::{
-    AnalyseArgs, BookCommand, Cli, ColourChoice, Command, EpdArgs, EvalArgs, NetCommand, PerftArgs, PlayArgs,
-    TablesCommand, review,
-};
+use super::{Cli, Command};
 #[cfg(feature = "full")]
 use super::{manual, training};
-use crate::board::{CastlingMode, Color};
-use crate::book::{self, Book, BuildOptions};
-use crate::nnue::{Kernel, Network};
-use crate::notation::{position_from_fen, position_in_mode};
-use crate::tools::analyse::AnalyseOptions;
-use crate::tools::bench::BenchOptions;
-use crate::tools::epd::EpdOptions;
-use crate::tools::net::Compression;
-use crate::tools::{self, analyse, bench, cpu, epd, eval, genfens, net, perft, play, subjects, tables};
-use crate::uci;
+use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, tables};
 use crate::util::console::{Printable, use_colour};
-use crate::util::identity::check_distinct;
 use crate::util::interrupt::{self, Interrupted};
-use crate::util::quantity::counted;
+use crate::util::reason;
 use crate::util::text::printable;
-use crate::util::{reason, rng};
+use crate::{book, review, uci};
 #[cfg(feature = "full")]
 use crate::{matches, train};
-
-/// Default search time of `analyse`.
-const ANALYSE_TIME: Duration = Duration::from_secs(5);
-/// Default search time of `epd` per position.
-const EPD_TIME: Duration = Duration::from_secs(1);
 
 /// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
 /// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
@@ -69,7 +51,7 @@ pub(super) fn exit_code() -> u8 {
 }
 
 /// Standard error for messages. Messages can quote foreign text, so control characters are replaced.
-pub(super) fn messages() -> Printable<Stderr> {
+fn messages() -> Printable<Stderr> {
     Printable(io::stderr())
 }
 
@@ -84,7 +66,7 @@ fn run_arguments(arguments: &[String]) -> Result<()> {
     let verb = first.split_whitespace().next().unwrap_or("");
     let quoted = first.trim().contains(char::is_whitespace);
     if quoted && verb == "genfens" {
-        return run_genfens(first);
+        return genfens::run(first, &mut io::stdout());
     }
     let words = uci_words();
     if words.contains(&verb) || (quoted && matches!(verb, "bench" | "eval" | "perft" | "cpu")) {
@@ -144,34 +126,17 @@ fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
 fn run_command(command: Command) -> Result<()> {
     let (out, err) = (&mut io::stdout(), &mut messages());
     match command {
-        Command::Bench(args) => {
-            bench::run(BenchOptions::from_words(&args.words)?, tools::load_network(args.net.as_deref())?, out, err)?;
-            Ok(())
-        }
-        Command::Perft(args) => run_perft(&args),
-        Command::Eval(args) => run_eval(&args),
-        Command::Analyse(args) => run_analyse(&args),
-        Command::Review(args) => review::review(*args),
-        Command::Explain(args) => review::explain(&args),
-        Command::Play(args) => run_play(args),
-        Command::Book { command } => run_book(&command),
-        Command::Epd(args) => run_epd(args),
-        Command::Net(args) => match args.command {
-            NetCommand::Info { file } => net::info(&file, out),
-            NetCommand::Verify { file } => net::verify(&file, out),
-            NetCommand::Export { file, net, compress, decompress } => {
-                let compression = match (compress, decompress) {
-                    (true, _) => Compression::Leb128,
-                    (_, true) => Compression::None,
-                    _ => Compression::AsRead,
-                };
-                let inputs: Vec<&Path> = net.as_deref().into_iter().collect();
-                check_distinct(&[&file], &inputs)?;
-                let network = tools::load_network(net.as_deref())?;
-                Ok(writeln!(out, "{}", net::export(&network, compression, &file)?)?)
-            }
-        },
-        Command::Tables { command: TablesCommand::Verify { paths } } => tables::verify(&paths, out, err),
+        Command::Bench(args) => bench::run(&args, out, err),
+        Command::Perft(args) => perft::run(&args, out),
+        Command::Eval(args) => eval::run(&args, out, err),
+        Command::Analyse(args) => analyse::run(&args, Box::new(io::stdout()), err),
+        Command::Review(args) => review::run::run(&args, out, err),
+        Command::Explain(args) => review::explain::run(&args, out, err),
+        Command::Play(args) => play::run(&args, io::stdin().lock(), out),
+        Command::Book { command } => book::run::run(&command, out, err),
+        Command::Epd(args) => epd::run(&args, out, err).map(drop),
+        Command::Net { command } => net::run(&command, out),
+        Command::Tables { command } => tables::run(&command, out, err),
         #[cfg(feature = "full")]
         Command::NetMaterial { file, no_squares } => net::write(&file, &train::material_net(!no_squares)),
         #[cfg(feature = "full")]
@@ -191,7 +156,7 @@ fn run_command(command: Command) -> Result<()> {
         Command::Tune { .. } => {
             bail!("this build has no parameters to tune; build one with: cargo build --release --features tune")
         }
-        Command::Genfens(args) => run_genfens(&args.words.join(" ")),
+        Command::Genfens(args) => genfens::run(&args.words.join(" "), out),
         #[cfg(feature = "full")]
         Command::Completions { shell } => manual::completions(shell, out),
         #[cfg(feature = "full")]
@@ -199,136 +164,6 @@ fn run_command(command: Command) -> Result<()> {
         #[cfg(feature = "full")]
         Command::Man { to: Some(folder) } => manual::pages(&folder),
     }
-}
-
-fn run_genfens(text: &str) -> Result<()> {
-    let request = genfens::Request::parse(text)?;
-    genfens::run(&request, Network::embedded(), &mut io::stdout())
-}
-
-fn run_perft(args: &PerftArgs) -> Result<()> {
-    let out = &mut io::stdout();
-    let mode = CastlingMode::from_chess960(args.chess960);
-    if let Some(suite) = &args.suite {
-        return perft::suite(suite, args.max_depth, mode, out);
-    }
-    let mut position = position_in_mode(args.fen.as_deref().unwrap_or(""), mode)?;
-    let depth = args.depth.context("a depth is missing")?;
-    perft::run(&mut position, depth, args.divide, out)?;
-    Ok(())
-}
-
-fn run_eval(args: &EvalArgs) -> Result<()> {
-    let out = &mut io::stdout();
-    let network = tools::load_network(args.net.as_deref())?;
-    let Some(file) = &args.file else {
-        let position = position_from_fen(&args.fen.join(" "))?;
-        return Ok(write!(out, "{}", eval::explain(&position, &network))?);
-    };
-    check_distinct(&[Path::new("-")], &[file])?;
-    let kernel = args.kernel.unwrap_or_else(Kernel::active);
-    if !kernel.is_available() {
-        bail!("this processor cannot run the kernel {kernel}");
-    }
-    eval::raw(file, network, kernel, &mut io::BufWriter::new(out), &mut messages())
-}
-
-/// Width in columns of the terminal on standard output; `None` if it is not a terminal or the width is unknown.
-fn terminal_columns() -> Option<usize> {
-    #[cfg(any(unix, windows))]
-    return terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
-    #[cfg(not(any(unix, windows)))]
-    return None;
-}
-
-fn run_analyse(args: &AnalyseArgs) -> Result<()> {
-    let mut problems = Vec::new();
-    let subjects = subjects::read(&args.positions, &mut problems)?;
-    print_problems(&problems)?;
-    let columns = terminal_columns();
-    let options = AnalyseOptions {
-        subjects,
-        limits: args.limits.limits(ANALYSE_TIME),
-        multi_pv: usize::from(args.multipv),
-        threads: usize::from(args.engine.threads),
-        hash_mb: args.engine.hash as usize,
-        syzygy: args.engine.syzygy.clone(),
-        hash_file: args.hash_file.clone(),
-        json: args.json,
-        width: columns,
-    };
-    analyse::run(options, tools::load_network(args.engine.net.as_deref())?, Box::new(io::stdout()), &mut messages())?;
-    fail_with_problems(&problems)
-}
-
-/// Prints what was skipped in files of positions and games.
-fn print_problems(problems: &[String]) -> Result<()> {
-    for problem in problems {
-        writeln!(messages(), "skipped: {problem}")?;
-    }
-    Ok(())
-}
-
-/// Fails if anything was skipped.
-fn fail_with_problems(problems: &[String]) -> Result<()> {
-    if !problems.is_empty() {
-        let count = counted(problems.len(), "game or position was", "games or positions were");
-        bail!("{count} skipped or cut");
-    }
-    Ok(())
-}
-
-fn run_play(args: PlayArgs) -> Result<()> {
-    let seed = args.seed.unwrap_or_else(|| rng::arbitrary() >> 33);
-    let colour = match args.colour {
-        ColourChoice::White => Color::White,
-        ColourChoice::Black => Color::Black,
-        ColourChoice::Random => Color::from_white(rng::SplitMix64::new(seed).below(2) == 0),
-    };
-    let options = play::PlayOptions {
-        elo: args.elo,
-        seed,
-        colour,
-        start: position_from_fen(args.fen.as_deref().unwrap_or(""))?,
-        pgn: args.pgn,
-    };
-    let network = tools::load_network(args.net.as_deref())?;
-    play::run(options, network, io::stdin().lock(), &mut io::stdout())
-}
-
-fn run_book(command: &BookCommand) -> Result<()> {
-    let (out, err) = (&mut io::stdout(), &mut messages());
-    match command {
-        BookCommand::Build { files, out: file, max_ply, min_games } => {
-            let options = BuildOptions { max_ply: usize::from(*max_ply), min_games: *min_games };
-            book::run::make(files, file, options, out, err)
-        }
-        BookCommand::Show { position, book } => {
-            let book = Book::open(book)?;
-            let mut problems = Vec::new();
-            for subject in subjects::read(position, &mut problems)? {
-                book::run::show(&book, &subject.position, out)?;
-            }
-            print_problems(&problems)?;
-            fail_with_problems(&problems)
-        }
-    }
-}
-
-fn run_epd(args: EpdArgs) -> Result<()> {
-    let suites: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
-    check_distinct(&[Path::new("-")], &suites)?;
-    let network = tools::load_network(args.engine.net.as_deref())?;
-    let options = EpdOptions {
-        limits: args.limits.limits(EPD_TIME),
-        threads: usize::from(args.engine.threads),
-        hash_mb: args.engine.hash as usize,
-        syzygy: args.engine.syzygy,
-        json: args.json,
-        files: args.files,
-    };
-    epd::run(&options, network, &mut io::stdout(), &mut messages())?;
-    Ok(())
 }
 
 #[cfg(test)]

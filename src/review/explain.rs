@@ -1,19 +1,20 @@
 //! One move explained: what a review would say of it.
 
 use std::io::Write;
-use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
 
+use super::analyst::Analyst;
 use super::facts::{Depth, Facts};
 use super::mark::{Mark, bad_mark};
 use super::report::{Better, Evaluation};
-use super::run::EngineOptions;
 use super::study::{better, evaluation, refutation};
 use super::why::{self, Reason};
 use crate::board::{Move, Position};
-use crate::nnue::Network;
+use crate::notation::line::position_with_moves;
+use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::tools::variation::numbered;
 
 /// What is said of a move; also its JSON.
@@ -29,20 +30,37 @@ struct Explanation {
     reasons: Vec<Reason>,
 }
 
+/// Default time of each search.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
+
+/// Arguments of `explain`.
+#[derive(clap::Args, Debug)]
+pub struct ExplainArgs {
+    /// Position, with or without quotation marks, followed by the move in SAN or coordinates
+    #[arg(required = true, num_args = 2.., value_names = ["FEN", "MOVE"])]
+    pub words: Vec<String>,
+    /// Limits of each search; one second if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Threads, memory, tablebases and network.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Searches the move and prints what there is to say of it.
 ///
 /// # Errors
-/// When the game is over, the tablebases cannot be opened, Ctrl-C comes, or a sink fails.
-pub fn run(
-    position: &Position,
-    m: Move,
-    engine: &EngineOptions,
-    json: bool,
-    network: Arc<Network>,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<()> {
-    let mut analyst = engine.analyst(network, err)?;
+/// Fails if the position or the move is invalid, the game is over, the engine cannot be set up, Ctrl-C was pressed, or a
+/// sink fails.
+pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    let words = args.words.join(" ");
+    let (start, m) = words.trim().rsplit_once(char::is_whitespace).unwrap_or(("", &words));
+    let position = &position_with_moves(start)?;
+    let m = position.parse_move(m)?;
+    let mut analyst = Analyst::new(args.engine.pool(err)?, args.limits.limits(DEFAULT_TIME), 1);
     let mut reached = position.clone();
     reached.do_move(m);
     let after = analyst.look(&reached);
@@ -64,7 +82,7 @@ pub fn run(
         refutation: (!facts.is_best()).then(|| refutation(&reached, &after)).flatten(),
         reasons: why::explanation(&facts),
     };
-    if json {
+    if args.json {
         writeln!(out, "{}", serde_json::to_string(&explanation)?)?;
     } else {
         write!(out, "{}", readable(position, m, &explanation))?;

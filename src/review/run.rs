@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -10,14 +10,13 @@ use super::analyst::Analyst;
 use super::annotate::annotated;
 use super::opening::OpeningNames;
 use super::page::page;
+use super::picture::{BoardView, picture};
 use super::report::{PlaySummary, Review};
 use super::study::{Wishes, parts, review};
 use crate::board::Color;
-use crate::nnue::Network;
+use crate::notation::line::position_from_fen;
 use crate::notation::pgn::{self, Broken, Game, Games};
-use crate::search::ThreadPool;
-use crate::search::limits::Limits;
-use crate::tools::open_tables;
+use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::util::atomic::AtomicFile;
 use crate::util::identity::check_distinct;
 use crate::util::kind::{Kind, is_text, text_start};
@@ -30,49 +29,42 @@ pub use super::study::Detail;
 /// Columns of the bar that shows the progress.
 const BAR: usize = 20;
 
-/// What the searches may use and spend.
-pub struct EngineOptions {
-    /// What the search of each position may spend.
-    pub limits: Limits,
-    /// Number of better lines.
-    pub lines: usize,
-    /// Search threads.
-    pub threads: usize,
-    /// Size of the transposition table in MiB.
-    pub hash_mb: usize,
-    /// Directories of Syzygy tablebases.
-    pub syzygy: Option<String>,
-}
+/// Default search time of a position. A game of 40 moves takes less than a minute.
+const DEFAULT_TIME: Duration = Duration::from_millis(400);
 
-impl EngineOptions {
-    /// The engine, with its tablebases open.
-    pub(super) fn analyst(&self, network: Arc<Network>, err: &mut dyn Write) -> Result<Analyst> {
-        let mut pool = ThreadPool::new(network, self.threads, self.hash_mb);
-        if let Some(path) = &self.syzygy {
-            open_tables(&mut pool, path, err)?;
-        }
-        Ok(Analyst::new(pool, self.limits.clone(), self.lines))
-    }
-}
-
-/// What to review, and what to write.
-pub struct ReviewOptions {
-    /// The games; `-` is standard input.
-    pub file: PathBuf,
-    /// The searches.
-    pub engine: EngineOptions,
-    /// Network that searches, if it is not the embedded one.
-    pub net: Option<PathBuf>,
-    /// Whose moves are judged; both sides' if absent.
-    pub side: Option<Color>,
-    /// How much is said.
+/// Arguments of `review`.
+#[derive(clap::Args, Debug)]
+pub struct ReviewArgs {
+    /// PGN file, or - for standard input
+    #[arg(value_name = "GAMES", required_unless_present = "svg")]
+    pub file: Option<PathBuf>,
+    /// Limits of the search of each position; 0.4 seconds if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Number of better lines to show
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10))]
+    pub lines: u16,
+    /// Review the moves of one side only
+    #[arg(long, value_name = "SIDE", value_parser = ["white", "black"])]
+    pub side: Option<String>,
+    /// How detailed the comments are
+    #[arg(long, value_enum, value_name = "LEVEL", default_value = "normal")]
     pub detail: Detail,
-    /// Where the annotated PGN goes; `-` is standard output.
+    /// Write annotated PGN to a file; without any output option it goes to standard output
+    #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
-    /// Where the page goes.
+    /// Write an HTML page with board, graph and reasons
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// JSON Lines on standard output, a game each.
+    /// Print JSON Lines, one line per game
+    #[arg(long)]
     pub json: bool,
+    /// Print an SVG picture of a position and exit
+    #[arg(long, value_name = "FEN", conflicts_with_all = ["file", "pgn", "html", "json"])]
+    pub svg: Option<String>,
+    /// Threads, memory, tablebases and network.
+    #[command(flatten)]
+    pub engine: EngineArgs,
 }
 
 /// Reviews all games. After a request to end, the games that are done and the one in progress, as far as it has come,
@@ -81,13 +73,19 @@ pub struct ReviewOptions {
 /// # Errors
 /// Fails if no game can be read, an output is also an input or cannot be written, and after a request to end. If games
 /// were cut or skipped, fails after all outputs were written.
-pub fn run(options: &ReviewOptions, network: Arc<Network>, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
-    check_outputs(options)?;
-    let (games, broken) = read(&options.file, err)?;
-    let mut outputs = Outputs::create(options, out)?;
-    let mut analyst = options.engine.analyst(network, err)?;
+pub fn run(args: &ReviewArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    if let Some(fen) = &args.svg {
+        let position = position_from_fen(fen)?;
+        return Ok(writeln!(out, "{}", picture(&position, &BoardView::default()))?);
+    }
+    let file = args.file.as_deref().unwrap_or(Path::new("-"));
+    check_outputs(args, file)?;
+    let (games, broken) = read(file, err)?;
+    let mut outputs = Outputs::create(args, out)?;
+    let mut analyst = Analyst::new(args.engine.pool(err)?, args.limits.limits(DEFAULT_TIME), args.lines.into());
     let openings = OpeningNames::load();
-    let wishes = Wishes { side: options.side, detail: options.detail, retry: options.html.is_some() };
+    let side = args.side.as_deref().map(|side| Color::from_white(side == "white"));
+    let wishes = Wishes { side, detail: args.detail, retry: args.html.is_some() };
     let mut progress = ReviewProgress::new(&games);
     for (i, game) in games.iter().enumerate() {
         if i > 0 {
@@ -120,16 +118,16 @@ pub fn run(options: &ReviewOptions, network: Arc<Network>, out: &mut dyn Write, 
 }
 
 /// Checks that no output is an input.
-fn check_outputs(options: &ReviewOptions) -> Result<()> {
+fn check_outputs(args: &ReviewArgs, file: &Path) -> Result<()> {
     let standard = Path::new("-");
-    let to_standard = options.json || (options.pgn.is_none() && options.html.is_none());
-    let outputs = [options.pgn.as_deref(), options.html.as_deref()];
+    let to_standard = args.json || (args.pgn.is_none() && args.html.is_none());
+    let outputs = [args.pgn.as_deref(), args.html.as_deref()];
     let mut outputs: Vec<&Path> = outputs.into_iter().flatten().collect();
     if to_standard && !outputs.contains(&standard) {
         outputs.push(standard);
     }
-    let mut inputs = vec![options.file.as_path()];
-    inputs.extend(options.net.as_deref());
+    let mut inputs = vec![file];
+    inputs.extend(args.engine.net.as_deref());
     check_distinct(&outputs, &inputs)
 }
 
@@ -211,25 +209,25 @@ struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    fn create(options: &ReviewOptions, out: &'a mut dyn Write) -> Result<Self> {
+    fn create(args: &ReviewArgs, out: &'a mut dyn Write) -> Result<Self> {
         let standard = Path::new("-");
-        let nothing = options.pgn.is_none() && options.html.is_none() && !options.json;
-        let pgn = match options.pgn.as_deref() {
+        let nothing = args.pgn.is_none() && args.html.is_none() && !args.json;
+        let pgn = match args.pgn.as_deref() {
             Some(path) if path == standard => PgnOutput::Standard,
             Some(path) => PgnOutput::File(AtomicFile::create_over(path, &PGN)?),
             None if nothing => PgnOutput::Standard,
             None => PgnOutput::Nowhere,
         };
-        if options.json && matches!(pgn, PgnOutput::Standard) {
+        if args.json && matches!(pgn, PgnOutput::Standard) {
             bail!("--json and --pgn - both want standard output: give --pgn a file");
         }
         Ok(Self {
             out,
-            html: options.html.as_deref().map(|path| AtomicFile::create_over(path, &PAGE)).transpose()?,
+            html: args.html.as_deref().map(|path| AtomicFile::create_over(path, &PAGE)).transpose()?,
             shown: Vec::new(),
-            summary: !options.json && !matches!(pgn, PgnOutput::Standard),
+            summary: !args.json && !matches!(pgn, PgnOutput::Standard),
             pgn,
-            json: options.json,
+            json: args.json,
             reviewed: 0,
         })
     }

@@ -5,85 +5,91 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::open_tables;
-use super::subjects::Subject;
+use super::args::{EngineArgs, LimitArgs};
+use super::subjects::{self, Subject};
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
-use crate::nnue::Network;
-use crate::search::limits::Limits;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
 use crate::search::{Controller, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
+use crate::util::console::stdout_columns;
 use crate::util::interrupt::Interrupt;
 use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
 
-/// Options of an analysis.
-pub struct AnalyseOptions {
-    /// The positions.
-    pub subjects: Vec<Subject>,
-    /// Limits of the search of each position.
-    pub limits: Limits,
-    /// Number of principal variations.
-    pub multi_pv: usize,
-    /// Search threads.
-    pub threads: usize,
-    /// Size of the transposition table in MiB.
-    pub hash_mb: usize,
-    /// Directories of Syzygy tablebases, separated like the directories in `PATH`.
-    pub syzygy: Option<String>,
-    /// File from which the transposition table is loaded, if it exists, and to which it is saved at the end.
+/// Default search time of a position.
+const DEFAULT_TIME: Duration = Duration::from_secs(5);
+
+/// Arguments of `analyse`.
+#[derive(clap::Args, Debug)]
+pub struct AnalyseArgs {
+    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (final position of each
+    /// game); the initial position if absent
+    #[arg(value_name = "POSITION|FILE")]
+    pub positions: Vec<String>,
+    /// Limits of the search; five seconds if absent. Ctrl-C also stops it.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Number of principal variations
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub multipv: u16,
+    /// File for saving the hash table: read at the start if it exists, written at the end and on Ctrl-C
+    #[arg(long, value_name = "FILE")]
     pub hash_file: Option<PathBuf>,
-    /// JSON Lines instead of text.
+    /// Threads, memory, tablebases and network.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Print JSON Lines: `line` messages, then one `best`; with several positions, each starts with a `position`
+    #[arg(long)]
     pub json: bool,
-    /// Width of the terminal in columns, if there is one. Longer lines are truncated.
-    pub width: Option<usize>,
 }
 
-/// Searches each position and prints each completed line, then the best move.
+/// Searches each position and prints each completed line, then the best move. Parts of files that cannot be read are
+/// reported on `err` and skipped.
 ///
 /// # Errors
-/// Fails if a directory has no tablebases, the hash file is unusable, or a write fails; a failed write stops the
-/// search.
-pub fn run(
-    options: AnalyseOptions,
-    network: Arc<Network>,
-    out: Box<dyn Write + Send>,
-    err: &mut dyn Write,
-) -> Result<()> {
-    let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
-    if let Some(path) = &options.syzygy {
-        open_tables(&mut pool, path, err)?;
-    }
-    if let Some(file) = &options.hash_file {
+/// Fails if no position could be read, the network cannot be loaded, a directory has no tablebases, the hash file is
+/// unusable, or a write fails; a failed write stops the search. Fails at the end if anything was skipped.
+pub fn run(args: &AnalyseArgs, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
+    let mut problems = Vec::new();
+    let positions = subjects::read(&args.positions, &mut problems)?;
+    subjects::report(&problems, err)?;
+    analyse(args, positions, out, err)?;
+    subjects::fail_with(&problems)
+}
+
+fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
+    let mut pool = args.engine.pool(err)?;
+    if let Some(file) = &args.hash_file {
         open_hash(&mut pool, file, err)?;
     }
-    let settings = SearchOptions { multi_pv: options.multi_pv, analyse_mode: true, ..SearchOptions::default() };
+    let (limits, width) = (args.limits.limits(DEFAULT_TIME), stdout_columns());
+    let settings = SearchOptions { multi_pv: args.multipv.into(), analyse_mode: true, ..SearchOptions::default() };
     let controller = pool.controller();
     let interrupt = Interrupt::listen(move || controller.stop());
     let sink = Arc::new(Mutex::new(Sink { out, failure: None }));
-    let several = options.subjects.len() > 1;
-    for (number, subject) in options.subjects.into_iter().enumerate() {
-        if number > 0 && options.hash_file.is_none() {
+    let several = positions.len() > 1;
+    for (number, subject) in positions.into_iter().enumerate() {
+        if number > 0 && args.hash_file.is_none() {
             pool.clear();
         }
         let printer = Arc::new(AnalysisPrinter {
             position: subject.position.clone(),
-            json: options.json,
-            width: options.width,
+            json: args.json,
+            width,
             controller: pool.controller(),
             interrupt: interrupt.clone(),
             last: Mutex::default(),
             sink: sink.clone(),
         });
         printer.introduce(&subject.title, several, number > 0);
-        let limits = options.limits.clone();
-        pool.search(subject.position, limits, settings.clone(), printer);
+        pool.search(subject.position, limits.clone(), settings.clone(), printer);
         if let Some(error) = sink.lock().failure.take() {
             return Err(error.into());
         }
@@ -91,7 +97,7 @@ pub fn run(
             break;
         }
     }
-    if let Some(file) = &options.hash_file {
+    if let Some(file) = &args.hash_file {
         let saved = pool.save_hash(file).context("--hash-file")?;
         let megabytes = saved.file_bytes as f64 / 1e6;
         writeln!(err, "{}: {megabytes:.1} MB written", file.shown())?;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::load_network;
 use crate::board::Position;
 use crate::nnue::Network;
 use crate::notation::epd::{EpdRecord, is_blank};
@@ -28,6 +29,17 @@ const DEFAULT_DEPTH: i32 = 13;
 const DEFAULT_HASH_MB: usize = 16;
 /// The bench positions.
 const POSITIONS: &str = include_str!("../../bench.epd");
+
+/// Arguments of `bench`.
+#[derive(clap::Args, Debug)]
+pub struct BenchArgs {
+    /// `[depth] [threads] [hash in MiB]`, or fishtest's form: `hash threads limit default|file depth|nodes|movetime`
+    #[arg(num_args = 0..=5, value_name = "WORD")]
+    pub words: Vec<String>,
+    /// Network to use instead of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+}
 
 /// Options of a bench run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,11 +155,20 @@ impl BenchResult {
     }
 }
 
+/// Runs the command `bench`.
+///
+/// # Errors
+/// Fails if the words are invalid, the network cannot be loaded, and as [`bench`].
+pub fn run(args: &BenchArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    let options = BenchOptions::from_words(&args.words)?;
+    bench(options, load_network(args.net.as_deref())?, out, err).map(drop)
+}
+
 /// Searches the positions in order with one transposition table and prints the totals.
 ///
 /// # Errors
 /// Fails if the file of positions is invalid or a write fails.
-pub fn run(
+pub fn bench(
     options: BenchOptions,
     network: Arc<Network>,
     out: &mut dyn Write,

@@ -1,11 +1,12 @@
 //! Explanation of the static evaluation, and raw network outputs for comparison with other programs.
 
-use std::io::Write;
-use std::path::Path;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
+use super::load_network;
 use crate::board::{Position, Role, Square};
 use crate::nnue::{AccumulatorStack, Board, Kernel, NetOutput, Network};
 use crate::notation::epd::is_blank;
@@ -13,6 +14,7 @@ use crate::notation::position_from_fen;
 use crate::search::evaluation::scaled;
 use crate::search::wdl;
 use crate::util::encoding::read_text;
+use crate::util::identity::check_distinct;
 use crate::util::quantity::counted;
 use crate::util::reason;
 use crate::util::text::Shown as _;
@@ -103,6 +105,46 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
     text
 }
 
+/// Arguments of `eval`.
+#[derive(clap::Args, Debug)]
+pub struct EvalArgs {
+    /// Position, with or without quotation marks; the initial position if absent
+    #[arg(value_name = "FEN", conflicts_with = "raw")]
+    pub fen: Vec<String>,
+    /// Print `FEN<TAB>raw output` for each line of a file, or `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
+    /// with buckets
+    #[arg(long, requires = "file")]
+    pub raw: bool,
+    /// File with one FEN per line (further columns after a tab are ignored)
+    #[arg(long, value_name = "FENS", requires = "raw")]
+    pub file: Option<PathBuf>,
+    /// Network to use instead of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+    /// Kernel for the raw outputs (`zoothera cpu` lists the available ones)
+    #[arg(long, value_name = "NAME", requires = "raw")]
+    pub kernel: Option<Kernel>,
+}
+
+/// Runs the command `eval`.
+///
+/// # Errors
+/// Fails if the position is invalid, the network cannot be loaded, the processor cannot run the kernel, a write fails,
+/// or lines of the file are not valid positions.
+pub fn run(args: &EvalArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    let network = load_network(args.net.as_deref())?;
+    let Some(file) = &args.file else {
+        let position = position_from_fen(&args.fen.join(" "))?;
+        return Ok(write!(out, "{}", explain(&position, &network))?);
+    };
+    check_distinct(&[Path::new("-")], &[file])?;
+    let kernel = args.kernel.unwrap_or_else(Kernel::active);
+    if !kernel.is_available() {
+        bail!("this processor cannot run the kernel {kernel}");
+    }
+    raw(file, network, kernel, &mut BufWriter::new(out), err)
+}
+
 /// Joins the parts of an output with tabs.
 fn columns(output: NetOutput, bucketed: bool) -> String {
     let NetOutput { psqt, positional, bucket } = output;
@@ -115,7 +157,7 @@ fn columns(output: NetOutput, bucketed: bool) -> String {
 /// # Errors
 /// Fails if the file cannot be read or a write fails. Lines that are not valid positions are reported on `err`, and
 /// the run fails at the end.
-pub fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+fn raw(file: &Path, network: Arc<Network>, kernel: Kernel, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let text = read_text(file).with_context(|| format!("cannot read {}", file.shown()))?;
     let bucketed = network.architecture().buckets > 1;
     let mut stack = AccumulatorStack::with_kernel(network, kernel);

@@ -24,6 +24,14 @@ const MAX_SCORE: i32 = 300;
 const NODES: u64 = 2000;
 
 /// Arguments of `genfens`.
+#[derive(clap::Args, Debug)]
+pub struct GenfensArgs {
+    /// N seed S book FILE|None; one quoted argument with the whole command also works
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
+    pub words: Vec<String>,
+}
+
+/// Request for openings, from the words of `genfens`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Number of openings.
@@ -58,11 +66,19 @@ impl Request {
     }
 }
 
+/// Runs the command `genfens` with its words.
+///
+/// # Errors
+/// Fails if a word is missing or invalid, and as [`generate`].
+pub fn run(words: &str, out: &mut dyn Write) -> Result<()> {
+    generate(&Request::parse(words)?, Network::embedded(), out)
+}
+
 /// Prints `info string genfens <FEN>` for each opening.
 ///
 /// # Errors
 /// Fails if the book is unusable, no opening is balanced, or a write fails.
-pub fn run(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Result<()> {
+pub fn generate(request: &Request, network: Arc<Network>, out: &mut dyn Write) -> Result<()> {
     let book = request.book.as_deref();
     let openings = Openings::new(book, CastlingMode::Standard, None)?;
     let mut rng = SplitMix64::new(request.seed);

@@ -1,9 +1,10 @@
 //! Tools of the command line: bench, perft, analysis, EPD suites, games at the terminal, openings and network files.
 //!
 //! Every tool writes to a sink passed by the caller and returns its errors. The command line, the UCI loop and the
-//! tests share the tools.
+//! tests share the tools. A command's arguments stand beside its function `run`; [`args`] has those of several commands.
 
 pub(crate) mod analyse;
+pub(crate) mod args;
 pub mod bench;
 pub(crate) mod cpu;
 pub(crate) mod epd;
@@ -17,14 +18,12 @@ pub(crate) mod subjects;
 pub(crate) mod tables;
 pub(crate) mod variation;
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
 use crate::nnue::Network;
-use crate::search::ThreadPool;
 use crate::util::text::Shown as _;
 
 /// Loads the network in `path`, or the embedded one. The error names the file and the cause.
@@ -34,16 +33,4 @@ pub(crate) fn load_network(path: Option<&Path>) -> Result<Arc<Network>> {
     };
     let network = Network::from_file(path).with_context(|| format!("net {}", path.shown()))?;
     Ok(Arc::new(network))
-}
-
-/// Opens tablebases for a tool and reports problems with individual directories on `err`.
-///
-/// # Errors
-/// Fails if no directory of the list contains tablebases, or if `err` fails.
-pub(crate) fn open_tables(pool: &mut ThreadPool, path: &str, err: &mut dyn Write) -> Result<()> {
-    let loaded = pool.set_syzygy_path(path).context("--syzygy")?;
-    for problem in loaded.problems {
-        writeln!(err, "--syzygy: {problem}")?;
-    }
-    Ok(())
 }

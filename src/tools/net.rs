@@ -1,22 +1,75 @@
 //! Inspects, verifies and writes network files.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::load_network;
 use crate::nnue::{KIND, NetInfo, Network, ThreatInputs, hex_sha256};
 use crate::util::atomic::write_over;
+use crate::util::identity::check_distinct;
 use crate::util::text::Shown as _;
 
 /// Hexadecimal digits of the SHA-256 in a name like `nn-<12 digits>.nnue`.
 const NAME_DIGITS: usize = 12;
 
+/// The subcommands of `net`.
+#[derive(clap::Subcommand, Debug)]
+pub enum NetCommand {
+    /// Show architecture, description, hashes, size and parameter ranges
+    Info {
+        /// Network file
+        file: PathBuf,
+    },
+    /// Verify a network file; exits with code 1 and the reason if a check fails
+    Verify {
+        /// Network file
+        file: PathBuf,
+    },
+    /// Write a network to a file, compressed or not as its own file was
+    Export {
+        /// File to write
+        file: PathBuf,
+        /// Network to export instead of the embedded one
+        #[arg(long, value_name = "FILE")]
+        net: Option<PathBuf>,
+        /// Compress the feature transformer (LEB128)
+        #[arg(long)]
+        compress: bool,
+        /// Write every number uncompressed
+        #[arg(long, conflicts_with = "compress")]
+        decompress: bool,
+    },
+}
+
+/// Runs the commands of `net`.
+///
+/// # Errors
+/// Fails if a file is not a valid network, cannot be written, or is both read and written.
+pub fn run(command: &NetCommand, out: &mut dyn Write) -> Result<()> {
+    match command {
+        NetCommand::Info { file } => info(file, out),
+        NetCommand::Verify { file } => verify(file, out),
+        NetCommand::Export { file, net, compress, decompress } => {
+            let compression = match (compress, decompress) {
+                (true, _) => Compression::Leb128,
+                (_, true) => Compression::None,
+                _ => Compression::AsRead,
+            };
+            let inputs: Vec<&Path> = net.as_deref().into_iter().collect();
+            check_distinct(&[file], &inputs)?;
+            let network = load_network(net.as_deref())?;
+            Ok(writeln!(out, "{}", export(&network, compression, file)?)?)
+        }
+    }
+}
+
 /// Prints the properties of a network file.
 ///
 /// # Errors
 /// Fails if the file is not a valid network or a write fails.
-pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
+fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
     writeln!(out, "File          {}", path.shown())?;
     writeln!(out, "Architecture  {}", info.architecture)?;
@@ -64,7 +117,7 @@ pub fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
 ///
 /// # Errors
 /// Fails at the first failed check, or if a write fails.
-pub fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
+fn verify(path: &Path, out: &mut dyn Write) -> Result<()> {
     let info = load(path)?;
     writeln!(out, "ok  version {:#010x}, known architecture {}", info.architecture.version, info.architecture)?;
     writeln!(out, "ok  hashes of the file, the transformer and the layers")?;

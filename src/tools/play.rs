@@ -8,15 +8,16 @@ use anyhow::{Result, bail};
 use chrono::{DateTime, Utc};
 
 use super::game_record::{Ending, GAMES, GameRecord, movetext};
+use super::load_network;
 use crate::board::{Color, Move, Position, Square};
-use crate::level::Level;
-use crate::nnue::Network;
+use crate::level::{ELO_MAX, ELO_MIN, Level};
+use crate::notation::position_from_fen;
 use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
 use crate::util::atomic::AtomicFile;
 use crate::util::interrupt::Interrupt;
-use crate::util::reason;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
+use crate::util::{reason, rng};
 
 /// Nodes of a search at full strength, and of a hint.
 const FULL_NODES: u64 = 500_000;
@@ -27,18 +28,69 @@ const MAX_DRAW_SCORE: i32 = 20;
 /// The commands of a game.
 const HELP: &str = "Type a move (Nf3, g1f3) or: back, hint, draw, resign, board, flip, moves, fen, help, quit";
 
-/// Options of a game.
-pub struct PlayOptions {
-    /// The engine's level in Elo; `None` for full strength.
+/// Arguments of `play`.
+#[derive(clap::Args, Debug)]
+pub struct PlayArgs {
+    /// Playing strength of the engine in Elo (engine scale); full strength if absent
+    #[arg(
+        long,
+        value_name = "ELO",
+        value_parser = clap::value_parser!(i32).range(i64::from(ELO_MIN)..=i64::from(ELO_MAX)),
+    )]
     pub elo: Option<i32>,
-    /// Seed of the level's errors.
-    pub seed: u64,
-    /// The person's colour.
-    pub colour: Color,
-    /// The initial position.
-    pub start: Position,
-    /// File to which the game is appended when it ends for any reason.
+    /// Your colour
+    #[arg(long, visible_alias = "color", value_name = "COLOUR", default_value = "white")]
+    pub colour: ColourChoice,
+    /// Starting position; the initial position if absent
+    #[arg(long, value_name = "FEN")]
+    pub fen: Option<String>,
+    /// Seed for the level's mistakes and for a random colour; differs from run to run if absent
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// File to append the game to when it ends
+    #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
+    /// Network to use instead of the embedded one
+    #[arg(long, value_name = "FILE")]
+    pub net: Option<PathBuf>,
+}
+
+/// The player's colour.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColourChoice {
+    /// You play White
+    White,
+    /// You play Black
+    Black,
+    /// The colour is chosen at random
+    Random,
+}
+
+/// Options of a game, from the arguments.
+struct PlayOptions {
+    /// The engine's level in Elo; `None` for full strength.
+    elo: Option<i32>,
+    /// Seed of the level's errors.
+    seed: u64,
+    /// The person's colour.
+    colour: Color,
+    /// The initial position.
+    start: Position,
+    /// File to which the game is appended when it ends for any reason.
+    pgn: Option<PathBuf>,
+}
+
+impl PlayOptions {
+    fn of(args: &PlayArgs) -> Result<Self> {
+        let seed = args.seed.unwrap_or_else(|| rng::arbitrary() >> 33);
+        let colour = match args.colour {
+            ColourChoice::White => Color::White,
+            ColourChoice::Black => Color::Black,
+            ColourChoice::Random => Color::from_white(rng::SplitMix64::new(seed).below(2) == 0),
+        };
+        let start = position_from_fen(args.fen.as_deref().unwrap_or(""))?;
+        Ok(Self { elo: args.elo, seed, colour, start, pgn: args.pgn.clone() })
+    }
 }
 
 /// A parsed input line.
@@ -60,9 +112,10 @@ enum Request {
 /// Plays a game against the person at `input`. The end of the input counts as `quit`.
 ///
 /// # Errors
-/// Fails on an error of `out`, or if the PGN file cannot be written. This is checked before the game. If writing fails
+/// Fails if the position is invalid, the network cannot be loaded, `out` fails, or the PGN file cannot be written. This is checked before the game. If writing fails
 /// after the game, the error names the file to which the game was saved instead.
-pub fn run(options: PlayOptions, network: Arc<Network>, input: impl BufRead, out: &mut impl Write) -> Result<()> {
+pub fn run(args: &PlayArgs, input: impl BufRead, out: &mut impl Write) -> Result<()> {
+    let (options, network) = (PlayOptions::of(args)?, load_network(args.net.as_deref())?);
     let began = Utc::now();
     let mut game = TerminalGame {
         pool: ThreadPool::new(network, 1, HASH_MB),

@@ -1,7 +1,7 @@
 //! The positions to analyse: from the command line, and from files of positions and games.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +13,7 @@ use crate::notation::pgn::tags::begins_tag;
 use crate::notation::pgn::{self, Games};
 use crate::notation::position_from_fen;
 use crate::util::encoding::{Lines, read_text};
+use crate::util::quantity::counted;
 use crate::util::reason;
 use crate::util::text::{Shown as _, printable};
 
@@ -56,6 +57,29 @@ pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subj
         bail!("no position: {}", problems.join("; "));
     }
     Ok(subjects)
+}
+
+/// Prints what was skipped in files of positions and games.
+///
+/// # Errors
+/// Fails if a write fails.
+pub fn report(problems: &[String], err: &mut dyn Write) -> Result<()> {
+    for problem in problems {
+        writeln!(err, "skipped: {problem}")?;
+    }
+    Ok(())
+}
+
+/// Fails if anything was skipped.
+///
+/// # Errors
+/// Names the number of problems.
+pub fn fail_with(problems: &[String]) -> Result<()> {
+    if !problems.is_empty() {
+        let count = counted(problems.len(), "game or position was", "games or positions were");
+        bail!("{count} skipped or cut");
+    }
+    Ok(())
 }
 
 /// Whether a word names a file. Inside a position only the extension counts, because a file may be called `w` or `b`.

@@ -9,11 +9,31 @@ use crate::search::syzygy::{table_files_in, verify_file};
 use crate::util::quantity::counted;
 use crate::util::text::Shown as _;
 
+/// The subcommands of `tables`.
+#[derive(clap::Subcommand, Debug)]
+pub enum TablesCommand {
+    /// Compare the checksum of every table with its content, and name the damaged ones
+    Verify {
+        /// Directories with tables (*.rtbw, *.rtbz), or tables
+        #[arg(required = true, value_name = "DIRECTORY|FILE")]
+        paths: Vec<PathBuf>,
+    },
+}
+
+/// Runs the commands of `tables`.
+///
+/// # Errors
+/// As [`verify`].
+pub fn run(command: &TablesCommand, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+    let TablesCommand::Verify { paths } = command;
+    verify(paths, out, err)
+}
+
 /// Verifies the checksum of every table in files and directories, and names each bad one on `err`.
 ///
 /// # Errors
 /// Fails if a table is damaged or cannot be read, if a directory has no tables, or if a write fails.
-pub fn verify(paths: &[PathBuf], out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
+fn verify(paths: &[PathBuf], out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let (mut files, mut bad) = (0, 0);
     for path in paths {
         for file in files_of(path)? {

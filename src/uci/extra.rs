@@ -46,10 +46,10 @@ pub fn tool(tool: Extra, arguments: &[String], network: Arc<Network>, output: &O
     let mut out = Lines { output, rest: Vec::new() };
     if tool == Extra::GenFens {
         let request = genfens::Request::parse(&arguments.join(" "))?;
-        genfens::run(&request, network, &mut out)
+        genfens::generate(&request, network, &mut out)
     } else {
         let options = bench::BenchOptions::from_words(arguments)?;
-        bench::run(options, network, &mut out, &mut std::io::stderr()).map(drop)
+        bench::bench(options, network, &mut out, &mut std::io::stderr()).map(drop)
     }
 }
 

@@ -32,6 +32,14 @@ pub fn use_colour(stream: &impl IsTerminal) -> bool {
     !dumb && !anstyle_query::no_color() && supports_escapes(stream)
 }
 
+/// Width in columns of the terminal on standard output; `None` if it is not a terminal or the width is unknown.
+pub fn stdout_columns() -> Option<usize> {
+    #[cfg(any(unix, windows))]
+    return terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    #[cfg(not(any(unix, windows)))]
+    return None;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

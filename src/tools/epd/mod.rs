@@ -10,32 +10,35 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use serde::Serialize;
 
-use super::open_tables;
+use super::args::{EngineArgs, LimitArgs};
 use crate::board::Move;
-use crate::nnue::Network;
 use crate::notation::epd::is_blank;
-use crate::search::limits::Limits;
+use crate::search::SearchOptions;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
-use crate::search::{SearchOptions, ThreadPool};
 use crate::util::encoding::read_text;
+use crate::util::identity::check_distinct;
 use crate::util::reason;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
 use test_position::TestPosition;
 
-/// Options of a run of test suites.
-pub struct EpdOptions {
-    /// Suite files.
+/// Default search time of a position.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
+
+/// Arguments of `epd`.
+#[derive(clap::Args, Debug)]
+pub struct EpdArgs {
+    /// EPD files
+    #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Limits of each position.
-    pub limits: Limits,
-    /// Search threads.
-    pub threads: usize,
-    /// Size of the transposition table in MiB.
-    pub hash_mb: usize,
-    /// Directories of Syzygy tablebases, separated like the directories in `PATH`.
-    pub syzygy: Option<String>,
-    /// JSON Lines instead of text.
+    /// Limits of the search of each position; one second if absent.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Threads, memory, tablebases and network.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Print JSON Lines: one `position` each, then a `summary`
+    #[arg(long)]
     pub json: bool,
 }
 
@@ -96,33 +99,27 @@ impl Reporter for Watcher {
 /// parsed are reported on `err` and skipped.
 ///
 /// # Errors
-/// Fails if no position could be read or a write fails.
-pub fn run(
-    options: &EpdOptions,
-    network: Arc<Network>,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<SuiteSummary> {
+/// Fails if no position could be read, the engine cannot be set up, or a write fails.
+pub fn run(args: &EpdArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<SuiteSummary> {
+    let suites: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
+    check_distinct(&[Path::new("-")], &suites)?;
     let mut summary = SuiteSummary::default();
     let mut positions = Vec::new();
-    for file in &options.files {
+    for file in &args.files {
         positions.extend(read_suite(file, &mut summary, err)?);
     }
     if positions.is_empty() {
         bail!("no position could be read");
     }
-    let mut pool = ThreadPool::new(network, options.threads, options.hash_mb);
-    if let Some(path) = &options.syzygy {
-        open_tables(&mut pool, path, err)?;
-    }
+    let (mut pool, limits) = (args.engine.pool(err)?, args.limits.limits(DEFAULT_TIME));
     for tested in &positions {
         // With a cleared table, the result of a position does not depend on the order of the suite.
         pool.clear();
         let watcher = Arc::new(Watcher::default());
-        pool.search(tested.position.clone(), options.limits.clone(), SearchOptions::default(), watcher.clone());
+        pool.search(tested.position.clone(), limits.clone(), SearchOptions::default(), watcher.clone());
         let settled = *watcher.0.lock();
         count(tested, settled, &mut summary);
-        let line = if options.json {
+        let line = if args.json {
             serde_json::to_string(&SuiteLine::position(tested, settled, summary.positions))?
         } else {
             describe(tested, settled, summary.positions)
@@ -130,7 +127,7 @@ pub fn run(
         writeln!(out, "{line}")?;
         out.flush()?;
     }
-    let line = if options.json { serde_json::to_string(&SuiteLine::Summary(summary))? } else { summary.describe() };
+    let line = if args.json { serde_json::to_string(&SuiteLine::Summary(summary))? } else { summary.describe() };
     writeln!(out, "{line}")?;
     Ok(summary)
 }
