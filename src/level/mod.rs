@@ -6,20 +6,20 @@
 //! machine and independently of earlier searches.
 //!
 //! * [`strength`]: the handicap for each Elo, from a table calibrated by games
-//! * [`mind`]: the handicap in one position: evaluation noise and missed moves
+//! * [`turn`]: the handicap in one position: evaluation noise and missed moves
 //! * [`technique`], [`mating`]: evaluation and search of elementary endings, which every level wins
 //! * [`theory`]: moves of named openings, and developing moves
 //! * [`pace`]: simulated thinking time
 
 pub mod mating;
-pub mod mind;
 pub mod pace;
 pub mod strength;
 pub mod technique;
 pub mod theory;
+pub mod turn;
 
-pub use mind::Mind;
 pub use strength::{ELO_MAX, ELO_MIN, Handicap};
+pub use turn::TurnHandicap;
 
 /// A level for one game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

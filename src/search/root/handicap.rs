@@ -1,13 +1,13 @@
 //! Restrictions of a search at a level below full strength.
 //!
 //! The search applies the level's handicap in two places: noise on evaluations (`Worker::evaluate`) and missed moves
-//! (`Worker::overlooks`). This module sets up the rest.
+//! (`Worker::misses`). This module sets up the rest.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::time::Budget;
-use crate::level::{Level, Mind, mating, pace, theory};
+use crate::level::{Level, TurnHandicap, mating, pace, theory};
 use crate::search::tables::tt::TranspositionTable;
 use crate::search::threads::job::Job;
 use crate::util::threads;
@@ -17,24 +17,24 @@ use crate::util::threads;
 /// The result depends only on the position with its history, the level and the seed. There is one thread and one line,
 /// and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.
 pub fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>) {
-    let mind = Mind::new(level, &job.position);
+    let handicap = TurnHandicap::new(level, &job.position);
     job.not_before = not_before(job, level);
     job.budget = job.budget.map(|budget| Budget { soft: budget.hard, adjustable: false, ..budget });
     job.options.multi_pv = 1;
     (job.syzygy, job.root_in_tb, job.previous_value) = (None, false, None);
     job.table = table;
-    restrict_root(job, level, &mind);
-    job.mind = Some(mind);
+    restrict_root(job, level, &handicap);
+    job.handicap = Some(handicap);
 }
 
 /// Restricts the root moves to the move of the mating technique or of opening theory, or else to those that the level
 /// considers and does not miss. At least one move remains.
-fn restrict_root(job: &mut Job, level: Level, mind: &Mind) {
+fn restrict_root(job: &mut Job, level: Level, handicap: &TurnHandicap) {
     let position = &job.position;
     let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));
     let is_allowed = |m| match fixed_move {
         Some(best) => m == best,
-        None => !mind.overlooks(position, m) && theory::considers(level, position, m),
+        None => !handicap.misses(position, m) && theory::considers(level, position, m),
     };
     if job.root_moves.iter().any(|root| is_allowed(root.m)) {
         job.root_moves.retain(|root| is_allowed(root.m));

@@ -217,7 +217,7 @@ impl Actor {
 
     fn find(&mut self, job: &Arc<Job>) -> Option<Findings> {
         let mut worker = self.worker.take().unwrap_or_else(|| self.new_worker());
-        if job.mind.is_some() {
+        if job.handicap.is_some() {
             // A level's move must not depend on earlier searches.
             worker.clear();
         }
@@ -240,7 +240,7 @@ impl Actor {
         let limits = &job.limits;
         self.hub.hold(limits.infinite, job.not_before);
         self.hub.signals.stop.store(true, SeqCst);
-        let others = match job.mind {
+        let others = match job.handicap {
             Some(_) => 0,
             None => self.hub.signals.counters.len() - 1,
         };

@@ -10,7 +10,7 @@ use std::time::Instant;
 use crossbeam::utils::CachePadded;
 
 use crate::board::Position;
-use crate::level::Mind;
+use crate::level::TurnHandicap;
 use crate::search::limits::Limits;
 use crate::search::options::SearchOptions;
 use crate::search::report::{Progress, Reporter, Silent};
@@ -46,7 +46,7 @@ pub struct Job {
     /// Best root value of the game's previous search, if any.
     pub previous_value: Option<Value>,
     /// Handicap of a level; `None` at full strength.
-    pub mind: Option<Mind>,
+    pub handicap: Option<TurnHandicap>,
     /// Earliest time of a level's answer in a game with a clock.
     pub not_before: Option<Instant>,
 }
@@ -75,7 +75,7 @@ impl Job {
             syzygy: None,
             reporter,
             previous_value: None,
-            mind: None,
+            handicap: None,
             not_before: None,
         }
     }

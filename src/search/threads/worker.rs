@@ -231,11 +231,11 @@ impl Worker {
         (guide, &mut self.scratch[self.stack.ply()])
     }
 
-    /// Whether a level overlooks the legal move `m`; never at full strength.
+    /// Whether a level misses the legal move `m`; never at full strength.
     #[inline]
-    pub fn overlooks(&self, m: Move) -> bool {
-        let mind = self.job.mind.as_ref();
-        mind.is_some_and(|mind| mind.overlooks(&self.position, m))
+    pub fn misses(&self, m: Move) -> bool {
+        let handicap = self.job.handicap.as_ref();
+        handicap.is_some_and(|handicap| handicap.misses(&self.position, m))
     }
 
     // -- limits ----------------------------------------------------------------------------------------------
@@ -282,8 +282,8 @@ impl Worker {
         if !pondering && (self.stop_on_ponderhit || self.out_of_time()) {
             self.signals.stop.store(true, Relaxed);
         }
-        match &self.job.mind {
-            Some(mind) => self.poll_level(mind.nodes()),
+        match &self.job.handicap {
+            Some(handicap) => self.poll_level(handicap.nodes()),
             None => Ok(()),
         }
     }

@@ -29,9 +29,9 @@ impl Worker {
             sampler.evaluated(&self.position, raw);
         }
         let value = lone_king::value(&self.position).unwrap_or_else(|| scaled(&self.position, raw));
-        match &self.job.mind {
+        match &self.job.handicap {
             None => value,
-            Some(mind) => clamp_eval(mind.judge(&self.position, value)),
+            Some(handicap) => clamp_eval(handicap.evaluate(&self.position, value)),
         }
     }
 

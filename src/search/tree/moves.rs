@@ -48,7 +48,7 @@ impl Worker {
             self.stack[0].move_count = count;
             if N::ROOT {
                 self.report_current_move(m, count);
-            } else if self.overlooks(m) {
+            } else if self.misses(m) {
                 continue;
             } else {
                 // 12. Shallow pruning.
@@ -393,7 +393,7 @@ impl Worker {
         }
         if node.best <= -INFINITE {
             // Every move was pruned or missed by the level.
-            let is_level = self.job.mind.is_some();
+            let is_level = self.job.handicap.is_some();
             node.best = if is_level { self.stack[0].static_eval } else { node.alpha };
         }
         // The amount by which a fail-high exceeds beta is partly an artefact of the null window.

@@ -222,7 +222,7 @@ impl Worker {
             let Some(m) = picker.next(&guide, scratch) else {
                 return Ok(());
             };
-            if !self.position.legal(m) || self.overlooks(m) {
+            if !self.position.legal(m) || self.misses(m) {
                 continue;
             }
             self.prefetch(m);

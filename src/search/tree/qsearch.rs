@@ -120,7 +120,7 @@ impl Worker {
             let Some(m) = picker.next(&guide, scratch) else {
                 break;
             };
-            if !self.position.legal(m) || self.overlooks(m) {
+            if !self.position.legal(m) || self.misses(m) {
                 continue;
             }
             count += 1;

@@ -23,14 +23,14 @@ const TURN: u64 = 2;
 
 /// Handicap of a level for one turn.
 #[derive(Clone, Copy, Debug)]
-pub struct Mind {
+pub struct TurnHandicap {
     seed: u64,
     handicap: Handicap,
     /// Random seed of this turn's missed moves.
     turn: u64,
 }
 
-impl Mind {
+impl TurnHandicap {
     /// The handicap of `level` for a search of `root`.
     pub fn new(level: Level, root: &Position) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Mind {
     }
 
     /// The level's evaluation of a position with the true `value` for the side to move.
-    pub fn judge(&self, position: &Position, value: i32) -> i32 {
+    pub fn evaluate(&self, position: &Position, value: i32) -> i32 {
         if let Some(value) = technique::value(position) {
             return value;
         }
@@ -55,7 +55,7 @@ impl Mind {
     }
 
     /// Whether the level misses `m`, a legal move. No move is missed in check.
-    pub fn overlooks(&self, position: &Position, m: Move) -> bool {
+    pub fn misses(&self, position: &Position, m: Move) -> bool {
         if self.handicap.oversight == 0 || position.in_check() {
             return false;
         }
@@ -137,8 +137,8 @@ mod tests {
         Position::from_fen(fen, CastlingMode::Standard).expect("a FEN")
     }
 
-    fn mind(elo: i32, seed: u64, root: &Position) -> Mind {
-        Mind::new(Level::of(elo, seed), root)
+    fn turn(elo: i32, seed: u64, root: &Position) -> TurnHandicap {
+        TurnHandicap::new(Level::of(elo, seed), root)
     }
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn noise_depends_on_seed_and_is_reproducible() {
         let root = Position::startpos();
-        let judged = |seed| mind(800, seed, &root).judge(&root, 50);
-        assert_eq!(judged(1), judged(1));
-        assert!((2..20).any(|seed| judged(seed) != judged(1)));
-        assert_eq!(mind(3200, 1, &root).judge(&root, 50), 50);
+        let evaluated = |seed| turn(800, seed, &root).evaluate(&root, 50);
+        assert_eq!(evaluated(1), evaluated(1));
+        assert!((2..20).any(|seed| evaluated(seed) != evaluated(1)));
+        assert_eq!(turn(3200, 1, &root).evaluate(&root, 50), 50);
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         let root = position("rn2k3/8/8/8/8/8/7P/QB2K3 w - - 0 1");
         let share = |m: &str| {
             let m = root.parse_uci(m).expect("legal");
-            (0..1000).filter(|&seed| mind(500, seed, &root).overlooks(&root, m)).count()
+            (0..1000).filter(|&seed| turn(500, seed, &root).misses(&root, m)).count()
         };
         assert!(share("a1h8") > 3 * share("a1a2"), "{} {}", share("a1h8"), share("a1a2"));
         assert!(share("a1a2") > 0);
@@ -177,25 +177,25 @@ mod tests {
         let check = position("4k3/8/8/8/7b/8/8/Q3K2R w - - 0 1");
         let block = check.parse_uci("e1d1").expect("legal");
         for seed in 0..500 {
-            assert!(!mind(500, seed, &check).overlooks(&check, block));
+            assert!(!turn(500, seed, &check).misses(&check, block));
         }
         let mut taken = position("4k3/8/8/8/q7/8/R7/Q3K3 b - - 0 1");
         taken.do_move(taken.parse_uci("a4a2").expect("legal"));
         let (back, other) = (taken.parse_uci("a1a2"), taken.parse_uci("a1h8"));
         let (back, other) = (back.expect("legal"), other.expect("legal"));
-        let overlooked = |m| (0..500).any(|seed| mind(500, seed, &taken).overlooks(&taken, m));
-        assert!(!overlooked(back) && overlooked(other));
+        let missed = |m| (0..500).any(|seed| turn(500, seed, &taken).misses(&taken, m));
+        assert!(!missed(back) && missed(other));
     }
 
     #[test]
     fn handicap_shrinks_in_technically_won_positions() {
         let bare = position("8/8/8/3k4/8/8/8/KR6 w - - 0 1");
-        let eased = mind(500, 1, &bare).handicap;
+        let eased = turn(500, 1, &bare).handicap;
         assert_eq!((eased.noise, eased.oversight), (0, 0));
         assert_eq!(eased.nodes, NODES_FOR_TECHNIQUE);
         let technical = position("4k3/pp6/8/8/8/8/PP6/KR6 w - - 0 1");
         let middlegame = Position::startpos();
-        let noise = |root: &Position| mind(500, 1, root).handicap.noise;
+        let noise = |root: &Position| turn(500, 1, root).handicap.noise;
         assert!(noise(&technical) * 3 < noise(&middlegame));
         // The losing side's handicap is not reduced.
         let lost = position("4k3/pp6/8/8/8/8/PP6/KR6 b - - 0 1");
