@@ -42,7 +42,7 @@ pub use dispatch::run;
 /// be given as arguments; the engine runs them in order and exits.
 #[derive(Parser, Debug)]
 #[command(name = "zoothera", version, long_version = version::long(), max_term_width = 100)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Command to run; UCI if absent.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -50,7 +50,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Search a fixed list of positions and print the node count (the engine's signature) and the speed
     Bench(BenchArgs),
     /// Count the legal move paths of a position (perft), or verify a suite of counts
@@ -154,7 +154,7 @@ pub enum Command {
 /// The subcommands of `tune`.
 #[cfg(feature = "tune")]
 #[derive(Subcommand, Debug)]
-pub enum TuneCommand {
+pub(crate) enum TuneCommand {
     /// Tune by games of the engine against itself
     Spsa(crate::tune::run::SpsaArgs),
     /// Measure many parameters at once, by games of the engine against itself
@@ -164,7 +164,7 @@ pub enum TuneCommand {
 /// The subcommands of `data`.
 #[cfg(feature = "full")]
 #[derive(Subcommand, Debug)]
-pub enum DataCommand {
+pub(crate) enum DataCommand {
     /// Count positions, scores, plies, pieces and results
     Info(ops::info::InfoArgs),
     /// Convert positions to another format, or merge several files
@@ -184,7 +184,7 @@ pub enum DataCommand {
 /// The subcommands of `datagen`.
 #[cfg(feature = "full")]
 #[derive(Subcommand, Debug)]
-pub enum DatagenCommand {
+pub(crate) enum DatagenCommand {
     /// Sample positions from the search trees of a strong network, labelled with its static evaluation
     Sample(crate::datagen::sample::SampleArgs),
     /// Play the engine against itself and write every position with its score and the game's result

@@ -1,12 +1,13 @@
 //! Zoothera: a UCI chess engine with an efficiently updatable neural network (NNUE), as a library.
 //!
-//! The binary only calls [`cli::run`]. A program that uses the library needs three modules:
+//! The binary only calls [`cli::run`]. A program that uses the library needs these modules:
 //!
 //! * [`board`]: a [`Position`](board::Position) with its moves, from a FEN or the start
 //! * [`nnue`]: a [`Network`](nnue::Network), embedded or from a file, and the
 //!   [`AccumulatorStack`](nnue::AccumulatorStack) that evaluates positions with it
 //! * [`search`]: a [`ThreadPool`](search::ThreadPool) that searches within [`Limits`](search::Limits) and reports its
 //!   results to a [`Reporter`](search::Reporter)
+//! * [`level`]: a [`Level`](level::Level) below full strength, for [`SearchOptions`](search::SearchOptions)
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,22 +39,30 @@ pub mod board;
 pub(crate) mod book;
 pub mod cli;
 #[cfg(feature = "full")]
-pub mod data;
-#[cfg(feature = "full")]
 pub(crate) mod datagen;
-#[cfg(feature = "full")]
-pub mod game;
 pub mod level;
 #[cfg(feature = "full")]
 pub(crate) mod matches;
 pub mod nnue;
-pub mod notation;
 pub(crate) mod review;
 pub mod search;
-pub mod tools;
 #[cfg(feature = "full")]
-pub mod train;
+pub(crate) mod train;
 #[cfg(any(feature = "tune", test))]
 pub(crate) mod tune;
+
+// Only the tests and benchmarks of this package use these modules from outside.
+#[cfg(feature = "full")]
+#[doc(hidden)]
+pub mod data;
+#[cfg(feature = "full")]
+#[doc(hidden)]
+pub mod game;
+#[doc(hidden)]
+pub mod notation;
+#[doc(hidden)]
+pub mod tools;
+#[doc(hidden)]
 pub mod uci;
+#[doc(hidden)]
 pub mod util;
