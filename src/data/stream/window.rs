@@ -41,12 +41,12 @@ struct FeedCursor {
 }
 
 impl FeedCursor {
-    /// The number of the current chunk, and the number of its records that were taken.
-    fn at(&self) -> (u64, u64) {
+    /// The place of the next record.
+    fn at(&self) -> Place {
         if self.taken == self.records.len() {
-            return (self.feed.next_chunk(), 0);
+            return Place { chunk: self.feed.next_chunk(), skip: 0 };
         }
-        (self.feed.next_chunk() - 1, self.taken as u64)
+        Place { chunk: self.feed.next_chunk() - 1, skip: self.taken as u64 }
     }
 
     /// Loads the next chunk that has records, unless the current one has some left. Returns `false` if there is none
@@ -94,6 +94,15 @@ const DAMAGED: &str = "the place in the stream of positions is damaged";
 /// Error message for a feed without records.
 const NOTHING: &str = "no positions to train on: all of them are filtered out or held out";
 
+/// A place in the feed.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Number of the chunk.
+    chunk: u64,
+    /// Number of its records before the place.
+    skip: u64,
+}
+
 /// The shuffle buffer.
 pub struct Window {
     slots: Zeroed<Record>,
@@ -106,10 +115,10 @@ pub struct Window {
     /// Number of the window, and the number of its records that were presented.
     number: u64,
     shown: u64,
-    /// Chunk and offset in the feed at which the window starts.
-    start: (u64, u64),
-    /// Chunk and offset at which the next window starts.
-    next_start: (u64, u64),
+    /// Place at which the window starts.
+    start: Place,
+    /// Place at which the next window starts.
+    next_start: Place,
     fingerprint: u64,
 }
 
@@ -136,7 +145,7 @@ impl Window {
             order: Order::new(len as u64, seed, 0),
             number: 0,
             shown: 0,
-            start: (0, 0),
+            start: Place::default(),
             next_start: cursor.at(),
             fingerprint: cursor.feed.plan().fingerprint(),
             cursor: (!resident).then_some(cursor),
@@ -173,7 +182,7 @@ impl Window {
             order: Order::new(len, seed, bookmark.window),
             number: bookmark.window,
             shown: 0,
-            start: (bookmark.chunk, bookmark.skip),
+            start: Place { chunk: bookmark.chunk, skip: bookmark.skip },
             next_start: cursor.at(),
             fingerprint: bookmark.fingerprint,
             cursor: Some(cursor),
@@ -206,8 +215,8 @@ impl Window {
             fingerprint: self.fingerprint,
             window: self.number,
             shown: self.shown,
-            chunk: self.start.0,
-            skip: self.start.1,
+            chunk: self.start.chunk,
+            skip: self.start.skip,
         }
     }
 
