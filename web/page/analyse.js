@@ -158,7 +158,9 @@ export class Analyse {
     } else if (first) {
       const speed = first.nps ? ` · ${Math.round(first.nps / 1000)} k positions a second` : "";
       $("depth").textContent = `Depth ${first.depth}${speed}`;
-    } else if (!this.surveying) $("depth").textContent = this.isOn ? "Starting…" : "Switch the analysis on to see the best lines.";
+    } else if (!this.surveying) {
+      $("depth").textContent = this.isOn ? "Starting…" : "Switch the analysis on to see the best lines.";
+    }
     $("best-lines").replaceChildren(...infos.map((info) => {
       const made = element("button", { type: "button" }, element("b", {}, scoreText(info.score, position.turn)), " ",
         element("span", {}, lineText(position, info.moves.slice(0, 14))));
@@ -179,9 +181,10 @@ export class Analyse {
       document.querySelector(`#player-${place} .clock`).hidden = true;
     });
     $("typed").hidden = false;
-    const end = this.end();
-    for (const [what, off] of [["first", !this.node.parent], ["back", !this.node.parent], ["on", this.node === end], ["last", this.node === end]]) {
-      document.querySelector(`#panel-analyse [data-do="${what}"]`).disabled = off;
+    const isFirst = !this.node.parent;
+    const isLast = this.node === this.end();
+    for (const [what, isOff] of Object.entries({ first: isFirst, back: isFirst, on: isLast, last: isLast })) {
+      document.querySelector(`#panel-analyse [data-do="${what}"]`).disabled = isOff;
     }
     $("graph-card").hidden = this.tree.root.children.length === 0;
     showMoves($("analyse-moves"), this.tree, this.node, (node) => this.choose(node));

@@ -96,5 +96,9 @@ export function showChance(chance, score, flipped) {
   bar.setAttribute("aria-valuenow", percent);
   bar.setAttribute("aria-valuetext", chance === null ? "unknown" : `${percent} percent, score ${score}`);
   bar.firstElementChild.style.height = `${percent}%`;
-  bar.querySelector(".bar-text").textContent = score.replace(/^[+−]/, "").replace(/(\.\d)\d$/, "$1");
+  const label = bar.querySelector(".bar-text");
+  const isBlack = percent < 50;
+  label.classList.toggle("black", isBlack);
+  label.classList.toggle("top", isBlack !== flipped);
+  label.textContent = score.replace(/^[+−]/, "").replace(/(\.\d)\d$/, "$1");
 }

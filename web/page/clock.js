@@ -9,12 +9,14 @@ const text = (ms) => {
 };
 
 export class Clock {
-  /** `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side whose time is over. */
-  constructor(control, onFlag) {
+  /** `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side whose time is over. `left` are the
+   * milliseconds that each side has, if they are not those of the beginning. */
+  constructor(control, onFlag, left) {
+    this.control = control;
     const [minutes, seconds] = control.split("+").map(Number);
     this.isOn = control !== "";
     this.increment = (seconds || 0) * 1000;
-    this.left = { white: (minutes || 0) * 60000, black: (minutes || 0) * 60000 };
+    this.left = left ?? { white: (minutes || 0) * 60000, black: (minutes || 0) * 60000 };
     this.running = null;
     this.onFlag = onFlag;
   }
@@ -23,6 +25,9 @@ export class Clock {
   of(side) {
     return this.left[side] - (this.running === side ? performance.now() - this.since : 0);
   }
+
+  /** What both sides have now. */
+  now() { return { white: this.of("white"), black: this.of("black") }; }
 
   text(side) { return text(this.of(side)); }
 

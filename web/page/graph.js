@@ -18,7 +18,8 @@ export function drawGraph(svg, line, current) {
   svg.replaceChildren(shape("rect", { class: "graph-black", width, height }));
   if (known.length > 1) {
     const path = known.map((point) => point.map((value) => value.toFixed(1)).join(" ")).join(" L ");
-    svg.append(shape("path", { class: "graph-white", d: `M ${known[0][0]} ${height} L ${path} L ${known.at(-1)[0]} ${height} Z` }));
+    const area = `M ${known[0][0]} ${height} L ${path} L ${known.at(-1)[0]} ${height} Z`;
+    svg.append(shape("path", { class: "graph-white", d: area }));
     svg.append(shape("path", { class: "graph-line", d: `M ${path}` }));
   }
   svg.append(shape("line", { class: "graph-middle", x1: 0, x2: width, y1: height / 2, y2: height / 2 }));

@@ -112,15 +112,18 @@ $("typed").addEventListener("submit", (event) => {
   const text = $("move").value;
   const move = moveOfText(app.board.position, text);
   const isTurn = !app.mode.state || app.mode.mayMove;
-  $("typed-error").textContent = !text.trim() ? "" : !isTurn ? "It is not your turn." : move ? "" : `“${text}” is not a legal move here.`;
+  const error = !isTurn ? "It is not your turn." : move ? "" : `“${text}” is not a legal move here.`;
+  $("typed-error").textContent = text.trim() ? error : "";
   if (!move || !isTurn) return;
   $("move").value = "";
   app.mode.move(move);
 });
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip" };
+/** Where the keys have another meaning. */
+const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog";
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input:not([type=checkbox]), textarea, select, dialog")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest(OWN_KEYS)) return;
   const where = KEYS[event.key];
   if (!where) return;
   event.preventDefault();

@@ -21,17 +21,19 @@ export function showMoves(list, tree, current, choose) {
     made.addEventListener("click", () => choose(node));
     return made;
   };
+  const numbered = (label, node) =>
+    element("span", { class: "move" }, ...(label ? [element("span", { class: "number" }, label)] : []), button(node));
   /** Appends the moves behind a node. */
   const fill = (place, from, isFirst) => {
     let node = from;
     while (node.children.length > 0) {
       const [main, ...others] = node.children;
       const label = number(main, isFirst);
-      place.append(element("span", { class: "move" }, ...(label ? [element("span", { class: "number" }, label)] : []), button(main)));
+      place.append(numbered(label, main));
       isFirst = others.length > 0;
       for (const other of others) {
         const variation = element("div", { class: "variation" });
-        variation.append(element("span", { class: "move" }, element("span", { class: "number" }, number(other, true)), button(other)));
+        variation.append(numbered(number(other, true), other));
         fill(variation, other, false);
         place.append(variation);
       }

@@ -8,7 +8,8 @@ const PATIENCE = 5000;
 export async function startWorker() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   let isUsed = false;
-  for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { isUsed = true; }, { once: true, capture: true });
+  const use = () => { isUsed = true; };
+  for (const event of ["pointerdown", "keydown"]) addEventListener(event, use, { once: true, capture: true });
   try {
     await navigator.serviceWorker.register("sw.js");
     const late = new Promise((resolve) => setTimeout(resolve, PATIENCE));

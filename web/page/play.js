@@ -10,11 +10,13 @@ const $ = (id) => document.getElementById(id);
 const SHORTEST = 350;
 /** The last step of the slider is full strength. */
 const FULL = 3300;
-const PLACES = [[900, "A beginner's first games"], [1300, "A casual player"], [1700, "A club player"], [2100, "A strong club player"],
-  [2500, "A master's engine"], [3299, "Stronger than people"]];
+const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000, "Hard"], [2500, "Very hard"],
+  [3299, "Hardly to be beaten"]];
+/** The storage of a game that is not over, for a page that is loaded again. */
+const KEY = "zoothera-game";
 
 const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
-const levelHint = (level) => PLACES.find(([end]) => level <= end)?.[1] ?? "All that this device can do";
+const levelHint = (level) => DIFFICULTY.find(([end]) => level <= end)?.[1] ?? "All that this device can do";
 const opposite = (side) => (side === "white" ? "black" : "white");
 
 export class Play {
@@ -24,6 +26,7 @@ export class Play {
     this.node = this.tree.root;
     this.side = "white";
     this.state = "setup";
+    this.result = "*";
     this.clock = new Clock("", () => {});
     const { settings } = app;
     $("level").value = settings.get("level");
@@ -33,6 +36,7 @@ export class Play {
     $("setup").addEventListener("submit", (event) => { event.preventDefault(); this.start(); });
     $("panel-play").addEventListener("click", ({ target }) => this.act(target.closest("[data-do]")?.dataset.do));
     this.showLevel();
+    this.restore();
     setInterval(() => this.showClocks(), 100);
   }
 
@@ -74,19 +78,55 @@ export class Play {
     this.tree = new Tree();
     this.node = this.tree.root;
     this.keys = [repetitionKey(this.node.position)];
-    this.state = "playing";
     this.result = "*";
     this.clock = new Clock($("time").value, (side) => this.flag(side));
+    // A phone would show its keyboard.
+    if (matchMedia("(pointer: fine)").matches) $("move").focus({ preventScroll: true });
+    this.begin();
+  }
+
+  /** Waits for the engine, which may still be loading, and lets the game go on. */
+  async begin() {
+    const { tree } = this;
+    this.state = "loading";
     this.show();
-    $("move").focus({ preventScroll: true });
     try {
-      const session = await this.app.session();
-      await session.newGame();
+      await (await this.app.session()).newGame();
     } catch (error) {
-      this.setup();
+      if (this.tree === tree) this.setup();
       return this.app.alert(error);
     }
+    if (this.tree !== tree || this.state !== "loading") return;
+    this.state = "playing";
     this.next();
+  }
+
+  /** Keeps the game until it is over. */
+  save() {
+    const { side, playing, clock } = this;
+    const game = { side, level: playing, moves: this.node.moves, control: clock.control, left: clock.now() };
+    try {
+      if (this.state === "playing") localStorage.setItem(KEY, JSON.stringify(game));
+      else localStorage.removeItem(KEY);
+    } catch { /* Storage is off: the game ends with the page. */ }
+  }
+
+  /** Goes on with the game that was kept. */
+  restore() {
+    try {
+      const game = JSON.parse(localStorage.getItem(KEY));
+      if (!game?.moves?.length) return;
+      const tree = new Tree();
+      let node = tree.root;
+      const keys = [repetitionKey(node.position)];
+      for (const uci of game.moves) {
+        node = tree.play(node, moveOfUci(node.position, uci));
+        keys.push(repetitionKey(node.position));
+      }
+      Object.assign(this, { tree, node, keys, side: game.side, playing: game.level, result: "*" });
+      this.clock = new Clock(game.control, (side) => this.flag(side), game.left);
+      this.begin();
+    } catch { localStorage.removeItem(KEY); }
   }
 
   /** Lets the side to move think, or ends the game. */
@@ -94,6 +134,7 @@ export class Play {
     const over = outcome(this.node.position, this.keys);
     if (over) return this.end(...over);
     this.clock.start(this.node.position.turn);
+    this.save();
     this.show();
     if (!this.mayMove) this.reply();
   }
@@ -139,7 +180,7 @@ export class Play {
   /** Takes back the last move of the person and the reply. */
   async takeBack() {
     if (this.state !== "playing") return;
-    let node = this.node.position.turn === this.side ? this.node.parent?.parent : this.node.parent;
+    const node = this.node.position.turn === this.side ? this.node.parent?.parent : this.node.parent;
     if (!node) return;
     this.node = node;
     this.viewed = null;
@@ -150,11 +191,12 @@ export class Play {
     await (await this.app.session()).stop();
     if (this.node !== node) return;
     this.clock.start(node.position.turn);
+    this.save();
     this.show();
   }
 
   resign() {
-    if (this.state !== "playing") return;
+    if (!["playing", "loading"].includes(this.state)) return;
     this.end(this.side === "white" ? "0-1" : "1-0", "You resigned.");
   }
 
@@ -170,6 +212,7 @@ export class Play {
     this.state = "over";
     this.result = result;
     this.reason = reason;
+    this.save();
     this.show();
     await (await this.app.session()).stop();
   }
@@ -178,8 +221,8 @@ export class Play {
     const engine = `Zoothera ${levelText(this.playing)}`;
     const names = this.side === "white" ? ["You", engine] : [engine, "You"];
     const date = new Date().toISOString().slice(0, 10).replaceAll("-", ".");
-    return this.tree.pgn(new Map([["Event", "Game on this device"], ["Date", date], ["White", names[0]], ["Black", names[1]],
-      ["Result", this.result]]));
+    const headers = { Event: "Game on this device", Date: date, White: names[0], Black: names[1], Result: this.result };
+    return this.tree.pgn(new Map(Object.entries(headers)));
   }
 
   /** Looks at an earlier position; the game goes on at its last one. */
@@ -207,7 +250,9 @@ export class Play {
   }
 
   statusText() {
-    if (this.state === "over") return `${this.reason} ${this.result === "*" ? "" : this.result.replace("1/2-1/2", "½–½").replace("-", "–")}`;
+    if (this.state === "loading") return "The engine is loading…";
+    const result = this.result.replace("1/2-1/2", "½–½").replace("-", "–").replace("*", "");
+    if (this.state === "over") return `${this.reason} ${result}`;
     return this.mayMove ? (this.node.position.isCheck() ? "Check. Your move." : "Your move.") : "Zoothera is thinking…";
   }
 
@@ -217,16 +262,16 @@ export class Play {
     if (isSetup) this.side = document.querySelector('[name="colour"]:checked').value === "black" ? "black" : "white";
     $("setup").hidden = !isSetup;
     $("playing").hidden = isSetup;
-    $("play-buttons").hidden = this.state !== "playing";
+    $("play-buttons").hidden = $("typed").hidden = !["playing", "loading"].includes(this.state);
     $("over-buttons").hidden = this.state !== "over";
-    $("typed").hidden = this.state !== "playing";
     const engine = isSetup ? "Zoothera" : `Zoothera · ${levelText(this.playing)}`;
     const names = this.flipped === (this.side === "black") ? [engine, "You"] : ["You", engine];
     ["top", "bottom"].forEach((place, i) => { document.querySelector(`#player-${place} .name`).textContent = names[i]; });
     const status = this.statusText();
     if ($("status").textContent !== status) $("status").textContent = status;
     $("status").classList.toggle("over", this.state === "over");
-    document.querySelector('[data-do="takeback"]').disabled = this.node.ply < (this.side === "white" ? 1 : 2);
+    const takeBack = document.querySelector('[data-do="takeback"]');
+    takeBack.disabled = this.state !== "playing" || this.node.ply < (this.side === "white" ? 1 : 2);
     const node = this.viewed ?? this.node;
     showMoves($("play-moves"), this.tree, node, (chosen) => this.look(chosen));
     this.app.board.show({ node, movable: this.mayMove && !this.viewed, flipped: this.flipped });

@@ -51,7 +51,8 @@ export class Review {
     tell();
     const timer = setInterval(tell, 5000);
     try {
-      const args = ["review", "games.pgn", "--nodes", nodes, "--detail", "full", "--json", "--html", "review.html", "--pgn", "annotated.pgn"];
+      const outputs = ["--json", "--html", "review.html", "--pgn", "annotated.pgn"];
+      const args = ["review", "games.pgn", "--nodes", nodes, "--detail", "full", ...outputs];
       const files = { "games.pgn": games };
       if ($("side").value) args.push("--side", $("side").value);
       const net = this.app.settings.netBytes;

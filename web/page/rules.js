@@ -104,7 +104,8 @@ export function spoken(san) {
   const move = san.replace(/[+#]$/, "");
   if (move === "O-O") return `castles king's side${end}`;
   if (move === "O-O-O") return `castles queen's side${end}`;
-  const [, piece, origin, capture, target, promotion] = move.match(/^([KQRBN]?)([a-h]?[1-8]?)(x?)([a-h][1-8])=?([QRBN]?)$/) ?? [];
+  const parts = /^([KQRBN]?)([a-h]?[1-8]?)(x?)([a-h][1-8])=?([QRBN]?)$/;
+  const [, piece, origin, capture, target, promotion] = move.match(parts) ?? [];
   if (!target) return san;
   const words = [NAMES[piece] ?? "pawn", origin, capture && "takes", target, promotion && `becomes ${NAMES[promotion]}`];
   return words.filter(Boolean).join(" ") + end;

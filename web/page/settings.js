@@ -2,7 +2,9 @@
 
 const KEY = "zoothera";
 const NET_CACHE = "zoothera-net";
-const DEFAULTS = { level: 1200, colour: "white", time: "10+5", lines: 3, effort: 60000, hash: 32, coordinates: true };
+const DEFAULTS = {
+  level: 1200, colour: "white", time: "10+5", lines: 3, effort: 60000, hash: 32, coordinates: true,
+};
 
 /** Threads that the page can have: one without cross-origin isolation. */
 export const mostThreads = () => (globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency || 1, 32) : 1);
@@ -18,7 +20,9 @@ export class Settings {
     this.values = { ...DEFAULTS };
     this.netBytes = null;
     this.netName = "";
-    try { Object.assign(this.values, JSON.parse(localStorage.getItem(KEY) ?? "{}")); } catch { /* Storage is off or damaged. */ }
+    try {
+      Object.assign(this.values, JSON.parse(localStorage.getItem(KEY) ?? "{}"));
+    } catch { /* Storage is off or damaged: the defaults hold. */ }
   }
 
   get(name) { return this.values[name]; }

@@ -81,7 +81,8 @@ export function treeOfPgn(text) {
   tree.headers = game.headers;
   const copy = (from, to) => from.children.forEach((child) => {
     const move = parseSan(to.position, child.data.san);
-    if (!move) throw new Error(`Move ${to.position.fullmoves}${to.position.turn === "white" ? "." : "…"} ${child.data.san} is not legal.`);
+    const number = `${to.position.fullmoves}${to.position.turn === "white" ? "." : "…"}`;
+    if (!move) throw new Error(`Move ${number} ${child.data.san} is not legal.`);
     copy(child, tree.play(to, move));
   });
   copy(game.moves, tree.root);

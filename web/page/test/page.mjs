@@ -50,7 +50,8 @@ async function onPage(options, body) {
   });
   try {
     await page.goto(server.url);
-    await ready(page);
+    const broken = page.waitForEvent("pageerror", { timeout: 0 }).catch(() => null);
+    await Promise.race([ready(page), broken.then((error) => error && assert.fail(error.stack))]);
     await body(page, context, faults);
     assert.deepEqual(faults, []);
   } finally {
@@ -59,7 +60,8 @@ async function onPage(options, body) {
 }
 
 /** Waits until the engine has told its name, after the reload that isolates the page. */
-const ready = (page) => page.waitForFunction(() => document.getElementById("about")?.textContent.startsWith("Zoothera"), null, { timeout: 120000 });
+const ready = (page) => page.waitForFunction(
+  () => document.getElementById("about")?.textContent.startsWith("Zoothera"), null, { timeout: 120000 });
 
 const text = (page, selector) => page.locator(selector).innerText();
 
@@ -281,6 +283,22 @@ test("network file replaces the built-in one and is kept", () => onPage({}, asyn
   writeFileSync(file, GAME);
   const expected = native("review", file, "--nodes", NODES, "--detail", "full", "--json", "--net", good);
   assert.deepEqual(JSON.parse(await link(page, "#save-json")), JSON.parse(expected));
+}));
+
+test("game goes on after the page is loaded again", () => onPage({}, async (page) => {
+  await page.selectOption("#time", "3+2");
+  await page.click("#start");
+  await turn(page);
+  await page.fill("#move", "e4");
+  await page.press("#move", "Enter");
+  await page.waitForFunction(() => document.querySelectorAll("#play-moves button").length === 2, null, { timeout: 60000 });
+  const moves = await text(page, "#play-moves");
+  await page.reload();
+  await turn(page);
+  assert.equal(await text(page, "#play-moves"), moves);
+  assert.match(await text(page, "#player-bottom .clock"), /^[23]:\d\d$/);
+  await typeRandomMove(page, generator(5));
+  await page.waitForFunction(() => document.querySelectorAll("#play-moves button").length === 4, null, { timeout: 60000 });
 }));
 
 test("settings are kept", () => onPage({}, async (page) => {
