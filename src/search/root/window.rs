@@ -112,4 +112,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn alpha_does_not_fall_after_a_fail_high() {
+        let mut window = Window::around(&root(0, 0), 20, 0);
+        for _ in 0..10 {
+            // An unstable search: it fails low, and then high at once.
+            window.widen(window.alpha);
+            let low = window;
+            window.widen(low.beta);
+            assert!(window.alpha >= low.alpha && window.beta > low.beta, "{low:?} {window:?}");
+        }
+    }
 }
