@@ -1,7 +1,7 @@
 //! Trainable net shapes: Zoothera's own architectures with two hidden layers of 32.
 //!
 //! Types that keep a model for longer than a step (the model, the moments, checkpoints, the integer net) have their
-//! size at run time. Types that compute on it (backend, snapshot, shards, trainer) have the width as a const
+//! size at run time. Types that compute on it (kernels, snapshot, shards, trainer) have the width as a const
 //! parameter, so that every trip count is a compile-time constant. A run selects the width once, at its start.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

@@ -2,7 +2,7 @@
 
 use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Row, Tile};
 use super::loss::Loss;
-use super::simd::{Backend, Units};
+use super::simd::{Kernels, Units};
 use super::snapshot::Snapshot;
 use super::upper::{UpperActivations, UpperGradient};
 use crate::nnue::architecture::Topology;
@@ -19,7 +19,7 @@ pub struct StepContext<'a, const L1: usize> {
     /// The loss to minimise.
     pub loss: Loss,
     /// The kernels.
-    pub backend: Backend,
+    pub kernels: Kernels,
 }
 
 /// Buffers for the passes of a group. The inputs are aligned to a cache line for the kernels' vectors.
@@ -95,29 +95,29 @@ impl<const L1: usize> Buffers<L1> {
     /// Runs the forward pass from features to outputs through stack `stack`. Entries of the group beyond `actives` keep
     /// stale values, which are not used.
     pub fn forward(&mut self, context: StepContext<L1>, stack: usize, actives: &[Active]) {
-        let (snapshot, backend) = (context.snapshot, context.backend);
+        let (snapshot, kernels) = (context.snapshot, context.kernels);
         let activation = snapshot.architecture.activation;
         let are_products = activation == Activation::Pairwise;
         let clipped = if are_products { &mut self.clipped } else { &mut self.inputs };
         for (active, inputs) in actives.iter().zip(clipped) {
             for (side, half) in inputs.iter_mut().enumerate() {
                 let (bias, rows) = (&snapshot.bias, &snapshot.rows);
-                backend.accumulate(activation, bias, rows, active.side(side), half);
+                kernels.accumulate(activation, bias, rows, active.side(side), half);
             }
         }
         let truncate = snapshot.is_rounded;
         if are_products {
             let pairs = self.clipped.iter().zip(&mut self.inputs);
             let pairs = pairs.take(actives.len());
-            pairs.for_each(|(clipped, inputs)| backend.products(clipped, truncate, &mut inputs[0]));
+            pairs.for_each(|(clipped, inputs)| kernels.products(clipped, truncate, &mut inputs[0]));
         }
         let weights = &snapshot.stacks[stack];
-        backend.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
+        kernels.first_layer(&self.inputs, &weights.l1, &weights.l1_bias, &mut self.sums);
         match snapshot.architecture.topology {
             Topology::Skip { .. } => {
-                backend.upper_skip(&weights.upper, &self.sums, &mut self.upper);
+                kernels.upper_skip(&weights.upper, &self.sums, &mut self.upper);
             }
-            _ => backend.upper(&weights.upper, &self.sums, &mut self.upper),
+            _ => kernels.upper(&weights.upper, &self.sums, &mut self.upper),
         }
     }
 
@@ -132,25 +132,25 @@ impl<const L1: usize> Buffers<L1> {
         rows: &mut [Deltas<L1>],
     ) {
         let Gradient { accumulators, stacks, .. } = gradient;
-        let (backend, architecture) = (context.backend, context.snapshot.architecture);
+        let (kernels, architecture) = (context.kernels, context.snapshot.architecture);
         let (weights, sums) = (&context.snapshot.stacks[stack], &mut stacks[stack]);
         let (upper, out) = (&weights.upper, &mut self.deltas);
         match architecture.topology {
             Topology::Skip { .. } => {
-                backend.upper_skip_backward(upper, &self.upper, deltas, &mut sums.upper, out);
+                kernels.upper_skip_backward(upper, &self.upper, deltas, &mut sums.upper, out);
             }
-            _ => backend.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),
+            _ => kernels.upper_backward(upper, &self.upper, deltas, &mut sums.upper, out),
         }
         let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
         if architecture.activation != Activation::Pairwise {
             let units = Units { activation: architecture.activation, penalty };
             let totals = (&mut *sums.l1, accumulators);
-            return backend.first_layer_backward(units, inputs, deltas, tiles, totals, rows);
+            return kernels.first_layer_backward(units, inputs, deltas, tiles, totals, rows);
         }
         let products = &mut self.product_deltas;
-        backend.first_layer_deltas(penalty, inputs, deltas, tiles, &mut sums.l1, products);
+        kernels.first_layer_deltas(penalty, inputs, deltas, tiles, &mut sums.l1, products);
         for ((clipped, deltas), out) in self.clipped.iter().zip(products).zip(rows) {
-            backend.products_backward(clipped, deltas, accumulators, out);
+            kernels.products_backward(clipped, deltas, accumulators, out);
         }
     }
 }

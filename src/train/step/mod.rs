@@ -28,7 +28,7 @@ use loss::Loss;
 use optimiser::{Optimiser, SparseGradient};
 use row_index::RowIndex;
 use shard::Shard;
-use simd::Backend;
+use simd::Kernels;
 use snapshot::Snapshot;
 use stepper::{ParametersRef, Stepper};
 
@@ -57,7 +57,7 @@ pub(super) struct Trainer<const L1: usize> {
     pub average: Option<Average>,
     /// The loss to minimise; it can change between steps.
     pub loss: Loss,
-    backend: Backend,
+    kernels: Kernels,
     pool: ThreadPool,
     snapshot: Snapshot<L1>,
     shards: Vec<Shard<L1>>,
@@ -82,7 +82,7 @@ impl<const L1: usize> Trainer<L1> {
             optimiser,
             average: None,
             loss,
-            backend: Backend::detect(),
+            kernels: Kernels::detect(),
             pool: thread_pool(threads)?,
             shards: (0..threads.max(1)).map(|_| Shard::new(architecture)).collect(),
             deltas: zeroed_slice_or_abort(batch),
@@ -94,8 +94,8 @@ impl<const L1: usize> Trainer<L1> {
         let (loss, dense) = self.gradient(batch);
         let indices: Vec<&RowIndex> = self.shards.iter().map(|shard| &shard.index).collect();
         let sparse = SparseGradient { deltas: &self.deltas, indices: &indices };
-        let (optimiser, model, backend) = (&mut self.optimiser, &mut self.model, self.backend);
-        self.pool.install(|| optimiser.step(backend, model, rate, &dense, sparse));
+        let (optimiser, model, kernels) = (&mut self.optimiser, &mut self.model, self.kernels);
+        self.pool.install(|| optimiser.step(kernels, model, rate, &dense, sparse));
         loss
     }
 
@@ -128,7 +128,7 @@ impl<const L1: usize> Trainer<L1> {
         let batch = &batch[..batch.len().min(self.deltas.len())];
         let count = batch.len();
         let size = count.div_ceil(self.shards.len()).max(1);
-        let (backend, model, snapshot) = (self.backend, &self.model, &mut self.snapshot);
+        let (kernels, model, snapshot) = (self.kernels, &self.model, &mut self.snapshot);
         let (shards, deltas) = (&mut self.shards, &mut self.deltas);
         let loss = self.loss;
         self.pool.install(|| {
@@ -138,8 +138,8 @@ impl<const L1: usize> Trainer<L1> {
                 shard.prepare(model.architecture, samples, first);
             });
             let indices: Vec<_> = shards.iter().map(|shard| &shard.index).collect();
-            snapshot.take_used(backend, model, &indices);
-            let context = StepContext { snapshot, loss, backend };
+            snapshot.take_used(kernels, model, &indices);
+            let context = StepContext { snapshot, loss, kernels };
             let weight = 1.0 / count.max(1) as f32;
             let rows = deltas.par_chunks_mut(size);
             shards.par_iter_mut().zip(rows).for_each(|(shard, rows)| shard.backpropagate(context, weight, rows));
@@ -152,12 +152,12 @@ impl<const L1: usize> Trainer<L1> {
     /// Returns the mean loss of the resulting model on held-out positions.
     pub fn validate(&mut self, held_out: &[Record]) -> f32 {
         let model = result(&self.model, self.average.as_ref());
-        let (backend, snapshot) = (self.backend, &mut self.snapshot);
+        let (kernels, snapshot) = (self.kernels, &mut self.snapshot);
         let size = held_out.len().div_ceil(self.shards.len()).max(1);
         let (shards, loss) = (&mut self.shards, self.loss);
         let sum: f64 = self.pool.install(|| {
-            snapshot.take(backend, model, |_| true);
-            let context = StepContext { snapshot, loss, backend };
+            snapshot.take(kernels, model, |_| true);
+            let context = StepContext { snapshot, loss, kernels };
             let sums: Vec<f64> = shards
                 .par_iter_mut()
                 .zip(held_out.par_chunks(size))

@@ -12,7 +12,7 @@ use crate::train::model::dense::{DenseParameters, WEIGHTS};
 use crate::train::model::transformer::{self, Table, block, factor};
 use crate::train::step::layout::Deltas;
 use crate::train::step::row_index::RowIndex;
-use crate::train::step::simd::{AdamStep, Backend};
+use crate::train::step::simd::{AdamStep, Kernels};
 
 /// Settings that are constant during a run.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl Optimiser {
     /// Takes one step on a batch's gradient, in parallel in the current thread pool.
     pub fn step<const L1: usize>(
         &mut self,
-        backend: Backend,
+        kernels: Kernels,
         model: &mut Model,
         rate: f32,
         dense: &DenseParameters,
@@ -90,11 +90,11 @@ impl Optimiser {
         self.moments.steps += 1;
         let step = adam_step(self.moments.steps, rate, 0.0);
         let decayed = adam_step(self.moments.steps, rate, rate * self.settings.decay);
-        self.step_dense(backend, [&step, &decayed], model, dense);
+        self.step_dense(kernels, [&step, &decayed], model, dense);
         let real_rate = rate * self.settings.real_rate;
         let size = block(model.architecture);
         let block_step = BlockStep {
-            backend,
+            kernels,
             architecture: model.architecture,
             real: adam_step(self.moments.steps, real_rate, real_rate * self.settings.real_decay),
             factor: adam_step(self.moments.steps, rate, rate * self.settings.factor_decay),
@@ -116,13 +116,13 @@ impl Optimiser {
     }
 
     /// Updates the dense tensors. `steps` has the constants for biases, then for weights.
-    fn step_dense(&mut self, backend: Backend, steps: [&AdamStep; 2], model: &mut Model, dense: &DenseParameters) {
+    fn step_dense(&mut self, kernels: Kernels, steps: [&AdamStep; 2], model: &mut Model, dense: &DenseParameters) {
         let first = self.moments.first.1.tensors_mut().into_iter();
         let moments = first.zip(self.moments.second.1.tensors_mut());
         let tensors = model.dense.tensors_mut().into_iter().zip(dense.tensors());
         for (tensor, ((weights, gradient), (first, second))) in tensors.zip(moments).enumerate() {
             let step = steps[usize::from(WEIGHTS.contains(&tensor))];
-            backend.adam(step, weights, first, second, gradient);
+            kernels.adam(step, weights, first, second, gradient);
         }
         model.dense.clip(model.architecture, self.settings.output_scale);
     }
@@ -130,7 +130,7 @@ impl Optimiser {
 
 /// Update of the rows that share a factor row.
 struct BlockStep<'a, const L1: usize> {
-    backend: Backend,
+    kernels: Kernels,
     architecture: Architecture,
     real: AdamStep,
     factor: AdamStep,
@@ -146,7 +146,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
         let mut adam = |step: &AdamStep, row: usize, gradient: &[f32]| {
             let range = row * L1 + columns.start..row * L1 + columns.end;
             let moments = (&mut first[range.clone()], &mut second[range.clone()]);
-            self.backend.adam(step, &mut weights[range], moments.0, moments.1, gradient);
+            self.kernels.adam(step, &mut weights[range], moments.0, moments.1, gradient);
         };
         let features = self.architecture.features;
         for king in 0..features.set().kings {
@@ -176,7 +176,7 @@ impl<const L1: usize> BlockStep<'_, L1> {
                 gradient.fill(0.0);
             }
             used = true;
-            self.backend.add_rows::<L1>(deltas, users, first, gradient);
+            self.kernels.add_rows::<L1>(deltas, users, first, gradient);
         }
         used
     }

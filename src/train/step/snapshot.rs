@@ -13,7 +13,7 @@ use crate::train::model::transformer::{block, factor};
 use crate::train::step::layout::{FIXED_ONE, FixedRow, Hidden, InputMajor, LANES, Row, Tile};
 use crate::train::step::psqt::PsqtRows;
 use crate::train::step::row_index::RowIndex;
-use crate::train::step::simd::Backend;
+use crate::train::step::simd::Kernels;
 use crate::train::step::upper::UpperWeights;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 
@@ -62,7 +62,7 @@ impl<const L1: usize> Snapshot<L1> {
     }
 
     /// Copies the dense tensors, and the rows for which `selected` is true (in parallel, in the current thread pool).
-    pub fn take(&mut self, backend: Backend, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
+    pub fn take(&mut self, kernels: Kernels, model: &Model, selected: impl Fn(usize) -> bool + Sync) {
         self.take_dense(model);
         let (architecture, is_rounded) = (self.architecture, self.is_rounded);
         let kings = architecture.features.set().kings;
@@ -75,7 +75,7 @@ impl<const L1: usize> Snapshot<L1> {
                 let rows: &[Row<L1>] = block.as_chunks::<L1>().0;
                 for (king, out) in out.iter_mut().enumerate() {
                     if selected(kings * piece_row + king) {
-                        backend.fold(&rows[king], &rows[factor(architecture.features)], out);
+                        kernels.fold(&rows[king], &rows[factor(architecture.features)], out);
                         if is_rounded {
                             round(out);
                         }
@@ -85,9 +85,9 @@ impl<const L1: usize> Snapshot<L1> {
     }
 
     /// Copies the dense tensors, and the rows that occur in any of `indices`.
-    pub fn take_used(&mut self, backend: Backend, model: &Model, indices: &[&RowIndex]) {
+    pub fn take_used(&mut self, kernels: Kernels, model: &Model, indices: &[&RowIndex]) {
         let used = |row: usize| indices.iter().any(|index| !index.users(row).is_empty());
-        self.take(backend, model, used);
+        self.take(kernels, model, used);
     }
 
     fn take_dense(&mut self, model: &Model) {

@@ -124,11 +124,11 @@ fn check_transformer_gradients<const L1: usize>(architecture: Architecture) {
     let users = index.users(kings * piece_row + king).to_vec();
     assert!(!users.is_empty());
     let deltas = trainer.deltas.as_flattened().as_flattened();
-    let backend = trainer.backend;
-    backend.add_rows::<L1>(deltas, &users, 0, &mut row);
+    let kernels = trainer.kernels;
+    kernels.add_rows::<L1>(deltas, &users, 0, &mut row);
     let factor_users: Vec<u32> = (0..kings).flat_map(|king| index.users(kings * piece_row + king).to_vec()).collect();
     let mut shared = [0.0; L1];
-    backend.add_rows::<L1>(deltas, &factor_users, 0, &mut shared);
+    kernels.add_rows::<L1>(deltas, &factor_users, 0, &mut shared);
     let mut largest = 0.0_f32;
     for (block_row, deltas) in [(king, row), (factor(architecture.features), shared)] {
         for unit in (0..L1).step_by(37).chain([steepest(&deltas)]) {
@@ -339,17 +339,17 @@ fn every_instruction_set_reaches_same_loss() {
 
 fn check_machines<const L1: usize>(architecture: Architecture) {
     let records = positions(1000);
-    let trained_loss = |backend: Backend| {
+    let trained_loss = |kernels: Kernels| {
         let mut trainer = trainer::<L1>(2, architecture);
-        trainer.backend = backend;
+        trainer.kernels = kernels;
         for batch in records.chunks(250).cycle().take(12) {
             trainer.step(&samples(batch), 0.004);
         }
         trainer.validate(&records)
     };
-    let expected = trained_loss(Backend::portable());
-    for backend in Backend::all() {
-        let loss = trained_loss(backend);
-        assert!((loss / expected - 1.0).abs() < 0.01, "{architecture:?}, {backend:?}: {loss} {expected}");
+    let expected = trained_loss(Kernels::portable());
+    for kernels in Kernels::all() {
+        let loss = trained_loss(kernels);
+        assert!((loss / expected - 1.0).abs() < 0.01, "{architecture:?}, {kernels:?}: {loss} {expected}");
     }
 }

@@ -45,7 +45,7 @@ pub struct Units {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InstructionSet {
+enum Kernel {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -57,27 +57,27 @@ enum InstructionSet {
 
 /// The kernels for this machine. A value other than the portable one proves that the processor has the features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backend(InstructionSet);
+pub struct Kernels(Kernel);
 
 /// Calls the version of a kernel for the instruction set of `self`.
 macro_rules! dispatch {
     ($self:ident, $name:ident $(<$width:ident>)? ($($argument:expr),*)) => {
         match $self.0 {
-            InstructionSet::Portable => portable::$name::<false $(, $width)?>($($argument),*),
+            Kernel::Portable => portable::$name::<false $(, $width)?>($($argument),*),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: only `detect` creates this value, after checking that the CPU has AVX2 and FMA.
-            InstructionSet::Avx2 => unsafe { avx2::$name $(::<$width>)? ($($argument),*) },
+            Kernel::Avx2 => unsafe { avx2::$name $(::<$width>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: only `detect` creates this value, after checking for AVX-512 F, BW, VL and DQ.
-            InstructionSet::Avx512 => unsafe { avx512::$name $(::<$width>)? ($($argument),*) },
+            Kernel::Avx512 => unsafe { avx512::$name $(::<$width>)? ($($argument),*) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: only `detect` creates this value, after checking that the CPU has NEON.
-            InstructionSet::Neon => unsafe { neon::$name $(::<$width>)? ($($argument),*) },
+            Kernel::Neon => unsafe { neon::$name $(::<$width>)? ($($argument),*) },
         }
     };
 }
 
-impl Backend {
+impl Kernels {
     /// Returns the best kernels for this CPU.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -88,36 +88,36 @@ impl Backend {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq");
             match (avx512, avx2) {
-                (true, true) => return Self(InstructionSet::Avx512),
-                (false, true) => return Self(InstructionSet::Avx2),
+                (true, true) => return Self(Kernel::Avx512),
+                (false, true) => return Self(Kernel::Avx2),
                 _ => {}
             }
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            return Self(InstructionSet::Neon);
+            return Self(Kernel::Neon);
         }
         Self::portable()
     }
 
     /// Returns the portable kernels.
     pub fn portable() -> Self {
-        Self(InstructionSet::Portable)
+        Self(Kernel::Portable)
     }
 
     /// Returns all kernels that this CPU supports, the portable ones first.
     #[cfg(test)]
     pub fn all() -> Vec<Self> {
-        let mut backends = vec![Self::portable()];
+        let mut kernels = vec![Self::portable()];
         let best = Self::detect();
         #[cfg(target_arch = "x86_64")]
-        if best == Self(InstructionSet::Avx512) {
-            backends.push(Self(InstructionSet::Avx2));
+        if best == Self(Kernel::Avx512) {
+            kernels.push(Self(Kernel::Avx2));
         }
         if best != Self::portable() {
-            backends.push(best);
+            kernels.push(best);
         }
-        backends
+        kernels
     }
 
     /// Computes `out = real + factor` in fixed point.

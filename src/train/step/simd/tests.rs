@@ -21,11 +21,11 @@ fn close(a: &[f32], b: &[f32]) {
 }
 
 /// Runs `kernel` with every instruction set and compares the numbers that it returns.
-fn compare(kernel: impl Fn(Backend) -> Vec<f32>) {
-    let backends = Backend::all();
-    let expected = kernel(backends[0]);
-    for &backend in &backends[1..] {
-        close(&expected, &kernel(backend));
+fn compare(kernel: impl Fn(Kernels) -> Vec<f32>) {
+    let kernels = Kernels::all();
+    let expected = kernel(kernels[0]);
+    for &kernels in &kernels[1..] {
+        close(&expected, &kernel(kernels));
     }
 }
 
@@ -59,20 +59,20 @@ fn check_transformer<const L1: usize>() {
     let bias: FixedRow<L1> = std::array::from_fn(|_| rng.below(2001) as i16 - 1000);
     let rows: Vec<u16> = (0..17).map(|_| rng.below(20) as u16).collect();
     let halves: Vec<u16> = (0..20 * L1).map(|_| (noise::<1>(&mut rng, 1.0)[0].to_bits() >> 16) as u16).collect();
-    compare(|backend| {
+    compare(|kernels| {
         let mut fixed = [0; L1];
-        backend.fold(&real, &factor, &mut fixed);
+        kernels.fold(&real, &factor, &mut fixed);
         let mut all: Vec<f32> = fixed.map(f32::from).into();
         let mut row = [0.0; L1];
         for activation in [Activation::Crelu, Activation::Screlu] {
-            backend.accumulate(activation, &bias, &table, &rows, &mut row);
+            kernels.accumulate(activation, &bias, &table, &rows, &mut row);
             all.extend(row);
         }
         // All columns, then a range in the middle.
         let picks = [3, 19, 0, 3, 7];
-        backend.add_rows::<L1>(&halves, &picks, 0, &mut row);
+        kernels.add_rows::<L1>(&halves, &picks, 0, &mut row);
         all.extend(row);
-        backend.add_rows::<L1>(&halves, &picks, 32, &mut row[..L1 - 64]);
+        kernels.add_rows::<L1>(&halves, &picks, 32, &mut row[..L1 - 64]);
         all.extend(row);
         all
     });
@@ -97,18 +97,18 @@ fn check_first_layer<const L1: usize>() {
         Box::new(std::array::from_fn(|_| std::array::from_fn(|_| noise(&mut rng, 0.3))));
     let tile = |_| Tile(std::array::from_fn(|_| noise(&mut rng, 0.3)));
     let tiles: Vec<Tile> = (0..Tile::count(2 * L1)).map(tile).collect();
-    compare(|backend| {
+    compare(|kernels| {
         let mut sums = [[0.0; HIDDEN]; GROUP];
-        backend.first_layer(&inputs, &*weights, &[0.25; HIDDEN], &mut sums);
+        kernels.first_layer(&inputs, &*weights, &[0.25; HIDDEN], &mut sums);
         let mut all = sums.as_flattened().to_vec();
-        backend.first_layer(&inputs, &weights[..1], &[0.25; HIDDEN], &mut sums);
+        kernels.first_layer(&inputs, &weights[..1], &[0.25; HIDDEN], &mut sums);
         all.extend(sums.as_flattened());
         for activation in [Activation::Crelu, Activation::Screlu] {
             let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(2 * L1)];
             let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
             let sums = (&mut *gradient, &mut bias);
             let units = Units { activation, penalty: 0.125 };
-            backend.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
+            kernels.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
             all.extend(bias.as_flattened());
             all.extend(coarse(out.as_flattened().as_flattened()));
@@ -117,15 +117,15 @@ fn check_first_layer<const L1: usize>() {
         let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(L1)];
         let mut products = [[0.0; L1]; GROUP];
         let tiles = &tiles[..gradient.len()];
-        backend.first_layer_deltas(0.125, &inputs, &deltas, tiles, &mut gradient, &mut products);
+        kernels.first_layer_deltas(0.125, &inputs, &deltas, tiles, &mut gradient, &mut products);
         all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));
         all.extend(products.as_flattened());
         let (mut bias, mut out) = ([[0.25; L1]; 2], [[0; L1]; 2]);
-        backend.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
+        kernels.products_backward(&inputs[3], &products[3], &mut bias, &mut out);
         all.extend(bias.as_flattened());
         all.extend(coarse(out.as_flattened()));
         for truncate in [false, true] {
-            backend.products(&inputs[3], truncate, &mut products[0]);
+            kernels.products(&inputs[3], truncate, &mut products[0]);
             all.extend(products[0]);
         }
         all
@@ -145,24 +145,24 @@ fn upper_layer_and_adam_kernels_equal_portable_ones() {
     let sums: [Hidden; GROUP] = group(&mut rng, 1.5);
     let deltas: [f32; GROUP] = noise(&mut rng, 1.0);
     let step = AdamStep { rate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: 0.001 };
-    compare(|backend| {
+    compare(|kernels| {
         let mut passes = [UpperActivations::default(); GROUP];
-        backend.upper(&weights, &sums, &mut passes);
+        kernels.upper(&weights, &sums, &mut passes);
         let mut all: Vec<f32> = passes.iter().map(|pass| pass.output).collect();
         let (mut gradient, mut out) = (UpperGradient::default(), [[0.0; HIDDEN]; GROUP]);
-        backend.upper_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
+        kernels.upper_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
         all.extend(out.as_flattened());
         all.extend(gradient.l2_weight.as_flattened());
         all.extend(gradient.l1_bias.iter().chain(&gradient.l2_bias));
         all.extend(gradient.output_weight);
-        backend.upper_skip(&weights, &sums, &mut passes);
+        kernels.upper_skip(&weights, &sums, &mut passes);
         all.extend(passes.iter().map(|pass| pass.output));
         all.extend(passes.iter().flat_map(|pass| pass.hidden1));
-        backend.upper_skip_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
+        kernels.upper_skip_backward(&weights, &passes, &deltas, &mut gradient, &mut out);
         all.extend(out.as_flattened());
         all.extend(gradient.l1_bias);
         let (mut w, mut m, mut v) = (sums, [[0.1; HIDDEN]; GROUP], [[0.2; HIDDEN]; GROUP]);
-        backend.adam(&step, w.as_flattened_mut(), m.as_flattened_mut(), v.as_flattened_mut(), out.as_flattened());
+        kernels.adam(&step, w.as_flattened_mut(), m.as_flattened_mut(), v.as_flattened_mut(), out.as_flattened());
         for table in [w, m, v] {
             all.extend(table.as_flattened());
         }
