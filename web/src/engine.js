@@ -100,7 +100,7 @@ export class Zoothera {
     const wanted = Math.max(1, Math.min(Math.floor(threads), cores));
     const netBytes = net === undefined ? undefined : await loadNet(net);
     this.files = netBytes ? { [NET]: netBytes } : {};
-    this.workerUrl = worker ?? assets.worker();
+    this.workerUrl = worker === undefined ? assets.worker() : absolute(worker);
     this.override = module === undefined ? undefined : absolute(module);
     this.netSize = netBytes ? Math.ceil(netBytes.length / MIB) : 0;
     // A phone gets threads only if they are asked for.

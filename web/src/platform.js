@@ -2,10 +2,15 @@
 
 import { isNode } from "./support.js";
 
+/** A module of Node. Its name is no constant, because bundlers for browsers refuse it. */
+export function nodeModule(name) {
+  return import(/* webpackIgnore: true */ /* @vite-ignore */ `node:${name}`);
+}
+
 /** A worker with `post`, `terminate`, and the callbacks `onMessage` and `onError`. */
 export async function newWorker(url, onMessage, onError) {
   if (isNode) {
-    const { Worker } = await import("node:worker_threads");
+    const { Worker } = await nodeModule("worker_threads");
     const worker = new Worker(new URL(url));
     worker.on("message", onMessage);
     worker.on("error", onError);
@@ -32,7 +37,7 @@ function sameOrigin(url) {
 /** A file of this machine in Node, or a response. */
 async function open(url, what) {
   if (isNode && (url.protocol === "file:" || !url.protocol)) {
-    const { readFile } = await import("node:fs/promises");
+    const { readFile } = await nodeModule("fs/promises");
     try {
       return new Response(await readFile(url));
     } catch (error) {

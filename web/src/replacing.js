@@ -27,7 +27,11 @@ export class Replacing {
 
   send(line) {
     const verb = line.trim().split(/\s+/)[0];
-    if (!this.search) return this.execute(line);
+    if (!this.search) {
+      // Lines that wait come first, also when the page answers to a `bestmove` at once.
+      if (this.queue.length === 0) return this.execute(line);
+      return this.queue.push(line);
+    }
     if (verb === "isready") return this.emit("readyok");
     if (verb === "stop") return this.stop();
     if (verb === "ponderhit") return this.ponderHit();

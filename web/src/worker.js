@@ -2,6 +2,7 @@
 // gets lines, as stockfish.js has it.
 
 import { Zoothera } from "./engine.js";
+import { nodeModule } from "./platform.js";
 import { isNode } from "./support.js";
 import { startRole } from "./roles.js";
 
@@ -36,7 +37,7 @@ function ownEngine(post) {
 }
 
 if (isNode) {
-  import("node:worker_threads").then(({ parentPort }) => {
+  nodeModule("worker_threads").then(({ parentPort }) => {
     parentPort?.on("message", receiver((message) => parentPort.postMessage(message)));
   });
 } else if (typeof WorkerGlobalScope !== "undefined") {

@@ -33,6 +33,25 @@ try {
 }
 </script>`;
 
+/** The page of README.md, and a user who moves. */
+async function readmePage() {
+  const readme = await readFile(join(here, "../README.md"), "utf8");
+  const user = `<script>
+const wait = setInterval(() => {
+  const moves = [...document.querySelectorAll("#moves li")].map((item) => item.textContent);
+  const input = document.querySelector("#move");
+  if (moves.length === 0 && input.onchange) {
+    input.value = "e2e4";
+    input.dispatchEvent(new Event("change"));
+  } else if (moves.length > 1) {
+    clearInterval(wait);
+    fetch("/facts", { method: "POST", body: JSON.stringify({ moves }) });
+  }
+}, 50);
+</script>`;
+  return /```html\n([^]*?)```/.exec(readme)[1] + user;
+}
+
 let server;
 let isolated = false;
 let receive = () => {};
@@ -49,6 +68,10 @@ async function serve(request, response) {
     response.end();
     return receive(JSON.parse(text));
   }
+  if (path === "/readme.html") {
+    response.setHeader("Content-Type", "text/html");
+    return response.end(await readmePage());
+  }
   const file = path === "/scenarios.js" ? join(here, "scenarios.js") : join(dist, path);
   // As servers of single pages do, an unknown path gets the page.
   const content = path === "/" || path.startsWith("/absent") ? undefined : await readFile(file).catch(() => undefined);
@@ -64,11 +87,11 @@ before(async () => {
 after(() => server.close());
 
 /** What a page saw that ran the scenario. */
-async function facts(name, options, withHeaders) {
+async function facts(name, options, withHeaders, page = "") {
   isolated = withHeaders;
   const profile = await mkdtemp(join(tmpdir(), "zoothera-profile-"));
   const what = encodeURIComponent(JSON.stringify({ name, options }));
-  const address = `http://127.0.0.1:${server.address().port}/#${what}`;
+  const address = `http://127.0.0.1:${server.address().port}/${page}#${what}`;
   const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", `--user-data-dir=${profile}`];
   const process_ = spawn(browser, [...flags, address], { detached: true, stdio: "ignore" });
   try {
@@ -119,4 +142,15 @@ test("error in Chromium names the address and what came in place of the module",
   const { message } = await facts("wrongModule", { module: "/absent.wasm" }, false);
   assert.match(message, /http:\/\/127\.0\.0\.1:\d+\/absent\.wasm is not a WebAssembly module/);
   assert.match(message, /text\/html, beginning with "<!doctype html>/);
+});
+
+test("error in Chromium names a worker that is no script", { skip }, async () => {
+  const { message } = await facts("wrongModule", { worker: "/absent.js" }, false);
+  assert.match(message, /the worker http:\/\/127\.0\.0\.1:\d+\/absent\.js failed/);
+});
+
+test("page of the README plays", { skip }, async () => {
+  const { moves } = await facts("", {}, false, "readme.html");
+  assert.equal(moves[0], "e2e4");
+  assert.match(moves[1], /^[a-h][1-8][a-h][1-8]$/);
 });

@@ -47,6 +47,27 @@ test("review gives the JSON of the native engine", { skip: native ? false : "SKI
   assert.deepEqual(JSON.parse(stdout), JSON.parse(own.stdout));
 });
 
+test("phone gets one thread without shared memory, and a small hash table", async () => {
+  const engine = await Zoothera.create({ features: { phone: true, relaxedSimd: false }, hash: 512 });
+  assert.deepEqual([engine.threads, engine.mode, engine.hash], [1, "replacing", 32]);
+  engine.terminate();
+});
+
+test("lines sent during a search follow it in order where the worker must be replaced", async () => {
+  const engine = await Zoothera.create(MODES["without threads"]);
+  const moves = [];
+  engine.onLine = (line) => {
+    if (!line.startsWith("bestmove")) return;
+    moves.push(line.split(" ")[1]);
+    // The answer to a move must not overtake what waits.
+    if (moves.length === 1) engine.send("position fen 7k/8/5K2/6Q1/8/8/8/8 w - - 0 1\ngo depth 3");
+  };
+  engine.send("go depth 3\nposition fen 6k1/5ppp/8/8/8/8/8/4R2K w - - 0 1\ngo depth 3");
+  while (moves.length < 3) await new Promise((done) => setTimeout(done, 20));
+  assert.deepEqual(moves.slice(1), ["e1e8", "g5g7"]);
+  engine.terminate();
+});
+
 test("worker.js alone speaks UCI", async () => {
   const newWorker = (url, onMessage) => {
     const worker = new Worker(url);
