@@ -84,8 +84,8 @@ impl Mailbox {
         self.shared.queued.load(SeqCst) > 0
     }
 
-    /// Whether messages are waiting. On a system without threads, the `go` of a running search is not finished, but does
-    /// not wait.
+    /// Whether messages are waiting. On a system without threads, the `go` of a running search is not finished, but it
+    /// does not wait.
     pub fn is_waiting(&self) -> bool {
         let searching = usize::from(!threads::EXIST && self.is_searching());
         self.shared.queued.load(SeqCst) > searching

@@ -40,7 +40,8 @@ pub fn is_heard() -> bool {
     threads::EXIST || HOST.get().is_some_and(|host| host.is_heard)
 }
 
-/// Lets the host deliver input, and reads it, if the last time was [`PERIOD`] ago. Does nothing on a system with threads.
+/// Lets the host deliver input, and reads it, if the last time was [`PERIOD`] ago. Does nothing on a system with
+/// threads.
 pub fn heed() {
     if threads::EXIST {
         return;
