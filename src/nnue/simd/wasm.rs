@@ -65,7 +65,7 @@ impl Isa for Simd128 {
     unsafe fn clip16(a: v128, b: v128) -> v128 {
         i8x16_max(i8x16_narrow_i16x8(a, b), i8x16_splat(0))
     }
-    /// Relaxed SIMD leaves the choice of an instruction to the runtime. The inputs are at most 127, and two products fit
+    /// Relaxed SIMD leaves the choice of an instruction to the runtime. Inputs are at most 127, and two products fit
     /// i16, so every choice gives the same sums.
     #[cfg(target_feature = "relaxed-simd")]
     #[inline(always)]
