@@ -5,7 +5,7 @@
 mod dispatch;
 #[cfg(feature = "full")]
 mod manual;
-#[cfg(target_os = "wasi")]
+#[cfg(all(target_os = "wasi", not(feature = "full")))]
 mod module;
 #[cfg(feature = "full")]
 mod training;
