@@ -84,8 +84,9 @@ dist: ## Write archives, packages and manifests of a release to dist/; BASE_URL,
 check-dist: ## Open, install and run what dist/ contains
 	@.ci/check-dist
 
-web: ## Write the package for browsers and Node to dist/web/ and an archive; see .ci/web
+web: ## Write the package for browsers and Node to dist/web/ and an archive, and the page to dist/page/
 	@.ci/web
+	@web/page/build dist/web dist/page
 
 clean: ## Remove what was built
 	$(CARGO) clean
