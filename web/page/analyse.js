@@ -197,5 +197,7 @@ export class Analyse {
     this.search();
   }
 
+  restarted() { this.search(); }
+
   leave() { this.surveying = false; }
 }

@@ -131,9 +131,11 @@ export class Session {
   /** Runs a command, such as `review`, on an instance of its own. Resolves with exit code, output and files. */
   run(args, files, options) { return this.engine.run(args, files, options); }
 
+  /** Ends the engine. A search that runs returns `null`. */
   close() {
+    this.latest = null;
     this.engine.onExit = null;
     this.engine.terminate();
-    this.ended(new Error("the engine was restarted"));
+    this.waiting.splice(0).forEach(({ resolve }) => resolve(""));
   }
 }

@@ -43,7 +43,7 @@ class App {
     const old = this.opened;
     this.opened = null;
     if (old) (await old.catch(() => null))?.close();
-    this.mode.restarted?.();
+    this.mode.restarted();
   }
 
   /** Stops a search that nobody looks at. */
@@ -112,7 +112,7 @@ $("typed").addEventListener("submit", (event) => {
   const text = $("move").value;
   const move = moveOfText(app.board.position, text);
   const isTurn = !app.mode.state || app.mode.mayMove;
-  const error = !isTurn ? "It is not your turn." : move ? "" : `“${text}” is not a legal move here.`;
+  const error = !isTurn ? "Please wait for your turn." : move ? "" : `“${text}” is not a legal move here.`;
   $("typed-error").textContent = text.trim() ? error : "";
   if (!move || !isTurn) return;
   $("move").value = "";

@@ -139,7 +139,8 @@ export class Play {
     if (!this.mayMove) this.reply();
   }
 
-  async reply() {
+  /** Lets the engine move. An engine that ends is started once more. */
+  async reply(isSecond = false) {
     const node = this.node;
     const begin = performance.now();
     try {
@@ -158,10 +159,14 @@ export class Play {
       this.app.say(`${node.position.turn === "white" ? "White" : "Black"} plays ${spoken(this.node.san)}.`);
       this.next();
     } catch (error) {
-      this.end("*", "The engine stopped: the game cannot go on.");
       this.app.alert(error);
+      if (!isSecond) return this.reply(true);
+      this.end("*", "The engine stopped: the game cannot go on.");
     }
   }
+
+  /** The engine has new settings, and what it was searching is lost. */
+  restarted() { if (this.state === "playing" && !this.mayMove) this.reply(); }
 
   append(move) {
     this.node = this.tree.play(this.node, move);
@@ -281,7 +286,7 @@ export class Play {
   /** An analysis in between may have taken the engine away. */
   enter() {
     this.show();
-    if (this.state === "playing" && !this.mayMove) this.reply();
+    this.restarted();
   }
 
   leave() {}

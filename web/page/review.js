@@ -89,6 +89,7 @@ export class Review {
     $("review-result").scrollIntoView({ block: "start" });
   }
 
+  restarted() { if (!$("review-busy").hidden) this.run(); }
   move() {}
   go() {}
   enter() { $("typed").hidden = true; }

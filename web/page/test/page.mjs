@@ -285,7 +285,7 @@ test("network file replaces the built-in one and is kept", () => onPage({}, asyn
   assert.deepEqual(JSON.parse(await link(page, "#save-json")), JSON.parse(expected));
 }));
 
-test("game goes on after the page is loaded again", () => onPage({}, async (page) => {
+test("game goes on after the page is loaded again, and with another engine", () => onPage({}, async (page) => {
   await page.selectOption("#time", "3+2");
   await page.click("#start");
   await turn(page);
@@ -297,6 +297,10 @@ test("game goes on after the page is loaded again", () => onPage({}, async (page
   await turn(page);
   assert.equal(await text(page, "#play-moves"), moves);
   assert.match(await text(page, "#player-bottom .clock"), /^[23]:\d\d$/);
+  await page.click("#open-settings");
+  await page.fill("#hash", "8");
+  await page.press("#hash", "Tab");
+  await page.click('#settings [value="close"]');
   await typeRandomMove(page, generator(5));
   await page.waitForFunction(() => document.querySelectorAll("#play-moves button").length === 4, null, { timeout: 60000 });
 }));
@@ -317,6 +321,7 @@ test("page works without a network", () => onPage({}, async (page, context, faul
   await ready(page);
   await page.selectOption("#time", "");
   await page.click("#start");
+  await turn(page);
   await page.fill("#move", "e4");
   await page.press("#move", "Enter");
   await turn(page);
