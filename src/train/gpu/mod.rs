@@ -6,15 +6,15 @@
 //!
 //! Without the feature, or on WebAssembly, this module only has the functions that report this.
 //!
-//! * [`shapes`]: the nets that a card can train.
-//! * [`sizes`]: the sizes of the buffers, and the constants of the shaders.
-//! * [`slots`]: a batch in the order of its layer stacks.
-//! * [`constants`]: the constants of one step.
-//! * [`card`]: finding and opening cards, and their errors.
-//! * [`passes`]: the shaders' entry points with their buffers.
-//! * [`trainer`]: the trainer.
-//! * [`self_test`]: comparison with the trainer on the processor.
-//! * [`report`]: `zoothera gpu`.
+//! * `shapes`: the nets that a card can train.
+//! * `sizes`: the sizes of the buffers, and the constants of the shaders.
+//! * `slots`: a batch in the order of its layer stacks.
+//! * `constants`: the constants of one step.
+//! * `card`: finding and opening cards, and their errors.
+//! * `passes`: the shaders' entry points with their buffers.
+//! * `trainer`: the trainer.
+//! * `self_test`: comparison with the trainer on the processor.
+//! * `report`: `zoothera gpu`.
 
 #[cfg(all(feature = "gpu", not(target_family = "wasm")))]
 mod card;

@@ -149,6 +149,7 @@ impl Sizes {
             ("L1", self.architecture.l1),
             ("STACKS", self.architecture.buckets),
             ("SLOTS", self.slots),
+            ("CHUNK", CHUNK),
             ("CHUNKS", self.chunks),
             ("BIAS_PARTS", BIAS_PARTS),
             ("TURN", usize::from(set.turn)),

@@ -1,5 +1,5 @@
 //! Training samples: records from the stream of `src/data/stream` in batches ([`batches`]), and the active features
-//! of a record ([`active`]). Tests use positions of random games ([`random_games`]).
+//! of a record ([`active`]). Tests use positions of random games (`random_games`).
 
 pub(super) mod active;
 pub(super) mod batches;

@@ -74,13 +74,15 @@ fn first_part(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation
   let output = thread / 16u;
   let lane = thread % 16u;
   var sums4 = vec4<f32>(0.0);
-  for (var base = 0u; base < chunk.y; base += TILE) {
+  // The number of rounds is constant, because barriers must not depend on data. Slots after the chunk have no delta.
+  for (var base = 0u; base < CHUNK; base += TILE) {
     for (var e = thread; e < 512u; e += 256u) {
       let x = products(chunk.x + base + e / 32u, column / 2u + e % 32u);
       inputs[(e / 32u) * PITCH + 2u * (e % 32u)] = x.x;
       inputs[(e / 32u) * PITCH + 2u * (e % 32u) + 1u] = x.y;
     }
-    weights[thread] = upper_values[(chunk.x + base + thread / H1) * UPPER + U_DELTA1 + thread % H1];
+    let slot_delta = upper_values[(chunk.x + base + thread / H1) * UPPER + U_DELTA1 + thread % H1];
+    weights[thread] = select(0.0, slot_delta, base < chunk.y);
     workgroupBarrier();
     for (var slot = 0u; slot < TILE; slot++) {
       let delta = weights[slot * H1 + output];
@@ -172,10 +174,6 @@ fn row_sum(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
   let range = user_ranges[row];
   let end = range.x + range.y;
   let psqt = O_PSQT + ((row / KINGS) * (KINGS + 1u) + row % KINGS) * STACKS + lane;
-  if range.y == 0u {
-    if group.y == 0u && thread < STACKS { gradient[psqt] = 0.0; }
-    return;
-  }
   var sum = vec4<f32>(0.0);
   for (var at = range.x + team; at < end; at += 8u) { sum += unpack4_bf16(deltas4[users[at] * QUARTER + column]); }
   var value = 0.0;
@@ -196,10 +194,12 @@ fn row_sum(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
       value += team_psqt[thread + 32u * other];
     }
     let out = row * L1 + 4u * column;
-    row_gradient[out] = sum.x;
-    row_gradient[out + 1u] = sum.y;
-    row_gradient[out + 2u] = sum.z;
-    row_gradient[out + 3u] = sum.w;
+    if range.y > 0u {
+      row_gradient[out] = sum.x;
+      row_gradient[out + 1u] = sum.y;
+      row_gradient[out + 2u] = sum.z;
+      row_gradient[out + 3u] = sum.w;
+    }
     if group.y == 0u && lane < STACKS { gradient[psqt] = value; }
   }
 }

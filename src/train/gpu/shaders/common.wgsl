@@ -1,5 +1,5 @@
 // Buffers and helpers of all passes. The host prepends the sizes as constants: PIECE_ROWS, KINGS, L1, STACKS, SLOTS,
-// CHUNKS, BIAS_PARTS, TURN.
+// CHUNK, CHUNKS, BIAS_PARTS, TURN.
 //
 // The positions of a batch are in slots, sorted by layer stack. Each stack starts at a multiple of 16 slots; unused
 // slots have no pieces and no label. Accumulator 2 s is that of the side to move in slot s, 2 s + 1 that of the other
