@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use parking_lot::Mutex;
 use wgpu::{
     Adapter, AdapterInfo, Backend, Backends, Buffer, BufferDescriptor, BufferUsages, Device, DeviceType, ErrorFilter,
-    InstanceDescriptor, InstanceFlags, Limits, MapMode, PollType, Queue, SubmissionIndex,
+    InstanceDescriptor, InstanceFlags, Limits, MapMode, PollError, PollType, Queue, SubmissionIndex,
 };
 
 use super::CardChoice;
@@ -216,7 +216,12 @@ impl Opened {
         let wait = PollType::Wait { submission_index: Some(submission), timeout: Some(PATIENCE) };
         let polled = self.device.poll(wait);
         self.check()?;
-        polled.map(|_| ()).map_err(|error| self.lost(&error.to_string()))
+        match polled {
+            Ok(_) => Ok(()),
+            Err(PollError::Timeout) => Err(self.lost(&format!("no answer for {} s", PATIENCE.as_secs()))),
+            // The submission was rejected, because the device is gone.
+            Err(PollError::WrongSubmissionIndex(..)) => Err(self.lost("its driver accepts no more work")),
+        }
     }
 
     /// Reads the beginning of a buffer into `out`.
