@@ -223,3 +223,58 @@ pub struct Base {
     /// Whether its sums are computed. If not, it is the lowest ply from which the changes can be applied up to the top.
     pub is_computed: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::CastlingMode;
+    use crate::util::rng::SplitMix64;
+
+    #[test]
+    fn boards_of_earlier_plies_match_the_positions() {
+        let mut rng = SplitMix64::new(29);
+        for fen in [
+            "bqnrkbrn/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBRN w GDgd - 0 1",
+            "1rk4r/8/8/pPp5/8/8/8/1RK4R w BHbh a6 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        ] {
+            let mut position = Position::from_fen(fen, CastlingMode::Chess960).expect(fen);
+            let mut plies = Plies::new(AttackKinds::NONE);
+            let mut boards = vec![Board::from(&position)];
+            for _ in 0..100 {
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                plies.make(&mut position, moves[rng.below(moves.len())]);
+                boards.push(Board::from(&position));
+            }
+            let top = Board::from(&position);
+            for (ply, expected) in boards.iter().enumerate() {
+                let board = plies.board_at(ply, &top);
+                for color in Color::ALL {
+                    for role in Role::ALL {
+                        assert_eq!(board.pieces(color, role), expected.pieces(color, role), "{fen}, ply {ply}");
+                    }
+                    assert_eq!(plies.king_at(ply, color, top.king(color)), expected.king(color), "{fen}, ply {ply}");
+                }
+                assert_eq!(plies.pawns_at(ply, top.pawns()), expected.pawns(), "{fen}, ply {ply}");
+            }
+        }
+    }
+
+    #[test]
+    fn base_is_the_last_computed_ply_or_the_first_after_which_all_changes_apply() {
+        let mut plies = Plies::new(AttackKinds::NONE);
+        (0..5).for_each(|_| plies.push(&DirtyPieces::none()));
+        let always = |_: usize, _: &Ply| true;
+        assert_eq!(plies.base(Color::White, always), Base { ply: 0, is_computed: false });
+        plies.stack[2].computed[Color::White as usize] = true;
+        assert_eq!(plies.base(Color::White, always), Base { ply: 2, is_computed: true });
+        assert_eq!(plies.base(Color::Black, always), Base { ply: 0, is_computed: false });
+        assert_eq!(plies.base(Color::White, |ply, _| ply != 4), Base { ply: 4, is_computed: false });
+        plies.pop();
+        plies.push(&DirtyPieces::none());
+        assert_eq!(plies.base(Color::White, always).ply, 2);
+    }
+}
