@@ -2,15 +2,15 @@
 //!
 //! * [`shape`]: the numbers that describe a net at run time, and the sizes and hashes that they imply. [`chain`]: the
 //!   part of them after the accumulators
-//! * [`kinds`](mod@kinds): the declaration of a kind of net for the compiler ([`CompiledNet`]), one row for each kind that
-//!   this binary has code for, and the published nets. An [`Architecture`] is a shape of one of these kinds and cannot be
-//!   constructed in any other way
+//! * [`kinds`](mod@kinds): the declaration of a kind of net for the compiler ([`CompiledNet`]), one row for each kind
+//!   that this binary has code for, and the published nets. An [`Architecture`] is a shape of one of these kinds and
+//!   cannot be constructed in any other way
 //! * [`own`]: the shape words of our own format; [`blocks`]: the parameters of the first layer in file order;
 //!   [`display`]: architectures as text
 //!
-//! A new width, or a new combination of existing parts, is a row in [`kinds`](mod@kinds). A feature set also needs a file
-//! in [`features`](super::features) and a line in its list. A new chain of layers needs a value in [`chain`] and a type in
-//! [`forward`](super::simd::forward).
+//! A new width, or a new combination of existing parts, is a row in [`kinds`](mod@kinds). A feature set also needs a
+//! file in [`features`](super::features) and a line in its lists. A new chain of layers needs a value in [`chain`] and a
+//! type in [`forward`](super::simd::forward).
 
 pub(crate) mod blocks;
 pub(crate) mod chain;

@@ -1,9 +1,10 @@
 //! The arithmetic of a network, with one kernel for each instruction set. The processor is detected once.
 //!
-//! A kernel has three functions. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first layer.
-//! [`Kernels::forward`] runs the dense layers of a type that implements [`Layers`]. [`scalar`] is the specification. The
-//! vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their instructions, see [`generic::Isa`]; the
-//! algorithms of [`update`] and [`forward`] are compiled for each of them. [`kernel`] selects the kernel.
+//! A kernel has three functions. [`Kernels::update`] and [`Kernels::update_all`] add and remove rows of the first
+//! layer. [`Kernels::forward`] runs the dense layers of a type that implements [`Layers`]. [`scalar`] is the
+//! specification. The vector kernels (`sse41`, `avx2`, `avx512`, `neon`, `wasm`) declare their instructions, see
+//! [`generic::Isa`]; the algorithms of [`update`] and [`forward`] are compiled for each of them. [`kernel`] selects the
+//! kernel.
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
