@@ -291,8 +291,12 @@ impl Histories {
     // CITE: SF-2026-08.
     pub fn new_root(&mut self) {
         self.low_ply.0.fill(BySquares([Entry::new(params::hist_low_start()); 4096]));
-        for entry in self.butterfly.0.iter_mut().flat_map(|row| &mut row.0) {
-            *entry = Entry::new(entry.get() * params::hist_butterfly_keep() / 1024);
+        // Two loops, because the compiler does not vectorise one over `flat_map`: data generation begins a thousand
+        // searches a second.
+        for row in self.butterfly.0.iter_mut() {
+            for entry in &mut row.0 {
+                *entry = Entry::new(entry.get() * params::hist_butterfly_keep() / 1024);
+            }
         }
     }
 }

@@ -56,8 +56,8 @@ fn best_quiet_move_gains_in_every_table_and_earlier_ones_lose() {
         let change = |of: usize, table: usize| after[of][table] - before[of][table];
         for table in 0..5 {
             assert!(change(0, table) > 0, "table {table}: {}", change(0, table));
-            for of in 1..4 {
-                assert!(change(of, table) < 0, "{} in table {table}: {}", moves[of], change(of, table));
+            for (of, text) in moves.iter().enumerate().skip(1) {
+                assert!(change(of, table) < 0, "{text} in table {table}: {}", change(of, table));
             }
             // The malus fades from move to move.
             assert!(change(1, table) < change(2, table) && change(2, table) < change(3, table), "table {table}");
