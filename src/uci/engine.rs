@@ -12,7 +12,7 @@ use super::go::{self, GoCommand};
 use super::mailbox::{Mailbox, Message};
 use super::options::{self, Change, OPTIONS, UciOption};
 use super::output::Output;
-use super::print::{Printer, Setting};
+use super::print::{PrintOptions, Printer};
 use super::resources::{Postponed, report_hash, report_threads};
 use super::settings::Settings;
 use super::terminal::Audience;
@@ -196,7 +196,7 @@ impl Engine {
         if self.book_move(&limits) {
             return;
         }
-        let setting = Setting {
+        let shown = PrintOptions {
             number,
             root: self.position.clone(),
             chess960: self.settings.chess960,
@@ -213,7 +213,7 @@ impl Engine {
         if self.debug {
             self.output.info(&format!("go: {}", go::describe(&limits)));
         }
-        let printer = Arc::new(Printer::new(setting, self.output.clone(), self.mailbox.clone()));
+        let printer = Arc::new(Printer::new(shown, self.output.clone(), self.mailbox.clone()));
         self.search = number;
         self.mailbox.begin_search(number, go::is_endless(&limits), limits.ponder);
         let (position, options) = (self.position.clone(), self.settings.for_search());

@@ -16,7 +16,7 @@ use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
 
 /// Inputs of the printer of one search.
-pub struct Setting {
+pub struct PrintOptions {
     /// Line number of the `go`.
     pub number: u64,
     /// Root position.
@@ -41,7 +41,7 @@ struct Printed {
 
 /// Prints the reports of one search.
 pub struct Printer {
-    setting: Setting,
+    options: PrintOptions,
     output: Output,
     mailbox: Mailbox,
     /// Scratch board for writing and checking variations.
@@ -56,19 +56,19 @@ pub struct Printer {
 impl Printer {
     /// A printer for one search. If the game is over, it reports that at once, because the search has no line to
     /// report.
-    pub fn new(setting: Setting, output: Output, mailbox: Mailbox) -> Self {
-        let is_over = setting.root.legal_moves().is_empty();
+    pub fn new(options: PrintOptions, output: Output, mailbox: Mailbox) -> Self {
+        let is_over = options.root.legal_moves().is_empty();
         if is_over {
-            let score = if setting.root.in_check() { "mate 0" } else { "cp 0" };
+            let score = if options.root.in_check() { "mate 0" } else { "cp 0" };
             output.line(format!("info depth 0 score {score}"));
         }
-        let board = Mutex::new(setting.root.clone());
-        Self { setting, output, mailbox, board, last: Mutex::default(), is_over, done: OnceLock::new() }
+        let board = Mutex::new(options.root.clone());
+        Self { options, output, mailbox, board, last: Mutex::default(), is_over, done: OnceLock::new() }
     }
 
     /// Prints `bestmove` with any legal move if `done` has not been called, for a search that failed.
     pub fn rescue(&self) {
-        let best = self.setting.root.legal_moves().first().copied();
+        let best = self.options.root.legal_moves().first().copied();
         self.finish(&Outcome::without_search(best));
     }
 
@@ -79,7 +79,7 @@ impl Printer {
         self.final_lines(outcome);
         // The message is sent before the move. A GUI may answer the move with `isready`, and its reply must come after
         // the changes that were postponed until the end of this search.
-        self.mailbox.send(Message::SearchEnded(self.setting.number), 0);
+        self.mailbox.send(Message::SearchEnded(self.options.number), 0);
         self.output.line(self.best_move(outcome));
     }
 
@@ -114,7 +114,7 @@ impl Printer {
 
     fn best_move(&self, outcome: &Outcome) -> String {
         let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
-        let written = self.write_moves(&moves, |board, m| board.uci(m, self.setting.chess960));
+        let written = self.write_moves(&moves, |board, m| board.uci(m, self.options.chess960));
         let mut written = written.split(' ').filter(|text| !text.is_empty());
         let mut line = format!("bestmove {}", written.next().unwrap_or("(none)"));
         if let Some(ponder) = written.next() {
@@ -154,7 +154,7 @@ impl Printer {
             ScoreBound::Lower => write!(text, " lowerbound"),
             ScoreBound::Upper => write!(text, " upperbound"),
         };
-        if self.setting.show_wdl.load(Relaxed) {
+        if self.options.show_wdl.load(Relaxed) {
             let [win, draw, loss] = line.wdl;
             let _ = write!(text, " wdl {win} {draw} {loss}");
         }
@@ -163,7 +163,7 @@ impl Printer {
             let _ = write!(text, " hashfull {permill}");
         }
         let _ = write!(text, " tbhits {} time {}", progress.tb_hits, progress.time.as_millis());
-        let moves = self.write_moves(&line.pv, |board, m| board.uci(m, self.setting.chess960));
+        let moves = self.write_moves(&line.pv, |board, m| board.uci(m, self.options.chess960));
         if !moves.is_empty() {
             let _ = write!(text, " pv {moves}");
         }
@@ -186,7 +186,7 @@ impl Reporter for Printer {
         last.lines.push(line.clone());
         last.nodes = progress.nodes;
         drop(last);
-        match self.setting.audience {
+        match self.options.audience {
             Audience::Gui => self.output.line(self.uci_line(line, progress)),
             Audience::Person { colour } => {
                 let moves = self.write_moves(&line.pv, Position::san);
@@ -196,8 +196,8 @@ impl Reporter for Printer {
     }
 
     fn current_move(&self, depth: i32, m: Move, number: usize) {
-        if self.setting.audience == Audience::Gui {
-            let name = self.setting.root.uci(m, self.setting.chess960);
+        if self.options.audience == Audience::Gui {
+            let name = self.options.root.uci(m, self.options.chess960);
             self.output.line(format!("info depth {depth} currmove {name} currmovenumber {number}"));
         }
     }
@@ -229,14 +229,14 @@ mod tests {
         let page = Page::default();
         let output = Output::new(page.clone(), || {});
         let mode = if chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard };
-        let setting = Setting {
+        let options = PrintOptions {
             number: 1,
             root: Position::from_fen(fen, mode).expect("a valid FEN"),
             chess960,
             show_wdl: Arc::new(AtomicBool::new(true)),
             audience: Audience::Gui,
         };
-        let printer = Printer::new(setting, output.clone(), Mailbox::new().0);
+        let printer = Printer::new(options, output.clone(), Mailbox::new().0);
         Bench { page, output, printer }
     }
 
@@ -246,7 +246,7 @@ mod tests {
             self.page.text()
         }
         fn moves(&self, list: &str) -> Vec<Move> {
-            let mut board = self.printer.setting.root.clone();
+            let mut board = self.printer.options.root.clone();
             let mut moves = Vec::new();
             for text in list.split(' ') {
                 let m = board.parse_uci(text).expect("a legal move");
