@@ -104,6 +104,9 @@ pub(crate) enum Command {
     /// Train a network on files of search-labelled positions
     #[cfg(feature = "full")]
     Train(Box<TrainArgs>),
+    /// Improve a net by rounds of new positions from its own searches, labels of stronger nets, and training
+    #[cfg(feature = "full")]
+    Distill(Box<crate::distill::args::DistillArgs>),
     /// Inspect and process files of training data
     #[cfg(feature = "full")]
     Data {

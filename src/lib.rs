@@ -40,6 +40,8 @@ pub(crate) mod book;
 pub mod cli;
 #[cfg(feature = "full")]
 pub(crate) mod datagen;
+#[cfg(feature = "full")]
+pub(crate) mod distill;
 pub mod level;
 #[cfg(feature = "full")]
 pub(crate) mod matches;

@@ -25,11 +25,12 @@ const MODULES: &[(&str, &[&str])] = &[
     ("tune", &["util", "board", "nnue", "search", "game", "tools"]),
     ("uci", &["util", "board", "nnue", "level", "search", "tools", "book"]),
     ("matches", &["util", "board", "nnue", "search", "game", "tools", "uci"]),
+    ("distill", &["util", "board", "nnue", "game", "data", "datagen", "train", "tools", "matches"]),
     (
         "cli",
         &[
             "util", "board", "notation", "nnue", "level", "search", "data", "datagen", "tools", "book", "review",
-            "train", "tune", "uci", "matches",
+            "train", "tune", "uci", "matches", "distill",
         ],
     ),
 ];

@@ -19,7 +19,7 @@ use crate::util::reason;
 use crate::util::text::printable;
 use crate::{book, review, uci};
 #[cfg(feature = "full")]
-use crate::{matches, train};
+use crate::{distill, matches, train};
 
 /// First words of UCI commands that can be given as arguments. Words that are also commands of the command line
 /// (`bench`, `eval`, `perft`, `cpu`, `help`) are excluded.
@@ -145,6 +145,8 @@ fn run_command(command: Command) -> Result<()> {
         Command::Gpu(args) => train::gpu::run(&args, out),
         #[cfg(feature = "full")]
         Command::Train(args) => train::run::run(*args),
+        #[cfg(feature = "full")]
+        Command::Distill(args) => distill::run::run(&args, out, err),
         #[cfg(feature = "full")]
         Command::Data { command } => training::data(&command),
         #[cfg(feature = "full")]

@@ -48,7 +48,7 @@ pub(super) fn datagen(command: &DatagenCommand) -> Result<()> {
     match command {
         DatagenCommand::Sample(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            datagen::sample::run(args, &network, &judges(&args.label)?)
+            datagen::sample::run(args, &network, &judges(&args.label)?).map(drop)
         }
         DatagenCommand::Selfplay(args) => {
             let network = tools::load_network(args.net.as_deref())?;

@@ -35,6 +35,11 @@ impl FromStr for LabelNet {
 }
 
 impl LabelNet {
+    /// A network file and the factor for its values.
+    pub fn new(file: &Path, factor: f64) -> Self {
+        Self { file: file.into(), factor }
+    }
+
     /// The network file.
     pub fn file(&self) -> &Path {
         &self.file

@@ -108,12 +108,22 @@ impl SampleArgs {
     }
 }
 
+impl SampleArgs {
+    /// Checks the book and the settings without playing a game.
+    ///
+    /// # Errors
+    /// Fails if the book cannot be read or has no usable position, or a number is out of its range.
+    pub fn check(&self) -> Result<()> {
+        EvenOpenings::new(&self.openings).map(|_| ())
+    }
+}
+
 /// Generates samples until the file has the requested number of positions. `network` plays. The `judges` label;
-/// without judges, `network` does.
+/// without judges, `network` does. Returns the number of positions.
 ///
 /// # Errors
 /// Fails if the output file or the book cannot be used, and on an I/O error. The error names the file.
-pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<()> {
+pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<u64> {
     let nets = args.net.as_deref().into_iter();
     let nets = nets.chain(args.label.iter().map(LabelNet::file));
     args.output.check_inputs(nets.chain(args.openings.book.as_deref()))?;

@@ -71,13 +71,14 @@ pub fn run(args: &SelfplayArgs, network: &Arc<Network>) -> Result<()> {
     let limits = args.moves.limits(DEFAULT_NODES);
     let format = Format::of(&args.output.out)?;
     check_holds_unrelated(format)?;
-    workers::run(&args.output, &args.settings(network), || SelfplayPlayer {
+    let new_player = || SelfplayPlayer {
         args,
         openings: &openings,
         limits: &limits,
         solo: Solo::new(network.clone(), args.output.hash as usize),
         format,
-    })
+    };
+    workers::run(&args.output, &args.settings(network), new_player).map(|_| ())
 }
 
 /// Plays games on one thread.

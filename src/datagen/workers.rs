@@ -1,5 +1,6 @@
 //! Generation of games on all cores, which are written in the order of their numbers.
 
+use std::io::{IsTerminal, stderr};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,9 @@ pub struct OutputArgs {
     /// Transposition table of each thread in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub hash: u32,
+    /// Whether the progress is shown on a terminal only.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 impl OutputArgs {
@@ -73,7 +77,7 @@ impl PlayedGame {
 }
 
 /// Plays games until the file has the requested number of positions. `settings` are the settings that determine the
-/// data, except for the seed and the hash size.
+/// data, except for the seed and the hash size. Returns the number of positions in the file.
 ///
 /// # Errors
 /// Fails if the file cannot be opened, if a game cannot be started or stored, if a thread fails, on a write error, and
@@ -82,12 +86,12 @@ pub fn run<P: Player<Game = PlayedGame>>(
     args: &OutputArgs,
     settings: &str,
     new_player: impl Fn() -> P + Sync,
-) -> Result<()> {
+) -> Result<u64> {
     let settings = format!("{settings}, hash {}, seed {}", args.hash, args.seed);
     let mut store = Store::open(&args.out, settings, args.resume)?;
     let before = store.state().positions;
     let wanted = args.positions;
-    let mut progress = ProgressLine::new();
+    let mut progress = (!args.quiet || stderr().is_terminal()).then(ProgressLine::new);
     let interrupt = Interrupt::shared();
     let is_over = |store: &Store| store.state().positions >= wanted;
     if !is_over(&store) {
@@ -96,7 +100,9 @@ pub fn run<P: Player<Game = PlayedGame>>(
         let receive = |event: Event<PlayedGame>| {
             if let Event::Game(played) = event {
                 store.append(&played.bytes, played.positions)?;
-                progress.tick(|seconds| line(&store, (before, wanted), seconds));
+                if let Some(progress) = &mut progress {
+                    progress.tick(|seconds| line(&store, (before, wanted), seconds));
+                }
             }
             Ok(if is_over(&store) || interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
@@ -109,8 +115,10 @@ pub fn run<P: Player<Game = PlayedGame>>(
             store.state().positions
         )));
     }
-    progress.finish(&line(&store, (before, wanted), progress.seconds()));
-    Ok(())
+    if let Some(progress) = &mut progress {
+        progress.finish(&line(&store, (before, wanted), progress.seconds()));
+    }
+    Ok(store.state().positions)
 }
 
 /// The progress line. `before` is the number of positions at the start of this process, `wanted` the number requested.

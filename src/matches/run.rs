@@ -11,6 +11,7 @@ use chrono::Utc;
 use super::args::MatchArgs;
 use super::plan::Plan;
 use super::report::{self, Report};
+use super::score::Score;
 use super::sprt::Sprt;
 use super::state::State;
 use super::table::{PlayedGame, Searches, Table};
@@ -56,6 +57,21 @@ pub fn run(args: &MatchArgs, out: &mut impl Write, err: &mut impl Write) -> Resu
         return Err(Interrupted::error(format!("interrupted after {games} games; {hint}")));
     }
     Ok(())
+}
+
+/// Plays the match, or the rest of it, and returns player A's results.
+///
+/// # Errors
+/// Fails if arguments or files are unusable, or with [`Interrupted`] after Ctrl-C.
+pub fn results(args: &MatchArgs) -> Result<Score> {
+    let interrupt = Interrupt::shared();
+    let plan = Plan::new(args)?;
+    let mut records = Records::open(&plan, args.pgn.as_deref(), args.state.as_deref())?;
+    play(&plan, args, &mut records, &interrupt)?;
+    if interrupt.is_set() && !is_over(&plan, &records.state) {
+        return Err(Interrupted::error(format!("interrupted after {} games", records.state.games)));
+    }
+    Ok(records.state.score)
 }
 
 /// Warnings to print before the first game.

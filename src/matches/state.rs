@@ -92,7 +92,7 @@ impl State {
 }
 
 /// Each setting that differs, with both values.
-fn differences(there: &BTreeMap<String, String>, here: &BTreeMap<String, String>) -> Vec<String> {
+pub fn differences(there: &BTreeMap<String, String>, here: &BTreeMap<String, String>) -> Vec<String> {
     let names = there.keys().chain(here.keys());
     let mut names: Vec<&String> = names.collect();
     names.sort();

@@ -16,11 +16,14 @@ use super::text::Shown as _;
 /// Maximum number of attempts of a claim, in case other processes create and remove the file at the same time.
 const ATTEMPTS: usize = 100;
 
+/// Part of the name of every hidden file of this program.
+pub const OWN: &str = ".zoothera.";
+
 /// Path of the hidden file next to `path` that this program uses for a purpose: `.NAME.zoothera.PURPOSE`.
 pub fn hidden_path(path: &Path, purpose: &str) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(".zoothera.");
+    name.push(OWN);
     name.push(purpose);
     path.with_file_name(name)
 }

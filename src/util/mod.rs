@@ -1,6 +1,7 @@
 //! Small helpers that have nothing to do with chess.
 
 pub(crate) mod append;
+pub(crate) mod arguments;
 pub(crate) mod atomic;
 pub(crate) mod attention;
 pub(crate) mod city;

@@ -17,6 +17,8 @@ const SPARKS: usize = 16;
 
 /// Writes progress to standard error and ignores write errors, which should not end a run.
 pub struct RunDisplay {
+    /// Whether permanent lines are left out.
+    pub quiet: bool,
     terminal: bool,
     drawn: Instant,
     open: bool,
@@ -42,7 +44,7 @@ pub struct Status<'a> {
 impl RunDisplay {
     /// Creates a display for this process's standard error.
     pub fn new() -> Self {
-        Self { terminal: supports_escapes(&stderr()), drawn: Instant::now(), open: false }
+        Self { quiet: false, terminal: supports_escapes(&stderr()), drawn: Instant::now(), open: false }
     }
 
     /// Draws the moving line, if standard error is a terminal and [`PERIOD`] has passed.
@@ -70,7 +72,7 @@ impl RunDisplay {
     pub fn print(&mut self, text: &str) {
         let clear = if self.open { "\r\x1b[K" } else { "" };
         self.open = false;
-        let _ = writeln!(stderr(), "{clear}{text}");
+        let _ = if self.quiet { write!(stderr(), "{clear}") } else { writeln!(stderr(), "{clear}{text}") };
     }
 
     /// Prints a validation.

@@ -1,12 +1,13 @@
 //! `train export`: exports a net from a checkpoint.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use super::outputs::{millions, write_net, write_picture};
 use super::schedule::{self, Elapsed};
 use super::{checkpoint, plot};
+use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
 use crate::train::model::rounding::Rounding;
 use crate::util::identity::check_distinct;
@@ -29,6 +30,36 @@ pub struct ExportArgs {
     /// Also draw the run's loss curves to this SVG file
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+}
+
+/// Results of a finished run.
+#[derive(Clone, Copy, Debug)]
+pub struct Results {
+    /// Training loss since the last validation but one.
+    pub training: f64,
+    /// Mean quantisation error in engine units.
+    pub quantisation: f64,
+    /// Accumulator units that are never active.
+    pub dead: usize,
+}
+
+/// Returns the results of a finished run from its checkpoint and its net.
+///
+/// # Errors
+/// Fails if one of the files is not valid.
+pub fn results(checkpoint: &Path, net: &Path) -> Result<Results> {
+    let (state, parameters, records) = checkpoint::read(checkpoint)?;
+    let scale = state.config.output_scale;
+    let mut model = parameters.into_result();
+    let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
+    model.rounding = schedule::rounding(&state.config, elapsed);
+    let net = Network::from_file(net)?;
+    let report = ExportReport::of((&model, scale), &net, &records, state.config.last_loss());
+    Ok(Results {
+        training: state.history.last().map_or(f64::NAN, |last| last.train),
+        quantisation: report.mean,
+        dead: report.layers[0].dead(),
+    })
 }
 
 /// Exports a net from a checkpoint and reports the quantisation error.

@@ -66,6 +66,19 @@ pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// Returns the mean loss of a net on the samples of a file at `scale`, by their scores alone.
+///
+/// # Errors
+/// Fails if the net or the file cannot be read, or the file has no sample.
+pub fn mean_loss(net: &LabelNet, file: &Path, scale: f32, threads: u16) -> Result<f64> {
+    let loss = Loss { kind: LossKind::Mse, lambda: 1.0, scale, exponent: 2.0, sparsity: 0.0 };
+    let mut nets = nets(std::slice::from_ref(net), Some(threads))?;
+    measure(file, i16::MAX - 1000, &loss, &mut nets)?;
+    let positions: u64 = nets.iter().map(|net| net.positions).sum();
+    ensure!(positions > 0, "{} has no positions", file.shown());
+    Ok(nets.iter().map(|net| net.loss).sum::<f64>() / positions as f64)
+}
+
 /// Loads the nets of the arguments, or the embedded one.
 fn nets(labels: &[LabelNet], threads: Option<u16>) -> Result<Vec<Measured>> {
     let threads = match threads {

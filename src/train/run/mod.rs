@@ -2,17 +2,17 @@
 
 mod checkpoint;
 mod checks;
-mod config;
-mod device;
+pub(crate) mod config;
+pub(crate) mod device;
 mod display;
-mod export;
-mod measure;
+pub(crate) mod export;
+pub(crate) mod measure;
 mod outputs;
-mod picture;
+pub(crate) mod picture;
 mod plot;
 mod schedule;
 mod session;
-mod shape;
+pub(crate) mod shape;
 mod start;
 mod watch;
 
@@ -62,6 +62,9 @@ pub struct TrainArgs {
     /// The settings.
     #[command(flatten)]
     pub settings: Overrides,
+    /// Whether nothing but the moving line on a terminal is printed.
+    #[arg(skip)]
+    pub quiet: bool,
 }
 
 /// The subcommands of `train`.
@@ -86,18 +89,10 @@ pub fn run(args: TrainArgs) -> Result<()> {
         Some(TrainCommand::Loss(loss)) => return measure::run(loss, &mut std::io::stdout()),
         None => {}
     }
-    let settings = match &args.config {
-        Some(path) => args.settings.or(Overrides::from_file(path)?),
-        None => args.settings,
-    };
-    let sources = sources(&settings);
+    let (sources, config) = settings(&args)?;
     if sources.is_empty() {
         bail!("no training data: give at least one file of positions");
     }
-    let shape = shape::base(&settings, args.resume, args.init.as_deref())?;
-    let config = settings.resolved(shape);
-    config.check()?;
-    args.device.check(config.architecture()?)?;
     let checkpoint = beside(&config.out, "checkpoint");
     let lock = Lock::of(&checkpoint);
     let lock = lock.with_context(|| format!("cannot write {}", config.out.shown()))?;
@@ -115,13 +110,39 @@ pub fn run(args: TrainArgs) -> Result<()> {
     let (state, parameters) = start::start(&config, args.resume, args.init.as_deref())?;
     let options = options(sources, &config)?;
     let trainer = args.device.stepper(&config, parameters)?;
-    train(state, trainer, &options)
+    train(state, trainer, &options, args.quiet)
+}
+
+/// Returns the files and the checked settings of the command line and of its file.
+fn settings(args: &TrainArgs) -> Result<(Vec<Source>, Config)> {
+    let settings = args.settings.clone();
+    let settings = match &args.config {
+        Some(path) => settings.or(Overrides::from_file(path)?),
+        None => settings,
+    };
+    let shape = shape::base(&settings, args.resume, args.init.as_deref())?;
+    let config = settings.resolved(shape);
+    config.check()?;
+    args.device.check(config.architecture()?)?;
+    Ok((sources(&settings), config))
+}
+
+/// Checks settings, initial net and outputs of a run without its data.
+///
+/// # Errors
+/// As [`run`], except for the data.
+pub fn check(args: &TrainArgs) -> Result<()> {
+    let (sources, config) = settings(args)?;
+    checks::check_outputs(&config, &[], false)?;
+    options(sources, &config)?;
+    start::start(&config, false, args.init.as_deref()).map(drop)
 }
 
 /// Runs the training.
-fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options) -> Result<()> {
-    let (stream, held_out) = open(options, &state)?;
+fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options, quiet: bool) -> Result<()> {
+    let (stream, held_out) = open(options, &state, quiet)?;
     let mut session = Session::begin(state, trainer, stream, held_out);
+    session.display.quiet = quiet;
     session.train()?;
     session.finish()
 }
@@ -162,7 +183,7 @@ fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
 }
 
 /// Opens the stream of training positions, at its start or at a bookmark, and reads the held-out positions.
-fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
+fn open(options: &Options, state: &RunState, quiet: bool) -> Result<(Stream, Vec<Record>)> {
     let started = Instant::now();
     let checkpoint = beside(&state.config.out, "checkpoint");
     let stream = match &state.bookmark {
@@ -177,6 +198,9 @@ fn open(options: &Options, state: &RunState) -> Result<(Stream, Vec<Record>)> {
     } else {
         format!("about {all} training positions, {window} of them in memory at a time")
     };
+    if quiet {
+        return Ok((stream, held_out));
+    }
     eprintln!("{:6.1} s  {shown}, {} held out", started.elapsed().as_secs_f64(), held_out.len());
     Ok((stream, held_out))
 }

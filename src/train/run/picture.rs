@@ -125,7 +125,7 @@ impl Canvas {
 }
 
 /// Returns evenly spaced round numbers from `low` to `high`, with their text.
-fn round_numbers(low: f64, high: f64) -> Vec<(f64, String)> {
+pub fn round_numbers(low: f64, high: f64) -> Vec<(f64, String)> {
     let rough = (high - low) / TICKS;
     if !(rough > 0.0 && rough.is_finite()) {
         return Vec::new();

@@ -40,7 +40,8 @@ pub struct Session {
     synced: (RunState, Instant),
     /// Loss of the last completed batch.
     last_loss: f32,
-    display: RunDisplay,
+    /// Shows the progress.
+    pub display: RunDisplay,
     started: Instant,
     /// Positions shown by this process.
     shown_here: u64,

@@ -1,0 +1,139 @@
+//! A picture of a run: loss above, Elo below, both over the new positions.
+
+use std::fmt::Write;
+
+use super::state::Round;
+use crate::train::run::picture::round_numbers;
+
+/// Title of the picture.
+pub const TITLE: &str = "loss and Elo by new positions";
+/// Width of the picture, and its margins, in SVG units.
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 110.0;
+/// Height of a panel, and the space above it.
+const PANEL: f64 = 190.0;
+const ABOVE: f64 = 40.0;
+/// Height of the picture.
+const HEIGHT: f64 = 2.0 * (PANEL + ABOVE) + 40.0;
+
+/// A point of a curve: millions of positions, value, and half of its interval.
+type Point = (f64, f64, f64);
+
+/// The picture of the rounds.
+pub fn svg(rounds: &[Round]) -> String {
+    let mut positions = 0;
+    let millions: Vec<f64> = rounds
+        .iter()
+        .map(|round| {
+            positions += round.positions;
+            positions as f64 / 1e6
+        })
+        .collect();
+    let curve = |of: fn(&Round) -> Option<(f64, f64)>| -> Vec<Point> {
+        let points = millions.iter().zip(rounds).filter_map(|(&at, round)| of(round).map(|(v, e)| (at, v, e)));
+        points.filter(|(_, value, error)| value.is_finite() && error.is_finite()).collect()
+    };
+    let training = curve(|round| Some((round.training, 0.0)));
+    let held_out = curve(|round| Some((round.held_out, 0.0)));
+    let elo = curve(|round| round.played.and_then(|played| Some((played.total, played.elo?.1))));
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
+         <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{TITLE}</text>\n"
+    );
+    let end = millions.last().copied().unwrap_or(1.0);
+    panel(&mut out, (ABOVE, end), &[("training", "#777777", &training), ("held out", "#1f5fbf", &held_out)]);
+    panel(&mut out, (2.0 * ABOVE + PANEL, end), &[("Elo", "#1f5fbf", &elo)]);
+    let _ = writeln!(
+        out,
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">million new positions</text>\n</svg>",
+        f64::midpoint(LEFT, WIDTH - RIGHT),
+        HEIGHT - 8.0
+    );
+    out
+}
+
+/// Draws the axes and curves of a panel; `top` is its upper edge and `end` the last value of its x axis.
+fn panel(out: &mut String, (top, end): (f64, f64), curves: &[(&str, &str, &[Point])]) {
+    let values = || curves.iter().flat_map(|(_, _, points)| points.iter());
+    let Some(low) = values().map(|(_, value, error)| value - error).reduce(f64::min) else {
+        return;
+    };
+    let high = values().map(|(_, value, error)| value + error).fold(low, f64::max);
+    let span = (high - low).max(1e-9);
+    let bottom = top + PANEL;
+    let x = |at: f64| LEFT + at / end.max(1e-9) * (WIDTH - LEFT - RIGHT);
+    let y = |value: f64| bottom - (value - low) / span * PANEL;
+    for (value, text) in round_numbers(low, low + span) {
+        let (at, right) = (y(value), WIDTH - RIGHT);
+        let _ = writeln!(
+            out,
+            "<line x1=\"{LEFT}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>\n\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+            LEFT - 6.0,
+            at + 4.0
+        );
+    }
+    for (value, text) in round_numbers(0.0, end) {
+        let _ =
+            writeln!(out, "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{text}</text>", x(value), bottom + 16.0);
+    }
+    for (index, (name, colour, points)) in curves.iter().enumerate() {
+        let line: Vec<String> = points.iter().map(|&(at, value, _)| format!("{:.1},{:.1}", x(at), y(value))).collect();
+        let _ = writeln!(
+            out,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            line.join(" ")
+        );
+        for &(at, value, error) in points.iter().filter(|(_, _, error)| *error > 0.0) {
+            let _ = writeln!(
+                out,
+                "<line x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\" stroke=\"{colour}\"/>",
+                x(at),
+                y(value - error),
+                y(value + error)
+            );
+        }
+        let _ = writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\" fill=\"{colour}\">{name}</text>",
+            WIDTH - RIGHT + 8.0,
+            top + 14.0 + 16.0 * index as f64
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distill::state::Played;
+
+    fn round(number: u64, played: Option<Played>) -> Round {
+        Round {
+            number,
+            positions: 5_000_000,
+            rate: 0.001,
+            training: 0.003 / number as f64,
+            held_out: 0.004 / number as f64,
+            quantisation: 1.0,
+            dead: 0,
+            played,
+            seconds: [1.0; 2],
+        }
+    }
+
+    #[test]
+    fn picture_has_both_losses_and_elo_with_its_error() {
+        let played = Played { against: 0, games: 100, elo: Some((12.0, 5.0)), total: 12.0, won: true };
+        let rounds: Vec<Round> = (1..=6).map(|number| round(number, (number % 2 == 0).then_some(played))).collect();
+        let picture = svg(&rounds);
+        assert_eq!(picture.matches("<polyline").count(), 3);
+        assert!(picture.contains(">30<") && picture.contains("Elo") && !picture.contains("NaN"), "{picture}");
+        for rounds in [&[][..], &rounds[..1]] {
+            let picture = svg(rounds);
+            assert!(picture.ends_with("</svg>\n") && !picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! A run's inputs, checked before the first round.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::args::{DistillArgs, Learning, SamplingArgs};
+use super::folder::Folder;
+use super::state::State;
+use crate::board::opening_book::BUILTIN;
+use crate::data::label::{Judge, LabelNet};
+use crate::nnue::{Network, hex_sha256};
+use crate::tools::{load_network, net};
+use crate::train::run::config::Overrides;
+use crate::util::claim::{Lock, OWN};
+use crate::util::cores;
+use crate::util::disk::free_bytes;
+use crate::util::identity::check_distinct;
+use crate::util::text::Shown as _;
+
+/// Upper bound on the bytes of a sample in a block.
+// MEASURED: 5.8 with 55 samples a game.
+const BYTES_A_SAMPLE: f64 = 7.0;
+
+/// The inputs of a run.
+pub struct Setup {
+    /// The arguments.
+    pub args: DistillArgs,
+    /// Settings of training.
+    pub learning: Learning,
+    /// The folder of the run.
+    pub folder: Folder,
+    /// Threads of each phase.
+    pub threads: u16,
+    /// The networks that label.
+    pub teachers: Vec<Judge>,
+    /// The network of the first teacher. It plays as long as there is no student.
+    pub first_teacher: Arc<Network>,
+    /// The student before the first round; `None` for a new net.
+    pub start: Option<Arc<Network>>,
+    /// The settings of the file of `--train-config`.
+    pub train_file: Overrides,
+    /// What positions and nets depend on.
+    settings: BTreeMap<String, String>,
+    /// Held until the end of the run.
+    _lock: Lock,
+}
+
+impl Setup {
+    /// Reads all inputs and creates the folder of the run.
+    ///
+    /// # Errors
+    /// Fails if an input is missing or unusable, or the folder belongs to something else or to a running process.
+    pub fn new(args: &DistillArgs) -> Result<Self> {
+        args.check()?;
+        let networks: Result<Vec<_>> = args.teacher.iter().map(|net| load_network(Some(net.file()))).collect();
+        let networks = networks.context("--teacher")?;
+        let teachers: Vec<Judge> =
+            args.teacher.iter().zip(&networks).map(|(net, network)| net.judge(network.clone())).collect();
+        let start = student(args)?;
+        let train_file = args.training.train_config.as_deref().map(train_settings).transpose()?;
+        let settings = settings(args, &teachers, start.as_deref())?;
+        let folder = Folder::new(&args.out);
+        check_folder(&folder)?;
+        check_inputs(args, &folder)?;
+        fs::create_dir_all(folder.path()).with_context(|| format!("cannot create {}", folder.path().shown()))?;
+        let lock = Lock::of(&folder.state())?;
+        let Some(lock) = lock else {
+            bail!("another run of distill works in {}", folder.path().shown());
+        };
+        Ok(Self {
+            args: args.clone(),
+            learning: args.learning(),
+            folder,
+            threads: args.threads.unwrap_or_else(|| cores().min(1024) as u16),
+            teachers,
+            first_teacher: networks[0].clone(),
+            start,
+            train_file: train_file.unwrap_or_default(),
+            settings,
+            _lock: lock,
+        })
+    }
+
+    /// The record of the run, new or continued.
+    ///
+    /// # Errors
+    /// Fails if the folder's record is damaged or belongs to other settings, or the disk has too little room.
+    pub fn state(&self) -> Result<State> {
+        let mut settings = self.settings.clone();
+        settings.insert("threads".into(), self.threads.to_string());
+        let mut state = State::load(&self.folder.state(), settings)?;
+        self.check_room(&state)?;
+        if self.start.is_some() && state.best.is_none() {
+            state.best = Some(0);
+        }
+        // The record comes first: after a kill in between, the nets are written at the next start.
+        state.save(&self.folder.state())?;
+        if let Some(start) = &self.start {
+            for path in [self.folder.start(), self.folder.best()].iter().filter(|path| !path.exists()) {
+                net::write(path, &start.to_bytes())?;
+            }
+        }
+        Ok(state)
+    }
+
+    /// Bytes that all blocks may have.
+    pub fn disk_bytes(&self) -> u64 {
+        (1e9 * self.args.sampling.disk) as u64
+    }
+
+    /// Checks that the limit of disk holds the blocks of a round, and the disk the limit.
+    fn check_room(&self, state: &State) -> Result<()> {
+        let block = BYTES_A_SAMPLE * self.args.block_positions() as f64;
+        let (limit, window) = (self.args.sampling.disk, self.learning.window);
+        let needed = window as f64 * block;
+        ensure!(
+            1e9 * limit >= needed,
+            "--disk {limit}: the {window} newest blocks of {} million positions need {:.3} GB; give a larger --disk, \
+             or a smaller --block or --window",
+            self.args.sampling.block,
+            needed / 1e9
+        );
+        let left = self.args.millions.map_or(f64::INFINITY, |millions| 1e6 * millions - state.positions() as f64);
+        let there: u64 = self.folder.blocks(u64::MAX)?.iter().map(|(_, bytes)| bytes).sum();
+        let wanted = (1e9 * limit - there as f64).min((left.max(0.0) * BYTES_A_SAMPLE).max(block));
+        let free = free_bytes(self.folder.path()).map_or(f64::INFINITY, |bytes| bytes as f64);
+        ensure!(
+            free >= wanted,
+            "disk full: {} has {:.2} GB left, but the blocks of this run take up to {:.2} GB more: give a smaller \
+             --disk",
+            self.folder.path().shown(),
+            free / 1e9,
+            wanted / 1e9
+        );
+        Ok(())
+    }
+}
+
+/// Loads the student; `None` for a new net.
+fn student(args: &DistillArgs) -> Result<Option<Arc<Network>>> {
+    let name = args.student.as_path();
+    if args.is_new() {
+        return Ok(None);
+    }
+    let path = (!args.is_default()).then_some(name);
+    load_network(path).map(Some).context("--student")
+}
+
+/// Reads the file of `--train-config`, which must not contain what the run decides itself.
+fn train_settings(path: &Path) -> Result<Overrides> {
+    let file = Overrides::from_file(path)?;
+    let given = [
+        ("files", !file.files.is_empty()),
+        ("sampled", !file.sampled.is_empty()),
+        ("out", file.out.is_some()),
+        ("millions", file.millions.is_some()),
+        ("minutes", file.minutes.is_some()),
+        ("rate", file.rate.is_some()),
+        ("seed", file.seed.is_some()),
+        ("threads", file.threads.is_some()),
+    ];
+    if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
+        bail!("{} sets `{name}`, which `distill` decides by its own options: remove it", path.shown());
+    }
+    Ok(file)
+}
+
+/// The settings that positions and nets depend on, except the number of threads.
+fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> Result<BTreeMap<String, String>> {
+    let hash = |path: &PathBuf| -> Result<String> {
+        if path == Path::new(BUILTIN) {
+            return Ok(BUILTIN.to_owned());
+        }
+        let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.shown()))?;
+        Ok(hex_sha256(&bytes))
+    };
+    let books: Result<Vec<String>> = args.book.iter().map(hash).collect();
+    let train_config = args.training.train_config.as_ref().map(hash).transpose()?;
+    let settings = [
+        ("teachers", format!("{teachers:?}")),
+        ("student", start.map_or_else(|| "new".to_owned(), |net| net.info().sha256)),
+        ("books", books?.join(" ")),
+        ("seed", args.seed.to_string()),
+        ("held-out", args.measuring.held_out.to_string()),
+        // The limit of disk may change: it removes old blocks only.
+        ("sampling", format!("{:?}", SamplingArgs { disk: 0.0, ..args.sampling.clone() })),
+        ("training", format!("{:?}, shape {:?}", args.learning(), args.training.shape)),
+        ("train-config", train_config.unwrap_or_default()),
+    ];
+    Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Checks that the folder is missing, empty, or that of a run.
+fn check_folder(folder: &Folder) -> Result<()> {
+    let path = folder.path();
+    if !path.exists() || folder.state().exists() {
+        return Ok(());
+    }
+    ensure!(path.is_dir(), "{} is not a folder: give another --out", path.shown());
+    let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.shown()))?;
+    for entry in entries {
+        // A process that was killed at its start may have left its lock or unfinished files.
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        ensure!(
+            name.starts_with('.') && name.contains(OWN),
+            "{} has other files but no run of distill: give an empty folder as --out",
+            path.shown()
+        );
+    }
+    Ok(())
+}
+
+/// Checks that no input is a file that the run writes.
+fn check_inputs(args: &DistillArgs, folder: &Folder) -> Result<()> {
+    let mut inputs: Vec<&Path> = args.teacher.iter().map(LabelNet::file).collect();
+    inputs.push(&args.student);
+    inputs.extend(args.book.iter().map(PathBuf::as_path));
+    let outputs = [folder.newest(), folder.best(), folder.start()];
+    let outputs: Vec<&Path> = outputs.iter().map(PathBuf::as_path).filter(|path| path.exists()).collect();
+    check_distinct(&outputs, &inputs)
+}

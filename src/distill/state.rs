@@ -1,0 +1,162 @@
+//! What is recorded of a run: its settings, and the results of each round.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::matches::state::differences;
+use crate::util::atomic::AtomicFile;
+use crate::util::input::read_bytes;
+use crate::util::text::Shown as _;
+
+/// Largest accepted state file in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Record of a run. It changes at the end of a round only: an unfinished phase is continued from its own files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// What the positions and nets depend on, by name.
+    pub settings: BTreeMap<String, String>,
+    /// The finished rounds.
+    pub rounds: Vec<Round>,
+    /// The round of the best net so far; 0 for the student before the first round, if it was trained.
+    pub best: Option<u64>,
+    /// Seconds in finished rounds.
+    pub seconds: f64,
+}
+
+/// Results of a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// Its number, from 1.
+    pub number: u64,
+    /// New positions.
+    pub positions: u64,
+    /// Learning rate at the start of the round.
+    pub rate: f64,
+    /// Loss in training.
+    pub training: f64,
+    /// Loss on positions of games that are not trained on.
+    pub held_out: f64,
+    /// Mean quantisation error in engine units.
+    pub quantisation: f64,
+    /// Accumulator units that are never active.
+    pub dead: usize,
+    /// Match after the round, if there was one.
+    pub played: Option<Played>,
+    /// Seconds of sampling and of training in the process that finished the round.
+    pub seconds: [f64; 2],
+}
+
+/// Result of a match against the best net so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Played {
+    /// Round of the opponent.
+    pub against: u64,
+    /// Games.
+    pub games: u32,
+    /// Elo difference, with half of its 95 % interval; absent if the results do not determine it.
+    pub elo: Option<(f64, f64)>,
+    /// Elo above the first net that played, summed over the matches of the best nets.
+    pub total: f64,
+    /// Whether the net became the best.
+    pub won: bool,
+}
+
+impl State {
+    /// The record of a run with these settings: from `path`, or a new one if there is no file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, is damaged, or belongs to a run with other settings.
+    pub fn load(path: &Path, settings: BTreeMap<String, String>) -> Result<Self> {
+        if !path.exists() {
+            return Ok(Self { settings, ..Self::default() });
+        }
+        let bytes = read_bytes(path, MAX_BYTES).with_context(|| format!("cannot read {}", path.shown()))?;
+        let state: Self = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{} is not the record of a run of distill", path.shown()))?;
+        let differing = differences(&state.settings, &settings);
+        if !differing.is_empty() {
+            bail!(
+                "{} belongs to a run with other settings: {}. Give the same settings, or another --out",
+                path.shown(),
+                differing.join("; ")
+            );
+        }
+        let numbers = state.rounds.iter().map(|round| round.number);
+        ensure!(numbers.eq(1..=state.rounds.len() as u64), "{} is damaged: a round is missing", path.shown());
+        Ok(state)
+    }
+
+    /// Replaces the file at once, so that a killed process leaves a whole one.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        let written = file.write_all(&serde_json::to_vec_pretty(self)?);
+        written.with_context(|| format!("cannot write {}", path.shown()))?;
+        file.commit()
+    }
+
+    /// Number of the next round.
+    pub fn next(&self) -> u64 {
+        self.rounds.len() as u64 + 1
+    }
+
+    /// New positions of all rounds.
+    pub fn positions(&self) -> u64 {
+        self.rounds.iter().map(|round| round.positions).sum()
+    }
+
+    /// Elo of a round's net above the first net that played; 0 if it did not play.
+    pub fn total_of(&self, round: u64) -> f64 {
+        let played = self.rounds.iter().find(|of| of.number == round).and_then(|of| of.played);
+        played.map_or(0.0, |played| played.total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(seed: &str) -> BTreeMap<String, String> {
+        [("seed".to_owned(), seed.to_owned())].into()
+    }
+
+    fn round(number: u64) -> Round {
+        Round {
+            number,
+            positions: 5,
+            rate: 0.1,
+            training: 0.2,
+            held_out: 0.3,
+            quantisation: 1.0,
+            dead: 2,
+            played: None,
+            seconds: [1.0, 2.0],
+        }
+    }
+
+    #[test]
+    fn record_is_read_back_and_refuses_other_settings_by_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("distill.json");
+        let mut state = State::load(&path, settings("1")).expect("a new record");
+        state.rounds.push(round(1));
+        state.save(&path).expect("room");
+        assert_eq!(State::load(&path, settings("1")).expect("the record"), state);
+        let error = State::load(&path, settings("2")).expect_err("other settings").to_string();
+        assert!(error.contains("seed is 1 there and 2 here"), "{error}");
+        state.rounds.push(round(3));
+        state.save(&path).expect("room");
+        let error = State::load(&path, settings("1")).expect_err("a gap").to_string();
+        assert!(error.contains("a round is missing"), "{error}");
+        std::fs::write(&path, "{}").expect("room");
+        let error = State::load(&path, settings("1")).expect_err("no record").to_string();
+        assert!(error.contains("is not the record"), "{error}");
+    }
+}
