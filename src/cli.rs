@@ -210,12 +210,24 @@ mod tests {
         let Ok(Cli { command: Some(Command::Eval(args)) }) = parsed else {
             panic!("{parsed:?}");
         };
-        assert_eq!(args.fen.join(" "), "8/8/4k3/8/8/8/8/4K3 w - - 0 1");
+        assert_eq!(args.positions.join(" "), "8/8/4k3/8/8/8/8/4K3 w - - 0 1");
     }
 
     #[test]
     fn invalid_argument_combinations_are_rejected() {
-        for line in ["perft", "perft 3 --suite x", "eval --raw", "eval --file x", "net", "epd", "analyse --depth 0"] {
+        for line in [
+            "perft",
+            "perft 3 --suite x",
+            "eval --raw",
+            "eval --file x",
+            "net",
+            "epd",
+            "analyse --depth 0",
+            "analyse --movetime 5x",
+            "analyse --infinite --depth 3",
+            "explain",
+            "eval --at x",
+        ] {
             let words = ["zoothera"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_err(), "{line}");
         }

@@ -1,14 +1,15 @@
 //! Games reviewed end to end: what is read, written and told. The page has its own tests, in `tests/page.rs`.
 
 mod folder;
+mod schema;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use folder::Folder;
+use schema::Schema;
 use serde_json::Value;
 
 /// A short game with clocks and odd names, one from a position, one in Chess960, a broken one.
@@ -98,54 +99,15 @@ fn every_output_at_once_and_no_file_is_left_beside() {
     assert_eq!(again.matches("[%clk 0:01:00]").count(), 1);
 }
 
-/// The keys of an object and of the schema's object must be the same; values that are objects are followed.
-fn follow(value: &Value, schema: &Value, root: &Value, place: &str) {
-    let schema = resolved(schema, root);
-    match (value, schema) {
-        (Value::Array(items), _) => {
-            for item in items {
-                follow(item, &schema["items"], root, &format!("{place}[]"));
-            }
-        }
-        (Value::Object(fields), schema) if schema["properties"].is_object() => {
-            let known = schema["properties"].as_object().expect("an object");
-            let keys: BTreeSet<&String> = fields.keys().collect();
-            let allowed: BTreeSet<&String> = known.keys().collect();
-            assert!(keys.is_subset(&allowed), "{place}: {keys:?}");
-            for required in schema["required"].as_array().into_iter().flatten() {
-                let required = required.as_str().expect("a name");
-                assert!(fields.contains_key(required), "{place} lacks {required}");
-            }
-            for (key, field) in fields {
-                follow(field, &known[key], root, &format!("{place}.{key}"));
-            }
-        }
-        (value, schema) => {
-            if let Some(allowed) = schema["enum"].as_array() {
-                assert!(allowed.contains(value), "{place}: {value}");
-            }
-        }
-    }
-}
-
-fn resolved<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let schema = schema["anyOf"].as_array().map_or(schema, |choices| &choices[0]);
-    match schema["$ref"].as_str() {
-        Some(path) => root.pointer(path.trim_start_matches('#')).expect("a definition"),
-        None => schema,
-    }
-}
-
 #[test]
-fn the_json_is_what_the_schema_says() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/review/review.schema.json");
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).expect("the schema")).expect("JSON");
+fn json_matches_its_schema() {
+    let schema = Schema::read("src/review/review.schema.json");
     let folder = Folder::new("schema");
     let games = folder.file("games.pgn", GAMES.as_bytes());
     let (out, _) = run_with_a_mistake(&["review", name(&games), "--nodes", "1500", "--json", "--detail", "full"]);
     for line in out.lines() {
         let game: Value = serde_json::from_str(line).expect("JSON");
-        follow(&game, &schema, &schema, "game");
+        schema.check(&game);
     }
     let first: Value = serde_json::from_str(out.lines().next().unwrap_or_default()).expect("JSON");
     assert_eq!(first["moves"][5]["mark"], "??");
@@ -185,6 +147,7 @@ fn one_move_and_one_picture() {
     let (json, _) = run(&["explain", scholar, "g8f6", "--nodes", "3000", "--json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["mark"], "??");
+    Schema::read("src/review/explain.schema.json").check(&json);
     let (svg, _) = run(&["review", "--svg", scholar]);
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
 }

@@ -9,6 +9,7 @@ use super::polyglot::KIND;
 use super::{Book, BookBuilder, BuildOptions};
 use crate::board::Position;
 use crate::notation::pgn::{self, Games};
+use crate::tools::args::SelectionArgs;
 use crate::tools::subjects;
 use crate::util::atomic::{AtomicFile, write_over};
 use crate::util::identity::check_distinct;
@@ -57,7 +58,7 @@ pub fn run(command: &BookCommand, out: &mut dyn Write, err: &mut dyn Write) -> R
         BookCommand::Show { position, book } => {
             let book = Book::open(book)?;
             let mut problems = Vec::new();
-            for subject in subjects::read(position, &mut problems)? {
+            for subject in subjects::read(position, SelectionArgs::default(), &mut problems)? {
                 show(&book, &subject.position, out)?;
             }
             subjects::report(&problems, err)?;

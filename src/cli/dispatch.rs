@@ -12,7 +12,9 @@ use clap::{CommandFactory as _, Parser};
 use super::{Cli, Command};
 #[cfg(feature = "full")]
 use super::{manual, training};
-use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, tables};
+use crate::tools::play::PlayArgs;
+use crate::tools::prompt::Typed;
+use crate::tools::{analyse, bench, cpu, epd, eval, genfens, net, perft, play, prompt, tables};
 use crate::util::console::{Printable, use_colour};
 use crate::util::interrupt::{self, Interrupted};
 use crate::util::reason;
@@ -44,8 +46,10 @@ pub(super) fn exit_code() -> u8 {
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             // Not eprintln!, which panics when stderr is closed.
-            let _ = writeln!(messages(), "error: {}", reason::chain(&error));
-            if error.is::<Interrupted>() { interrupt::EXIT_CODE } else { 1 }
+            let interrupted = error.is::<Interrupted>();
+            let label = if interrupted { "" } else { "error: " };
+            let _ = writeln!(messages(), "{label}{}", reason::chain(&error));
+            if interrupted { interrupt::EXIT_CODE } else { 1 }
         }
     }
 }
@@ -123,6 +127,19 @@ fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
     commands
 }
 
+/// Plays a game, then reviews it if the person wants that.
+fn run_play(args: &PlayArgs, out: &mut impl Write, err: &mut dyn Write) -> Result<()> {
+    let mut input = prompt::standard();
+    let game = play::run(args, &mut *input, out)?;
+    if input.is_interactive() && game.plies > 0 {
+        let answer = input.ask("Review this game? [y/N] ")?;
+        if matches!(answer, Typed::Line(text) if text.trim().to_ascii_lowercase().starts_with('y')) {
+            return review::played::run(&game, args, out, err);
+        }
+    }
+    Ok(())
+}
+
 fn run_command(command: Command) -> Result<()> {
     let (out, err) = (&mut io::stdout(), &mut messages());
     match command {
@@ -132,9 +149,9 @@ fn run_command(command: Command) -> Result<()> {
         Command::Analyse(args) => analyse::run(&args, Box::new(io::stdout()), err),
         Command::Review(args) => review::run::run(&args, out, err),
         Command::Explain(args) => review::explain::run(&args, out, err),
-        Command::Play(args) => play::run(&args, io::stdin().lock(), out),
+        Command::Play(args) => run_play(&args, out, err),
         Command::Book { command } => book::run::run(&command, out, err),
-        Command::Epd(args) => epd::run(&args, out, err).map(drop),
+        Command::Epd(args) => epd::run(&args, out, err),
         Command::Net { command } => net::run(&command, out),
         Command::Tables { command } => tables::run(&command, out, err),
         #[cfg(feature = "full")]

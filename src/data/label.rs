@@ -95,8 +95,8 @@ impl Labeller {
         })
     }
 
-    /// Returns a label for each value that `evaluate` emits. It is called with every judge in turn and must evaluate the
-    /// same positions in the same order.
+    /// Returns a label for each value that `evaluate` emits. It is called with every judge in turn and must evaluate
+    /// the same positions in the same order.
     // Network by network: consecutive positions use mostly the same weights, which are then cached.
     pub fn label_with(&mut self, mut evaluate: impl FnMut(&mut AccumulatorStack, &mut dyn FnMut(i32))) -> Vec<i32> {
         let nets = self.0.len() as f64;

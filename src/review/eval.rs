@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::chance::winning;
 use super::summary::tenth;
-use crate::search::report::Score;
+use crate::search::report::{Score, ScoreBound};
+use crate::tools::variation::score;
 
 /// A score of White: `{"cp": 31}` or `{"mate": -3}`; a side that is mated has no moves left, so the mate is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -19,11 +20,16 @@ pub(crate) enum Eval {
 impl Eval {
     /// White's winning chance in percent.
     pub(crate) fn chance(self) -> f64 {
-        let score = match self {
-            Self::Cp(cp) => Score::Centipawns(cp),
-            Self::Mate(moves) => Score::Mate(moves),
-        };
-        tenth(winning(score))
+        tenth(winning(self.into()))
+    }
+}
+
+impl From<Eval> for Score {
+    fn from(eval: Eval) -> Self {
+        match eval {
+            Eval::Cp(cp) => Self::Centipawns(cp),
+            Eval::Mate(moves) => Self::Mate(moves),
+        }
     }
 }
 
@@ -37,11 +43,8 @@ impl From<Score> for Eval {
 }
 
 impl std::fmt::Display for Eval {
-    /// As people read it: `+0.31`, `#-3`.
+    /// As people read it: `+0.31`, `#-3`, `TB win`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Cp(cp) => write!(f, "{:+.2}", f64::from(*cp) / 100.0),
-            Self::Mate(moves) => write!(f, "#{moves}"),
-        }
+        f.write_str(&score((*self).into(), ScoreBound::Exact))
     }
 }

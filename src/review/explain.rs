@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 use super::analyst::Analyst;
@@ -13,9 +13,10 @@ use super::report::{Better, Evaluation};
 use super::study::{better, evaluation, refutation};
 use super::why::{self, Reason};
 use crate::board::{Move, Position};
-use crate::notation::line::position_with_moves;
-use crate::tools::args::{EngineArgs, LimitArgs};
+use crate::tools::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
+use crate::tools::subjects;
 use crate::tools::variation::numbered;
+use crate::util::interrupt::Interrupted;
 
 /// What is said of a move; also its JSON.
 #[derive(Serialize)]
@@ -35,10 +36,18 @@ const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 /// Arguments of `explain`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = concat!(
+    positions_help!(),
+    "\n\nWithout a limit, each search takes 1 second. Scores are from White's view."
+))]
 pub struct ExplainArgs {
-    /// Position, with or without quotation marks, followed by the move in SAN or coordinates
-    #[arg(required = true, num_args = 2.., value_names = ["FEN", "MOVE"])]
+    /// A position or a file, followed by the move in SAN or coordinates; with a PGN file and --at, the move played
+    /// there if absent
+    #[arg(required = true, num_args = 1.., value_names = ["POSITION|FILE", "MOVE"])]
     pub words: Vec<String>,
+    /// Games and moves of PGN files.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Limits of each search; one second if absent.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -53,23 +62,21 @@ pub struct ExplainArgs {
 /// Searches the move and prints what there is to say of it.
 ///
 /// # Errors
-/// Fails if the position or the move is invalid, the game is over, the engine cannot be set up, Ctrl-C was pressed, or a
-/// sink fails.
+/// Fails if the position or the move is invalid, the game is over, the engine cannot be set up, Ctrl-C was pressed, or
+/// a sink fails.
 pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
-    let words = args.words.join(" ");
-    let (start, m) = words.trim().rsplit_once(char::is_whitespace).unwrap_or(("", &words));
-    let position = &position_with_moves(start)?;
-    let m = position.parse_move(m)?;
+    let (position, m) = &move_to_explain(args)?;
+    let m = *m;
     let mut analyst = Analyst::new(args.engine.pool(err)?, args.limits.limits(DEFAULT_TIME), 1);
     let mut reached = position.clone();
     reached.do_move(m);
     let after = analyst.look(&reached);
     let before = analyst.look(position);
     let (Some(before), Some(after)) = (before, after) else {
-        bail!("interrupted before there was anything to say");
+        return Err(Interrupted::error("interrupted before the searches were finished"));
     };
     let Some(facts) = Facts::gather(position, m, &before, &after, None, Depth::Full, &mut analyst) else {
-        bail!("interrupted before there was anything to say");
+        return Err(Interrupted::error("interrupted before the searches were finished"));
     };
     let then = facts.score_after();
     let explanation = Explanation {
@@ -88,6 +95,25 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resu
         write!(out, "{}", readable(position, m, &explanation))?;
     }
     Ok(out.flush()?)
+}
+
+/// The position and the move that the arguments name.
+fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
+    if let ([game], Some(_)) = (&args.words[..], args.selection.at) {
+        let subject = subjects::read_one(std::slice::from_ref(game), args.selection)?;
+        let m = subject.played.context("the game ends at this place; give the move to explain")?;
+        return Ok((subject.position, m));
+    }
+    let text = args.words.join(" ");
+    let (start, m) = text.trim().rsplit_once(char::is_whitespace).unwrap_or(("", text.trim()));
+    // Separate arguments stay separate, because a file name may contain blanks.
+    let start = match &args.words[..] {
+        [_] => vec![start.to_owned()],
+        words => words[..words.len() - 1].to_vec(),
+    };
+    let position = subjects::read_one(&start, args.selection)?.position;
+    let m = position.parse_move(m)?;
+    Ok((position, m))
 }
 
 /// The explanation for people.

@@ -1,6 +1,6 @@
 //! A review of games: marks, better lines and reasons, as annotated PGN, as one HTML page, as JSON.
 //!
-//! * `run`, `explain`: the commands; what is read, written and shown on the way
+//! * `run`, `explain`: the commands; what is read, written and shown on the way; `played`: after a game at the terminal
 //! * `study`: one game, searched from its last move back and judged; `analyst`: the searches that it asks for
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
 //! * `phase`, `opening`: the parts of a game, and the opening's name
@@ -28,6 +28,7 @@ mod opening;
 mod page;
 mod phase;
 pub(crate) mod picture;
+pub(crate) mod played;
 mod remarks;
 mod report;
 mod retry;

@@ -19,6 +19,7 @@ use crate::notation::pgn::{self, Broken, Game, Games};
 use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::util::atomic::AtomicFile;
 use crate::util::identity::check_distinct;
+use crate::util::interrupt::Interrupted;
 use crate::util::kind::{Kind, is_text, text_start};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{counted, short_time};
@@ -34,6 +35,7 @@ const DEFAULT_TIME: Duration = Duration::from_millis(400);
 
 /// Arguments of `review`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Without a limit, each position is searched for 0.4 seconds. Scores are from White's view.")]
 pub struct ReviewArgs {
     /// PGN file, or - for standard input
     #[arg(value_name = "GAMES", required_unless_present = "svg")]
@@ -42,7 +44,13 @@ pub struct ReviewArgs {
     #[command(flatten)]
     pub limits: LimitArgs,
     /// Number of better lines to show
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=10))]
+    #[arg(
+        long,
+        visible_alias = "multipv",
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=10),
+    )]
     pub lines: u16,
     /// Review the moves of one side only
     #[arg(long, value_name = "SIDE", value_parser = ["white", "black"])]
@@ -105,10 +113,10 @@ pub fn run(args: &ReviewArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resul
     progress.finish(done);
     if analyst.is_interrupted() {
         let parts = outputs.keep_parts()?;
-        bail!(
+        return Err(Interrupted::error(format!(
             "interrupted: {done} of {} reviewed, the last of them perhaps only in part{parts}",
             counted(all, "game", "games")
-        );
+        )));
     }
     outputs.finish()?;
     if broken > 0 {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::board::Move;
+use super::score::MAX_PLY;
+use crate::board::{Color, Move};
 
 /// A score in UCI's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,27 @@ pub enum Score {
     Centipawns(i32),
     /// Moves (not plies) to mate: positive for the side to move, negative against it; 0 if it is mated.
     Mate(i32),
+}
+
+impl Score {
+    /// The smallest number of centipawns that reports a win by tablebases.
+    const TABLEBASE_WIN: i32 = 20_000 - MAX_PLY as i32;
+
+    /// The same score from White's view, if `turn` is the side that it was given for.
+    pub fn white_view(self, turn: Color) -> Self {
+        match self {
+            Self::Centipawns(cp) => Self::Centipawns(turn.fold_wb(cp, -cp)),
+            Self::Mate(moves) => Self::Mate(turn.fold_wb(moves, -moves)),
+        }
+    }
+
+    /// Whether the score is a tablebase win (`Some(true)`) or loss; `None` if it is neither.
+    pub fn tablebase(self) -> Option<bool> {
+        match self {
+            Self::Centipawns(cp) if cp.abs() >= Self::TABLEBASE_WIN => Some(cp > 0),
+            _ => None,
+        }
+    }
 }
 
 /// Relation of a reported score to the true one.
@@ -22,6 +44,17 @@ pub enum ScoreBound {
     Lower,
     /// The true score is at most the reported one (the iteration failed low).
     Upper,
+}
+
+impl ScoreBound {
+    /// The relation from White's view, if `turn` is the side that the score was given for.
+    pub fn white_view(self, turn: Color) -> Self {
+        match (self, turn) {
+            (Self::Lower, Color::Black) => Self::Upper,
+            (Self::Upper, Color::Black) => Self::Lower,
+            (bound, _) => bound,
+        }
+    }
 }
 
 /// One `info` line: a principal variation with its numbers.

@@ -1,6 +1,6 @@
 //! Analyses positions and prints the results as text or JSON Lines.
 //!
-//! Scores are from the view of the side to move, as in UCI. Ctrl-C stops the analysis and prints the result so far.
+//! Scores are from White's view, as in a review. Ctrl-C stops the analysis and prints the result so far.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::args::{EngineArgs, LimitArgs};
+use super::args::{EngineArgs, LimitArgs, SelectionArgs, positions_help};
 use super::subjects::{self, Subject};
 use super::variation::{fitted, numbered, san_moves, score};
 use crate::board::{CastlingMode, Move, Position};
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score, ScoreBound};
-use crate::search::{Controller, SearchOptions, ThreadPool};
+use crate::search::{Controller, Limits, SearchOptions, ThreadPool};
 use crate::util::atomic::AtomicFile;
 use crate::util::console::stdout_columns;
-use crate::util::interrupt::Interrupt;
+use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::quantity::nodes_per_second;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
@@ -28,17 +28,36 @@ const DEFAULT_TIME: Duration = Duration::from_secs(5);
 
 /// Arguments of `analyse`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = concat!(
+    positions_help!(),
+    "\n\nWithout a limit, each position is searched for 5 seconds. Scores are from White's view: +1.00 is a pawn for \
+     White, #-3 is mate in 3 by Black."
+))]
 pub struct AnalyseArgs {
-    /// FENs with or without quotation marks, `startpos moves e2e4 ...`, EPD files, PGN files (final position of each
-    /// game); the initial position if absent
+    /// Positions or files; the initial position if absent
     #[arg(value_name = "POSITION|FILE")]
     pub positions: Vec<String>,
+    /// Games and moves of PGN files.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Limits of the search; five seconds if absent. Ctrl-C also stops it.
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Number of principal variations
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub multipv: u16,
+    /// Search until Ctrl-C
+    #[arg(long, conflicts_with_all = ["depth", "nodes", "movetime"])]
+    pub infinite: bool,
+    /// Number of best lines to show
+    #[arg(
+        long,
+        visible_alias = "multipv",
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=256),
+    )]
+    pub lines: u16,
+    /// Search only these moves, in SAN or coordinates, separated by commas
+    #[arg(long, value_name = "MOVES", value_delimiter = ',')]
+    pub searchmoves: Vec<String>,
     /// File for saving the hash table: read at the start if it exists, written at the end and on Ctrl-C
     #[arg(long, value_name = "FILE")]
     pub hash_file: Option<PathBuf>,
@@ -54,28 +73,35 @@ pub struct AnalyseArgs {
 /// reported on `err` and skipped.
 ///
 /// # Errors
-/// Fails if no position could be read, the network cannot be loaded, a directory has no tablebases, the hash file is
-/// unusable, or a write fails; a failed write stops the search. Fails at the end if anything was skipped.
+/// Fails if no position could be read, a move to search is not legal, the network cannot be loaded, a directory has no
+/// tablebases, the hash file is unusable, or a write fails; a failed write stops the search. After Ctrl-C, prints the
+/// result so far, saves the table, and fails with [`Interrupted`]. Fails at the end if anything was skipped.
 pub fn run(args: &AnalyseArgs, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
     let mut problems = Vec::new();
-    let positions = subjects::read(&args.positions, &mut problems)?;
+    let positions = subjects::read(&args.positions, args.selection, &mut problems)?;
     subjects::report(&problems, err)?;
     analyse(args, positions, out, err)?;
     subjects::fail_with(&problems)
 }
 
 fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Send>, err: &mut dyn Write) -> Result<()> {
+    let moves: Result<Vec<_>> = positions.iter().map(|subject| search_moves(&args.searchmoves, subject)).collect();
+    let moves = moves?;
     let mut pool = args.engine.pool(err)?;
     if let Some(file) = &args.hash_file {
         open_hash(&mut pool, file, err)?;
     }
-    let (limits, width) = (args.limits.limits(DEFAULT_TIME), stdout_columns());
-    let settings = SearchOptions { multi_pv: args.multipv.into(), analyse_mode: true, ..SearchOptions::default() };
+    let limits = match args.infinite {
+        true => Limits { infinite: true, ..Limits::default() },
+        false => args.limits.limits(DEFAULT_TIME),
+    };
+    let width = stdout_columns();
+    let settings = SearchOptions { multi_pv: args.lines.into(), analyse_mode: true, ..SearchOptions::default() };
     let controller = pool.controller();
     let interrupt = Interrupt::listen(move || controller.stop());
     let sink = Arc::new(Mutex::new(Sink { out, failure: None }));
     let several = positions.len() > 1;
-    for (number, subject) in positions.into_iter().enumerate() {
+    for (number, (subject, search_moves)) in positions.into_iter().zip(moves).enumerate() {
         if number > 0 && args.hash_file.is_none() {
             pool.clear();
         }
@@ -89,7 +115,8 @@ fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Sen
             sink: sink.clone(),
         });
         printer.introduce(&subject.title, several, number > 0);
-        pool.search(subject.position, limits.clone(), settings.clone(), printer);
+        let limits = Limits { search_moves, ..limits.clone() };
+        pool.search(subject.position, limits, settings.clone(), printer);
         if let Some(error) = sink.lock().failure.take() {
             return Err(error.into());
         }
@@ -102,7 +129,21 @@ fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Sen
         let megabytes = saved.file_bytes as f64 / 1e6;
         writeln!(err, "{}: {megabytes:.1} MB written", file.shown())?;
     }
+    if interrupt.is_set() {
+        return Err(Interrupted::error("interrupted: the results above are those found so far"));
+    }
     Ok(())
+}
+
+/// The moves to search in a position; `None` for all.
+fn search_moves(words: &[String], subject: &Subject) -> Result<Option<Vec<Move>>> {
+    let place = || match subject.title.as_str() {
+        "" => "--searchmoves".to_owned(),
+        title => format!("--searchmoves, {title}"),
+    };
+    let moves: Result<Vec<Move>> = words.iter().map(|word| subject.position.parse_move(word)).collect();
+    let moves = moves.with_context(place)?;
+    Ok((!moves.is_empty()).then_some(moves))
 }
 
 /// Loads the table from `file`, if the file exists, and reports it on `err`. Checks now that the file can be written,
@@ -151,7 +192,7 @@ impl AnalysisPrinter {
         if !title.is_empty() {
             self.print(&format!("{title}\n"));
         }
-        self.print(&format!("{}\nScores are from the view of the side to move.\n", self.position.diagram()));
+        self.print(&format!("{}\nScores are from White's view.\n", self.position.diagram()));
         self.print("  depth    score       nodes  kn/s     time  variation");
     }
 
@@ -189,7 +230,7 @@ impl AnalysisPrinter {
             "{:>3}/{:<3} {:>8}  {:>10} {:>5} {:>7.2}s  {}{}",
             line.depth,
             line.seldepth,
-            score(line.score, line.bound),
+            self.score(line),
             progress.nodes,
             nodes_per_second(progress.nodes, progress.time) / 1000,
             progress.time.as_secs_f64(),
@@ -211,9 +252,9 @@ impl AnalysisPrinter {
             depth: line.depth,
             seldepth: line.seldepth,
             multipv: line.multipv,
-            score: line.score.into(),
-            bound: bound_name(line.bound),
-            wdl: line.wdl,
+            score: self.white(line).0.into(),
+            bound: bound_name(self.white(line).1),
+            wdl: self.white_wdl(line.wdl),
             nodes: progress.nodes,
             nps: nodes_per_second(progress.nodes, progress.time),
             time_ms: progress.time.as_millis() as u64,
@@ -229,11 +270,43 @@ impl AnalysisPrinter {
             let end = if self.position.in_check() { "checkmate" } else { "stalemate" };
             return format!("\nNo legal move: {end}.");
         };
-        let line = outcome.line.as_ref();
-        let verdict = line.map_or(String::new(), |l| format!(" {} at depth {}", score(l.score, l.bound), l.depth));
-        let moves: Vec<Move> = outcome.best.into_iter().chain(outcome.ponder).collect();
-        let uci = self.uci(&self.position, best);
-        format!("\nBest move: {} ({uci}){verdict}", numbered(&self.position, &moves))
+        let verdict = outcome
+            .line
+            .as_ref()
+            .map_or(String::new(), |line| format!(", {} at depth {}", self.verdict(line), line.depth));
+        let san = numbered(&self.position, &[best]);
+        let reply = outcome.ponder.map_or(String::new(), |reply| {
+            let mut position = self.position.clone();
+            position.do_move(best);
+            format!(", expected reply {}", numbered(&position, &[reply]))
+        });
+        format!("\nBest move: {san} ({}){verdict}{reply}", self.uci(&self.position, best))
+    }
+
+    /// The score and bound of a line from White's view.
+    fn white(&self, line: &Line) -> (Score, ScoreBound) {
+        let turn = self.position.turn();
+        (line.score.white_view(turn), line.bound.white_view(turn))
+    }
+
+    /// Permill of White's wins, draws and losses.
+    fn white_wdl(&self, [win, draw, loss]: [u16; 3]) -> [u16; 3] {
+        self.position.turn().fold_wb([win, draw, loss], [loss, draw, win])
+    }
+
+    /// The score of a line as text.
+    fn score(&self, line: &Line) -> String {
+        let (value, bound) = self.white(line);
+        score(value, bound)
+    }
+
+    /// The score of the best line in words if the tablebases decide the game.
+    fn verdict(&self, line: &Line) -> String {
+        match self.white(line).0.tablebase() {
+            Some(true) => "a tablebase win for White".to_owned(),
+            Some(false) => "a tablebase win for Black".to_owned(),
+            None => self.score(line),
+        }
     }
 
     fn json_outcome(&self, outcome: &Outcome) -> AnalysisLine {
@@ -244,8 +317,8 @@ impl AnalysisPrinter {
             san: outcome.best.map(|m| self.position.san(m)),
             best: uci.next(),
             ponder: uci.next(),
-            score: outcome.line.as_ref().map(|line| line.score.into()),
-            bound: outcome.line.as_ref().map(|line| bound_name(line.bound)),
+            score: outcome.line.as_ref().map(|line| self.white(line).0.into()),
+            bound: outcome.line.as_ref().map(|line| bound_name(self.white(line).1)),
             depth: outcome.line.as_ref().map(|line| line.depth),
             nodes: outcome.progress.nodes,
             time_ms: outcome.progress.time.as_millis() as u64,
@@ -295,7 +368,7 @@ impl Reporter for AnalysisPrinter {
     }
 }
 
-/// A score in JSON: `{"cp": 31}` or `{"mate": -3}`.
+/// A score in JSON, from White's view: `{"cp": 31}` or `{"mate": -3}`.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum JsonScore {
@@ -321,7 +394,7 @@ fn bound_name(bound: ScoreBound) -> &'static str {
     }
 }
 
-/// One line of JSON; the field `type` names its kind.
+/// One line of JSON; the field `type` names its kind. `analyse.schema.json` describes them.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum AnalysisLine {

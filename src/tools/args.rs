@@ -7,20 +7,22 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::load_network;
+use crate::notation::place::Place;
 use crate::search::{Limits, ThreadPool};
+use crate::util::quantity::{parse_count, parse_time};
 
 /// Limits of a search.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Default)]
 pub struct LimitArgs {
     /// Search to this depth in plies
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=245))]
     pub depth: Option<i32>,
-    /// Search this many nodes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Search this many nodes: digits, or a number with k, M or G
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub nodes: Option<u64>,
-    /// Search this many milliseconds
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub movetime: Option<u64>,
+    /// Search for this time: milliseconds, or a number with a unit (30s, 10m, 1h30m)
+    #[arg(long, visible_alias = "time", value_name = "TIME", value_parser = parse_time)]
+    pub movetime: Option<Duration>,
 }
 
 impl LimitArgs {
@@ -30,14 +32,36 @@ impl LimitArgs {
         Limits {
             depth: self.depth,
             nodes: self.nodes,
-            move_time: self.movetime.map(Duration::from_millis).or(unlimited.then_some(default)),
+            move_time: self.movetime.or(unlimited.then_some(default)),
             ..Limits::default()
         }
     }
 }
 
+/// Help on the positions of the command line.
+macro_rules! positions_help {
+    () => {
+        "A POSITION is a FEN with or without quotation marks, `startpos`, either of them followed by \
+         `moves e2e4 e5 ...`, or the moves of a game (`1. e4 e5 2. Nf3`). A FILE is a PGN, or a list of FEN or EPD \
+         lines; - is standard input."
+    };
+}
+pub(crate) use positions_help;
+
+/// The position of a game in a PGN file.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub struct SelectionArgs {
+    /// In PGN files, use this game only, counted from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub game: Option<u32>,
+    /// In PGN files, use the position before this move: 15 or 15w for White's, 15b for Black's; the final position if
+    /// absent
+    #[arg(long, value_name = "MOVE")]
+    pub at: Option<Place>,
+}
+
 /// Resources of the engine.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub struct EngineArgs {
     /// Search threads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::load_network;
+use super::args::{SelectionArgs, positions_help};
+use super::{load_network, subjects};
 use crate::board::{Position, Role, Square};
 use crate::nnue::{AccumulatorStack, Board, Kernel, NetOutput, Network};
 use crate::notation::epd::is_blank;
@@ -107,10 +108,14 @@ pub fn explain(position: &Position, network: &Arc<Network>) -> String {
 
 /// Arguments of `eval`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = positions_help!())]
 pub struct EvalArgs {
-    /// Position, with or without quotation marks; the initial position if absent
-    #[arg(value_name = "FEN", conflicts_with = "raw")]
-    pub fen: Vec<String>,
+    /// Positions or files; the initial position if absent
+    #[arg(value_name = "POSITION|FILE", conflicts_with = "raw")]
+    pub positions: Vec<String>,
+    /// Games and moves of PGN files.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Print `FEN<TAB>raw output` for each line of a file, or `FEN<TAB>psqt<TAB>positional<TAB>bucket` for networks
     /// with buckets
     #[arg(long, requires = "file")]
@@ -134,8 +139,16 @@ pub struct EvalArgs {
 pub fn run(args: &EvalArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let network = load_network(args.net.as_deref())?;
     let Some(file) = &args.file else {
-        let position = position_from_fen(&args.fen.join(" "))?;
-        return Ok(write!(out, "{}", explain(&position, &network))?);
+        let mut problems = Vec::new();
+        let positions = subjects::read(&args.positions, args.selection, &mut problems)?;
+        subjects::report(&problems, err)?;
+        for subject in positions {
+            if !subject.title.is_empty() {
+                writeln!(out, "{}\n", subject.title)?;
+            }
+            write!(out, "{}", explain(&subject.position, &network))?;
+        }
+        return subjects::fail_with(&problems);
     };
     check_distinct(&[Path::new("-")], &[file])?;
     let kernel = args.kernel.unwrap_or_else(Kernel::active);

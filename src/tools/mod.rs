@@ -1,7 +1,8 @@
 //! Tools of the command line: bench, perft, analysis, EPD suites, games at the terminal, openings and network files.
 //!
 //! Every tool writes to a sink passed by the caller and returns its errors. The command line, the UCI loop and the
-//! tests share the tools. A command's arguments stand beside its function `run`; [`args`] has those of several commands.
+//! tests share the tools. A command's arguments stand beside its function `run`; [`args`] has those of several
+//! commands.
 
 pub(crate) mod analyse;
 pub(crate) mod args;
@@ -14,6 +15,7 @@ pub(crate) mod genfens;
 pub(crate) mod net;
 pub(crate) mod perft;
 pub(crate) mod play;
+pub(crate) mod prompt;
 pub(crate) mod subjects;
 pub(crate) mod tables;
 pub(crate) mod variation;

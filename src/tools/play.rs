@@ -1,20 +1,23 @@
 //! A game at the terminal against a level of the engine, or its full strength.
 
-use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use chrono::{DateTime, Utc};
 
+use super::args::{SelectionArgs, positions_help};
 use super::game_record::{Ending, GAMES, GameRecord, movetext};
-use super::load_network;
+use super::prompt::{Prompt, Typed};
+use super::{load_network, subjects};
 use crate::board::{Color, Move, Position, Square};
 use crate::level::{ELO_MAX, ELO_MIN, Level};
 use crate::notation::position_from_fen;
 use crate::search::{Limits, Score, SearchOptions, Silent, ThreadPool};
 use crate::util::atomic::AtomicFile;
-use crate::util::interrupt::Interrupt;
+use crate::util::console::Printable;
+use crate::util::interrupt::{EXIT_CODE, Interrupt, Interrupted};
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
 use crate::util::{reason, rng};
@@ -30,7 +33,14 @@ const HELP: &str = "Type a move (Nf3, g1f3) or: back, hint, draw, resign, board,
 
 /// Arguments of `play`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = positions_help!())]
 pub struct PlayArgs {
+    /// Starting position; the initial position if absent
+    #[arg(value_name = "POSITION|FILE", conflicts_with = "fen")]
+    pub position: Vec<String>,
+    /// Games and moves of PGN files.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Playing strength of the engine in Elo (engine scale); full strength if absent
     #[arg(
         long,
@@ -41,7 +51,7 @@ pub struct PlayArgs {
     /// Your colour
     #[arg(long, visible_alias = "color", value_name = "COLOUR", default_value = "white")]
     pub colour: ColourChoice,
-    /// Starting position; the initial position if absent
+    /// Starting position as FEN
     #[arg(long, value_name = "FEN")]
     pub fen: Option<String>,
     /// Seed for the level's mistakes and for a random colour; differs from run to run if absent
@@ -88,7 +98,10 @@ impl PlayOptions {
             ColourChoice::Black => Color::Black,
             ColourChoice::Random => Color::from_white(rng::SplitMix64::new(seed).below(2) == 0),
         };
-        let start = position_from_fen(args.fen.as_deref().unwrap_or(""))?;
+        let start = match &args.fen {
+            Some(fen) => position_from_fen(fen)?,
+            None => subjects::read_one(&args.position, args.selection)?.position,
+        };
         Ok(Self { elo: args.elo, seed, colour, start, pgn: args.pgn.clone() })
     }
 }
@@ -109,12 +122,21 @@ enum Request {
     Quit,
 }
 
-/// Plays a game against the person at `input`. The end of the input counts as `quit`.
+/// A game that was played.
+pub struct PlayedGame {
+    /// The game as PGN.
+    pub pgn: String,
+    /// The number of moves of both sides.
+    pub plies: usize,
+}
+
+/// Plays a game against the person at `input`, and returns it. The end of the input counts as `quit`.
 ///
 /// # Errors
-/// Fails if the position is invalid, the network cannot be loaded, `out` fails, or the PGN file cannot be written. This is checked before the game. If writing fails
-/// after the game, the error names the file to which the game was saved instead.
-pub fn run(args: &PlayArgs, input: impl BufRead, out: &mut impl Write) -> Result<()> {
+/// Fails if the position is invalid, the network cannot be loaded, `out` fails, or the PGN file cannot be written. This
+/// is checked before the game. If writing fails after the game, the error names the file to which the game was saved
+/// instead. After Ctrl-C, the game is saved, or printed if it has no file, and the error is [`Interrupted`].
+pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Result<PlayedGame> {
     let (options, network) = (PlayOptions::of(args)?, load_network(args.net.as_deref())?);
     let began = Utc::now();
     let mut game = TerminalGame {
@@ -126,6 +148,7 @@ pub fn run(args: &PlayArgs, input: impl BufRead, out: &mut impl Write) -> Result
         level: options.elo.map(|elo| Level::of(elo, options.seed)),
         colour: options.colour,
         score: 0,
+        interrupted: false,
     };
     if let Some(path) = &options.pgn {
         // An unwritable file is reported before the game, not after it.
@@ -133,31 +156,57 @@ pub fn run(args: &PlayArgs, input: impl BufRead, out: &mut impl Write) -> Result
     }
     let options = Arc::new(options);
     save_on_interrupt(&options, &game.moves, began);
+    writeln!(out, "{}", introduction(&options))?;
     let played = game.play(input, out);
-    // The moves are absent if the interrupt handler is saving them.
     let Some(moves) = game.moves.lock().take() else {
-        return played.map(drop);
+        // The interrupt handler is saving the game and then ends the process.
+        loop {
+            std::thread::park();
+        }
     };
     let ending = *played.as_ref().unwrap_or(&Ending::Unfinished);
     let record = record(&options, &moves, began, ending);
-    let printed = writeln!(out, "{}", record.summary());
-    if let Some(path) = &options.pgn {
-        record.save(path)?;
-        printed?;
-        writeln!(out, "saved to {}", path.shown())?;
+    let place = keep(&record, options.pgn.as_deref(), out)?;
+    played?;
+    if game.interrupted {
+        return Err(Interrupted::error(format!("interrupted: the game was {place}")));
     }
-    played.map(drop)
+    Ok(PlayedGame { pgn: record.pgn(), plies: moves.len() })
+}
+
+/// Prints the result, and saves the game to its file, or prints it if it has none. Returns where the game is.
+fn keep(record: &GameRecord, path: Option<&Path>, out: &mut impl Write) -> Result<String> {
+    let printed = writeln!(out, "{}", record.summary());
+    let Some(path) = path else {
+        printed?;
+        writeln!(out, "\n{}", record.pgn())?;
+        return Ok("printed above".to_owned());
+    };
+    record.save(path)?;
+    printed?;
+    let place = format!("saved to {}", path.shown());
+    writeln!(out, "{place}")?;
+    Ok(place)
+}
+
+/// The first line: the sides, the level and its seed.
+fn introduction(options: &PlayOptions) -> String {
+    let colour = options.colour.fold_wb("White", "Black");
+    match options.elo {
+        Some(elo) => format!(
+            "You play {colour} against level {elo}. Its seed is {seed}: --seed {seed} repeats its choices.",
+            seed = options.seed
+        ),
+        None => format!("You play {colour} against the engine at full strength."),
+    }
 }
 
 /// The moves of a game in progress; `None` once they are being saved.
 type SharedMoves = Arc<Mutex<Option<Vec<Move>>>>;
 
-/// On an interrupt, saves the unfinished game and exits.
+/// On an interrupt, saves the unfinished game, or prints it if it has no file, and exits.
 fn save_on_interrupt(options: &Arc<PlayOptions>, moves: &SharedMoves, began: DateTime<Utc>) {
     let (options, moves) = (options.clone(), moves.clone());
-    let Some(path) = options.pgn.clone() else {
-        return;
-    };
     Interrupt::listen(move || {
         // Locked until the process exits, so that the game is saved first.
         let mut held = moves.lock();
@@ -165,12 +214,13 @@ fn save_on_interrupt(options: &Arc<PlayOptions>, moves: &SharedMoves, began: Dat
             return;
         };
         let record = record(&options, &moves, began, Ending::Unfinished);
-        let mut err = io::stderr();
-        let _ = match record.save(&path) {
-            Ok(()) => writeln!(err, "\ninterrupted: the game was saved to {}", path.shown()),
-            Err(error) => writeln!(err, "\ninterrupted: {}", reason::chain(&error)),
+        let mut err = Printable(io::stderr());
+        let _ = match options.pgn.as_ref().map(|path| (path, record.save(path))) {
+            Some((path, Ok(()))) => writeln!(err, "\ninterrupted: the game was saved to {}", path.shown()),
+            Some((_, Err(error))) => writeln!(err, "\ninterrupted: {}", reason::chain(&error)),
+            None => writeln!(io::stdout(), "\n\n{}", record.pgn()),
         };
-        std::process::exit(130);
+        std::process::exit(EXIT_CODE.into());
     });
 }
 
@@ -197,13 +247,14 @@ struct TerminalGame {
     colour: Color,
     /// The engine's last evaluation of its own position, in hundredths of a pawn.
     score: i32,
+    /// Whether Ctrl-C ended the game.
+    interrupted: bool,
 }
 
 impl TerminalGame {
-    fn play(&mut self, input: impl BufRead, out: &mut impl Write) -> Result<Ending> {
+    fn play(&mut self, input: &mut dyn Prompt, out: &mut impl Write) -> Result<Ending> {
         writeln!(out, "{HELP}")?;
         self.show(out)?;
-        let mut lines = input.lines();
         loop {
             if let Some(ending) = self.ending_by_rule() {
                 return Ok(ending);
@@ -212,13 +263,16 @@ impl TerminalGame {
                 self.engine_move(out)?;
                 continue;
             }
-            write!(out, "{}> ", self.number())?;
             out.flush()?;
-            let Some(line) = lines.next() else {
-                writeln!(out)?;
-                return Ok(Ending::Unfinished);
+            let line = match input.ask(&format!("{}> ", self.number()))? {
+                Typed::Line(line) => line,
+                Typed::End => return Ok(Ending::Unfinished),
+                Typed::Interrupt => {
+                    self.interrupted = true;
+                    return Ok(Ending::Unfinished);
+                }
             };
-            match parse(&self.position, line?.trim()) {
+            match parse(&self.position, line.trim()) {
                 Ok(input) => {
                     if let Some(ending) = self.execute(&input, out)? {
                         return Ok(ending);

@@ -1,21 +1,24 @@
-//! The positions to analyse: from the command line, and from files of positions and games.
+//! The positions to work on: from the command line, from files of positions and games, and from standard input.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::board::Position;
+use super::args::SelectionArgs;
+use crate::board::{Move, Position};
 use crate::notation::epd::{EpdRecord, is_blank};
 use crate::notation::line::{begins_position, position_with_moves};
 use crate::notation::pgn::tags::begins_tag;
-use crate::notation::pgn::{self, Games};
+use crate::notation::pgn::{Game, Games};
 use crate::notation::position_from_fen;
-use crate::util::encoding::{Lines, read_text};
+use crate::util::encoding::{Lines, read_text_from};
 use crate::util::quantity::counted;
-use crate::util::reason;
-use crate::util::text::{Shown as _, printable};
+use crate::util::text::printable;
+
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
 
 /// A position and its title.
 pub struct Subject {
@@ -23,40 +26,72 @@ pub struct Subject {
     pub title: String,
     /// The position, with the preceding moves of its game if they are known.
     pub position: Position,
+    /// The move that was played in the position, if it comes from a game and is not its last position.
+    pub played: Option<Move>,
+}
+
+impl Subject {
+    fn new(title: String, position: Position) -> Self {
+        Self { title, position, played: None }
+    }
+
+    /// The selected position of a game.
+    fn of_game(game: &Game, selection: SelectionArgs) -> Result<Self> {
+        let (position, played) = match selection.at {
+            Some(place) => game.at(place)?,
+            None => (game.end(), None),
+        };
+        Ok(Self { title: game.title(), position, played })
+    }
 }
 
 /// Reads the positions that the arguments name. An argument is a FEN with or without quotation marks, `startpos`,
-/// either of them followed by `moves` and moves, the moves of a game (`1. e4 e5`), or a file. A PGN file gives the
-/// final position of each game, an EPD file each of its positions. Without arguments, the result is the initial
-/// position. Errors in a file are added to `problems`, and the rest of the file is used.
+/// either of them followed by `moves` and moves, the moves of a game (`1. e4 e5`), a file, or `-` for standard input.
+/// A PGN file gives the selected position of each selected game, another file each of its positions. Without
+/// arguments, the result is the initial position. Errors in a file are added to `problems`, and the rest of the file
+/// is used.
 ///
 /// # Errors
-/// Fails if an argument is neither a position nor a file, a position or move is invalid, or no position was read.
-pub fn read(arguments: &[String], problems: &mut Vec<String>) -> Result<Vec<Subject>> {
-    let mut subjects = Vec::new();
+/// Fails if an argument is neither a position nor a file, a position or move is invalid, no position was read, or a
+/// selection is made without a PGN file.
+pub fn read(arguments: &[String], selection: SelectionArgs, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
+    let mut reader = SubjectReader { selection, games: false, problems, subjects: Vec::new() };
     let mut open: Vec<&str> = Vec::new();
     for argument in arguments {
         let argument = argument.trim();
         let is_file = is_file(argument, open.is_empty());
         if is_file || begins_position(argument) {
-            subjects.extend(finish(&mut open)?);
+            reader.add_position(&mut open)?;
         } else if open.is_empty() {
             bail!("'{argument}' is neither a position nor a file");
         }
         if is_file {
-            subjects.extend(read_file(argument, problems)?);
+            reader.add_file(argument)?;
         } else {
             open.push(argument);
         }
     }
-    subjects.extend(finish(&mut open)?);
+    reader.add_position(&mut open)?;
     if arguments.iter().all(|argument| argument.trim().is_empty()) {
-        subjects.push(Subject { title: String::new(), position: Position::startpos() });
+        reader.subjects.push(Subject::new(String::new(), Position::startpos()));
     }
-    if subjects.is_empty() {
-        bail!("no position: {}", problems.join("; "));
+    reader.finish()
+}
+
+/// As [`read`], for a command that needs exactly one position.
+///
+/// # Errors
+/// As for [`read`], and if there is more than one position or a file has errors.
+pub fn read_one(arguments: &[String], selection: SelectionArgs) -> Result<Subject> {
+    let mut problems = Vec::new();
+    let mut subjects = read(arguments, selection, &mut problems)?;
+    if let Some(problem) = problems.first() {
+        bail!("{problem}");
     }
-    Ok(subjects)
+    if subjects.len() > 1 {
+        bail!("there are {} positions, but only one can be used; --game N selects a game", subjects.len());
+    }
+    Ok(subjects.remove(0))
 }
 
 /// Prints what was skipped in files of positions and games.
@@ -87,82 +122,145 @@ fn is_file(word: &str, first: bool) -> bool {
     let path = Path::new(word);
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     let known = ["pgn", "epd", "fen", "txt"].iter().any(|name| extension == *name);
-    !word.is_empty() && (known || (first && path.exists()))
+    !word.is_empty() && (known || (first && (word == STANDARD_INPUT || path.exists())))
 }
 
-/// Parses the position made of the collected words.
-fn finish(words: &mut Vec<&str>) -> Result<Option<Subject>> {
-    if words.is_empty() {
-        return Ok(None);
-    }
-    let text = std::mem::take(words).join(" ");
-    let position = position_with_moves(&text)?;
-    let title = String::new();
-    Ok(Some(Subject { title, position }))
+/// The positions that were read so far.
+struct SubjectReader<'a> {
+    selection: SelectionArgs,
+    /// Whether a PGN file was among the arguments.
+    games: bool,
+    problems: &'a mut Vec<String>,
+    subjects: Vec<Subject>,
 }
 
-/// Reads the positions of a file, which is a PGN or a list of EPD or FEN lines.
-fn read_file(name: &str, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
-    let path = Path::new(name);
-    let subjects = if is_pgn(path).with_context(|| format!("cannot read {name}"))? {
-        read_games(path, problems)?
-    } else {
-        let text = read_text(path).with_context(|| format!("cannot read {name}"))?;
-        read_positions(name, &text, problems)
-    };
-    if subjects.is_empty() && problems.is_empty() {
-        problems.push(format!("{name} is empty"));
-    }
-    Ok(subjects)
-}
-
-/// Whether a file is a PGN: by its extension, or because its first line is a tag.
-fn is_pgn(path: &Path) -> io::Result<bool> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn")) {
-        return Ok(true);
-    }
-    let mut lines = Lines::new(File::open(path)?);
-    while let Some(line) = lines.next_line()? {
-        if !line.trim().is_empty() {
-            return Ok(begins_tag(&line));
+impl SubjectReader<'_> {
+    /// Adds the position made of the collected words, if there are any.
+    fn add_position(&mut self, words: &mut Vec<&str>) -> Result<()> {
+        if !words.is_empty() {
+            let position = position_with_moves(&std::mem::take(words).join(" "))?;
+            self.subjects.push(Subject::new(String::new(), position));
         }
+        Ok(())
     }
-    Ok(false)
-}
 
-fn read_games(path: &Path, problems: &mut Vec<String>) -> Result<Vec<Subject>> {
-    let name = path.shown();
-    let unreadable = || format!("cannot read {name}");
-    let mut games = Games::new(pgn::open(path).with_context(unreadable)?);
-    let mut subjects = Vec::new();
-    while let Some(game) = games.next_game().with_context(unreadable)? {
-        match game {
-            Ok(game) => {
-                problems.extend(game.cut.iter().map(|cut| format!("{name}: {cut}")));
-                subjects.push(Subject { title: game.title(), position: game.end() });
+    /// Adds the positions of a file, which is a PGN or a list of positions.
+    fn add_file(&mut self, name: &str) -> Result<()> {
+        let unreadable = || format!("cannot read {}", title_of(name));
+        let source = Source::open(name).with_context(unreadable)?;
+        let before = (self.subjects.len(), self.problems.len());
+        if source.is_pgn().with_context(unreadable)? {
+            self.add_games(&source).with_context(unreadable)?;
+        } else {
+            let text = read_text_from(source.reader().with_context(unreadable)?).with_context(unreadable)?;
+            self.add_lines(&source.title, &text);
+        }
+        if before == (self.subjects.len(), self.problems.len()) {
+            self.problems.push(format!("{} is empty", source.title));
+        }
+        Ok(())
+    }
+
+    fn add_games(&mut self, source: &Source) -> io::Result<()> {
+        self.games = true;
+        let name = &source.title;
+        let mut games = Games::new(source.reader()?);
+        let mut last = 0;
+        while let Some(game) = games.next_game()? {
+            last += 1;
+            if self.selection.game.is_some_and(|number| number != last) {
+                continue;
             }
-            Err(broken) => problems.push(format!("{name}: {broken}")),
+            match game {
+                Ok(game) => {
+                    self.problems.extend(game.cut.iter().map(|cut| format!("{name}: {cut}")));
+                    match Subject::of_game(&game, self.selection) {
+                        Ok(subject) => self.subjects.push(subject),
+                        Err(error) => self.problems.push(format!("{name}: {error:#}")),
+                    }
+                }
+                Err(broken) => self.problems.push(format!("{name}: {broken}")),
+            }
+        }
+        if let Some(number) = self.selection.game.filter(|&number| number > last) {
+            self.problems.push(format!("{name} has no game {number}; its last game is {last}"));
+        }
+        Ok(())
+    }
+
+    fn add_lines(&mut self, name: &str, text: &str) {
+        for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
+            let place = format!("{name}:{}", i + 1);
+            match position_of_line(line, &place) {
+                Ok(subject) => self.subjects.push(subject),
+                Err(error) => self.problems.push(format!("{place}: {error:#}")),
+            }
         }
     }
-    Ok(subjects)
+
+    fn finish(self) -> Result<Vec<Subject>> {
+        if !self.games && (self.selection.game.is_some() || self.selection.at.is_some()) {
+            bail!("--game and --at select a position of a game; give a PGN file");
+        }
+        if self.subjects.is_empty() {
+            bail!("no position: {}", self.problems.join("; "));
+        }
+        Ok(self.subjects)
+    }
 }
 
-fn read_positions(name: &str, text: &str, problems: &mut Vec<String>) -> Vec<Subject> {
-    let mut subjects = Vec::new();
-    for (i, line) in text.lines().enumerate().filter(|(_, line)| !is_blank(line)) {
-        let place = format!("{name}:{}", i + 1);
-        let subject = EpdRecord::parse(line).and_then(|record| {
-            Ok(Subject {
-                title: printable(record.text("id").unwrap_or(&place)).into_owned(),
-                position: position_from_fen(&record.fen)?,
-            })
-        });
-        match subject {
-            Ok(subject) => subjects.push(subject),
-            Err(error) => problems.push(format!("{place}: {}", reason::chain(&error))),
-        }
+/// The position of a line: FEN, EPD, or `startpos` with moves.
+fn position_of_line(line: &str, place: &str) -> Result<Subject> {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    if first.eq_ignore_ascii_case("startpos") {
+        return Ok(Subject::new(place.to_owned(), position_with_moves(line)?));
     }
-    subjects
+    let record = EpdRecord::parse(line)?;
+    let title = printable(record.text("id").unwrap_or(place)).into_owned();
+    Ok(Subject::new(title, position_from_fen(&record.fen)?))
+}
+
+fn title_of(name: &str) -> &str {
+    if name == STANDARD_INPUT { "standard input" } else { name }
+}
+
+/// A file, or standard input, which is kept in memory because it can be read only once.
+struct Source {
+    name: String,
+    title: String,
+    standard_input: Option<Vec<u8>>,
+}
+
+impl Source {
+    fn open(name: &str) -> io::Result<Self> {
+        let mut standard_input = None;
+        if name == STANDARD_INPUT {
+            io::stdin().read_to_end(standard_input.insert(Vec::new()))?;
+        }
+        Ok(Self { name: name.to_owned(), title: title_of(name).to_owned(), standard_input })
+    }
+
+    /// The content, from its start.
+    fn reader(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(match &self.standard_input {
+            Some(bytes) => Box::new(&bytes[..]),
+            None => Box::new(File::open(&self.name)?),
+        })
+    }
+
+    /// Whether this is a PGN: by its extension, or because its first line is a tag or begins with the first move.
+    fn is_pgn(&self) -> io::Result<bool> {
+        if Path::new(&self.name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pgn")) {
+            return Ok(true);
+        }
+        let mut lines = Lines::new(self.reader()?);
+        while let Some(line) = lines.next_line()? {
+            if !line.trim().is_empty() {
+                return Ok(begins_tag(&line) || line.trim_start().starts_with("1."));
+            }
+        }
+        Ok(false)
+    }
 }
 
 #[cfg(test)]
@@ -173,7 +271,7 @@ mod tests {
 
     fn fens(arguments: &[&str]) -> Result<Vec<String>> {
         let arguments: Vec<String> = arguments.iter().map(|&text| text.into()).collect();
-        let subjects = read(&arguments, &mut Vec::new())?;
+        let subjects = read(&arguments, SelectionArgs::default(), &mut Vec::new())?;
         Ok(subjects.iter().map(|s| s.position.fen()).collect())
     }
 
@@ -209,5 +307,33 @@ mod tests {
         assert!(error(&["rubbish"]).contains("'rubbish' is neither a position nor a file"));
         assert!(error(&["no-such.pgn"]).contains("no-such.pgn"));
         assert!(error(&["8/8/8/8 w"]).contains("bad FEN"));
+    }
+
+    #[test]
+    fn selection_picks_game_and_move() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("two.pgn");
+        std::fs::write(&path, "1. e4 e5 2. Nf3 *\n\n1. d4 d5 *\n").expect("written");
+        let name = [path.to_str().expect("a name").to_owned()];
+        let select = |game, at: Option<&str>| {
+            let mut problems = Vec::new();
+            let at = at.map(|text| text.parse().expect(text));
+            let subjects = read(&name, SelectionArgs { game, at }, &mut problems);
+            let moves = subjects.map(|list| {
+                list.iter().map(|s| s.played.map(|m| s.position.san(m)).unwrap_or_default()).collect::<Vec<_>>()
+            });
+            (moves.map_err(|error| format!("{error:#}")), problems)
+        };
+        let played = |moves: &[&str]| Ok(moves.iter().map(|&san| san.to_owned()).collect::<Vec<_>>());
+        assert_eq!(select(None, Some("1b")).0, played(&["e5", "d5"]));
+        assert_eq!(select(Some(2), Some("1")).0, played(&["d4"]));
+        assert_eq!(select(Some(1), None).0, played(&[""]));
+        let (found, problems) = select(None, Some("2b"));
+        assert_eq!(found, played(&[""]));
+        assert!(problems[0].ends_with("game 2 does not reach move 2b; its last position is that of move 2w"));
+        assert!(select(Some(3), None).0.is_err_and(|error| error.contains("has no game 3; its last game is 2")));
+        let at = SelectionArgs { at: "3b".parse().ok(), game: None };
+        let error = read(&["startpos".to_owned()], at, &mut Vec::new()).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("--game and --at select a position of a game; give a PGN file"));
     }
 }

@@ -49,16 +49,19 @@ pub(crate) fn fitted(line: String, columns: Option<usize>) -> String {
     format!("{}{DOTS}", kept.trim_end())
 }
 
-/// Formats a score in pawns or moves to mate: `+0.31`, `#5`, `#-3`, with `≥` or `≤` in front of a bound.
+/// Formats a score of White in pawns or moves to mate: `+0.31`, `#5`, `#-3`, with `≥` or `≤` in front of a bound, or
+/// `TB win`.
 pub(crate) fn score(score: Score, bound: ScoreBound) -> String {
     let sign = match bound {
         ScoreBound::Exact => "",
         ScoreBound::Lower => "≥",
         ScoreBound::Upper => "≤",
     };
-    match score {
-        Score::Centipawns(cp) => format!("{sign}{:+.2}", f64::from(cp) / 100.0),
-        Score::Mate(moves) => format!("{sign}#{moves}"),
+    match (score, score.tablebase()) {
+        (_, Some(true)) => "TB win".to_owned(),
+        (_, Some(false)) => "TB loss".to_owned(),
+        (Score::Centipawns(cp), None) => format!("{sign}{:+.2}", f64::from(cp) / 100.0),
+        (Score::Mate(moves), None) => format!("{sign}#{moves}"),
     }
 }
 
@@ -102,5 +105,7 @@ mod tests {
         assert_eq!(score(Score::Centipawns(31), ScoreBound::Exact), "+0.31");
         assert_eq!(score(Score::Centipawns(-5), ScoreBound::Upper), "≤-0.05");
         assert_eq!(score(Score::Mate(-3), ScoreBound::Exact), "#-3");
+        assert_eq!(score(Score::Centipawns(19_995), ScoreBound::Exact), "TB win");
+        assert_eq!(score(Score::Centipawns(-19_800), ScoreBound::Upper), "TB loss");
     }
 }

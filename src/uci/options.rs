@@ -110,7 +110,8 @@ pub const OPTIONS: &[UciOption] = &[
     spin("Move Overhead", SEARCH.move_overhead as u32, 0..=5000, "milliseconds per move reserved for the GUI and the \
         network", Search(|settings, ms| settings.search.move_overhead = ms.into()))
         .or(&["MoveOverhead", "Move_Overhead"]),
-    text("EvalFile", EMBEDDED_NET, "network file (`.nnue`) to use in place of the embedded one", Action(Engine::set_net)),
+    text("EvalFile", EMBEDDED_NET, "network file (`.nnue`) to use in place of the embedded one",
+        Action(Engine::set_net)),
     button("Clear Hash", "clear the transposition table and the histories", Action(Engine::clear_hash))
         .or(&["ClearHash"]),
     text("Hash File", "", "file for `Save Hash` and `Load Hash`", Session(|settings, name| settings.hash_file = name)),

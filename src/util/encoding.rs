@@ -40,9 +40,17 @@ fn windows_1252(byte: u8) -> char {
 /// Reads a text file, without its byte order mark. All line ends become line feeds.
 ///
 /// # Errors
-/// Fails on an I/O error, if the file contains a zero byte, and if a line or the file is too long.
+/// Fails if the file cannot be opened, and as [`read_text_from`].
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let mut lines = Lines::new(File::open(path)?);
+    read_text_from(File::open(path)?)
+}
+
+/// Reads a text from `input`, as [`read_text`] does.
+///
+/// # Errors
+/// Fails on an I/O error, if the text contains a zero byte, and if a line or the text is too long.
+pub fn read_text_from(input: impl Read) -> io::Result<String> {
+    let mut lines = Lines::new(input);
     let mut text = String::new();
     while let Some(line) = lines.next_line()? {
         if line.contains('\0') {
@@ -125,7 +133,8 @@ impl<'a> Lines<'a> {
 }
 
 /// First bytes of files that are not text, with their names.
-// CITE: the signatures of RFC 1952 (gzip), RFC 8878 (zstd), APPNOTE.TXT of ZIP, and of the bzip2, xz, LZ4 and 7z formats.
+// CITE: the signatures of RFC 1952 (gzip), RFC 8878 (zstd), APPNOTE.TXT of ZIP, and of the bzip2, xz, LZ4 and 7z
+// formats.
 const COMPRESSED: [(&[u8], &str); 7] = [
     (&[0x1f, 0x8b], "gzip"),
     (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),

@@ -1,6 +1,8 @@
-//! Formats numbers, times and speeds for people.
+//! Formats numbers, times and speeds for people, and parses those that they type.
 
 use std::time::Duration;
+
+use anyhow::{Result, bail};
 
 /// Formats a number in short form: 812, 45.1 k, 3.20 M, 1.07 G.
 pub fn short_number(value: f64) -> String {
@@ -38,9 +40,117 @@ pub fn nodes_per_second(nodes: u64, time: Duration) -> u64 {
     }
 }
 
+/// Parses a time: a number of milliseconds, or numbers with units (`300ms`, `5s`, `10m`, `1h30m`, `1.5 s`).
+///
+/// # Errors
+/// Fails if the text is not such a time, or the time is zero or longer than a year.
+pub fn parse_time(text: &str) -> Result<Duration> {
+    const YEAR: f64 = 366.0 * 86_400.0;
+    let expected =
+        || format!("'{text}' is not a time; expected milliseconds, or a number with a unit: 300ms, 5s, 10m, 1h30m");
+    let mut rest = text.trim();
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len();
+        let (value, after) = rest.split_at(number);
+        let after = after.trim_start();
+        let unit = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let (unit, after) = after.split_at(unit);
+        let Ok(value) = value.parse::<f64>() else { bail!(expected()) };
+        seconds += value
+            * match unit.to_ascii_lowercase().as_str() {
+                "" if after.is_empty() && rest.len() == text.trim().len() => 0.001,
+                "ms" => 0.001,
+                "s" | "sec" => 1.0,
+                "m" | "min" => 60.0,
+                "h" => 3600.0,
+                "d" => 86_400.0,
+                _ => bail!(expected()),
+            };
+        rest = after.trim_start();
+    }
+    if !(seconds >= 0.001 && seconds <= YEAR) {
+        bail!("{}, at least 1 ms and at most a year", expected());
+    }
+    Ok(Duration::from_micros((seconds * 1e6).round() as u64))
+}
+
+/// Parses a count: digits, or a number with `k`, `M` or `G` (`500k`, `2M`, `1.5G`).
+///
+/// # Errors
+/// Fails if the text is not such a count, or the count is below 1 or above 10^18.
+pub fn parse_count(text: &str) -> Result<u64> {
+    let expected =
+        || format!("'{text}' is not a count of at least 1; expected digits, or a number with k, M or G: 500k, 2M");
+    let number = text.trim();
+    let unit = number.chars().last().unwrap_or(' ');
+    let factor = match unit {
+        'k' | 'K' => 1e3,
+        'm' | 'M' => 1e6,
+        'g' | 'G' => 1e9,
+        _ => 1.0,
+    };
+    let count = if factor > 1.0 {
+        let digits = number[..number.len() - 1].trim_end();
+        let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        digits.parse::<f64>().ok().filter(|_| plain).map(|value| (value * factor).round() as u64)
+    } else {
+        number.parse().ok()
+    };
+    match count {
+        Some(count @ 1..=1_000_000_000_000_000_000) => Ok(count),
+        _ => bail!(expected()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_parse_with_and_without_units() {
+        for (text, milliseconds) in [
+            ("500", Some(500)),
+            ("300ms", Some(300)),
+            ("5s", Some(5000)),
+            ("1.5 s", Some(1500)),
+            ("10m", Some(600_000)),
+            ("10 min", Some(600_000)),
+            ("1h30m", Some(5_400_000)),
+            ("1H 30M", Some(5_400_000)),
+            ("0", None),
+            ("", None),
+            ("-5", None),
+            ("5x", None),
+            ("1h30", None),
+            ("1e9", None),
+            ("inf", None),
+            ("900d", None),
+            ("1.2.3s", None),
+        ] {
+            assert_eq!(parse_time(text).ok().map(|time| time.as_millis()), milliseconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_parse_with_and_without_units() {
+        for (text, count) in [
+            ("1", Some(1)),
+            ("2000000", Some(2_000_000)),
+            ("500k", Some(500_000)),
+            ("1.5M", Some(1_500_000)),
+            ("2 G", Some(2_000_000_000)),
+            ("0", None),
+            ("0k", None),
+            ("-1", None),
+            ("k", None),
+            ("1e3k", None),
+            ("99999999999G", None),
+            ("many", None),
+        ] {
+            assert_eq!(parse_count(text).ok(), count, "{text}");
+        }
+    }
 
     #[test]
     fn numbers_counts_and_times_are_short() {

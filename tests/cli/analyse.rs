@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use crate::MATE_IN_ONE;
 use crate::engine::engine;
 use crate::run::{Run, file, zoothera};
+use crate::schema::Schema;
 
 #[test]
 fn eval_prints_board_and_value_and_rejects_bad_input() {
@@ -47,7 +48,7 @@ fn eval_prints_raw_outputs() {
 #[test]
 fn analyse_prints_best_move_or_checkmate() {
     let run = zoothera(&["analyse", MATE_IN_ONE, "--depth", "4"]).ok();
-    assert!(run.last_line().starts_with("Best move: 1. Rd8# (d1d8) #1"), "{}", run.out);
+    assert!(run.last_line().starts_with("Best move: 1. Rd8# (d1d8), #1 at depth "), "{}", run.out);
     let mated = zoothera(&["analyse", "3R2k1/5ppp/8/8/8/8/8/K7 b - - 0 1", "--depth", "4"]).ok();
     assert_eq!(mated.last_line(), "No legal move: checkmate.");
     zoothera(&["analyse", "8/8/8/8/8/8/8/8 w - - 0 1"]).fails_with("FEN");
@@ -83,9 +84,75 @@ fn analyse_accepts_positions_games_and_files() {
     assert_eq!(fens(&found).len(), 2);
     assert_eq!(found[0]["title"], "first");
 
+    // Standard input, in each format.
+    for (typed, expected) in [
+        (after, vec![after]),
+        ("startpos moves e4\n", vec![after]),
+        ("1. e4 {best by test} *\n", vec![after]),
+        ("[White \"A\"]\n\n1. e4 e5 *\n\n[White \"B\"]\n\n1. e4 *\n", vec![OPEN, after]),
+    ] {
+        let run = with_input(&["analyse", "--json", "--depth", "2", "-"], typed).ok();
+        let messages: Vec<serde_json::Value> =
+            run.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+        assert_eq!(fens(&messages), expected, "{typed}");
+    }
     zoothera(&["analyse", "--syzygy", "/no/such/tables"]).fails_with("'/no/such/tables'");
     zoothera(&["analyse", "no-such.pgn"]).fails_with("no-such.pgn");
     zoothera(&["analyse", "startpos", "moves", "e2e5"]).fails_with("e2e5");
+}
+
+/// The position after 1. e4 e5.
+const OPEN: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+
+/// Runs the engine with the text as its standard input.
+fn with_input(arguments: &[&str], text: &str) -> Run {
+    let mut command = engine();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the engine starts");
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), text.as_bytes()).expect("the engine reads");
+    Run::of(child.wait_with_output().expect("the engine ends"))
+}
+
+#[test]
+fn at_selects_a_position_of_a_game_in_every_tool() {
+    let games = file("at.pgn", "[White \"A\"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n1. d4 d5 *\n");
+    let run = zoothera(&["analyse", "--depth", "2", "--json", &games, "--game", "1", "--at", "2"]).ok();
+    assert!(run.last_line().contains(OPEN), "{}", run.out);
+    let run = zoothera(&["eval", &games, "--at", "2w", "--game", "1"]).ok();
+    assert!(run.out.starts_with("game 1"), "{}", run.out);
+    let run = zoothera(&["explain", "--nodes", "2k", &games, "--game", "1", "--at", "2b"]).ok();
+    assert!(run.out.starts_with("2... Ke7??"), "{}", run.out);
+    let run = zoothera(&["explain", "--nodes", "2k", &games, "--game", "1", "--at", "2b", "Nc6"]).ok();
+    assert!(run.out.starts_with("2... Nc6"), "{}", run.out);
+    zoothera(&["explain", &games, "--game", "1", "--at", "3b"]).fails_with("the game ends at this place");
+    zoothera(&["explain", &games, "--at", "2", "e4"]).fails_with("does not reach move 2");
+    zoothera(&["analyse", &games, "--game", "3"]).fails_with("has no game 3; its last game is 2");
+    zoothera(&["analyse", "startpos", "--at", "3"]).fails_with("give a PGN file");
+    zoothera(&["analyse", &games, "--at", "third"]).fails_with("expected a move number such as 15, 15w or 15b");
+}
+
+#[test]
+fn searchmoves_restricts_analysis() {
+    let best = |moves: &str| zoothera(&["analyse", MATE_IN_ONE, "--depth", "4", "--searchmoves", moves]).ok().out;
+    assert!(best("Rd7").contains("Best move: 1. Rd7 "));
+    assert!(
+        best("d1d2,Kb2")
+            .lines()
+            .any(|line| line.starts_with("Best move: 1. Rd2 ") || line.starts_with("Best move: 1. Kb2 "))
+    );
+    zoothera(&["analyse", MATE_IN_ONE, "--searchmoves", "Qd8"]).fails_with("--searchmoves: 'Qd8' is not a legal move");
+}
+
+#[test]
+fn scores_are_from_whites_view_in_text_and_json() {
+    // White is a queen up, with either side to move.
+    for turn in ["w", "b"] {
+        let fen = format!("k7/8/8/8/8/8/PP6/KQ6 {turn} - - 0 1");
+        let json = zoothera(&["analyse", &fen, "--nodes", "2k", "--json"]).ok();
+        let best: serde_json::Value = serde_json::from_str(json.last_line()).expect("JSON");
+        let score = &best["score"];
+        assert!(score["cp"].as_i64().or(score["mate"].as_i64()).is_some_and(|value| value > 0), "{best}");
+    }
 }
 
 #[cfg(unix)]
@@ -98,7 +165,9 @@ fn interrupted_analysis_prints_best_move_so_far() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupt.is_ok_and(|status| status.success()));
-    let run = Run::of(child.wait_with_output().expect("the engine ends")).ok();
+    let run = Run::of(child.wait_with_output().expect("the engine ends"));
+    assert_eq!(run.code, Some(130), "{}", run.err);
+    assert!(run.err.contains("interrupted") && !run.err.contains("error:"), "{}", run.err);
     assert!(run.last_line().starts_with("Best move: 1. "), "{}", run.out);
 }
 
@@ -107,6 +176,7 @@ fn analyse_json_has_all_lines_and_best_move() {
     let run = zoothera(&["analyse", "--json", "--depth", "5", "--multipv", "2"]).ok();
     let lines: Vec<serde_json::Value> =
         run.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    lines.iter().for_each(|line| Schema::read("src/tools/analyse.schema.json").check(line));
     let (best, lines) = lines.split_last().expect("some lines");
     assert_eq!(best["type"], "best");
     assert_eq!(best["best"], lines.iter().rfind(|line| line["multipv"] == 1).expect("a line with multipv 1")["pv"][0]);
@@ -153,15 +223,16 @@ fn epd_scores_suite_and_skips_bad_lines() {
          6k1/5ppp/8/8/8/8/8/K2R4 w - - am Rd8; id \"wrong on purpose\";\n"
     );
     let suite = file("suite.epd", &text);
-    let run = zoothera(&["epd", &suite, "--depth", "4", "--hash", "4"]).ok();
+    let run = zoothera(&["epd", &suite, "--depth", "4", "--hash", "4"]).fails_with("1 line or file was skipped");
     assert!(run.err.contains("suite.epd:2:"), "{}", run.err);
     let expected = "Solved 1 of 2 (50.0 %), 10 of 10 points (100.0 %), 1 skipped as unreadable";
     assert_eq!(run.last_line(), expected);
     assert!(run.out.lines().any(|line| line.contains("mate") && line.contains(" ok ") && line.contains("Rd8#")));
-    let json = zoothera(&["epd", &suite, "--depth", "4", "--json"]).ok().out;
+    let json = zoothera(&["epd", &suite, "--depth", "4", "--json"]).fails_with("1 line or file was skipped").out;
     let messages: Vec<serde_json::Value> =
         json.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
     assert_eq!(messages.len(), 3, "{json}");
+    messages.iter().for_each(|message| Schema::read("src/tools/epd/epd.schema.json").check(message));
     assert_eq!((&messages[0]["id"], &messages[0]["found"]), (&"mate".into(), &"Rd8#".into()));
     assert!(messages[0]["solved"] == true && messages[1]["solved"] == false);
     assert!(messages[2]["type"] == "summary" && messages[2]["points"] == 10, "{json}");

@@ -11,6 +11,8 @@ mod nets;
 mod outputs;
 mod play;
 mod run;
+#[path = "../schema/mod.rs"]
+mod schema;
 #[path = "../shared/mod.rs"]
 mod shared;
 mod tables;

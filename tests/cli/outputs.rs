@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Run, zoothera};
+use crate::schema::Schema;
 
 /// Temporary folder of a test.
 struct Folder(tempfile::TempDir);
@@ -175,6 +176,40 @@ fn huge_settings_and_endless_files_are_rejected() {
 }
 
 #[test]
+fn data_replaces_no_output_without_force() {
+    let folder = Folder::new();
+    let positions = folder.file("a.plain", POSITIONS);
+    let out = folder.name("out.bin");
+    zoothera(&["data", "convert", &positions, &out]).ok();
+    let before = folder.contents();
+    for command in ["convert", "filter", "shuffle", "dedupe"] {
+        zoothera(&["data", command, &positions, &positions, &out])
+            .fails_with("out.bin exists; give another name, or --force");
+        assert!(folder.contents() == before, "{command}");
+    }
+    zoothera(&["data", "split", &positions, "--into", &format!("{out}=1")]).fails_with("out.bin exists");
+    assert!(folder.contents() == before);
+    zoothera(&["data", "convert", "--force", &positions, &positions, &out]).ok();
+    assert!(folder.contents() != before);
+}
+
+#[test]
+fn data_info_json_matches_its_schema() {
+    let folder = Folder::new();
+    let positions = folder.file("a.plain", POSITIONS);
+    let run = zoothera(&["data", "info", "--json", &positions, &positions]).ok();
+    let lines: Vec<serde_json::Value> =
+        run.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    assert_eq!(lines.len(), 2);
+    lines.iter().for_each(|line| Schema::read("src/data/ops/info.schema.json").check(line));
+    let sum = |name: &str| -> u64 {
+        lines[0][name].as_array().expect("classes").iter().map(|class| class["count"].as_u64().expect("a count")).sum()
+    };
+    assert_eq!(lines[0]["positions"].as_u64(), Some(sum("plies")));
+    assert_eq!(sum("plies"), sum("pieces"));
+}
+
+#[test]
 fn damaged_binpack_is_an_error_without_a_panic_message() {
     let folder = Folder::new();
     let from = folder.file("a.plain", &POSITIONS.repeat(50));
@@ -186,7 +221,7 @@ fn damaged_binpack_is_an_error_without_a_panic_message() {
         let mut bytes = intact.clone();
         bytes[at] ^= 0x55;
         fs::write(&packed, bytes).expect("the file is written");
-        let run = zoothera(&["data", "convert", &packed, &out]);
+        let run = zoothera(&["data", "convert", "--force", &packed, &out]);
         assert!(!run.err.contains("panicked"), "{at}: {}", run.err);
         failures += usize::from(run.code != Some(0));
     }
@@ -260,7 +295,7 @@ mod unix {
         let out = folder.name("out.bin");
         zoothera(&["data", "convert", &positions, &out]).ok();
         fs::set_permissions(&out, Permissions::from_mode(0o600)).expect("the mode is set");
-        zoothera(&["data", "convert", &positions, &positions, &out]).ok();
+        zoothera(&["data", "convert", "--force", &positions, &positions, &out]).ok();
         let mode = fs::metadata(&out).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::metadata(&out).expect("a file").len(), 80);
@@ -306,7 +341,7 @@ mod unix {
             lines.read_line(&mut line).expect("the first game");
             signal(&child, name);
             lines.read_to_string(&mut line).expect("the rest");
-            let run = end(child).fails_with("interrupted: ");
+            let run = end(child).interrupted_with("interrupted: ");
             assert!(run.err.contains(" of 3000 games reviewed"), "{}", run.err);
             assert!(run.err.contains("out.pgn.part"), "{}", run.err);
             assert_eq!(fs::read_to_string(&out).expect("a file"), old);
@@ -329,7 +364,7 @@ mod unix {
             signal(&child, name);
             let some = POSITIONS.repeat(1000);
             while input.write_all(some.as_bytes()).is_ok() {}
-            end(child).fails_with("interrupted; no output was written");
+            end(child).interrupted_with("interrupted; no output was written");
             let names: Vec<String> = folder.contents_but("in.plain");
             assert_eq!(names, ["out.bin"]);
             assert_eq!(fs::metadata(&out).expect("a file").len(), 0);
@@ -364,7 +399,7 @@ mod unix {
             fs::remove_file(folder.path("in.plain")).expect("the pipe exists");
             let left = [".out.bin.zoothera.tmp", "a.plain"];
             assert_eq!(folder.contents_but("out.bin"), left);
-            zoothera(&["data", command, &positions, &out]).ok();
+            zoothera(&["data", command, "--force", &positions, &out]).ok();
             assert_eq!(folder.contents_but("out.bin"), ["a.plain"]);
         }
     }

@@ -62,6 +62,15 @@ fn game_ends_by_mate_stalemate_or_agreement() {
 }
 
 #[test]
+fn game_starts_from_any_position_and_names_its_level() {
+    let run = play(&["1. e4 e5", "--elo", "800", "--seed", "7"], "Nf3\nquit\n").ok();
+    assert!(run.out.starts_with("You play White against level 800. Its seed is 7: --seed 7 repeats"), "{}", run.out);
+    // A game without a file is printed.
+    assert!(run.out.contains("[FEN \"") && run.out.contains("2. Nf3 "), "{}", run.out);
+    play(&["--elo", "800", "1. e4 Ke3"], "").fails_with("'Ke3' is not a legal move");
+}
+
+#[test]
 fn engine_plays_mate_in_one() {
     let fen = "k7/8/1K6/8/8/8/8/7R w - - 0 1";
     let run = play(&["--colour", "black", "--fen", fen], "").ok();

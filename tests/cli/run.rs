@@ -37,6 +37,14 @@ impl Run {
         self
     }
 
+    /// Asserts that the run ended by an interrupt, with the message that contains `reason`.
+    #[cfg(unix)]
+    pub fn interrupted_with(self, reason: &str) -> Self {
+        assert_eq!(self.code, Some(130), "{}\n{}", self.out, self.err);
+        assert!(self.err.contains(reason), "'{reason}' is not in:\n{}", self.err);
+        self
+    }
+
     pub fn last_line(&self) -> &str {
         self.out.lines().last().unwrap_or_default()
     }

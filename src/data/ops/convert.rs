@@ -26,7 +26,7 @@ pub struct ConvertArgs {
 /// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &ConvertArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
-    let mut output = OutputFile::create(out)?;
+    let mut output = OutputFile::create(out, args.paths.force)?;
     let mut left_to_skip = args.skip;
     let limit = args.limit.unwrap_or(u64::MAX);
     for_each(inputs, "convert", |entry, place| {

@@ -34,7 +34,7 @@ pub struct DedupeArgs {
 /// Fails if a file cannot be read or written, or is damaged. The error names the file.
 pub fn run(args: &DedupeArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
-    let mut output = OutputFile::create(out)?;
+    let mut output = OutputFile::create(out, args.paths.force)?;
     // A bucket is in memory twice: as bytes, and as pairs to be sorted.
     let count = needed(inputs, 2 * PAIR_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;

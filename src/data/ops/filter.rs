@@ -37,7 +37,7 @@ pub fn run(args: &ChooseArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let chains = Format::of(out)? == Format::Binpack;
     let filter = args.keep.filter();
-    let mut output = OutputFile::create(out)?;
+    let mut output = OutputFile::create(out, args.paths.force)?;
     let mut rng = SplitMix64::new(args.seed);
     let mut kept = 0_u64;
     let count = for_each(inputs, "filter", |entry, place| {

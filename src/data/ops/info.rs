@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use serde::Serialize;
 
 use super::for_each;
 use crate::data::entry::{Entry, NO_SCORE};
@@ -16,6 +17,9 @@ pub struct InfoArgs {
     /// Files to read: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Print JSON Lines, one line per file
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Counts the entries of each file and writes the tables to `out`.
@@ -29,9 +33,57 @@ pub fn run(args: &InfoArgs, out: &mut impl Write) -> Result<()> {
             summary.add(entry);
             Ok(())
         })?;
-        writeln!(out, "{}\n{summary}", path.shown())?;
+        if args.json {
+            writeln!(out, "{}", serde_json::to_string(&JsonSummary::new(path, &summary))?)?;
+        } else {
+            writeln!(out, "{}\n{summary}", path.shown())?;
+        }
     }
     Ok(())
+}
+
+/// The JSON of a file. `info.schema.json` describes it.
+#[derive(Serialize)]
+struct JsonSummary {
+    file: String,
+    positions: u64,
+    runs: u64,
+    quiet: u64,
+    unscored: u64,
+    black_to_move: u64,
+    losses: u64,
+    draws: u64,
+    wins: u64,
+    scores: Vec<JsonClass>,
+    plies: Vec<JsonClass>,
+    pieces: Vec<JsonClass>,
+}
+
+impl JsonSummary {
+    fn new(path: &Path, summary: &FileSummary) -> Self {
+        let [losses, draws, wins] = summary.results;
+        Self {
+            file: path.shown(),
+            positions: summary.positions,
+            runs: summary.runs,
+            quiet: summary.quiet,
+            unscored: summary.unscored,
+            black_to_move: summary.black_to_move,
+            losses,
+            draws,
+            wins,
+            scores: summary.scores.json(),
+            plies: summary.plies.json(),
+            pieces: summary.pieces.json(),
+        }
+    }
+}
+
+/// A class of a histogram: the entries up to `max` and above that of the class before; no `max` for the last class.
+#[derive(Serialize)]
+struct JsonClass {
+    max: Option<i32>,
+    count: u64,
 }
 
 /// Histogram with contiguous classes.
@@ -50,6 +102,11 @@ impl Histogram {
 
     fn add(&mut self, number: i32) {
         self.counts[self.ends.partition_point(|&end| end < number)] += 1;
+    }
+
+    fn json(&self) -> Vec<JsonClass> {
+        let ends = self.ends.iter().copied().map(Some).chain([None]);
+        ends.zip(&self.counts).map(|(max, &count)| JsonClass { max, count }).collect()
     }
 
     /// Counts of the classes; the last one is for numbers above all ends.

@@ -22,7 +22,7 @@ use anyhow::{Context, Result, ensure};
 use super::entry::Entry;
 use super::reader::{self, Place};
 use crate::util::identity::check_distinct;
-use crate::util::interrupt::Interrupt;
+use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::progress::ProgressLine;
 use crate::util::quantity::{short_number, short_time};
 
@@ -32,6 +32,9 @@ pub struct Paths {
     /// Files to read, followed by the file to write: .bin, .binpack, .plain, .txt or .tree
     #[arg(required = true, num_args = 2.., value_names = ["IN", "OUT"])]
     pub files: Vec<PathBuf>,
+    /// Replace an existing output
+    #[arg(long)]
+    pub force: bool,
 }
 
 impl Paths {
@@ -50,8 +53,14 @@ impl Paths {
 
 /// Number of entries between two checks of the clock and of interrupts.
 const STRIDE: u64 = 1 << 14;
-/// Error message after an interrupt.
-const STOPPED: &str = "interrupted; no output was written, and existing files are unchanged";
+
+/// Fails after an interrupt.
+fn check_interrupt(interrupt: &Interrupt) -> Result<()> {
+    if interrupt.is_set() {
+        return Err(Interrupted::error("interrupted; no output was written, and existing files are unchanged"));
+    }
+    Ok(())
+}
 
 /// Calls `visit` with the entries of all files in order, and shows progress with the label `what`. Block numbers
 /// continue from file to file. Returns the number of entries.
@@ -80,7 +89,7 @@ fn for_each(inputs: &[PathBuf], what: &str, mut visit: impl FnMut(&Entry, Option
         reader::for_each_placed(path, &bytes, |entry, mut place| {
             count += 1;
             if count.is_multiple_of(STRIDE) {
-                ensure!(!interrupt.is_set(), STOPPED);
+                check_interrupt(&interrupt)?;
                 progress.tick(|seconds| line(count, seconds));
             }
             if let Some(place) = &mut place {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 
-use super::{STOPPED, STRIDE};
+use super::{STRIDE, check_interrupt};
 use crate::data::entry::Entry;
 use crate::data::reader::{Format, Place};
 use crate::data::writer::EntryWriter;
@@ -24,10 +24,14 @@ impl OutputFile {
     /// Creates a temporary file for the output `path`. Its extension determines the format.
     ///
     /// # Errors
-    /// Fails if the extension is unknown, `path` is a file of another format, or the temporary file cannot be created.
-    pub fn create(path: &Path) -> Result<Self> {
+    /// Fails if the extension is unknown, `path` has content and `force` is false, it is a file of another format, or
+    /// the temporary file cannot be created.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
         let format = Format::of(path)?;
         let file = AtomicFile::create_over(path, &format.kind())?;
+        if !force && path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
+            bail!("{} exists; give another name, or --force to replace it", path.shown());
+        }
         Ok(Self {
             path: path.to_path_buf(),
             writer: EntryWriter::new(format, file)?,
@@ -51,7 +55,7 @@ impl OutputFile {
     pub fn write_placed(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
         self.count += 1;
         if self.count.is_multiple_of(STRIDE) {
-            ensure!(!self.interrupt.is_set(), STOPPED);
+            check_interrupt(&self.interrupt)?;
         }
         let written = self.writer.write_placed(entry, place);
         written.with_context(|| format!("cannot write {}", self.path.shown()))

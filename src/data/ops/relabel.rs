@@ -48,7 +48,7 @@ pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let nets: Vec<&Path> = args.label.iter().map(LabelNet::file).collect();
     check_distinct(&[out], &nets)?;
-    let mut output = OutputFile::create(out)?;
+    let mut output = OutputFile::create(out, args.paths.force)?;
     let threads = match args.threads {
         _ if !threads::EXIST => 1,
         Some(threads) => threads.into(),

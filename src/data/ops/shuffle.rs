@@ -35,7 +35,7 @@ pub struct ShuffleArgs {
 pub fn run(args: &ShuffleArgs) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     check_holds_unrelated(Format::of(out)?)?;
-    let mut output = OutputFile::create(out)?;
+    let mut output = OutputFile::create(out, args.paths.force)?;
     let count = needed(inputs, RECORD_BYTES as u64, args.memory)?;
     let mut buckets = Buckets::new(out, count)?;
     let mut rng = SplitMix64::new(args.seed);

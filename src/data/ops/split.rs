@@ -21,6 +21,9 @@ pub struct SplitArgs {
     /// File to write and its weight; repeat it for every part
     #[arg(long, required = true, value_name = "OUT=WEIGHT")]
     pub into: Vec<Part>,
+    /// Replace existing outputs
+    #[arg(long)]
+    pub force: bool,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -56,7 +59,7 @@ pub fn run(args: &SplitArgs) -> Result<()> {
     let read: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     let written: Vec<&Path> = args.into.iter().map(|part| part.path.as_path()).collect();
     check_distinct(&written, &read)?;
-    let outputs: Result<Vec<_>> = args.into.iter().map(|p| OutputFile::create(&p.path)).collect();
+    let outputs: Result<Vec<_>> = args.into.iter().map(|p| OutputFile::create(&p.path, args.force)).collect();
     let mut outputs = outputs?;
     let mut rng = SplitMix64::new(args.seed);
     let (mut chosen, mut next_ply) = (0, None);

@@ -9,8 +9,8 @@
 //!   [`display`]: architectures as text
 //!
 //! A new width, or a new combination of existing parts, is a row in [`kinds`](mod@kinds). A feature set also needs a
-//! file in [`features`](super::features) and a line in its lists. A new chain of layers needs a value in [`chain`] and a
-//! type in [`forward`](super::simd::forward).
+//! file in [`features`](super::features) and a line in its lists. A new chain of layers needs a value in [`chain`] and
+//! a type in [`forward`](super::simd::forward).
 
 pub(crate) mod blocks;
 pub(crate) mod chain;

@@ -17,6 +17,7 @@ use crate::search::SearchOptions;
 use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::util::encoding::read_text;
 use crate::util::identity::check_distinct;
+use crate::util::quantity::counted;
 use crate::util::reason;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
@@ -27,6 +28,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 /// Arguments of `epd`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Without a limit, each position is searched for 1 second.")]
 pub struct EpdArgs {
     /// EPD files
     #[arg(required = true, value_name = "FILE")]
@@ -99,8 +101,9 @@ impl Reporter for Watcher {
 /// parsed are reported on `err` and skipped.
 ///
 /// # Errors
-/// Fails if no position could be read, the engine cannot be set up, or a write fails.
-pub fn run(args: &EpdArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<SuiteSummary> {
+/// Fails if no position could be read, the engine cannot be set up, or a write fails; and at the end if anything was
+/// skipped.
+pub fn run(args: &EpdArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let suites: Vec<&Path> = args.files.iter().map(PathBuf::as_path).collect();
     check_distinct(&[Path::new("-")], &suites)?;
     let mut summary = SuiteSummary::default();
@@ -129,7 +132,10 @@ pub fn run(args: &EpdArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<S
     }
     let line = if args.json { serde_json::to_string(&SuiteLine::Summary(summary))? } else { summary.describe() };
     writeln!(out, "{line}")?;
-    Ok(summary)
+    if summary.malformed > 0 {
+        bail!("{} skipped", counted(summary.malformed, "line or file was", "lines or files were"));
+    }
+    Ok(())
 }
 
 /// Reads the positions of a file and reports lines that cannot be parsed on `err`.

@@ -8,8 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::nnue::{Activation, Architecture, Features};
 
-/// Selects the instance of a function for the width of an architecture, from the engine's list of kinds of nets. Returns
-/// an error from the caller if nets of that kind cannot be trained.
+/// Selects the instance of a function for the width of an architecture, from the engine's list of kinds of nets.
+/// Returns an error from the caller if nets of that kind cannot be trained.
 macro_rules! of_width {
     ($function:ident, $architecture:ident) => {
         $crate::nnue::architecture::kinds!(of_width, $function, $architecture)

@@ -1,7 +1,7 @@
 //! Settings of a run. Each is declared once: its name on the command line and in a TOML file, its default, its help.
 //!
-//! The command line overrides the file, and the file overrides the default. The shape of the net is a setting of its own,
-//! see [`shape`](super::shape).
+//! The command line overrides the file, and the file overrides the default. The shape of the net is a setting of its
+//! own, see [`shape`](super::shape).
 
 use std::path::{Path, PathBuf};
 
@@ -126,8 +126,8 @@ settings! {
         out: PathBuf = PathBuf::from("trained.nnue");
         /// Positions to train on, in millions; repetitions count
         millions: f64 = 100.0;
-        /// Stop after this many minutes at the latest; the schedules then follow the clock, and resuming is not exact; 0
-        /// for no limit
+        /// Stop after this many minutes at the latest; the schedules then follow the clock, and resuming is not exact;
+        /// 0 for no limit
         minutes: f64 = 0.0;
         /// Learning rate at the start
         rate: f32 = 0.004;
@@ -149,14 +149,14 @@ settings! {
         /// Feature set
         #[arg(value_parser = shapes::features())]
         features: Features = Features::HalfKp, "that of the shape";
-        /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 from a mirrored table, or 32, one for each mirrored
-        /// pair. Fewer buckets train each row more often and give a smaller file
+        /// Buckets of own king squares with half-kav2-hm: 1, 4, 8 or 16 from a mirrored table, or 32, one for each
+        /// mirrored pair. Fewer buckets train each row more often and give a smaller file
         king_buckets: usize = 0, "that of the shape";
         /// Width of an accumulator
         #[arg(help = width_help())]
         l1: usize = Architecture::HALF_KP.l1;
-        /// Activation of the accumulators: clipped ReLU, its square, or pairwise products with a skip connection from one
-        /// output of the first layer
+        /// Activation of the accumulators: clipped ReLU, its square, or pairwise products with a skip connection from
+        /// one output of the first layer
         #[arg(value_parser = shapes::activations())]
         activation: Activation = Activation::Crelu, "that of the shape";
         /// Piece-square outputs that bypass the layers, one for each of eight buckets
@@ -190,11 +190,11 @@ settings! {
         real_decay: f32 = 0.0;
         /// Weight of the accumulators' mean activation in the loss: larger values make more units inactive
         sparsity: f32 = 0.0;
-        /// Share of the run, at its end, over which the weights are averaged. The net is the unweighted mean of about 100
-        /// models, and the validation loss is measured on it
+        /// Share of the run, at its end, over which the weights are averaged. The net is the unweighted mean of about
+        /// 100 models, and the validation loss is measured on it
         average: f64 = 0.0;
-        /// Share of the run, at its end, in which weights and products are rounded as in the net file (quantisation-aware
-        /// training)
+        /// Share of the run, at its end, in which weights and products are rounded as in the net file
+        /// (quantisation-aware training)
         rounded: f64 = 0.0;
     }
     LOSS {
@@ -222,8 +222,8 @@ settings! {
     REPORTS {
         /// Millions of positions between validations
         every: f64 = 5.0;
-        /// Millions of positions between checkpoints, in addition to those after the first batch, on Ctrl-C and at the end;
-        /// 0 for no others
+        /// Millions of positions between checkpoints, in addition to those after the first batch, on Ctrl-C and at the
+        /// end; 0 for no others
         checkpoint_every: f64 = 25.0;
     }
 }

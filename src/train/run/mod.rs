@@ -56,7 +56,8 @@ pub struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
     /// Device that trains: cpu; gpu, the fastest graphics card; or auto, a graphics card if there is one. gpu:NAME and
-    /// auto:NAME choose a card by a part of its name or by its number in `zoothera gpu`. Checkpoints do not depend on it
+    /// auto:NAME choose a card by a part of its name or by its number in `zoothera gpu`. Checkpoints do not depend on
+    /// it
     #[arg(long, value_name = "cpu|gpu|auto[:NAME]", default_value = "cpu")]
     pub device: Device,
     /// The settings.

@@ -198,7 +198,7 @@ impl Session {
         anyhow!(
             "{device:#}. {} has the state after {at:.1} M positions: add --resume to the command to continue from it, \
              on this device or on another (--device cpu)",
-            checkpoint.display()
+            checkpoint.shown()
         )
     }
 

@@ -57,7 +57,8 @@ pub trait Stepper {
     /// Fails if the device fails.
     fn step(&mut self, batch: &[Sample], rate: f32) -> Result<Vec<f32>>;
 
-    /// Completes all steps and copies the parameters to the host. Returns the losses of the batches that were completed.
+    /// Completes all steps and copies the parameters to the host. Returns the losses of the batches that were
+    /// completed.
     ///
     /// # Errors
     /// Fails if the device fails.
