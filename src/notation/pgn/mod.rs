@@ -233,8 +233,9 @@ impl Draft {
                 return line.len();
             }
             text = self.take_tags(line);
-            if self.reading.is_none() && tags::is_bracketed(text) {
-                // No tag that can be read. It is no part of the movetext either.
+            let among_tags = self.reading.is_none() && !self.tags.is_empty() && !self.apart;
+            if among_tags && tags::is_bracketed(text) {
+                // A tag that cannot be read.
                 return 0;
             }
         }
@@ -289,8 +290,7 @@ impl Draft {
         let (Some(rest), Some((_, value))) = (rest, self.tags.last_mut()) else {
             return false;
         };
-        value.push(' ');
-        value.push_str(&printable(rest));
+        *value = format!("{value} {}", printable(rest)).trim().to_owned();
         true
     }
 
