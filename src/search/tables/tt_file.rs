@@ -173,7 +173,11 @@ fn check(heading: &Heading, net: &str) -> Result<()> {
 fn each_cluster(file: &File, clusters: usize, mut with: impl FnMut(usize, ClusterWords)) -> Result<()> {
     let mut frame = FrameDecoder::new(BufReader::new(file));
     let mut bytes = vec![0; CHUNK * CLUSTER_BYTES];
-    let damage = |error: io::Error| anyhow::anyhow!("damaged: {}", reason::of(&error));
+    let damage = |error: io::Error| match error.kind() {
+        // The library names its errors by words of its source.
+        io::ErrorKind::InvalidData | io::ErrorKind::Other => anyhow::anyhow!("damaged: a checksum or the data is wrong"),
+        _ => anyhow::anyhow!("damaged: {}", reason::of(&error)),
+    };
     for start in (0..clusters).step_by(CHUNK) {
         let count = CHUNK.min(clusters - start);
         let chunk = &mut bytes[..count * CLUSTER_BYTES];
