@@ -117,10 +117,10 @@ fn take_spaced_result(text: &mut &str) -> Option<&'static str> {
     let (dash, rest) = rest.trim_start_matches(is_space).split_once(is_space)?;
     let rest = rest.trim_start_matches(is_space);
     let is_dash = |c: char| matches!(c, '-' | ':' | '\u{2010}'..='\u{2015}' | '\u{2212}');
+    let is_points = matches!(points, "0" | "1" | "1/2" | "½" | "0.5");
     let mut signs = dash.chars();
-    if !matches!(points, "0" | "1" | "1/2" | "½" | "0.5")
-        || !(signs.next().is_some_and(is_dash) && signs.next().is_none())
-    {
+    let is_single_dash = signs.next().is_some_and(is_dash) && signs.next().is_none();
+    if !is_points || !is_single_dash {
         return None;
     }
     let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, '/' | '½' | '.'))).unwrap_or(rest.len());

@@ -175,7 +175,9 @@ fn each_cluster(file: &File, clusters: usize, mut with: impl FnMut(usize, Cluste
     let mut bytes = vec![0; CHUNK * CLUSTER_BYTES];
     let damage = |error: io::Error| match error.kind() {
         // The library names its errors by words of its source.
-        io::ErrorKind::InvalidData | io::ErrorKind::Other => anyhow::anyhow!("damaged: a checksum or the data is wrong"),
+        io::ErrorKind::InvalidData | io::ErrorKind::Other => {
+            anyhow::anyhow!("damaged: a checksum or the data is wrong")
+        }
         _ => anyhow::anyhow!("damaged: {}", reason::of(&error)),
     };
     for start in (0..clusters).step_by(CHUNK) {
