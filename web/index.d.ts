@@ -2,7 +2,7 @@
 export interface Support {
   /** WebAssembly with 128-bit vectors: the engine does not run without. */
   simd: boolean;
-  /** Relaxed vector instructions, which make the engine faster. */
+  /** Relaxed vector instructions with exact byte dot products, which make the engine faster. */
   relaxedSimd: boolean;
   /** Shared memory: threads, and a page that is cross-origin isolated. */
   threads: boolean;

@@ -11,7 +11,8 @@ export function nodeModule(name) {
 export async function newWorker(url, onMessage, onError) {
   if (isNode) {
     const { Worker } = await nodeModule("worker_threads");
-    const worker = new Worker(new URL(url));
+    // The worker needs none of the program's options, and some are errors there.
+    const worker = new Worker(new URL(url), { execArgv: [] });
     worker.on("message", onMessage);
     worker.on("error", onError);
     return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };

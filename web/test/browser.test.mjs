@@ -123,6 +123,7 @@ for (const [where, { options, isolated, mode, threads }] of Object.entries(MODES
       assert.equal(seen.isolated, isolated);
       assert.deepEqual([seen.mode, seen.threads], [mode, threads]);
       expect[name](seen);
+      if (seen.support) console.log(`# Chromium: ${JSON.stringify(seen.support)}`);
       if (seen.milliseconds) console.log(`# stop ${where}: ${seen.milliseconds.toFixed(1)} ms`);
     });
   }

@@ -40,6 +40,20 @@ for (const mode of ["with threads", "without threads"]) {
   });
 }
 
+test("relaxed vectors are used only where their dot products are exact", { skip: native ? false : "SKIPPED: ZOOTHERA_ENGINE names no engine" }, async () => {
+  // Node 20 has them behind this flag, with a fault.
+  const flag = "--experimental-wasm-relaxed-simd";
+  const known = spawnSync(process.execPath, [flag, "-e", "0"]).status === 0;
+  const script = `
+    const { Zoothera } = await import(${JSON.stringify(String(new URL("index.js", folder)))});
+    const { scenarios } = await import(${JSON.stringify(String(new URL("scenarios.js", import.meta.url)))});
+    console.log((await scenarios.bench(Zoothera, { features: { threads: false } })).nodes, Zoothera.support().relaxedSimd);`;
+  const args = [...(known ? [flag] : []), "--input-type=module", "-e", script];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  console.log(`# nodes, relaxed vectors: ${stdout.trim()}`);
+  assert.equal(Number(stdout.split(" ")[0]), nativeBench(), stderr);
+});
+
 test("review gives the JSON of the native engine", { skip: native ? false : "SKIPPED: ZOOTHERA_ENGINE names no engine" }, async () => {
   const { stdout } = await scenarios.review(Zoothera, MODES["without threads"]);
   const games = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n";

@@ -40,7 +40,7 @@ export const scenarios = {
       const lines = recorded(engine);
       await answer(engine, "uci", /^uciok$/);
       await answer(engine, "isready", /^readyok$/);
-      return { lines };
+      return { lines, support: Zoothera.support() };
     }),
 
   bench: (Zoothera, options) =>
