@@ -39,6 +39,7 @@ export class Analyse {
       $("load").open = false;
     } catch (error) {
       $("load-error").textContent = error.message;
+      $("load").open = true;
     }
   }
 

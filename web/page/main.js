@@ -7,7 +7,7 @@ import { Play } from "./play.js";
 import { Review } from "./review.js";
 import { moveOfText } from "./rules.js";
 import { Settings, mostThreads } from "./settings.js";
-import { treeOfPgn } from "./tree.js";
+import { isFen } from "./tree.js";
 import { startWorker } from "./offline.js";
 
 const $ = (id) => document.getElementById(id);
@@ -73,10 +73,18 @@ class App {
     this.modes.review.load(pgn);
   }
 
-  analyse(pgn) {
+  /** Analyses a game or a position. */
+  analyse(text) {
     location.hash = "#analyse";
     this.enter("analyse");
-    this.modes.analyse.load(treeOfPgn(pgn));
+    $("load-text").value = text;
+    this.modes.analyse.loadText(text);
+  }
+
+  /** What somebody pasted or dropped: games are reviewed, a position is analysed. */
+  receive(text) {
+    if (isFen(text)) this.analyse(text);
+    else this.review(text);
   }
 
   enter(name) {
@@ -130,13 +138,13 @@ document.addEventListener("keydown", (event) => {
   app.mode.go(where);
 });
 
-// A game that is dropped or pasted anywhere is reviewed.
+// What is dropped or pasted anywhere: games, a position, a network file.
 const isField = (target) => target.closest?.("input, textarea");
 document.addEventListener("paste", (event) => {
   const text = event.clipboardData.getData("text");
-  if (isField(event.target) || !/\b1\.\s*\S/.test(text)) return;
+  if (isField(event.target) || !(isFen(text) || /\b1\.\s*\S/.test(text))) return;
   event.preventDefault();
-  app.review(text);
+  app.receive(text);
 });
 document.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
 document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
@@ -144,8 +152,12 @@ document.addEventListener("drop", async (event) => {
   event.preventDefault();
   document.body.classList.remove("dropping");
   const [file] = event.dataTransfer.files;
+  if (file?.name.endsWith(".nnue")) {
+    openSettings();
+    return useNet(file.name, new Uint8Array(await file.arrayBuffer()));
+  }
   const text = file ? await file.text() : event.dataTransfer.getData("text");
-  if (text.trim()) app.review(text);
+  if (text.trim()) app.receive(text);
 });
 
 const showSettings = () => {
@@ -160,7 +172,11 @@ const showSettings = () => {
   $("net-name").textContent = settings.netName || "The built-in network is used.";
   $("net-default").hidden = !settings.netName;
 };
-$("open-settings").addEventListener("click", () => { showSettings(); $("settings").showModal(); });
+const openSettings = () => {
+  showSettings();
+  if (!$("settings").open) $("settings").showModal();
+};
+$("open-settings").addEventListener("click", openSettings);
 $("settings").addEventListener("click", (event) => { if (event.target === $("settings")) $("settings").close(); });
 $("coordinates").addEventListener("change", ({ target }) => {
   settings.put({ coordinates: target.checked });

@@ -77,6 +77,7 @@ export function treeOfPgn(text) {
     (position) => position,
     (error) => { throw new Error(`The game's FEN is not a legal position: ${error.message}`); },
   );
+  if (start.rules !== "chess") throw new Error(`The variant ${game.headers.get("Variant")} is not played here.`);
   const tree = new Tree(fenOf(start));
   tree.headers = game.headers;
   const copy = (from, to) => from.children.forEach((child) => {
@@ -89,8 +90,8 @@ export function treeOfPgn(text) {
   return tree;
 }
 
+/** Whether a text looks like a FEN. */
+export const isFen = (text) => /^\s*([pnbrqkPNBRQK1-8]+\/){7}[pnbrqkPNBRQK1-8]+\s/.test(`${text} `);
+
 /** A tree of a FEN or of a PGN text. */
-export function treeOfText(text) {
-  const isFen = /^\s*([pnbrqkPNBRQK1-8]+\/){7}[pnbrqkPNBRQK1-8]+\s/.test(`${text} `);
-  return isFen ? new Tree(text) : treeOfPgn(text);
-}
+export const treeOfText = (text) => (isFen(text) ? new Tree(text) : treeOfPgn(text));

@@ -2,7 +2,7 @@
 // engine, for comparison) in the environment; .ci/page sets them. PAGE may also be an address that serves the page.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -111,8 +111,16 @@ const reviewed = (page) => page.waitForSelector("#review-result:not([hidden])", 
 
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-test("page is isolated by its service worker on a plain server", () => onPage({}, async (page) => {
+test("page is isolated by its service worker on a plain server, and has threads", () => onPage({}, async (page) => {
   assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+  const threads = await page.evaluate(async () => {
+    const { Session } = await import("./engine.js");
+    const session = await Session.open({ threads: 2, hash: 16 });
+    session.close();
+    return session.engine.threads;
+  });
+  const isBuilt = PAGE.startsWith("http") || existsSync(join(PAGE, "engine/zoothera-threads.wasm"));
+  assert.equal(threads, isBuilt ? 2 : 1);
 }));
 
 test("game against level 1200 is played to its end", () => onPage({}, async (page) => {
@@ -181,6 +189,13 @@ test("moves are made by pointer, and a pawn asks for its promotion", () => onPag
   await page.fill("#load-text", "1. e4 e5 2. Ke3");
   await page.click('#load-form [type="submit"]');
   assert.match(await text(page, "#load-error"), /Move 2\. Ke3 is not legal/);
+}));
+
+test("pasted position is analysed", () => onPage({}, async (page) => {
+  await paste(page, "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1");
+  assert.equal(await page.getAttribute("body", "data-mode"), "analyse");
+  assert.match(await page.getAttribute("#board-place", "aria-label"), /White: king e1\. Black: king e3, pawn e2\. White to move/);
+  assert.equal(await text(page, "#depth"), "The game is a draw.");
 }));
 
 test("analysis shows lines, arrows, bar and graph", () => onPage({}, async (page) => {
