@@ -7,11 +7,12 @@ const FILES = ["./"];
 
 const CACHE = `zoothera-page-${VERSION}`;
 
+// A new version waits until all tabs of the old one are closed: an open page loads parts of the engine later, and they must
+// be those of its own version.
 addEventListener("install", (event) => {
   event.waitUntil((async () => {
     const cache = await caches.open(CACHE);
     await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
-    await skipWaiting();
   })());
 });
 
