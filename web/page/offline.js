@@ -11,9 +11,8 @@ export async function startWorker() {
   const use = () => { isUsed = true; };
   for (const event of ["pointerdown", "keydown"]) addEventListener(event, use, { once: true, capture: true });
   try {
-    await navigator.serviceWorker.register("sw.js");
     const late = new Promise((resolve) => setTimeout(resolve, PATIENCE));
-    await Promise.race([controlled(), late]);
+    await Promise.race([navigator.serviceWorker.register("sw.js").then(controlled), late]);
     if (!navigator.serviceWorker.controller) return;
     if (crossOriginIsolated || isUsed || sessionStorage.getItem("isolated")) return;
     sessionStorage.setItem("isolated", "tried");

@@ -123,6 +123,18 @@ test("page is isolated by its service worker on a plain server, and has threads"
   assert.equal(threads, isBuilt ? 2 : 1);
 }));
 
+test("page plays with one thread where service workers are blocked", () => onPage({ serviceWorkers: "block" }, async (page) => {
+  assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+  await page.selectOption("#time", "");
+  await page.check('[name="colour"][value="black"]', { force: true });
+  await page.click("#start");
+  await turn(page);
+  assert.equal(await page.locator("#play-moves button").count(), 1);
+  await page.click("#open-settings");
+  assert.equal(await page.isDisabled("#threads"), true);
+  assert.match(await text(page, "#threads-hint"), /one thread/);
+}));
+
 test("game against level 1200 is played to its end", () => onPage({}, async (page) => {
   await setLevel(page, 1200);
   await page.selectOption("#time", "");
