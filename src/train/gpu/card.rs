@@ -138,8 +138,8 @@ fn pick(mut cards: Vec<Card>, choice: &CardChoice) -> Result<Card> {
         let card = cards.swap_remove(0);
         ensure!(
             !card.is_software(),
-            "no graphics card found, only {}, which is software and slower than --device cpu. {}. To use it all the \
-             same, name it: --device gpu:{}",
+            "no graphics card found, only {0}, which is software and slower than --device cpu. {1}. To use it all the \
+             same, name it: `train --device gpu:{2}` or `gpu {2}`",
             card.name(),
             mend(),
             card.name().split_whitespace().next().unwrap_or("1")

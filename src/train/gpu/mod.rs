@@ -4,7 +4,7 @@
 //! costs an upload of 32 bytes per position; features, row lists, gradients and the optimiser run on the card. All sums
 //! have a fixed order, so the same card, driver and program give the same result.
 //!
-//! Without the feature, or on WebAssembly, this module only has the functions that report this.
+//! Without the feature, which WebAssembly lacks, this module only has the functions that report this.
 //!
 //! * `shapes`: the nets that a card can train.
 //! * `sizes`: the sizes of the buffers, and the constants of the shaders.
@@ -16,25 +16,28 @@
 //! * `self_test`: comparison with the trainer on the processor.
 //! * `report`: `zoothera gpu`.
 
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(all(feature = "gpu", target_family = "wasm"))]
+compile_error!("the feature `gpu` is not for WebAssembly");
+
+#[cfg(feature = "gpu")]
 mod card;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod constants;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod passes;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod report;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod self_test;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod shapes;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod sizes;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod slots;
-#[cfg(all(test, feature = "gpu", not(target_family = "wasm")))]
+#[cfg(all(test, feature = "gpu"))]
 mod tests;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod trainer;
 
 use std::io::Write;
@@ -79,7 +82,7 @@ pub struct GpuArgs {
     pub seconds: u16,
 }
 
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 mod present {
     use super::*;
 
@@ -91,14 +94,15 @@ mod present {
         shapes::check(architecture)
     }
 
-    /// Checks that the chosen card exists and can train nets of this shape with batches of `batch` positions.
+    /// Checks that the chosen card exists, can be opened and can train nets of this shape with batches of `batch` positions.
     ///
     /// # Errors
     /// Describes what is missing.
     pub(in crate::train) fn check_usable(choice: &CardChoice, architecture: Architecture, batch: usize) -> Result<()> {
         shapes::check(architecture)?;
         let card = card::choose(choice)?;
-        sizes::Sizes::of(architecture, batch)?.check(&card.limits(), &card.name())
+        sizes::Sizes::of(architecture, batch)?.check(&card.limits(), &card.name())?;
+        card.open().map(drop)
     }
 
     /// Opens the chosen card. Returns its name with its driver, and the trainer.
@@ -128,7 +132,7 @@ mod present {
     }
 }
 
-#[cfg(not(all(feature = "gpu", not(target_family = "wasm"))))]
+#[cfg(not(feature = "gpu"))]
 mod absent {
     use super::*;
 
@@ -168,9 +172,9 @@ mod absent {
     }
 }
 
-#[cfg(not(all(feature = "gpu", not(target_family = "wasm"))))]
+#[cfg(not(feature = "gpu"))]
 use absent as implementation;
-#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+#[cfg(feature = "gpu")]
 use present as implementation;
 
 pub(crate) use implementation::run;

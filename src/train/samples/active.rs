@@ -70,7 +70,7 @@ impl Active {
 }
 
 /// Packs a board into a record without a label, and with a castling right so that training does not mirror it.
-#[cfg(any(test, all(feature = "gpu", not(target_family = "wasm"))))]
+#[cfg(any(test, feature = "gpu"))]
 pub fn record_of(board: &shakmaty::Board, black_to_move: bool) -> Record {
     let pieces = board.iter().map(|(square, piece)| crate::data::record::PackedPiece {
         square: u8::from(square),

@@ -3,7 +3,7 @@
 
 pub(super) mod active;
 pub(super) mod batches;
-#[cfg(any(test, all(feature = "gpu", not(target_family = "wasm"))))]
+#[cfg(any(test, feature = "gpu"))]
 pub(super) mod random_games;
 
 use crate::data::Record;
