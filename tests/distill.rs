@@ -18,8 +18,8 @@ const SMALL: &str = "features = \"half-kav2-hm\"\nl1 = 256\nactivation = \"pairw
     psqt = true\nbatch = 1024\nwarm-up = 0.0\nmemory = 0.5\n";
 
 /// Settings of a run of seconds.
-const TINY: &str = "--book builtin --block 0.004 --threads 2 --held-out 1000 --soft-nodes 20 --one-in 10 --match-games \
-    2 --match-nodes 20 --train-config small.toml";
+const TINY: &str = "--book builtin --block 0.004 --threads 2 --held-out 1000 --soft-nodes 20 --one-in 10 \
+    --match-games 2 --match-nodes 20 --train-config small.toml";
 
 /// Returns the command in a folder with the file of settings.
 fn distill(folder: &Folder, out: &str, arguments: &str) -> Command {

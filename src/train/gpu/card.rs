@@ -116,7 +116,8 @@ pub fn cards() -> Vec<Card> {
 fn mend() -> &'static str {
     if cfg!(target_os = "linux") {
         "Install the driver of the card and the Vulkan loader (the package libvulkan1, vulkan-loader or \
-         vulkan-icd-loader). In a container, let VK_DRIVER_FILES name the driver's file, such as nvidia_icd.json. Or use --device cpu"
+         vulkan-icd-loader). In a container, let VK_DRIVER_FILES name the driver's file, such as nvidia_icd.json. Or \
+         use --device cpu"
     } else {
         "Install the driver of the card, or use --device cpu"
     }

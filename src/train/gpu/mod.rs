@@ -70,12 +70,8 @@ pub struct GpuArgs {
     #[arg(long)]
     pub list: bool,
     /// Positions per step of the speed test
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 16_384,
-        value_parser = clap::value_parser!(u32).range(256..=1 << 20),
-    )]
+    #[arg(long, value_name = "N", default_value_t = 16_384)]
+    #[arg(value_parser = clap::value_parser!(u32).range(256..=1 << 20))]
     pub batch: u32,
     /// Seconds of the speed test
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=600))]
