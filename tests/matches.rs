@@ -126,7 +126,7 @@ fn state_of_another_match_is_refused_by_name_and_kept() {
     let before = text(&folder.path("s.json"));
     for (arguments, reason) in [
         ("--nodes 30 --hash 1 --games 2", "limit of a move was 20 nodes a move and is now 30"),
-        ("--nodes 20 --hash 2 --games 2", "player A is"),
+        ("--nodes 20 --hash 2 --games 2", "player A was"),
         ("--nodes 20 --hash 1 --games 2 --seed 9", "seed was 1 and is now 9"),
         ("--nodes 20 --hash 1 --games 2 --sprt 0,5", "sequential test was none"),
     ] {

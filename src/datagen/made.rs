@@ -150,7 +150,7 @@ mod tests {
         for (sample, path, position) in made(2.0, 2000) {
             let mut replay = sample.clone();
             for &m in &path {
-                assert!(replay.legal_moves().iter().any(|&legal| legal == m));
+                assert!(replay.legal_moves().contains(&m));
                 captures += usize::from(replay.is_capture(m));
                 replay.do_move(m);
             }

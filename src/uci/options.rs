@@ -70,12 +70,15 @@ pub struct Assignment {
 /// An effect with its value; see [`Effect`].
 #[allow(missing_docs)] // As in `Effect`.
 pub enum Change {
-    Search(Box<dyn FnOnce(&mut Settings)>),
-    Session(Box<dyn FnOnce(&mut Settings)>),
-    Resource(Box<dyn FnOnce(&mut dyn Resources)>),
-    Action(Box<dyn FnOnce(&mut Engine) -> Result<(), String>>),
+    Search(Call<Settings>),
+    Session(Call<Settings>),
+    Resource(Call<dyn Resources>),
+    Action(Call<Engine, Result<(), String>>),
     Nothing,
 }
+
+/// A call with everything but its target.
+type Call<T, R = ()> = Box<dyn FnOnce(&mut T) -> R>;
 
 use Effect::{Action, Nothing, Resource, Search, Session};
 

@@ -89,8 +89,7 @@ mod tests {
 
     #[test]
     fn step_and_warm_up_follow_positions() {
-        let mut config = Config::default();
-        config.schedule = ScheduleKind::Step;
+        let mut config = Config { schedule: ScheduleKind::Step, ..Config::default() };
         (config.step_every, config.step_factor, config.warm_up) = (40.0, 0.5, 20.0);
         let rates = [0.0, 0.1, 0.3, 0.5, 0.9].map(|done| rate(&config, place(done)) / config.rate);
         for (rate, expected) in rates.into_iter().zip([0.0, 0.5, 1.0, 0.5, 0.25]) {
