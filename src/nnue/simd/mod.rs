@@ -8,6 +8,14 @@
 // CITE: layouts of dense layers in groups of four inputs for `maddubs` and VNNI, and the list of groups that are not
 // zero: Stockfish (2020 and 2023). Measurements are in `docs/experiments.md`.
 #![allow(unsafe_code)]
+#![cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )),
+    allow(dead_code, unused_macros, reason = "only the scalar kernel is compiled")
+)]
 
 pub(super) mod forward;
 mod generic;
