@@ -69,7 +69,7 @@ pub fn parse_time(text: &str) -> Result<Duration> {
             };
         rest = after.trim_start();
     }
-    if !(seconds >= 0.001 && seconds <= YEAR) {
+    if !(0.001..=YEAR).contains(&seconds) {
         bail!("{}, at least 1 ms and at most a year", expected());
     }
     Ok(Duration::from_micros((seconds * 1e6).round() as u64))

@@ -144,8 +144,8 @@ fn check_several_lines(engine: &mut Driver, fen: &str, depth: &str) {
     assert_eq!(reached.as_deref(), Some(depth), "{fen}: {lines:?}");
 }
 
-/// Checks that the line of a tablebase win ends in mate. Returns if the search finds a mate or no win. A line has a time
-/// limit, which it exceeds on a loaded machine, so that several attempts are made.
+/// Checks that the line of a tablebase win ends in mate. Returns if the search finds a mate or no win. A line has a
+/// time limit, which it exceeds on a loaded machine, so that several attempts are made.
 fn check_line_to_mate(engine: &mut Driver, fen: &str) {
     const ATTEMPTS: usize = 50;
     let mut last = String::new();

@@ -90,7 +90,8 @@ mod present {
         shapes::check(architecture)
     }
 
-    /// Checks that the chosen card exists, can be opened and can train nets of this shape with batches of `batch` positions.
+    /// Checks that the chosen card exists, can be opened and can train nets of this shape with batches of `batch`
+    /// positions.
     ///
     /// # Errors
     /// Describes what is missing.
