@@ -92,22 +92,22 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> PieceAccumulators<F, L1
         board: &Board,
         bases: [usize; 2],
     ) {
-        let (features, kings) = (self.features, Color::ALL.map(|perspective| board.king(perspective)));
+        let features = self.features;
         // Prefetches the rows of both perspectives before the first one is needed.
         let mut at_top = [const { ChangedFeatures::none() }; 2];
-        for (((lists, perspective), base), king) in at_top.iter_mut().zip(Color::ALL).zip(bases).zip(kings) {
+        for ((lists, perspective), base) in at_top.iter_mut().zip(Color::ALL).zip(bases) {
             if base < plies.top {
-                lists.write(features, &plies.stack[plies.top].dirty, king, perspective);
+                lists.write(features, &plies.stack[plies.top].dirty, board.king(perspective), perspective);
                 lists.prefetch(rows);
             }
         }
-        for (((lists, perspective), base), king) in at_top.iter().zip(Color::ALL).zip(bases).zip(kings) {
+        for ((lists, perspective), base) in at_top.iter().zip(Color::ALL).zip(bases) {
             for ply in base + 1..=plies.top {
                 let mut below = ChangedFeatures::none();
                 let lists = if ply == plies.top {
                     lists
                 } else {
-                    below.write(features, &plies.stack[ply].dirty, king, perspective);
+                    below.write(features, &plies.stack[ply].dirty, board.king(perspective), perspective);
                     &below
                 };
                 let (from, to) = self.sums.step(ply, perspective);
