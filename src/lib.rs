@@ -30,7 +30,7 @@
 //! between levels. `docs/architecture.md` lists all modules and their dependencies.
 #![deny(unsafe_code)]
 // Helpers of the commands that a build without them lacks.
-#![cfg_attr(not(feature = "full"), allow(dead_code))]
+#![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
 // The map of a module links to its files, most of them private: `cargo doc --document-private-items` shows them.
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(missing_docs, clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
