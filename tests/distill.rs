@@ -153,7 +153,7 @@ fn unusable_inputs_are_refused_before_the_first_round() {
         ("--student new", "--student default --shape small", "keeps its shape"),
         ("--millions 0.004", "--millions=-1", "--millions -1"),
         ("--millions 0.004", "--disk 0.000001", "--disk"),
-        ("--millions 0.004", "--disk 1e9 --block 10000", "disk full"),
+        ("--millions 0.004", "--millions 1e9 --disk 1e9", "disk full"),
     ] {
         let line = good.replace(from, to);
         let output = output(distill(&folder, "run", &line));

@@ -150,7 +150,7 @@ mod tests {
         state.save(&path).expect("room");
         assert_eq!(State::load(&path, settings("1")).expect("the record"), state);
         let error = State::load(&path, settings("2")).expect_err("other settings").to_string();
-        assert!(error.contains("seed is 1 there and 2 here"), "{error}");
+        assert!(error.contains("seed was 1 and is now 2"), "{error}");
         state.rounds.push(round(3));
         state.save(&path).expect("room");
         let error = State::load(&path, settings("1")).expect_err("a gap").to_string();
