@@ -57,8 +57,7 @@ check-gpu-lint: ## Lint the engine with the feature 'gpu'
 	$(CARGO) clippy --locked --all-targets --features gpu -- -D warnings
 
 check-gpu: ## Test training on a graphics card, or in software with mesa-vulkan-drivers
-	$(CARGO) test --locked --features gpu --lib train::gpu
-	$(CARGO) test --locked --features gpu --test train gpu::
+	CARGO_PROFILE_TEST_OPT_LEVEL=1 $(CARGO) test --locked --features gpu --lib --test train gpu::
 
 train-smoke: ## Make positions, train and export a net, play it against material (minutes)
 	$(CARGO) test --locked --test smoke -- --ignored --nocapture
