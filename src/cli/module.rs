@@ -40,14 +40,14 @@ pub extern "C" fn zoothera_run() -> i32 {
 }
 
 /// Executes the UCI commands that standard input has, and returns 1; or 0 once no command follows. A read of standard
-/// input must fail with `EAGAIN` while it is empty. `is_heard` is not 0 if input can arrive while the module calls
+/// input must fail with `EAGAIN` while it is empty. `reaches_search` is not 0 if input can arrive while the module calls
 /// `sched_yield`.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
-pub extern "C" fn zoothera_serve(is_heard: i32) -> i32 {
+pub extern "C" fn zoothera_serve(reaches_search: i32) -> i32 {
     SESSION.with_borrow_mut(|session| {
         let session = session.get_or_insert_with(|| {
-            Session::new(std::io::stdin(), &Output::stdout(), is_heard != 0, || std::process::exit(0))
+            Session::new(std::io::stdin(), &Output::stdout(), reaches_search != 0, || std::process::exit(0))
         });
         session.serve().into()
     })

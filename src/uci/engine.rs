@@ -21,7 +21,7 @@ use crate::nnue::Network;
 use crate::search::{Limits, ThreadPool};
 use crate::tools;
 use crate::util::text::excerpt;
-use crate::util::{attention, reason};
+use crate::util::{polling, reason};
 
 /// The engine's state for the protocol.
 pub struct Engine {
@@ -319,7 +319,7 @@ impl Engine {
         let chess960 = self.settings.chess960;
         mailbox.set_long_job(true);
         extra::perft(&mut self.position.clone(), depth, chess960, output, &|| {
-            attention::heed();
+            polling::poll();
             mailbox.is_stopped(number)
         });
         mailbox.set_long_job(false);

@@ -14,7 +14,7 @@ use super::mailbox::{Mailbox, Message};
 use super::output::Output;
 use super::reader::{Progress, Reader};
 use super::terminal::Audience;
-use crate::util::attention;
+use crate::util::polling;
 use crate::util::sync::Mutex;
 
 /// The engine between two calls of the host.
@@ -25,14 +25,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session on an input whose reads never wait. `is_heard` says whether lines can arrive during a search; without
+    /// A session on an input whose reads never wait. `reaches_search` says whether lines can arrive during a search; without
     /// them the host must be able to end the instance. `exit` ends the process at a `quit`.
-    pub fn new(input: impl Read + Send + 'static, output: &Output, is_heard: bool, exit: fn()) -> Self {
+    pub fn new(input: impl Read + Send + 'static, output: &Output, reaches_search: bool, exit: fn()) -> Self {
         let (mailbox, messages) = Mailbox::new();
         let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
         let reader = Arc::new(Mutex::new(reader));
         let during_search = reader.clone();
-        attention::serve(is_heard, move || {
+        polling::set_host(reaches_search, move || {
             // Locked only while no line is read, because reading starts no search.
             while during_search.lock().read_command() == Progress::Read {}
         });

@@ -3,7 +3,6 @@
 pub(crate) mod append;
 pub(crate) mod arguments;
 pub(crate) mod atomic;
-pub(crate) mod attention;
 pub(crate) mod city;
 pub(crate) mod claim;
 pub(crate) mod console;
@@ -14,6 +13,7 @@ pub(crate) mod input;
 pub(crate) mod interrupt;
 pub(crate) mod kind;
 pub(crate) mod memory;
+pub(crate) mod polling;
 pub(crate) mod prefetch;
 pub(crate) mod progress;
 pub(crate) mod quantity;

@@ -20,7 +20,7 @@ use crate::nnue::Network;
 use crate::search::score::{INFINITE, Value};
 use crate::search::tables::tt::TranspositionTable;
 use crate::util::sync::{Condvar, Mutex};
-use crate::util::{attention, memory, threads};
+use crate::util::{memory, polling, threads};
 
 /// A message to a thread.
 pub(super) enum Task {
@@ -72,9 +72,9 @@ impl Hub {
     /// [`Self::hold`] on a system without threads, where this thread must read the input.
     fn hold_alone(&self, infinite: bool) {
         let held = || infinite || self.signals.pondering.load(SeqCst);
-        while attention::is_heard() && !self.signals.stop.load(SeqCst) && held() {
-            std::thread::sleep(attention::PERIOD);
-            attention::heed();
+        while polling::reaches_search() && !self.signals.stop.load(SeqCst) && held() {
+            std::thread::sleep(polling::PERIOD);
+            polling::poll();
         }
     }
 }

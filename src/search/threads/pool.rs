@@ -20,7 +20,7 @@ use crate::search::root::time;
 use crate::search::tables::syzygy::{LoadedTables, Syzygy};
 use crate::search::tables::tt::{NoMemory, TranspositionTable};
 use crate::search::tables::tt_file::{self, SavedTable};
-use crate::util::attention;
+use crate::util::polling;
 use crate::util::sync::Mutex;
 
 /// Size in MiB of the levels' transposition table, which is cleared before each move.
@@ -58,7 +58,7 @@ impl ThreadPool {
     /// Starts a search, after waiting for a running one to end. Calls `reporter.done` exactly once.
     pub fn go(&mut self, position: Position, limits: Limits, options: SearchOptions, reporter: Arc<dyn Reporter>) {
         self.wait();
-        let limits = if attention::can_stop() { limits } else { limits.without_stop() };
+        let limits = if polling::can_stop() { limits } else { limits.without_stop() };
         let mut job = Job::new(position, limits, options, self.table.clone(), reporter);
         job.previous_value = *self.hub.state.last_value.lock();
         job.budget = time::budget(&job.limits, &job.options, job.position.turn(), game_ply(&job.position));

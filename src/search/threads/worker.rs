@@ -16,7 +16,7 @@ use crate::search::score::{MAX_PLY, Value};
 use crate::search::tables::tt;
 use crate::search::tree::stack::Stack;
 use crate::search::tree::step::{Abort, Searched};
-use crate::util::{attention, prefetch};
+use crate::util::{polling, prefetch};
 
 /// Stack of a search thread, in bytes. The recursion is at most a few hundred nodes deep.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -262,7 +262,7 @@ impl Worker {
     #[cold]
     fn poll(&mut self) -> Searched<()> {
         self.publish();
-        attention::heed();
+        polling::poll();
         self.poll_at = self.nodes + POLL_INTERVAL;
         let pondering = self.signals.pondering.load(Relaxed);
         // Like the clock, the node limit does not end a search whose move must be delayed.

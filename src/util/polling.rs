@@ -1,6 +1,6 @@
-//! Input during a search on a system without threads.
+//! Polling for input during a search on a system without threads.
 //!
-//! With threads, the reader thread hears `stop` at once. Without threads, the search asks for input itself, every few
+//! With threads, a reader thread receives `stop` at once. Without threads, the search polls for input every few
 //! milliseconds, if the host provides it: see `crate::uci::session`.
 
 use std::sync::OnceLock;
@@ -12,22 +12,22 @@ use super::threads;
 /// How the host passes input to a running search.
 struct Host {
     /// Whether input arrives during a search. Otherwise the host ends the instance instead.
-    is_heard: bool,
+    reaches_search: bool,
     /// Reads the input that has arrived.
     read: Box<dyn Fn() + Send + Sync>,
-    /// Time of the last question.
+    /// Time of the last poll.
     last: Mutex<Instant>,
 }
 
 static HOST: OnceLock<Host> = OnceLock::new();
 
-/// How often a search asks for input, and how long it waits between two questions when it has nothing to do.
+/// Time between two polls of a search, and of a finished search that waits for `stop`.
 pub const PERIOD: Duration = Duration::from_millis(10);
 
-/// Announces a host that can end a search. `read` reads the input that has arrived; `is_heard` says whether any can
-/// arrive during a search. Only the first call counts.
-pub fn serve(is_heard: bool, read: impl Fn() + Send + Sync + 'static) {
-    let _ = HOST.set(Host { is_heard, read: Box::new(read), last: Mutex::new(Instant::now()) });
+/// Sets a host that can end a search. `read` reads the input that has arrived; `reaches_search` says whether input can
+/// arrive during a search. Only the first call has an effect.
+pub fn set_host(reaches_search: bool, read: impl Fn() + Send + Sync + 'static) {
+    let _ = HOST.set(Host { reaches_search, read: Box::new(read), last: Mutex::new(Instant::now()) });
 }
 
 /// Whether something can end a search that has no limit.
@@ -36,17 +36,17 @@ pub fn can_stop() -> bool {
 }
 
 /// Whether `stop` reaches a running search.
-pub fn is_heard() -> bool {
-    threads::EXIST || HOST.get().is_some_and(|host| host.is_heard)
+pub fn reaches_search() -> bool {
+    threads::EXIST || HOST.get().is_some_and(|host| host.reaches_search)
 }
 
 /// Lets the host deliver input, and reads it, if the last time was [`PERIOD`] ago. Does nothing on a system with
 /// threads.
-pub fn heed() {
+pub fn poll() {
     if threads::EXIST {
         return;
     }
-    let Some(host) = HOST.get().filter(|host| host.is_heard) else {
+    let Some(host) = HOST.get().filter(|host| host.reaches_search) else {
         return;
     };
     if host.last.lock().elapsed() >= PERIOD {
