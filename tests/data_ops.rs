@@ -19,10 +19,11 @@ use zoothera::data::{Entry, bin, plain};
 use zoothera::nnue::{AccumulatorStack, Network};
 use zoothera::util::rng::SplitMix64;
 
-/// Runs a `data` command; `paths` follow the first argument.
+/// Runs a `data` command; `paths` follow the first argument. Outputs may be replaced.
 fn data(arguments: &[&str], paths: &[&Path]) -> Output {
+    let force = (arguments[0] != "info").then_some("--force");
     let mut words = arguments.iter();
-    engine().arg("data").args(words.next()).args(paths).args(words).output().expect("the engine starts")
+    engine().arg("data").args(words.next()).args(force).args(paths).args(words).output().expect("the engine starts")
 }
 
 /// Runs a `data` command, which must succeed, and returns its standard output.

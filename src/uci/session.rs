@@ -25,8 +25,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session on an input whose reads never wait. `reaches_search` says whether lines can arrive during a search; without
-    /// them the host must be able to end the instance. `exit` ends the process at a `quit`.
+    /// A session on an input whose reads never wait. `reaches_search` says whether lines can arrive during a search;
+    /// without them the host must be able to end the instance. `exit` ends the process at a `quit`.
     pub fn new(input: impl Read + Send + 'static, output: &Output, reaches_search: bool, exit: fn()) -> Self {
         let (mailbox, messages) = Mailbox::new();
         let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);

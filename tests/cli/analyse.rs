@@ -125,7 +125,8 @@ fn at_selects_a_position_of_a_game_in_every_tool() {
     let run = zoothera(&["explain", "--nodes", "2k", &games, "--game", "1", "--at", "2b", "Nc6"]).ok();
     assert!(run.out.starts_with("2... Nc6"), "{}", run.out);
     zoothera(&["explain", &games, "--game", "1", "--at", "3b"]).fails_with("the game ends at this place");
-    zoothera(&["explain", &games, "--at", "2", "e4"]).fails_with("does not reach move 2");
+    zoothera(&["explain", &games, "--at", "3", "e4"]).fails_with("game 2 does not reach move 3w");
+    zoothera(&["explain", &games, "--at", "2", "e4"]).fails_with("there are 2 positions");
     zoothera(&["analyse", &games, "--game", "3"]).fails_with("has no game 3; its last game is 2");
     zoothera(&["analyse", "startpos", "--at", "3"]).fails_with("give a PGN file");
     zoothera(&["analyse", &games, "--at", "third"]).fails_with("expected a move number such as 15, 15w or 15b");
@@ -159,7 +160,8 @@ fn scores_are_from_whites_view_in_text_and_json() {
 #[test]
 fn interrupted_analysis_prints_best_move_so_far() {
     let mut command = engine();
-    command.args(["analyse", "--depth", "200"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.args(["analyse", "--depth", "200"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the engine starts");
     // Time for the engine to install its handler; an earlier signal would kill the process.
     std::thread::sleep(std::time::Duration::from_secs(2));

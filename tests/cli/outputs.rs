@@ -390,7 +390,7 @@ mod unix {
         let out = folder.name("out.bin");
         for command in ["shuffle", "dedupe"] {
             pipe(&folder.path("in.plain"));
-            let mut child = start(&["data", command, &folder.name("in.plain"), &out]);
+            let mut child = start(&["data", command, "--force", &folder.name("in.plain"), &out]);
             let mut input = OpenOptions::new().write(true).open(folder.path("in.plain")).expect("the engine opens it");
             let some = POSITIONS.repeat(5000);
             input.write_all(some.as_bytes()).expect("the engine reads");
