@@ -24,14 +24,14 @@ class Zoothera < Formula
   def install
     if File.exist?("zoothera")
       bin.install "zoothera"
-      man1.install "man/zoothera.1"
+      man1.install Dir["man/*.1"]
       bash_completion.install "completions/zoothera.bash" => "zoothera"
       zsh_completion.install "completions/zoothera.zsh" => "_zoothera"
       fish_completion.install "completions/zoothera.fish"
     else
       system "cargo", "install", *std_cargo_args
       generate_completions_from_executable(bin/"zoothera", "completions")
-      (man1/"zoothera.1").write Utils.safe_popen_read(bin/"zoothera", "man")
+      system bin/"zoothera", "man", "--to", man1
     end
   end
 
