@@ -1,6 +1,6 @@
 //! Declares the command line with clap: the derive macros build the parser, and `///` comments are the help texts.
 //!
-//! The arguments of a command are declared in the module of the command; [`run`] passes them to it.
+//! Each command's module declares the arguments of the command. [`run`] passes them to the command.
 
 mod dispatch;
 #[cfg(feature = "full")]

@@ -64,7 +64,7 @@ const MATES: &[(&str, i32)] = &[
     ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
 ];
 
-/// A quiet sacrifice and a zugzwang. Pruning by evaluation hides the mate, so only the search for mates must find it.
+/// A quiet sacrifice and a zugzwang. Pruning by evaluation hides the mate, so only a `go mate` search must find it.
 const HIDDEN_MATE: (&str, i32) = ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2);
 
 #[test]
@@ -358,7 +358,7 @@ fn tablebases_of_four_men_win_in_the_fewest_plies() {
         let game = game_to_mate(pool_with(&tables), fen);
         let captured = game.iter().position(|fen| men(fen) == 3);
         let plies = captured.unwrap_or(game.len());
-        // The tables may be one ply off where they count in moves.
+        // Tables that store distances in moves can be wrong by one ply.
         assert!(plies <= distance + 1, "{fen}: {plies} plies");
     }
     // The search must not give a queen to the lone king, although its capture is the next zeroing move.
@@ -392,7 +392,7 @@ fn tablebases_decide_the_root_score() {
     let tables = shared::data("syzygy");
     let loaded = pool.set_syzygy_path(&tables.display().to_string()).expect("tables open");
     assert_eq!((loaded.files, loaded.men), (10, 3), "{loaded:?}");
-    // A king two ranks in front of its pawn wins, one behind the pawn draws.
+    // A king two ranks in front of its pawn wins; a king behind its pawn draws.
     let won = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
     check_root_score(&mut pool, won, true);
     // With one more man, the search reaches the tables by a capture.

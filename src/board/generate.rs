@@ -197,7 +197,7 @@ fn promote<const QUEEN: bool>(list: &mut MoveList, from: Square, to: Square) {
     }
 }
 
-/// Appends a move. A full list drops it, but no position that [`Position::from_fen`] accepts has as many moves.
+/// Appends a move. A full list drops the move, but positions that [`Position::from_fen`] accepts never fill the list.
 #[inline]
 fn append(list: &mut MoveList, m: Option<Move>) {
     if let Some(m) = m {

@@ -230,7 +230,7 @@ fn validate(setup: Setup, mode: CastlingMode) -> Result<Chess> {
         .map_err(|error| anyhow!("{}", reason(error.kinds(), turn)))
 }
 
-/// Explanation why shakmaty rejected a position; the first reason that applies.
+/// The first applicable reason why shakmaty rejected a position.
 fn reason(kinds: PositionErrorKinds, turn: Color) -> String {
     use PositionErrorKinds as Kinds;
     if kinds.contains(Kinds::EMPTY_BOARD) {

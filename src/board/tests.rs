@@ -79,7 +79,7 @@ fn unreachable_positions_have_correct_moves() {
     }
 }
 
-/// Positions with more moves than in any game; the list has enough capacity.
+/// Positions with more legal moves than any position of a real game.
 #[test]
 fn move_list_has_room_for_many_queens() {
     for fen in
@@ -362,7 +362,7 @@ fn shuffling_games(mut visit: impl FnMut(&mut Position, usize)) {
     }
 }
 
-/// In half of the cases, the move that returns the piece that moved two plies ago.
+/// With probability one half, if legal, the move that undoes the side's previous move; otherwise a random move.
 fn biased(position: &Position, moves: &MoveList, rng: &mut SplitMix64) -> Move {
     let last = position.history.last().and_then(|state| state.mv);
     let back = last.and_then(|m| Move::new(m.to(), m.from())).filter(|m| moves.contains(m));

@@ -76,7 +76,7 @@ pub fn run(command: &BookCommand, out: &mut dyn Write, err: &mut dyn Write) -> R
 fn make(files: &[PathBuf], out: &Path, options: BuildOptions, said: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     let inputs: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     check_distinct(&[out], &inputs)?;
-    // Reading the games takes long, so the output file is checked first.
+    // Reading the games can take minutes, so the output file is checked first.
     drop(AtomicFile::create_over(out, &KIND)?);
     let mut builder = BookBuilder::default();
     let (mut used, mut broken) = (0, 0);

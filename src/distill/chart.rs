@@ -1,4 +1,4 @@
-//! A picture of a run: loss above, Elo below, both over the new positions.
+//! Plot of a run: loss above, Elo below, both by the number of new positions.
 
 use std::fmt::Write;
 

@@ -99,7 +99,7 @@ impl Folder {
         Ok(blocks)
     }
 
-    /// Removes the oldest blocks until the rest has at most `limit` bytes, but none of the `newest` newest.
+    /// Removes the oldest blocks until the rest have at most `limit` bytes, but keeps the newest `newest` blocks.
     ///
     /// # Errors
     /// Fails if a file cannot be removed.
@@ -111,7 +111,7 @@ impl Folder {
                 break;
             }
             let block = self.block(number);
-            // The state goes first: without its data it could not be continued.
+            // The state is removed first, because a state without its data cannot be resumed.
             remove(&crate::datagen::store::state_path(&block))?;
             remove(&block)?;
             total -= bytes;
@@ -119,12 +119,12 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what older rounds than the one before `round` have written, except blocks.
+    /// Removes the files of rounds before the one that precedes `round`, except blocks.
     ///
     /// # Errors
     /// Fails if a file cannot be removed.
     pub fn prune_nets(&self, round: u64) -> Result<()> {
-        // A run that was killed while it removed them may have left some of the last rounds.
+        // A run that was killed during this removal may not have removed all files of the last rounds.
         for old in round.saturating_sub(4)..round.saturating_sub(1) {
             for extension in OF_TRAINING {
                 remove(&self.net(old).with_extension(extension))?;

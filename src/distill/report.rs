@@ -1,4 +1,4 @@
-//! The results of the rounds as lines of text, as a table, and as a picture.
+//! The results of the rounds as lines of text, as a table, and as a plot.
 
 use std::io::Write;
 
@@ -31,7 +31,7 @@ const PICTURE: Kind = Kind {
 pub struct Pace {
     /// Finished rounds.
     pub rounds: usize,
-    /// Seconds since the first of them began.
+    /// Seconds since the start of the first of these rounds.
     pub seconds: f64,
 }
 
@@ -72,7 +72,7 @@ fn result(played: &Played) -> String {
     format!("{elo} against {opponent}{best}")
 }
 
-/// Seconds to the nearer limit at the speed so far.
+/// Estimated seconds until the run reaches its nearest limit.
 fn left(args: &DistillArgs, state: &State, pace: Pace) -> Option<f64> {
     let by_hours = args.hours.map(|hours| 3600.0 * hours - state.seconds);
     let a_round = pace.seconds / pace.rounds.max(1) as f64;

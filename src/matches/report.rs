@@ -127,7 +127,7 @@ impl TestReport {
     }
 }
 
-/// Formats an estimate as `+13.9 +- 12.1`, or says why there is none.
+/// Formats an estimate as `+13.9 +- 12.1`. Without an estimate or its error, returns a text that explains why.
 fn estimate(estimate: Estimate) -> String {
     let Estimate { value, error } = estimate;
     if value.is_finite() && error.is_finite() {

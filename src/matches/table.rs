@@ -1,4 +1,4 @@
-//! Plays a game by its number with two engines.
+//! Plays one numbered game of a match between two engines.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -128,7 +128,7 @@ fn think(
     Some((found, started.elapsed()))
 }
 
-/// Charges the clock. Returns whether the move was in time.
+/// Subtracts the time spent from the clock. Returns whether the move was made within its time limits.
 fn in_time(plan: &Plan, clock: Option<&mut Clock>, turn: Color, spent: Duration) -> bool {
     let within_move = plan.limits.move_time.is_none_or(|time| spent <= time + plan.margin);
     within_move && clock.is_none_or(|clock| clock.charge(turn, spent, plan.margin))

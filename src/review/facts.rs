@@ -1,41 +1,41 @@
-//! What was searched about a move. Sentences are made of these facts, and of what the board proves about their lines.
+//! Results of the searches about a move. Reasons are derived from these results and from the board along their lines.
 
 use super::analyst::{Analyst, Look, is_over};
 use super::chance::opposite;
 use crate::board::{Color, Move, Position};
 use crate::search::report::Score;
 
-/// Further questions about a position get one part in this many of what a position may cost.
+/// Divisor of the search limits for additional searches of a position.
 const PART: u32 = 2;
-/// Searches that may be spent to complete a line that mates.
+/// Maximum number of searches to complete a mating line.
 const COMPLETIONS: usize = 4;
 
-/// How much is searched about a move beside the positions before and after it.
+/// Extent of the searches about a move, in addition to the positions before and after the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Nothing.
+    /// No additional search.
     Brief,
-    /// Threats and the second best move.
+    /// Additional searches for threats and the second-best move.
     Full,
 }
 
-/// A move, and what the searches around it found.
+/// A move and the results of the searches about it.
 pub(crate) struct Facts {
-    /// Before the move.
+    /// The position before the move.
     pub position: Position,
     /// The move.
     pub m: Move,
-    /// The position before it, from the mover's view.
+    /// Search of the position before the move, from the mover's view.
     pub before: Look,
-    /// The position after it, from the opponent's view.
+    /// Search of the position after the move, from the opponent's view.
     pub after: Look,
-    /// The position without the best move.
+    /// Search of the position before the move, without the best move.
     pub second: Option<Look>,
-    /// What the opponent would do if the mover passed.
+    /// The opponent's threat before the move: a search after a pass by the mover.
     pub threat: Option<Passed>,
-    /// What the mover would do after the best move if the opponent passed.
+    /// The mover's threat after the best move: a search after a pass by the opponent.
     pub idea: Option<Passed>,
-    /// The same after the move played.
+    /// The mover's threat after the move played.
     pub own_idea: Option<Passed>,
 }
 
@@ -44,12 +44,12 @@ pub(crate) struct Facts {
 pub(crate) struct Passed {
     /// The position after the pass.
     pub position: Position,
-    /// What the search found.
+    /// The result of the search.
     pub look: Look,
 }
 
 impl Facts {
-    /// Searches; `None` after Ctrl-C.
+    /// Runs the searches. Returns `None` after Ctrl-C.
     pub(crate) fn gather(
         position: &Position,
         m: Move,
@@ -101,12 +101,12 @@ impl Facts {
         self.position.turn()
     }
 
-    /// The best move; the move itself where there is no other.
+    /// The best move, or the move played if the search has no best move.
     pub(crate) fn best(&self) -> Move {
         self.before.best().unwrap_or(self.m)
     }
 
-    /// Whether the search would have played the move.
+    /// Whether the move played is the best move.
     pub(crate) fn is_best(&self) -> bool {
         self.best() == self.m
     }
@@ -126,7 +126,7 @@ impl Facts {
         }
     }
 
-    /// The move played and what follows it.
+    /// The move played and the best line after it.
     pub(crate) fn played_line(&self) -> Vec<Move> {
         let mut line = vec![self.m];
         line.extend_from_slice(self.after.pv());
@@ -139,7 +139,7 @@ fn can_pass(position: &Position) -> bool {
     !position.in_check() && !is_over(position)
 }
 
-/// A look whose first line mates if its score says so: the line is searched on from its end.
+/// `look` with its first line completed to the mate, if its score is a mate. Each step searches the end of the line.
 fn completed(position: &Position, look: &Look, analyst: &mut Analyst) -> Option<Look> {
     let mut look = look.clone();
     if !matches!(look.score, Score::Mate(_)) {

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use super::mark::Mark;
 use crate::notation::pgn::{Remarks, Token};
 
-/// Begins the comments that a review writes.
+/// Prefix of the comments that a review writes.
 const SIGNATURE: &str = "Zoothera: ";
-/// Glyphs that judge a move: `!`, `?`, `!!`, `??`, `!?`, `?!`.
+/// NAGs of the glyphs for the quality of a move: `!`, `?`, `!!`, `??`, `!?`, `?!`.
 const JUDGEMENTS: RangeInclusive<u8> = 1..=6;
 
 /// Whether the author of the file has judged the move.
@@ -15,8 +15,8 @@ pub(super) fn is_judged(remarks: &Remarks) -> bool {
     remarks.nags.iter().any(|nag| JUDGEMENTS.contains(nag))
 }
 
-/// The comment of a review: `Zoothera: Blunder. It allows mate in 1.` The glyph follows the name where it cannot stand
-/// behind the move, because the author's own glyph stands there.
+/// The comment of a review: `Zoothera: Blunder. It allows mate in 1.` If the author's own glyph follows the move, the
+/// comment contains the glyph of the review, after the name of the mark.
 pub(super) fn signed(mark: Mark, judged_by_author: bool, reasons: &[&str]) -> String {
     let glyph = if judged_by_author { format!(" ({})", mark.glyph()) } else { String::new() };
     let text = format!("{SIGNATURE}{}{glyph}. {}", capitalised(mark), reasons.join(" "));
@@ -55,7 +55,7 @@ struct Earlier {
     judged_by_author: bool,
 }
 
-/// The part of a comment before the signature, and the mark behind it.
+/// The part of a comment before the signature, and the mark after the signature.
 fn without_review(comment: &str) -> (String, Option<Earlier>) {
     let whole = || (comment.to_owned(), None);
     let Some((before, after)) = comment.split_once(SIGNATURE) else {
@@ -72,7 +72,7 @@ fn without_review(comment: &str) -> (String, Option<Earlier>) {
     }
 }
 
-/// Whether a variation looks like a better line of a review: an evaluation alone follows its first move.
+/// Whether a variation looks like a better line of a review: the comment after its first move has only an evaluation.
 fn is_better_line(line: &[Token]) -> bool {
     let [Token::Move(_), Token::Comment(comment), ..] = line else {
         return false;
@@ -98,7 +98,7 @@ pub(super) fn words(comment: &str) -> String {
     without_command(comment, "")
 }
 
-/// A glyph as a reader knows it; `$n` if it has no sign.
+/// The usual symbol of a glyph, or `$n` if it has none.
 pub(super) fn glyph(nag: u8) -> String {
     let sign = match nag {
         1 => "!",

@@ -70,7 +70,7 @@ pub fn job(position: &Position, limits: Limits) -> Job {
     Job::new(position.clone(), limits, SearchOptions::default(), table, Arc::new(Silent))
 }
 
-/// Makes `moves` (in UCI notation), runs `test` at the position that they reach, and undoes them.
+/// Makes `moves` (in UCI notation), runs `test` at the resulting position, and undoes the moves.
 pub fn at_line(worker: &mut Worker, moves: &[&str], test: &mut dyn FnMut(&mut Worker)) {
     let Some((first, rest)) = moves.split_first() else {
         return test(worker);

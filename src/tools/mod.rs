@@ -1,8 +1,8 @@
 //! Tools of the command line: bench, perft, analysis, EPD suites, games at the terminal, openings and network files.
 //!
 //! Every tool writes to a sink passed by the caller and returns its errors. The command line, the UCI loop and the
-//! tests share the tools. The arguments of a command are declared beside its function `run`; [`args`] has those that
-//! several commands share.
+//! tests share the tools. The arguments of a command are declared next to its function `run`; [`args`] contains the
+//! arguments that several commands share.
 
 pub(crate) mod analyse;
 pub(crate) mod args;

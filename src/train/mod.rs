@@ -5,8 +5,8 @@
 //! The code is an independent implementation. The method follows nnue-pytorch (Stockfish's trainer): factorised
 //! features, a loss between expected results of a logistic curve, the weight lambda between score and game result, the
 //! integer scales of the export, piece-square outputs that start from piece values. SCReLU is as in the nets of bullet
-//! (Jamie Whiting). Our own: sparse sharded steps on the CPU, fixed-point rows, the calibration of the export (based on
-//! published ideas that its files cite), and exact resumption. Experiments are in `docs/experiments.md`.
+//! (Jamie Whiting). Our own parts: sparse sharded steps on the CPU, fixed-point rows, the calibration of the export
+//! (based on published ideas that its files cite), and exact resumption. Experiments are in `docs/experiments.md`.
 //!
 //! # Map
 //!

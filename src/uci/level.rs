@@ -1,4 +1,4 @@
-//! The options of levels: the level in force, and the seed of the game.
+//! UCI options for levels: the current level and the seed of the game.
 
 use super::options::SEED_MAX;
 use crate::level::strength::{SKILL_MAX, elo_of_skill};
@@ -36,7 +36,7 @@ impl Default for LevelChoice {
 }
 
 impl LevelChoice {
-    /// The Elo of the level in force; `UCI_LimitStrength` has priority over `Skill Level`.
+    /// The Elo of the current level; `UCI_LimitStrength` has priority over `Skill Level`.
     fn elo_in_force(&self) -> Option<i32> {
         if self.limit_strength { Some(self.elo) } else { elo_of_skill(self.skill) }
     }

@@ -1,5 +1,5 @@
-//! Interrupts: Ctrl-C, and on Unix SIGTERM and SIGHUP. The first one requests an orderly end, which saves the results
-//! so far. A later one ends the process at once.
+//! Interrupts: Ctrl-C, and on Unix SIGTERM and SIGHUP. The first interrupt requests an orderly shutdown, which saves
+//! the results so far. A later interrupt ends the process immediately.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};

@@ -7,7 +7,7 @@ import { makeSquare, makeUci, parseUci } from "./lib/chessops/util.js";
 
 export { INITIAL_FEN, makeSan };
 
-/** The position of a FEN. Throws an error that says what is wrong. */
+/** The position of a FEN. Throws an error with the reason if the FEN is invalid or the position is illegal. */
 export function positionOf(fen) {
   return parseFen(fen.trim()).chain((setup) => Chess.fromSetup(setup)).unwrap(
     (position) => position,
@@ -24,7 +24,7 @@ export function after(position, move) {
   return next;
 }
 
-/** A move in UCI notation; castling may be written as king's step or as king takes rook. `null` if it is illegal. */
+/** A move in UCI notation; castling as the king's move or as king takes rook. `null` if illegal. */
 export function moveOfUci(position, uci) {
   const move = parseUci(uci);
   if (!move) return null;
@@ -32,7 +32,7 @@ export function moveOfUci(position, uci) {
   return position.isLegal(normal) ? normal : null;
 }
 
-/** In UCI notation with castling as king takes rook, which the engine reads with UCI_Chess960. */
+/** UCI notation of a move, with castling as king takes rook, which the engine reads with UCI_Chess960. */
 export const uciOf = (move) => makeUci(move);
 
 const PROMOTIONS = ["queen", "rook", "bishop", "knight"];
@@ -48,10 +48,10 @@ export function* legalMoves(position) {
   }
 }
 
-/** SAN without the characters that people leave out or write in another way. */
+/** SAN without optional characters, and with O for the digit 0. */
 const plain = (text) => text.replace(/[\s+#x=:!?.-]/g, "").replaceAll("0", "O");
 
-/** The move that somebody typed: SAN or coordinates, capture signs optional. `null` if none or several match. */
+/** The move for typed text: SAN or coordinates, capture signs optional. `null` if no move or several moves match. */
 export function moveOfText(position, text) {
   const typed = text.trim().replaceAll("0-0", "O-O").replaceAll("O-0", "O-O");
   const exact = parseSan(position, typed) ?? moveOfUci(position, typed.toLowerCase().replace(/[\s-]/g, ""));
@@ -80,7 +80,7 @@ export function lineText(position, ucis) {
   return words.join(" ");
 }
 
-/** What identifies a position for the rule of repetition. */
+/** Key of a position for the repetition rule: the first four FEN fields. */
 export const repetitionKey = (position) => fenOf(position).split(" ").slice(0, 4).join(" ");
 
 /** The result and the reason if the game is over, given the keys of all positions so far; otherwise `null`. */
@@ -111,7 +111,7 @@ export function spoken(san) {
   return words.filter(Boolean).join(" ") + end;
 }
 
-/** Where the pieces are, for a screen reader. */
+/** List of the pieces and their squares, for a screen reader. */
 export function boardText(position) {
   const sides = ["white", "black"].map((colour) => {
     const pieces = ["king", "queen", "rook", "bishop", "knight", "pawn"].flatMap((role) => {

@@ -4,8 +4,8 @@
 //! different positions among a billion share a key about once in 40 files.
 //!
 //! The first pass writes each key and the position's index into a bucket, chosen by the high bits of the key. Each
-//! bucket is sorted in memory, which reveals the duplicates. The second pass skips them. Memory use is one bucket and
-//! one bit per position.
+//! bucket is sorted in memory, so that duplicates become adjacent. The second pass skips the duplicates. Memory use is
+//! one bucket and one bit per position.
 
 use anyhow::Result;
 

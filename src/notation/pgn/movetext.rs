@@ -20,7 +20,7 @@ pub enum Part<'a> {
     Nag(&'a str),
     /// A glyph written as a symbol.
     Glyph(u8),
-    /// `N`: the glyph of a novelty, or the letter of a knight that stands apart from its square.
+    /// `N`: the glyph of a novelty, or the letter of a knight, separated from its square by a space.
     Novelty,
     /// `(`
     Open,
@@ -30,7 +30,7 @@ pub enum Part<'a> {
     Result(&'static str),
 }
 
-/// Symbols of glyphs, which stand alone or directly after a move.
+/// Symbols of glyphs, written as separate words or directly after a move.
 // CITE: S. Edwards, "Portable Game Notation Specification and Implementation Guide", section 10, and the additions of
 // ChessBase (146 for "TN" and for "N", which is a part of its own).
 const GLYPHS: [(&str, u8); 31] = [
@@ -67,7 +67,7 @@ const GLYPHS: [(&str, u8); 31] = [
     ("⌓", 142),
 ];
 
-/// Words without a meaning of their own after a move.
+/// Words after a move that are ignored.
 const IGNORED: [&str; 10] = ["+", "++", "#", "†", "‡", "ch", "mate", "e.p.", "e.p", "ep"];
 
 /// Takes the next part from the front of `text`; `None` at its end.
@@ -158,7 +158,7 @@ pub fn judgement(signs: &str) -> u8 {
 
 fn is_space(c: char) -> bool {
     // Unicode does not count the zero-width space and the byte order mark as white space. Control characters separate
-    // words; old files end with the one of Ctrl-Z.
+    // words; old files end with Ctrl-Z (0x1A).
     c.is_whitespace() || c.is_control() || matches!(c, '\u{200b}' | '\u{feff}')
 }
 
@@ -196,7 +196,7 @@ fn take_word<'a>(text: &mut &'a str) -> Part<'a> {
 /// Number of bytes of the move in a word that ends with the symbol of a glyph: `Bc4+-`, `Bc4N`.
 fn move_before_sign(word: &str) -> Option<usize> {
     let last = word.chars().next_back()?;
-    // On the first and the last rank, the letter is that of a promotion.
+    // On the first and the last rank, the letter is a promotion piece.
     if let Some(before) = word.strip_suffix('N').filter(|before| before.ends_with(['2', '3', '4', '5', '6', '7'])) {
         return Spelling::parse(before).map(|_| before.len());
     }
@@ -237,7 +237,7 @@ fn word_length(text: &str) -> usize {
     length
 }
 
-/// A word that begins with a digit: a result, or a number, after which the rest stays in the text.
+/// A word that begins with a digit: a result, or a number. Text after the number remains in `text`.
 fn take_number<'a>(text: &mut &'a str, word: &'a str, rest: &'a str) -> Part<'a> {
     if let Some(result) = parse_result(word) {
         *text = rest;

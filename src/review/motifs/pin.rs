@@ -5,7 +5,7 @@ use super::walk::{Walk, behind, can_capture, is_slider, man, reach, value};
 use super::{Kind, Man, Motif};
 use crate::board::{Bitboard, Color, Position, Role, Square};
 
-/// Pawns that a piece is worth at least that a move pins.
+/// Minimum value of a pinned piece, in pawns.
 const LEAST: i32 = 3;
 
 pub(super) fn pin(walk: &Walk) -> Option<Motif> {
@@ -15,7 +15,7 @@ pub(super) fn pin(walk: &Walk) -> Option<Motif> {
     walk.own_plies().find_map(|ply| pins(walk, ply).or_else(|| exploits(walk, ply)))
 }
 
-/// The move pins a piece, and the side's next move captures it where it stands.
+/// Detects a move that pins a piece. The same side's next move captures the pinned piece on the same square.
 fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
     let taken = walk.captured(ply + 2).filter(|taken| value(taken.role) >= LEAST)?;
     let (before, after) = (walk.before(ply), walk.after(ply));
@@ -24,13 +24,13 @@ fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
         let sliders = position.by_color(side).into_iter();
         sliders.filter_map(|square| pinned_to(position, square, taken)).next()
     };
-    // It was there, is pinned now, and was not pinned before.
+    // After the move the piece is on its square and pinned. Before the move it was not pinned.
     (man(after, taken.square) == Some(taken) && pinner(before).is_none()).then_some(())?;
     let (piece, shield) = pinner(after)?;
     Some(Motif { kind: Kind::Pin, ply, piece, targets: vec![taken, shield] })
 }
 
-/// The slider on `square`, and what it pins `target` to.
+/// The slider on `square`, and the piece to which it pins `target`.
 fn pinned_to(position: &Position, square: Square, target: Man) -> Option<(Man, Man)> {
     let slider = man(position, square).filter(|man| is_slider(man.role))?;
     reach(position, square).contains(target.square).then_some(())?;
@@ -45,7 +45,7 @@ fn color_at(position: &Position, square: Square) -> Option<Color> {
     position.piece_at(square).map(|piece| piece.color)
 }
 
-/// The move captures where a pinned piece protects and cannot recapture, and nothing else recaptures either.
+/// Detects a capture on a square that a pinned piece protects. The pinned piece cannot recapture, nor can any other.
 fn exploits(walk: &Walk, ply: usize) -> Option<Motif> {
     walk.captured(ply)?;
     let (after, to) = (walk.after(ply), walk.mv(ply)?.to());

@@ -1,24 +1,24 @@
-//! A line with all of its positions.
+//! A line of moves and the positions along it.
 
 use super::Man;
 use crate::board::attacks::attacks;
 use crate::board::{Bitboard, Color, Move, Position, Role, Square};
 use crate::review::material::{HORIZON, Swing, swing, worth};
 
-/// What a king counts in comparisons of pieces.
+/// Value of a king in comparisons of pieces, in pawns.
 const KING: i32 = 100;
 
-/// The value of a role in pawns; a king is worth more than all else.
+/// The value of a role in pawns. A king has a larger value than all other pieces together.
 pub(super) fn value(role: Role) -> i32 {
     if role == Role::King { KING } else { worth(role) }
 }
 
 /// A line from a position, up to the horizon.
 pub(crate) struct Walk {
-    /// One more than there are moves.
+    /// The positions before and after each move: one more than the number of moves.
     positions: Vec<Position>,
     moves: Vec<Move>,
-    /// What the line wins for the side that begins it.
+    /// Material swing of the line for the side that begins it.
     pub swing: Option<Swing>,
 }
 
@@ -55,7 +55,7 @@ impl Walk {
         &self.positions[ply.min(self.positions.len() - 1)]
     }
 
-    /// The position after it.
+    /// The position after the move with this index.
     pub(super) fn after(&self, ply: usize) -> &Position {
         self.before(ply + 1)
     }
@@ -65,7 +65,7 @@ impl Walk {
         &self.positions[self.positions.len() - 1]
     }
 
-    /// Indices of the moves of the side that begins.
+    /// Indices of the moves of the side that begins the line.
     pub(super) fn own_plies(&self) -> impl Iterator<Item = usize> {
         (0..self.moves.len()).step_by(2)
     }
@@ -89,7 +89,7 @@ impl Walk {
         Some(Man { role, square })
     }
 
-    /// The piece that makes the move with this index, where it stands afterwards.
+    /// The piece that makes the move with this index, on its square after the move. `None` for castling.
     pub(super) fn mover(&self, ply: usize) -> Option<Man> {
         let m = self.mv(ply)?;
         if self.before(ply).is_castling(m) {
@@ -110,7 +110,7 @@ pub(super) fn reach(position: &Position, square: Square) -> Bitboard {
     reach_through(position, square, Bitboard::EMPTY)
 }
 
-/// Squares that the piece on `square` attacks if the pieces on `without` were not there.
+/// Squares that the piece on `square` would attack without the pieces on `without`.
 pub(super) fn reach_through(position: &Position, square: Square, without: Bitboard) -> Bitboard {
     let piece = position.piece_at(square);
     piece.map_or(Bitboard::EMPTY, |piece| attacks(square, piece, position.occupied() & !without))

@@ -1,4 +1,4 @@
-//! The texts beside the board: mark, reasons and better lines of the move that led to the position.
+//! The notes next to the board: mark, reasons and better lines of the move that led to the position.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use super::super::lines::clickable_lines;
 use super::super::report::{Evaluation, PlayedMove};
 use super::{Shown, author, moves};
 
-/// One note per position, the current one shown by the script; the line on the board; the form for another try.
+/// The note section: one note per position, of which the script shows the current one; a status line; the retry form.
 pub(super) fn notes(shown: &Shown) -> Markup {
     html! {
         section.note aria-label="About this move" aria-live="polite" tabindex="0" {
@@ -51,7 +51,7 @@ fn note(shown: &Shown, i: usize, played: &PlayedMove) -> Markup {
     }
 }
 
-/// Score and chances: one model, that of the marks.
+/// Score and winning chances, by the same model as the marks.
 fn numbers(evaluation: Option<&Evaluation>) -> Markup {
     html! {
         @if let Some(e) = evaluation.filter(|e| e.depth > 0) {
@@ -81,7 +81,7 @@ fn opening(shown: &Shown, played: &PlayedMove) -> Markup {
     }
 }
 
-/// The form for another try. The script fills it.
+/// The form for retrying the move. The script fills it.
 fn retry() -> Markup {
     html! {
         div.retry hidden {

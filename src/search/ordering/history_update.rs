@@ -223,8 +223,8 @@ impl Worker {
         if !conclusive {
             return;
         }
-        // A node that failed low has searched every move; one that failed high has perhaps searched only one. So
-        // fail-lows count more.
+        // A node that failed low searched every move, but a node that failed high may have searched only one. Fail-lows
+        // therefore have a larger weight.
         let rate = if best.is_some() { params::corr_fail_high() } else { params::corr_fail_low() };
         let difference = node.best - static_eval;
         self.corrections.learn(&keys, difference * node.depth * rate / 128);

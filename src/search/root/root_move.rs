@@ -46,7 +46,7 @@ pub struct RootMove {
     pub nodes: u64,
     /// The principal variation, starting with this move.
     pub pv: Vec<Move>,
-    /// Tablebase result of the root, if the tables decided.
+    /// Tablebase value of the root; `None` if the tablebases did not filter the root moves.
     pub tb_value: Option<Value>,
 }
 

@@ -1,5 +1,5 @@
 //! Aspiration window: the narrow window around the expected value of a root move.
-// CITE: Baudet (1978); form: Stockfish: the start by the mean squared value (October 2024), a share by thread
+// CITE: Baudet (1978). Form: Stockfish: initial width by the mean squared value (October 2024), a term by thread
 // (August 2025). Figures: see the parameters.
 
 use super::root_move::RootMove;
@@ -28,7 +28,7 @@ impl Window {
         Self { alpha: (root.average - delta).max(-INFINITE), beta: (root.average + delta).min(INFINITE), delta }
     }
 
-    /// Whether `value` lies inside, and so is exact.
+    /// Whether `value` lies inside the window, and is therefore exact.
     pub fn contains(&self, value: Value) -> bool {
         value > self.alpha && value < self.beta
     }
@@ -117,7 +117,7 @@ mod tests {
     fn alpha_does_not_fall_after_a_fail_high() {
         let mut window = Window::around(&root(0, 0), 20, 0);
         for _ in 0..10 {
-            // An unstable search: it fails low, and then high at once.
+            // An unstable search: a fail low, followed immediately by a fail high.
             window.widen(window.alpha);
             let low = window;
             window.widen(low.beta);

@@ -22,7 +22,7 @@ fn scaled_log(i: usize) -> i32 {
 
 /// Reduction by depth and move count, in 1024ths of a ply. `window_share` is in 1024ths.
 // CITE: the product of two logarithms: Stockfish; less near the width of the root's window: Stockfish (2021). Figures:
-// SF-2026-08, but `red_factor`, from our screenings. The cap on the window's term: origin not recorded.
+// SF-2026-08, except `red_factor`, from our screenings. The cap on the window's term: origin not recorded.
 pub fn base(improving: bool, depth: i32, count: i32, window_share: i32) -> i32 {
     let product = log(depth) * log(count);
     product - window_share.min(params::red_delta_max()) * params::red_delta() / 1024
@@ -46,7 +46,7 @@ pub(super) fn reduction<N: NodeType>(f: &ReductionFacts<N>) -> i32 {
     let flag = i32::from;
     let mut r = c.reduction;
     // A node that is or was on a principal variation needs the full depth more often.
-    // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here none of it does.
+    // CITE: Stockfish (2019). There, part of this term (929) applies before shallow pruning; here no part does.
     if f.tt_pv {
         r -= params::red_ttpv()
             + flag(N::PV) * params::red_ttpv_pv()

@@ -20,7 +20,7 @@ pub enum Device {
     Cpu,
     /// A graphics card.
     Gpu(CardChoice),
-    /// A graphics card if there is one that can train the net, and otherwise the processor.
+    /// A graphics card that can train the net, if there is one, and otherwise the processor.
     Auto(CardChoice),
 }
 
@@ -46,7 +46,7 @@ impl Device {
     /// Checks that the device can train nets of this shape.
     ///
     /// # Errors
-    /// Names the shapes that it can train.
+    /// Fails if the device cannot train this shape. The error lists the supported shapes.
     pub(super) fn check(&self, architecture: Architecture) -> Result<()> {
         match self {
             Self::Gpu(_) => gpu::check_shape(architecture),

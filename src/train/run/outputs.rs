@@ -40,7 +40,7 @@ pub fn millions(positions: u64) -> f64 {
 /// Renames the checkpoint of an older run, so that a new run does not overwrite it.
 ///
 /// # Errors
-/// Fails if it cannot be renamed, or if the new name is in use by another file of the user.
+/// Fails if the checkpoint cannot be renamed, or if a file of another kind already has the new name.
 pub fn keep_old(checkpoint: &Path) -> Result<()> {
     if !checkpoint.exists() {
         return Ok(());

@@ -26,9 +26,9 @@ pub struct Batch {
 pub struct Batches(Filling);
 
 enum Filling {
-    /// A background thread fills them.
+    /// Batches filled by a background thread.
     Background(Receiver<Result<Batch>>),
-    /// The calling thread fills them, on platforms without threads.
+    /// Batches filled by the calling thread, on platforms without threads.
     Foreground(Box<Filler>),
 }
 
