@@ -1,5 +1,5 @@
-// Windows' source of random numbers, for a Wine that lacks it (before 9). `.ci/cross` puts it into Wine's own system
-// folder; no user of Windows needs it.
+// Replacement for Windows' source of random numbers, which Wine lacks before version 9. `.ci/cross` copies it into
+// Wine's system folder. Windows itself does not need it.
 #include <windows.h>
 
 BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG size);

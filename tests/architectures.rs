@@ -59,7 +59,7 @@ impl Layer {
 struct Reference<'a> {
     shape: Shape,
     biases: Vec<i64>,
-    /// Left as bytes, because 64-bit numbers would need too much memory.
+    /// Stored as bytes, because 64-bit numbers would need too much memory.
     weights: &'a [u8],
     psqt: &'a [u8],
     stacks: Vec<Vec<Layer>>,

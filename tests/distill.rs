@@ -1,4 +1,4 @@
-//! `zoothera distill` end to end: rounds, kills, what is kept, and inputs that are refused.
+//! `zoothera distill` end to end: rounds, kills, kept files, and rejected inputs.
 
 mod engine;
 mod folder;
@@ -62,7 +62,7 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
     );
     let (out, err) = done(distill(&folder, "whole", &new));
     assert!(out.starts_with("3 rounds") && out.contains("best.nnue"), "{out}");
-    // One line for each round, and nothing else where standard error is no terminal.
+    // Standard error has one line for each round, and no other output if it is not a terminal.
     assert_eq!(err.lines().filter(|line| line.starts_with("round ")).count(), 3, "{err}");
     assert_eq!(err.lines().count(), 3, "{err}");
     assert!(err.contains("against round 1") && err.contains("held out 0."), "{err}");
@@ -90,7 +90,7 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
         assert!(whole == killed, "{name} depends on kills");
     }
 
-    // A finished run does nothing more, and goes on with a larger limit.
+    // A finished run does nothing. With a larger limit it continues.
     let (out, err) = done(distill(&folder, "killed", &new));
     assert!(out.starts_with("3 rounds") && err.starts_with("continuing after round 3"), "{out}{err}");
     let longer = new.replace("0.012", "0.016");
@@ -98,7 +98,7 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
     assert!(out.starts_with("4 rounds"), "{out}");
     assert!(!folder.path("killed/round-00003.checkpoint").exists(), "files of older rounds remain");
 
-    // Another seed, another number of threads and another teacher are another run.
+    // A different seed, number of threads or teacher is a different run.
     for (from, to, name) in [("--millions", "--seed 2 --millions", "seed"), ("--threads 2", "--threads 1", "threads")] {
         let error = refused(distill(&folder, "killed", &new.replace(from, to)));
         assert!(error.contains(name) && error.contains("other settings"), "{error}");
@@ -113,7 +113,7 @@ fn student_keeps_its_shape_and_old_blocks_go() {
     fs::copy(folder.path("first/newest.nnue"), folder.path("mine.nnue")).expect("a net");
     let plain = folder.file("plain.toml", b"batch = 1024\nmemory = 0.5\n");
     let second = teacher.replace("small.toml", &plain.display().to_string());
-    // Room for one block of 4,000 positions, but not for two.
+    // The limit allows for one block of 4,000 positions, but not for two.
     let (_, err) = done(distill(
         &folder,
         "second",

@@ -10,13 +10,13 @@ use std::process::Stdio;
 
 use engine::engine;
 
-/// Largest README in bytes: it is a front page.
+/// Maximum size of the README in bytes: the README is a front page.
 const LARGEST_README: usize = 6 * 1024;
-/// Lines from which on a chapter has a table of contents.
+/// Number of lines from which a chapter must have a table of contents.
 const SCREEN: usize = 40;
 /// With this variable set the test of the help writes docs/commands.md instead of comparing it.
 const WRITE: &str = "ZOOTHERA_WRITE_DOCS";
-/// The line of docs/commands.md behind which everything is generated.
+/// The line of docs/commands.md after which all text is generated.
 const GENERATED: &str = "<!-- The rest is generated: ZOOTHERA_WRITE_DOCS=1 cargo test --test docs help -->\n";
 
 fn repository(name: &str) -> PathBuf {
@@ -37,7 +37,7 @@ fn chapters() -> Vec<PathBuf> {
     paths
 }
 
-/// Everything that is checked for links.
+/// The documents whose links are checked.
 fn documents() -> Vec<PathBuf> {
     let names = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "nets/PROVENANCE.md"];
     let mut paths: Vec<_> = names.map(repository).into();
@@ -59,7 +59,7 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The anchor of a heading, as GitHub and mdBook make it.
+/// The anchor that GitHub and mdBook generate for a heading.
 fn slug(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
@@ -79,7 +79,7 @@ fn anchors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The targets of a document's links and pictures that lie in the repository.
+/// The targets of a document's links and pictures within the repository.
 fn targets(text: &str) -> Vec<String> {
     let prose = prose(text).join("\n");
     let mut found = Vec::new();
@@ -161,11 +161,11 @@ fn long_chapters_have_a_table_of_contents() {
 struct Block {
     line: usize,
     commands: String,
-    /// Why it is not run.
+    /// Reason why the block is not run.
     excuse: Option<String>,
 }
 
-/// The blocks of shell commands of a document. `<!-- not run: REASON -->` on the line before one excuses it.
+/// The blocks of shell commands of a document. The line `<!-- not run: REASON -->` before a block excuses it.
 fn blocks(text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let (mut inside, mut before) = (false, "");
@@ -197,7 +197,7 @@ fn block_reader_finds_commands_and_excuses() {
     assert_eq!(found[1].excuse.as_deref(), Some("hours"));
 }
 
-/// What the documents take as given: a file with games of the reader's.
+/// Content of `games.pgn`, the file of the reader's games that the documents assume.
 #[cfg(unix)]
 const GAMES: &str = "[Event \"Paris Opera\"]\n[Site \"Paris\"]\n[Date \"1858.??.??\"]\n[Round \"?\"]\n\
     [White \"Paul Morphy\"]\n[Black \"Duke Karl and Count Isouard\"]\n[Result \"1-0\"]\n\n\
@@ -213,7 +213,7 @@ fn shell_blocks_run() {
     let mut run = 0;
     for document in documents() {
         let all = blocks(&text(&document));
-        // A reader copies a chapter from its beginning to its end, in one folder.
+        // A reader runs all blocks of a chapter in order, in one folder.
         let folder = tempfile::tempdir().expect("a folder");
         let programs = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("games.pgn"), GAMES).expect("a file");
@@ -241,7 +241,7 @@ fn shell_blocks_run() {
     assert!(run > 15, "only {run} blocks were run");
 }
 
-/// What `--help` of a command prints, 100 columns wide.
+/// Output of `--help` of a command, 100 columns wide.
 fn help(command: &[&str]) -> String {
     let mut run = engine();
     run.args(command).arg("--help").env_remove("COLUMNS");
@@ -252,7 +252,7 @@ fn help(command: &[&str]) -> String {
     lines.join("\n").replace("zoothera.exe", "zoothera") + "\n"
 }
 
-/// The commands that a help lists, but for `help` itself and `tune`, which depends on the build.
+/// The commands listed in a help text, except `help` itself and `tune`, which depends on the build.
 fn subcommands(help: &str) -> Vec<String> {
     let Some((_, list)) = help.split_once("\nCommands:\n") else {
         return Vec::new();
@@ -294,7 +294,7 @@ fn commands_chapter_has_the_help_of_every_command() {
         generated == sections,
         "docs/commands.md is not what --help prints: {differs:?}; write it with: {WRITE}=1 cargo test --test docs help"
     );
-    // Every command is in the table above, too.
+    // Every command must also be in the table at the top of the document.
     for heading in prose(&sections).iter().filter_map(|l| l.strip_prefix("## ")) {
         let is_parent = subcommands(&help(&heading.split(' ').collect::<Vec<_>>())).len() > 1;
         let anchor = format!("#{}", slug(heading));
@@ -302,7 +302,7 @@ fn commands_chapter_has_the_help_of_every_command() {
     }
 }
 
-/// The options of the engine's commands in shell blocks: the command's words, and the options behind them.
+/// The engine's commands in shell blocks: the words of each command, and the options after them.
 fn engine_calls(commands: &str) -> Vec<(Vec<String>, Vec<String>)> {
     let sfnnv16 = commands.replace("\\\n", " ");
     let lines = sfnnv16.lines().map(|line| line.split(" #").next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `zoothera match`: what it plays, counts, writes and refuses.
+//! `zoothera match`: games, results, output files, and rejected input.
 
 mod engine;
 mod folder;
@@ -14,14 +14,14 @@ use serde_json::Value;
 /// A short match of two settings with unequal strength.
 const SHORT: &str = "--nodes 200 --hash 1 --option-b Skill\u{a0}Level=0 --games 12 --json";
 
-/// `zoothera match` in a folder; a no-break space stands for a blank inside a word.
+/// The command `zoothera match` in a folder. A no-break space in `arguments` stands for a space inside an argument.
 fn command(folder: &Folder, arguments: &str) -> Command {
     let mut command = engine();
     command.current_dir(folder.path("")).arg("match").args(arguments.split_whitespace_but_hard()).stdin(Stdio::null());
     command
 }
 
-/// Splits at blanks, but not at no-break spaces, which become blanks.
+/// Splits at spaces, but not at no-break spaces, which are replaced with spaces.
 trait SplitHard {
     fn split_whitespace_but_hard(&self) -> Vec<String>;
 }
@@ -37,7 +37,7 @@ fn run(folder: &Folder, arguments: &str) -> Output {
     command(folder, arguments).output().expect("the engine runs")
 }
 
-/// The JSON of a match that must succeed, without the time that it took.
+/// Runs a match that must succeed. Returns its JSON without the playing time.
 fn result(folder: &Folder, arguments: &str) -> Value {
     let output = run(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -47,7 +47,7 @@ fn result(folder: &Folder, arguments: &str) -> Value {
     json
 }
 
-/// A match that must fail, and why.
+/// Runs a match that must fail with a message that contains `reason`.
 fn refused(folder: &Folder, arguments: &str, reason: &str) {
     let output = run(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -56,7 +56,7 @@ fn refused(folder: &Folder, arguments: &str, reason: &str) {
     assert!(!error.contains("panicked"), "{arguments}: {error}");
 }
 
-/// Games of a PGN file: tags, moves and result as the engine's own reader finds them.
+/// Reads the games of a PGN file with `zoothera review`, which must not fail. Returns the number of games.
 fn reread(folder: &Folder, name: &str) -> usize {
     let output = engine()
         .current_dir(folder.path(""))
@@ -111,7 +111,7 @@ fn result_does_not_depend_on_concurrency_or_interruption() {
     }
     assert_eq!(result(&folder, &kept), whole);
     assert_eq!(text(&folder.path("c.pgn")), games);
-    // It is over: nothing more is played.
+    // The match is over, so no more games are played.
     assert_eq!(result(&folder, &kept), whole);
     assert_eq!(text(&folder.path("c.pgn")), games);
     let other = result(&folder, &format!("{SHORT} --seed 2"));
@@ -206,7 +206,7 @@ fn clock_and_time_of_a_move_are_kept() {
         assert_eq!(json["played"], 2, "{limit}");
         assert_eq!(json["lost_on_time"], serde_json::json!([0, 0]), "{limit}");
     }
-    // The engine takes a millisecond at least.
+    // The engine takes at least a millisecond.
     let games = run(&folder, "--tc 0.001 --hash 1 --games 2 --json --pgn late.pgn");
     let json: Value = serde_json::from_slice(&games.stdout).expect("JSON");
     assert_eq!(json["endings"]["time"], 2, "{json}");

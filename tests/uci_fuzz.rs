@@ -117,8 +117,8 @@ fn mutate(rng: &mut SplitMix64) -> Vec<u8> {
     line
 }
 
-/// Whether a line starts a search. Returns `None` for lines that must not be sent: they would end the engine, take long
-/// by design, or write files with arbitrary names.
+/// Whether a line starts a search. Returns `None` for lines that must not be sent, because they would end the engine,
+/// run long by design, or write files with arbitrary names.
 fn starts_search(line: &[u8]) -> Option<bool> {
     let text = String::from_utf8_lossy(line);
     match Command::from_str(&text) {

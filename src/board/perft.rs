@@ -17,9 +17,9 @@ pub fn perft(position: &mut Position, depth: u32) -> u64 {
     }
 }
 
-/// Leaf nodes at `depth`, or `None` once `is_stopped` returns true. It is called every few milliseconds.
+/// Leaf nodes at `depth`, or `None` once `is_stopped` returns true. `is_stopped` is called every few milliseconds.
 pub fn perft_until(position: &mut Position, depth: u32, is_stopped: &dyn Fn() -> bool) -> Option<u64> {
-    /// Maximum depth that is counted in one go; it takes only milliseconds.
+    /// Maximum depth that is counted without a call of `is_stopped`; takes only milliseconds.
     const MAX_UNDIVIDED: u32 = 4;
     if is_stopped() {
         return None;

@@ -52,7 +52,7 @@ pub fn code_of(m: Move) -> u16 {
     m.to() as u16 | (m.from() as u16) << 6 | m.bits() & 0xF000
 }
 
-/// Castling that is written, against the format, as the king's step of two squares.
+/// Converts castling that a file writes as a king's move of two squares, contrary to the format.
 fn castling_by_goal(position: &Position, m: Move) -> Option<Move> {
     let king = position.turn().fold_wb(Square::E1, Square::E8);
     let is_king = m.from() == king && position.king(position.turn()) == king;

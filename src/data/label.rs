@@ -1,4 +1,4 @@
-//! Networks that label positions, if other than the one that played.
+//! Networks that label positions, if they differ from the playing network.
 //!
 //! A student learns most from positions of its own searches and from labels by stronger networks. The mean of several
 //! networks has a smaller error than each of them.
@@ -95,8 +95,8 @@ impl Labeller {
         })
     }
 
-    /// Returns a label for each value that `evaluate` emits. It is called with every judge in turn and must evaluate
-    /// the same positions in the same order.
+    /// Returns a label for each value that `evaluate` emits. `evaluate` is called with every judge in turn and must
+    /// evaluate the same positions in the same order.
     // Network by network: consecutive positions use mostly the same weights, which are then cached.
     pub fn label_with(&mut self, mut evaluate: impl FnMut(&mut AccumulatorStack, &mut dyn FnMut(i32))) -> Vec<i32> {
         let nets = self.0.len() as f64;

@@ -15,10 +15,11 @@ use crate::train::run::export;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::text::Shown as _;
 
-/// Runs rounds until a limit is reached. Lines of the rounds go to `err`, the result to `out`.
+/// Runs rounds until a limit is reached. Writes a line for each round to `err` and the result to `out`.
 ///
 /// # Errors
-/// Fails if an input is unusable, on an I/O error, or with [`Interrupted`] after Ctrl-C; the same command continues.
+/// Fails if an input is unusable, on an I/O error, or with [`Interrupted`] after Ctrl-C. The same command resumes the
+/// run.
 pub fn run(args: &DistillArgs, out: &mut impl Write, err: &mut impl Write) -> Result<()> {
     let interrupt = Interrupt::shared();
     let setup = Setup::new(args)?;
@@ -117,7 +118,7 @@ fn record(setup: &Setup, state: &mut State, round: Round) -> Result<()> {
         state.best = Some(round.number);
     }
     state.rounds.push(round);
-    // The record comes first: after a kill in between, the files are written again at the next start.
+    // The record is saved first. If the process is killed before it writes the files, the next start writes them.
     state.save(&setup.folder.state())?;
     publish(setup, state)
 }

@@ -37,15 +37,15 @@ pub struct Setup {
     pub threads: u16,
     /// The networks that label.
     pub teachers: Vec<Judge>,
-    /// The network of the first teacher. It plays as long as there is no student.
+    /// The network of the first teacher, which plays until there is a student.
     pub first_teacher: Arc<Network>,
     /// The student before the first round; `None` for a new net.
     pub start: Option<Arc<Network>>,
     /// The settings of the file of `--train-config`.
     pub train_file: Overrides,
-    /// What positions and nets depend on.
+    /// Settings that determine the positions and nets.
     settings: BTreeMap<String, String>,
-    /// Held until the end of the run.
+    /// Lock of the folder until the end of the run.
     _lock: Lock,
 }
 
@@ -53,7 +53,7 @@ impl Setup {
     /// Reads all inputs and creates the folder of the run.
     ///
     /// # Errors
-    /// Fails if an input is missing or unusable, or the folder belongs to something else or to a running process.
+    /// Fails if an input is missing or unusable, if the folder has other files, or if another process uses the folder.
     pub fn new(args: &DistillArgs) -> Result<Self> {
         args.check()?;
         let networks: Result<Vec<_>> = args.teacher.iter().map(|net| load_network(Some(net.file()))).collect();
@@ -88,7 +88,7 @@ impl Setup {
     /// The record of the run, new or continued.
     ///
     /// # Errors
-    /// Fails if the folder's record is damaged or belongs to other settings, or the disk has too little room.
+    /// Fails if the folder's record is damaged or belongs to other settings, or if the disk has too little space.
     pub fn state(&self) -> Result<State> {
         let mut settings = self.settings.clone();
         settings.insert("threads".into(), self.threads.to_string());
@@ -97,7 +97,7 @@ impl Setup {
         if self.start.is_some() && state.best.is_none() {
             state.best = Some(0);
         }
-        // The record comes first: after a kill in between, the nets are written at the next start.
+        // The record is saved first. If the process is killed before it writes the nets, the next start writes them.
         state.save(&self.folder.state())?;
         if let Some(start) = &self.start {
             for path in [self.folder.start(), self.folder.best()].iter().filter(|path| !path.exists()) {
@@ -107,12 +107,12 @@ impl Setup {
         Ok(state)
     }
 
-    /// Bytes that all blocks may have.
+    /// Maximum size of all blocks together, in bytes.
     pub fn disk_bytes(&self) -> u64 {
         (1e9 * self.args.sampling.disk) as u64
     }
 
-    /// Checks that the limit of disk holds the blocks of a round, and the disk the limit.
+    /// Checks that the blocks for one round fit within `--disk`, and that the disk has space for the blocks of the run.
     fn check_room(&self, state: &State) -> Result<()> {
         let block = BYTES_A_SAMPLE * self.args.block_positions() as f64;
         let (limit, window) = (self.args.sampling.disk, self.learning.window);
@@ -150,7 +150,7 @@ fn student(args: &DistillArgs) -> Result<Option<Arc<Network>>> {
     load_network(path).map(Some).context("--student")
 }
 
-/// Reads the file of `--train-config`, which must not contain what the run decides itself.
+/// Reads the file of `--train-config`, which must not contain settings that the run determines itself.
 fn train_settings(path: &Path) -> Result<Overrides> {
     let file = Overrides::from_file(path)?;
     let given = [
@@ -169,7 +169,7 @@ fn train_settings(path: &Path) -> Result<Overrides> {
     Ok(file)
 }
 
-/// The settings that positions and nets depend on, except the number of threads.
+/// The settings that determine positions and nets, except the number of threads.
 fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> Result<BTreeMap<String, String>> {
     let hash = |path: &PathBuf| -> Result<String> {
         if path == Path::new(BUILTIN) {
@@ -186,7 +186,7 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
         ("books", books?.join(" ")),
         ("seed", args.seed.to_string()),
         ("held-out", args.measuring.held_out.to_string()),
-        // The limit of disk may change: it removes old blocks only.
+        // The disk limit may change, because it affects only the removal of old blocks.
         ("sampling", format!("{:?}", SamplingArgs { disk: 0.0, ..args.sampling.clone() })),
         ("training", format!("{:?}, shape {:?}", args.learning(), args.training.shape)),
         ("train-config", train_config.unwrap_or_default()),
@@ -203,7 +203,7 @@ fn check_folder(folder: &Folder) -> Result<()> {
     ensure!(path.is_dir(), "{} is not a folder: give another --out", path.shown());
     let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.shown()))?;
     for entry in entries {
-        // A process that was killed at its start may have left its lock or unfinished files.
+        // The folder may contain the lock and unfinished files of a process that was killed at its start.
         let name = entry?.file_name();
         let name = name.to_string_lossy();
         ensure!(

@@ -1,7 +1,6 @@
 //! The sequential probability ratio test, generalised to results of pairs (GSPRT).
 // CITE: the form of fishtest and fastchess, after M. Van den Bergh, "The generalized SPRT" and "Normalized Elo: a
-// practical guide". The likelihood of each hypothesis is that of the distribution which fits the results best among
-// those with the hypothesis' Elo.
+// practical guide". The likelihood of a hypothesis is the maximum likelihood over all distributions with its Elo.
 
 use std::f64::consts::SQRT_2;
 use std::str::FromStr;
@@ -55,7 +54,7 @@ pub struct Sprt {
     /// Elo of the hypotheses.
     #[serde(flatten)]
     pub bounds: Bounds,
-    /// Its unit.
+    /// Unit of the Elo.
     pub model: EloModel,
 }
 
@@ -76,8 +75,8 @@ impl Sprt {
         [-limit, limit]
     }
 
-    /// Log-likelihood ratio of the alternative against the null hypothesis; 0 without results. `counts` are results of
-    /// pairs.
+    /// Log-likelihood ratio of the alternative against the null hypothesis; 0 without results. `pairs` are the numbers
+    /// of pairs with 0 to 4 half points.
     pub fn llr(&self, pairs: [u32; 5]) -> f64 {
         if pairs.iter().all(|&count| count == 0) {
             return 0.0;

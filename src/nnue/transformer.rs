@@ -13,9 +13,9 @@ use super::rows::{Accumulator, AllRows, Rows};
 /// The first layer: one row of `l1` weights per feature, piece-square values, and the biases.
 pub struct Transformer {
     biases: Aligned,
-    /// i16, of pieces on squares.
+    /// Weights of pieces on squares, as i16.
     weights: Aligned,
-    /// [`Paired`], of threat inputs.
+    /// Weights of threat inputs, as [`Paired`].
     threat_inputs: Aligned,
     /// Piece-square values: threat inputs first, as in the files.
     psqt: Aligned,

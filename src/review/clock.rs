@@ -3,7 +3,7 @@
 use crate::board::Color;
 use crate::notation::pgn::Game;
 
-/// Largest difference, in seconds, by which rounding may let a clock gain time.
+/// Maximum apparent gain of a clock by rounding, in seconds.
 const ROUNDING: f64 = 1.0;
 
 /// Clock of a move.
@@ -69,7 +69,7 @@ fn time_control(text: &str) -> Option<(f64, f64)> {
     Some((parse(base)?, parse(increment)?))
 }
 
-/// A time as people read it: `4.2 s`, `12 s`, `1:05`, `1:02:03`.
+/// A time as readable text: `4.2 s`, `12 s`, `1:05`, `1:02:03`.
 pub(super) fn readable(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);

@@ -1,4 +1,4 @@
-//! One move explained: what a review would say of it.
+//! Explanation of one move, with the reasons that a review would give.
 
 use std::io::Write;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::tools::subjects;
 use crate::tools::variation::numbered;
 use crate::util::interrupt::Interrupted;
 
-/// What is said of a move; also its JSON.
+/// Explanation of a move, also the JSON output.
 #[derive(Serialize)]
 struct Explanation {
     fen: String,
@@ -59,7 +59,7 @@ pub struct ExplainArgs {
     pub json: bool,
 }
 
-/// Searches the move and prints what there is to say of it.
+/// Searches the move and prints its explanation.
 ///
 /// # Errors
 /// Fails if the position or the move is invalid, the game is over, the engine cannot be set up, Ctrl-C was pressed, or
@@ -97,7 +97,7 @@ pub fn run(args: &ExplainArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resu
     Ok(out.flush()?)
 }
 
-/// The position and the move that the arguments name.
+/// The position and the move given by the arguments.
 fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
     if let ([game], Some(_)) = (&args.words[..], args.selection.at) {
         let subject = subjects::read_one(std::slice::from_ref(game), args.selection)?;
@@ -116,7 +116,7 @@ fn move_to_explain(args: &ExplainArgs) -> Result<(Position, Move)> {
     Ok((position, m))
 }
 
-/// The explanation for people.
+/// The explanation as readable text.
 fn readable(position: &Position, m: Move, explanation: &Explanation) -> String {
     let mut text = numbered(position, &[m]);
     match explanation.mark {

@@ -1,4 +1,4 @@
-//! Better lines as the page plays them on its board.
+//! Better lines for the HTML page, whose script plays them on the board.
 
 use maud::{Markup, html};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::tools::variation::numbered;
 /// A better line for the page's script.
 #[derive(Serialize)]
 pub(super) struct PlayableLine {
-    /// Its score, as people read it.
+    /// Score of the line as text.
     eval: String,
     steps: Vec<LineStep>,
 }
@@ -22,11 +22,11 @@ struct LineStep {
     fen: String,
     /// The squares of the move.
     played: [String; 2],
-    /// In SAN, with a number where it needs one.
+    /// The move in SAN, with its number where needed.
     text: String,
 }
 
-/// The lines in the place of a move that deserves a mark; `position` is the one before it.
+/// The better lines for a move with a mark; none without a mark. `position` is the position before the move.
 pub(super) fn playable_lines(position: &Position, played: &PlayedMove) -> Vec<PlayableLine> {
     if played.mark.is_none() {
         return Vec::new();
@@ -46,7 +46,7 @@ fn playable(position: &Position, line: &Better) -> PlayableLine {
     PlayableLine { eval: line.eval.to_string(), steps }
 }
 
-/// The lines as text, each move of which can be clicked.
+/// The lines as text with clickable moves.
 pub(super) fn clickable_lines(position: &Position, played: &PlayedMove) -> Markup {
     html! {
         @for (number, line) in playable_lines(position, played).iter().enumerate() {

@@ -1,15 +1,15 @@
-//! The marks of moves, by the winning chances that they lose.
+//! Marks of moves, by their loss of winning chances.
 //!
 //! | mark | name | when |
 //! |---|---|---|
 //! | `?!` | inaccuracy | the move loses 5 points of winning chance or more (of 100) |
 //! | `?` | mistake | 10 points or more |
 //! | `??` | blunder | 15 points or more |
-//! | `!` | only move | it was found, and every other one would have been a mistake or worse |
+//! | `!` | only move | the player found the move, and every other move would have been a mistake or worse |
 //!
-//! A move that allows or misses a mate is a blunder, whatever the points, unless the game was decided: from 7.00 on it
-//! has no mark. A slower mate has none either, nor has a move that the engine would have played itself, even where a
-//! deeper search finds it worse.
+//! A move that allows or misses a mate is a blunder, whatever its loss in points. From an advantage of 7.00 the game
+//! counts as decided, and such a move has no mark. A slower mate has no mark either, nor has the engine's best move,
+//! even if a deeper search finds it worse.
 // CITE: the thresholds and the blunder at a mate are those of lichess (lila, modules/tree Advice), as facts. Lichess
 // marks mates in decided games too. The mark `!` is our own.
 
@@ -18,20 +18,20 @@ use serde::Serialize;
 use super::chance::winning;
 use crate::search::report::Score;
 
-/// Points of winning chance that a mistake loses; what makes an only move.
+/// Minimum loss of a mistake in points of winning chance. Every alternative to an only move loses at least as much.
 pub(crate) const MISTAKE: f64 = 10.0;
-/// Points that an inaccuracy loses.
+/// Minimum loss of an inaccuracy in points.
 const INACCURACY: f64 = 5.0;
-/// Points that a blunder loses.
+/// Minimum loss of a blunder in points.
 const BLUNDER: f64 = 15.0;
 
-/// Centipawns from which on a game counts as decided: a mate more or less has no mark.
+/// Minimum advantage in centipawns at which a game counts as decided. Allowing or missing a mate then has no mark.
 const DECIDED: i32 = 700;
 
-/// What a move deserves, from good to bad.
+/// Mark of a move, in order from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) enum Mark {
-    /// The only move, found.
+    /// The only good move.
     #[serde(rename = "!")]
     Only,
     /// An inaccuracy.
@@ -49,7 +49,7 @@ impl Mark {
     /// All marks.
     pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Inaccuracy, Self::Mistake, Self::Blunder];
 
-    /// The mark as it stands behind a move.
+    /// The symbol of the mark after a move.
     pub(crate) fn glyph(self) -> &'static str {
         match self {
             Self::Only => "!",
@@ -69,7 +69,7 @@ impl Mark {
         }
     }
 
-    /// What people call such a move.
+    /// The name of the mark.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Only => "only move",
@@ -93,7 +93,8 @@ pub(crate) fn bad_mark(before: Score, after: Score) -> Option<Mark> {
     }
 }
 
-/// The mark for a mate that appears or disappears, where one side is ahead by this many centipawns without it.
+/// The mark for an allowed or missed mate. `ahead` is an advantage in centipawns, from the score that is not a mate: the
+/// opponent's before an allowed mate, the mover's after a missed one.
 fn by_decision(ahead: i32) -> Option<Mark> {
     (ahead < DECIDED).then_some(Mark::Blunder)
 }
@@ -119,7 +120,7 @@ mod tests {
             (Cp(0), Cp(-60), Some(Mark::Inaccuracy)),
             (Cp(0), Cp(-120), Some(Mark::Mistake)),
             (Cp(0), Cp(-200), Some(Mark::Blunder)),
-            // The same pawns count less in a game that is won.
+            // The same loss in centipawns costs fewer points in a won game.
             (Cp(900), Cp(700), None),
             (Cp(-30), Cp(80), None),
         ] {

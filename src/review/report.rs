@@ -1,7 +1,7 @@
-//! What a review says of a game: the one thing of which JSON, annotated PGN and HTML are made.
+//! Result of a game review, from which JSON, annotated PGN and HTML are generated.
 //!
 //! The fields are those of the JSON, which `review.schema.json` describes. Scores and chances are from White's view,
-//! losses and accuracies from that of the side that moved.
+//! losses and accuracies from the view of the side that moved.
 
 use serde::{Serialize, Serializer};
 
@@ -33,9 +33,9 @@ pub(crate) struct Review {
     pub side: Option<Color>,
     pub chess960: bool,
     pub opening: Option<Opening>,
-    /// Whether all positions were searched: Ctrl-C leaves the first ones without.
+    /// Whether all positions were searched. After Ctrl-C the first positions have no evaluation.
     pub complete: bool,
-    /// What the search says of the first position.
+    /// Evaluation of the first position.
     pub evaluation: Option<Evaluation>,
     pub white: Side,
     pub black: Side,
@@ -47,24 +47,24 @@ fn as_map<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<S::
 }
 
 impl Review {
-    /// The value of a tag, unless it only says that nothing is known.
+    /// The value of a tag; `None` if it is empty or unknown (`?`).
     pub(crate) fn tag(&self, name: &str) -> Option<&str> {
         let found = self.tags.iter().find(|(tag, _)| tag == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty() && !value.starts_with('?'))
     }
 }
 
-/// What the search says of a position.
+/// Evaluation of a position by the search.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Evaluation {
     pub eval: Eval,
-    /// White's winning chance in percent, by the curve of people.
+    /// White's winning chance in percent, by the curve for human games.
     pub chance: f64,
     /// Plies searched; 0 when the game is over.
     pub depth: i32,
 }
 
-/// A line that the search found in place of the move played.
+/// A line that the search found as an alternative to the move played.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Better {
     pub eval: Eval,
@@ -76,7 +76,7 @@ pub(crate) struct Better {
 }
 
 impl Better {
-    /// The line without what comes after this number of plies.
+    /// The line truncated to this number of plies.
     pub(crate) fn cut(mut self, plies: usize) -> Self {
         self.san.truncate(plies);
         self.uci.truncate(plies);
@@ -88,7 +88,7 @@ impl Better {
 /// A move of the game.
 #[derive(Serialize)]
 pub(crate) struct PlayedMove {
-    /// From 1.
+    /// Ply of the game, from 1.
     pub ply: usize,
     pub number: u32,
     /// `white` or `black`.
@@ -98,21 +98,20 @@ pub(crate) struct PlayedMove {
     /// The position after the move.
     pub fen: String,
     pub phase: Phase,
-    /// What the clock showed, as the file says it.
+    /// Clock time after the move, as written in the file.
     pub clock: Option<String>,
-    /// What the search says of the position after the move.
+    /// Evaluation of the position after the move.
     pub evaluation: Option<Evaluation>,
     /// Points of winning chance lost, and centipawns.
     pub loss: Option<f64>,
     pub loss_cp: Option<i32>,
     pub accuracy: Option<f64>,
     pub mark: Option<Mark>,
-    /// The lines that the search preferred, best first; none where it would have played the move itself.
+    /// The lines that the search preferred, best first; none if the move played is the best move.
     pub better: Vec<Better>,
-    /// The refutation, from the position after the move: only for moves with a bad mark, and none where the game is
-    /// over.
+    /// The refutation, from the position after the move. Only for moves with a bad mark, unless the game is over.
     pub refutation: Option<Better>,
-    /// Why the move deserves its mark.
+    /// Reasons for the mark of the move.
     pub reasons: Vec<Reason>,
     /// At a mistake, all legal moves with their values, if the page needs them.
     #[serde(skip)]
@@ -121,20 +120,20 @@ pub(crate) struct PlayedMove {
     pub m: Move,
 }
 
-/// A legal move at a mistake, for a reader who tries again.
+/// A legal move in the position of a mistake, for a reader who retries the move.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub m: Move,
-    /// Whether it is the move that the search prefers.
+    /// Whether the move is the best move of the search.
     pub is_best: bool,
-    /// The mark that the move deserves.
+    /// The mark of the move.
     pub mark: Option<Mark>,
     pub value: Evaluation,
     /// The best reply, unless the game is over.
     pub reply: Option<Move>,
 }
 
-/// How a side played.
+/// Statistics of the moves of one side.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Side {
     #[serde(flatten)]
@@ -145,7 +144,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// A part of the game.
+    /// The statistics of one phase of the game.
     pub(crate) fn phase(&self, phase: Phase) -> &PlaySummary {
         match phase {
             Phase::Opening => &self.opening,
@@ -155,16 +154,16 @@ impl Side {
     }
 }
 
-/// How a side played in a part of the game.
+/// Statistics of the moves of one side in one phase or the whole game.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PlaySummary {
     /// Moves that were judged.
     pub judged: usize,
-    /// In percent; `None` without moves.
+    /// Accuracy in percent; `None` without moves.
     pub accuracy: Option<f64>,
-    /// Points of winning chance lost with a move, on average.
+    /// Average loss of a move in points of winning chance.
     pub average_loss: Option<f64>,
-    /// Centipawns lost with a move, on average.
+    /// Average loss of a move in centipawns.
     pub average_loss_cp: Option<f64>,
     pub inaccuracies: usize,
     pub mistakes: usize,

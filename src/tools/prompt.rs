@@ -1,4 +1,4 @@
-//! Lines that a person types: with editing and a history at a terminal, plain lines otherwise.
+//! Input of typed lines: with editing and a history at a terminal, plain lines otherwise.
 
 use std::io::{self, BufRead, Write};
 
@@ -21,7 +21,7 @@ pub trait Prompt {
     /// Fails on an I/O error.
     fn ask(&mut self, prompt: &str) -> io::Result<Typed>;
 
-    /// Whether a person answers, so that questions make sense.
+    /// Whether a user reads the prompts, so that the program can ask questions.
     fn is_interactive(&self) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! The options of the opening book: whether and how deep it is probed, and the seed of the game.
+//! UCI options of the opening book: use of the book, its depth, and the seed of the game.
 
 use std::sync::Arc;
 

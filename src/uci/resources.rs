@@ -1,6 +1,6 @@
-//! What options do to the engine: resources that the search threads share, and files.
+//! Effects of UCI options on the engine: resources that the search threads share, and files.
 //!
-//! A change of what the search threads share is postponed to the end of a running search.
+//! Changes of shared resources are postponed until a running search ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Resources for Engine {
 
 /// The actions of the option table.
 impl Engine {
-    /// Loads the net that `EvalFile` names. After an error the net in use stays.
+    /// Loads the net that `EvalFile` names. After an error the current net remains in use.
     pub(super) fn set_net(&mut self, name: String) -> Result<(), String> {
         match evalfile::load(&name) {
             Ok(net) => {
@@ -63,7 +63,8 @@ impl Engine {
                 });
             }
             Err(reason) => {
-                // Short, because a GUI may show only the beginning of a line; the reason has a line of its own.
+                // The message is short, because a GUI may show only the beginning of a line. A second line has the
+                // reason.
                 self.net_rejected = true;
                 self.output.error(&format!("EvalFile not loaded; using {}", self.net));
                 self.output.info(&format!("EvalFile: {reason}"));
@@ -134,7 +135,8 @@ impl Engine {
         }
     }
 
-    /// Opens the book that `Book File` names; an empty name closes the book. After an error the book in use stays open.
+    /// Opens the book that `Book File` names; an empty name closes the book. After an error the current book stays
+    /// open.
     pub(super) fn set_book(&mut self, name: String) -> Result<(), String> {
         let name = unquoted(&name);
         if name.is_empty() {

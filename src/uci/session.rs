@@ -1,4 +1,4 @@
-//! UCI where neither threads nor waiting for input exist: a WebAssembly module in a browser's worker.
+//! UCI on a platform with neither threads nor blocking input: a WebAssembly module in a browser's worker.
 //!
 //! The host calls [`Session::serve`] whenever input has arrived. The engine then executes the lines that it can read,
 //! and returns. During a search it reads further lines, if the host can deliver any, so that `stop` ends the search at
@@ -25,15 +25,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session on an input whose reads never wait. `reaches_search` says whether lines can arrive during a search;
-    /// without them the host must be able to end the instance. `exit` ends the process at a `quit`.
+    /// A session on an input whose reads never block. `reaches_search` is whether lines can arrive during a search. If
+    /// they cannot, the host must be able to end the instance. `exit` ends the process after `quit`.
     pub fn new(input: impl Read + Send + 'static, output: &Output, reaches_search: bool, exit: fn()) -> Self {
         let (mailbox, messages) = Mailbox::new();
         let reader = Reader::new(input, mailbox.clone(), output.clone(), false, exit);
         let reader = Arc::new(Mutex::new(reader));
         let during_search = reader.clone();
         polling::set_host(reaches_search, move || {
-            // Locked only while no line is read, because reading starts no search.
+            // The reader is not locked during a search: `serve` locks it only to read, and reading starts no search.
             while during_search.lock().read_command() == Progress::Read {}
         });
         Self { reader, engine: Engine::new(output.clone(), mailbox, Audience::Gui), messages }

@@ -10,7 +10,7 @@ use crate::util::quantity::{nodes_per_second, short_number};
 /// Reader of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// A program; it gets only UCI.
+    /// A program, which receives only UCI output.
     Gui,
     /// A person at a terminal.
     Person {

@@ -24,7 +24,7 @@ static HOST: OnceLock<Host> = OnceLock::new();
 /// Time between two polls of a search, and of a finished search that waits for `stop`.
 pub const PERIOD: Duration = Duration::from_millis(10);
 
-/// Sets a host that can end a search. `read` reads the input that has arrived; `reaches_search` says whether input can
+/// Sets a host that can end a search. `read` reads the input that has arrived. `reaches_search` is whether input can
 /// arrive during a search. Only the first call has an effect.
 pub fn set_host(reaches_search: bool, read: impl Fn() + Send + Sync + 'static) {
     let _ = HOST.set(Host { reaches_search, read: Box::new(read), last: Mutex::new(Instant::now()) });
@@ -40,8 +40,8 @@ pub fn reaches_search() -> bool {
     threads::EXIST || HOST.get().is_some_and(|host| host.reaches_search)
 }
 
-/// Lets the host deliver input, and reads it, if the last time was [`PERIOD`] ago. Does nothing on a system with
-/// threads.
+/// Yields to the host, which may deliver input, and reads the input, if [`PERIOD`] has passed since the last poll. Does
+/// nothing on a system with threads.
 pub fn poll() {
     if threads::EXIST {
         return;

@@ -1,16 +1,16 @@
-//! The checks of a review's claims and sentences.
+//! Checks of the claims and sentences of a review.
 
 use serde_json::Value;
 use shakmaty::{Bitboard, Chess, Color, EnPassantMode, Position, Role, Square, fen::Fen};
 
 use super::board::{attacks, balance, in_line, is_legal, man, mates_in, position, role, stands, walk};
 
-/// Longest mate that is proved by brute force where the line does not show it to its end.
+/// Maximum number of moves of a mate that is proved by brute force if the line does not reach the mate.
 const PROVED: u32 = 2;
-/// Reasons of which each move with a bad mark must have one.
+/// Kinds of reasons; each move with a bad mark must have at least one of them.
 const PUNISHES: [&str; 5] = ["allows_mate", "loses_material", "lets_promote", "refutation", "stalemate"];
 
-/// What was checked, and what was found to be wrong.
+/// Numbers of checks, and the errors found.
 #[derive(Default)]
 pub struct Checked {
     pub marked: usize,
@@ -55,12 +55,12 @@ impl Context<'_> {
         self.before.turn()
     }
 
-    /// A score from the mover's view: a mate counts more than all centipawns.
+    /// A score from the mover's view, with a mate above all scores in centipawns.
     fn score(&self, evaluation: &Value) -> i64 {
         let eval = &evaluation["eval"];
         let white = match (eval["cp"].as_i64(), eval["mate"].as_i64()) {
             (Some(cp), _) => cp,
-            // Mated now: the side to move, which is the opponent of the mover.
+            // The side to move, which is the mover's opponent, is mated in this position.
             (_, Some(0)) => return 100_000,
             (_, Some(mate)) => mate.signum() * 100_000,
             _ => 0,
@@ -143,7 +143,7 @@ fn check_reason(context: &Context, reason: &Value, all: &mut Checked) -> Vec<Str
 fn is_near(context: &Context, start: &Chess) -> bool {
     let board = |position: &Chess| position.board().clone();
     let same = |other: &Chess| board(other) == board(start);
-    // After the best move and a pass: one own move away.
+    // A claim after the best move and a pass starts with the board after the best move.
     let better = || {
         let line = &context.played["better"][0];
         let first = serde_json::json!({
@@ -242,7 +242,7 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
     Some(format!("the sentence does not name a {missing:?}"))
 }
 
-/// Whether a pawn promotes in the line, and no later move goes to the square of the new piece before it leaves.
+/// Whether a pawn promotes in the line, and the new piece is not captured.
 fn promoted_piece_lives(claim: &Value) -> bool {
     let mut at: Option<String> = None;
     for uci in claim["uci"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -303,15 +303,15 @@ fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {
     }
 }
 
-/// Where the move between two positions went: the square that the mover has newly occupied.
+/// Destination of the move between two positions: the square newly occupied by the mover.
 fn moved_to(before: &Chess, after: &Chess) -> Option<Square> {
     let color = before.turn();
     let (was, is) = (before.board().by_color(color), after.board().by_color(color));
     (is & !was).first()
 }
 
-/// The pieces of a feature stand where it says, at the end of the line or, if they were captured or driven away,
-/// before.
+/// Whether the pieces of a feature are on its squares: at the end of the line, or earlier if they were captured or
+/// driven away.
 fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
     let end = &line[line.len() - 1];
     let kind = feature["kind"].as_str().unwrap_or_default();
@@ -343,7 +343,8 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
     }
 }
 
-/// Every `the knight on f5` of a sentence stands in one of the positions, and every numbered move is legal in one.
+/// Checks that every piece such as `the knight on f5` of a sentence exists in one of the positions, and that every
+/// numbered move is legal in one of them.
 fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
     let mut wrong = Vec::new();
     let words: Vec<&str> = text.split([' ', ',', '(', ')', ':', ';']).filter(|word| !word.is_empty()).collect();
@@ -383,7 +384,7 @@ fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
     wrong
 }
 
-/// What a kind says about the scores before and after the move.
+/// Checks the scores before and after the move against the kind of the reason.
 fn check_kind(context: &Context, reason: &Value) -> Option<String> {
     let (had, has) = (context.score(context.had), context.score(&context.played["evaluation"]));
     let claim = &reason["claim"];
@@ -396,7 +397,7 @@ fn check_kind(context: &Context, reason: &Value) -> Option<String> {
         "missed_mate" => had == 100_000 && has < 100_000,
         "allows_mate" => had > -100_000 && has == -100_000,
         "overlooks_threat" => {
-            // It happens: the refutation begins with the threat, and mates where it threatened mate.
+            // The threat is executed: the refutation begins with it, and mates if the threat was mate.
             let same = context.played["refutation"]["uci"][0] == claim["uci"][0];
             same && (claim["mate"].is_null() || has == -100_000 && had > -100_000)
         }

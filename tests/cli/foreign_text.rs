@@ -1,4 +1,4 @@
-//! Names and contents of files on their way to a terminal.
+//! Output of file names and file contents to a terminal.
 
 use crate::run::{Run, zoothera};
 

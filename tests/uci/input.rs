@@ -135,7 +135,7 @@ fn reader_accepts_any_bytes_and_skips_too_long_lines() {
 #[test]
 fn unread_output_does_not_block_the_engine() {
     let mut engine = Driver::start();
-    // Far more than the capacity of a pipe, before a single line is read.
+    // The output is far larger than the capacity of a pipe, and the test reads no line of it before `quit`.
     for _ in 0..3000 {
         engine.send("d");
     }

@@ -1,4 +1,4 @@
-//! Driver of the engine process, in the role of a GUI: writes lines and collects output lines.
+//! Driver of the engine process that acts as a GUI: writes lines and collects output lines.
 #![allow(dead_code)] // Each test program uses only some of the items.
 
 #[path = "../engine/mod.rs"]

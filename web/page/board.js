@@ -9,7 +9,7 @@ const place = document.getElementById("board-place");
 const dialog = document.getElementById("promotion");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Asks for the piece that a pawn becomes; `null` if the dialog is closed. */
+/** Opens a dialog for the promotion piece; returns `null` if the dialog is closed without a choice. */
 function askPromotion(colour) {
   for (const button of dialog.querySelectorAll("button")) {
     const piece = document.createElement("piece");
@@ -24,7 +24,7 @@ function askPromotion(colour) {
 }
 
 export class Board {
-  /** `onMove` is called with each legal move that somebody makes on the board. */
+  /** `onMove` is called with each legal move that the user makes on the board. */
   constructor(onMove) {
     this.onMove = onMove;
     this.position = null;
@@ -55,7 +55,7 @@ export class Board {
     else this.show(this.shown);
   }
 
-  /** Shows a node of a tree. `movable` says whether its side may move; `arrows` are moves, the best first. */
+  /** Shows a node of a tree. `movable` is whether its side may move; `arrows` are moves, the best first. */
   show({ node, movable, flipped, arrows = [] }) {
     this.shown = { node, movable, flipped, arrows };
     const { position, move } = node;

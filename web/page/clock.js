@@ -9,8 +9,8 @@ const text = (ms) => {
 };
 
 export class Clock {
-  /** `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side whose time is over. `left` are the
-   * milliseconds that each side has, if they are not those of the beginning. */
+  /** `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side whose time is over. `left`
+   * contains the remaining milliseconds of each side; if absent, each side has its initial time. */
   constructor(control, onFlag, left) {
     this.control = control;
     const [minutes, seconds] = control.split("+").map(Number);
@@ -21,12 +21,12 @@ export class Clock {
     this.onFlag = onFlag;
   }
 
-  /** Milliseconds that a side has left now. */
+  /** Remaining time of a side in milliseconds. */
   of(side) {
     return this.left[side] - (this.running === side ? performance.now() - this.since : 0);
   }
 
-  /** What both sides have now. */
+  /** Remaining times of both sides in milliseconds. */
   now() { return { white: this.of("white"), black: this.of("black") }; }
 
   text(side) { return text(this.of(side)); }
@@ -46,14 +46,14 @@ export class Clock {
     this.running = null;
   }
 
-  /** Ends the move of the side whose clock runs. */
+  /** Stops the running clock and adds the increment. */
   press() {
     const side = this.running;
     this.stop();
     if (side) this.left[side] += this.increment;
   }
 
-  /** The UCI words for a search. */
+  /** The arguments of the UCI command `go` for this clock. */
   limits() {
     const time = (side) => Math.max(1, Math.round(this.of(side)));
     return `wtime ${time("white")} btime ${time("black")} winc ${this.increment} binc ${this.increment}`;

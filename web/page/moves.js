@@ -23,7 +23,7 @@ export function showMoves(list, tree, current, choose) {
   };
   const numbered = (label, node) =>
     element("span", { class: "move" }, ...(label ? [element("span", { class: "number" }, label)] : []), button(node));
-  /** Appends the moves behind a node. */
+  /** Appends the moves after a node. */
   const fill = (place, from, isFirst) => {
     let node = from;
     while (node.children.length > 0) {

@@ -6,13 +6,13 @@ import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from ".
 import { Tree } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
-/** Milliseconds that a reply takes at least: an instant reply is easily overlooked. */
+/** Minimum time of a reply in milliseconds. An instant reply is easily overlooked. */
 const SHORTEST = 350;
-/** The last step of the slider is full strength. */
+/** Value of the last step of the slider, which means full strength. */
 const FULL = 3300;
 const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000, "Hard"], [2500, "Very hard"],
   [3299, "Hardly to be beaten"]];
-/** The storage of a game that is not over, for a page that is loaded again. */
+/** Storage key of the unfinished game, which is restored when the page is reloaded. */
 const KEY = "zoothera-game";
 
 const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
@@ -80,12 +80,12 @@ export class Play {
     this.keys = [repetitionKey(this.node.position)];
     this.result = "*";
     this.clock = new Clock($("time").value, (side) => this.flag(side));
-    // A phone would show its keyboard.
+    // On a phone, focus would open the on-screen keyboard.
     if (matchMedia("(pointer: fine)").matches) $("move").focus({ preventScroll: true });
     this.begin();
   }
 
-  /** Waits for the engine, which may still be loading, and lets the game go on. */
+  /** Waits for the engine, which may still be loading, and then starts or continues the game. */
   async begin() {
     const { tree } = this;
     this.state = "loading";
@@ -101,17 +101,17 @@ export class Play {
     this.next();
   }
 
-  /** Keeps the game until it is over. */
+  /** Stores the unfinished game, or removes it from the storage when it is over. */
   save() {
     const { side, playing, clock } = this;
     const game = { side, level: playing, moves: this.node.moves, control: clock.control, left: clock.now() };
     try {
       if (this.state === "playing") localStorage.setItem(KEY, JSON.stringify(game));
       else localStorage.removeItem(KEY);
-    } catch { /* Storage is off: the game ends with the page. */ }
+    } catch { /* Storage is disabled: closing the page loses the game. */ }
   }
 
-  /** Goes on with the game that was kept. */
+  /** Continues the stored game. */
   restore() {
     try {
       const game = JSON.parse(localStorage.getItem(KEY));
@@ -129,7 +129,7 @@ export class Play {
     } catch { localStorage.removeItem(KEY); }
   }
 
-  /** Lets the side to move think, or ends the game. */
+  /** Starts the turn of the side to move, or ends the game. */
   next() {
     const over = outcome(this.node.position, this.keys);
     if (over) return this.end(...over);
@@ -139,7 +139,7 @@ export class Play {
     if (!this.mayMove) this.reply();
   }
 
-  /** Lets the engine move. An engine that ends is started once more. */
+  /** Searches and plays the engine's move. Restarts the engine once if it exits. */
   async reply(isSecond = false) {
     const node = this.node;
     const begin = performance.now();
@@ -165,7 +165,7 @@ export class Play {
     }
   }
 
-  /** The engine has new settings, and what it was searching is lost. */
+  /** Repeats the engine's search after a change of settings, which ends the running search. */
   restarted() { if (this.state === "playing" && !this.mayMove) this.reply(); }
 
   append(move) {
@@ -174,7 +174,7 @@ export class Play {
     this.keys.push(repetitionKey(this.node.position));
   }
 
-  /** A legal move of the person at the board. */
+  /** Plays a legal move of the user. */
   move(move) {
     if (!this.mayMove) return;
     this.clock.press();
@@ -182,7 +182,7 @@ export class Play {
     this.next();
   }
 
-  /** Takes back the last move of the person and the reply. */
+  /** Takes back the user's last move and the reply, if there is one. */
   async takeBack() {
     if (this.state !== "playing") return;
     const node = this.node.position.turn === this.side ? this.node.parent?.parent : this.node.parent;
@@ -230,7 +230,7 @@ export class Play {
     return this.tree.pgn(new Map(Object.entries(headers)));
   }
 
-  /** Looks at an earlier position; the game goes on at its last one. */
+  /** Shows an earlier position. The game continues from its last position. */
   go(where) {
     if (where === "flip") return this.act("flip");
     const at = this.viewed ?? this.node;
@@ -283,7 +283,7 @@ export class Play {
     this.showClocks();
   }
 
-  /** An analysis in between may have taken the engine away. */
+  /** Shows the game, and repeats the engine's search, which an analysis may have ended. */
   enter() {
     this.show();
     this.restarted();

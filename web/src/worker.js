@@ -1,5 +1,5 @@
-// The worker, in one file: a part of an engine for index.js; or an engine of its own for a page that posts UCI lines and
-// gets lines, as stockfish.js has it.
+// The worker, in one file. For index.js it is a part of an engine. For a page that posts UCI lines and receives lines,
+// as with stockfish.js, it is a complete engine.
 
 import { Zoothera } from "./engine.js";
 import { nodeModule } from "./platform.js";
@@ -19,7 +19,7 @@ function receiver(post) {
   };
 }
 
-/** An engine that gets lines and posts lines. */
+/** A complete engine that receives UCI lines and posts lines. */
 function ownEngine(post) {
   let engine;
   const waiting = [];

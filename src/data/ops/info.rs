@@ -79,7 +79,8 @@ impl JsonSummary {
     }
 }
 
-/// A class of a histogram: the entries up to `max` and above that of the class before; no `max` for the last class.
+/// A class of a histogram: the entries up to `max` and above the `max` of the previous class. The last class has no
+/// `max`.
 #[derive(Serialize)]
 struct JsonClass {
     max: Option<i32>,

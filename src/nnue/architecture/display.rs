@@ -7,7 +7,7 @@ use super::{Activation, Architecture, Shape, VERSION_1, VERSION_OWN};
 use crate::nnue::features::threat_inputs::ThreatInputs;
 
 impl Architecture {
-    /// The name that Stockfish's authors gave it, or "own" for our own format.
+    /// The name of the architecture in Stockfish, or "own" for our own format.
     fn generation(&self) -> &'static str {
         if self.version == VERSION_OWN {
             return "own";

@@ -1,4 +1,4 @@
-//! What a refutation changes for the worse of the side that erred.
+//! Disadvantages that a refutation causes for the side that erred.
 
 use shakmaty::Rank;
 
@@ -7,7 +7,7 @@ use crate::board::attacks::{attacks, pawn_attacks};
 use crate::board::{Bitboard, Color, File, Move, Position, Role, Square};
 use crate::review::motifs::Man;
 
-/// Relative rank, from 0, from which on a new passed pawn is worth mentioning.
+/// Minimum relative rank, from 0, of a new passed pawn that is reported.
 const ADVANCED: u32 = 3;
 
 /// Both lines from a position: the move played with its refutation, and the best line, cut to the same length.
@@ -21,7 +21,7 @@ struct Lines<'a> {
     best_end: Position,
 }
 
-/// What the move played with its refutation changes for the worse, and the best line does not: the gravest first.
+/// Disadvantages that the move played with its refutation causes and the best line does not, the most serious first.
 pub(crate) fn harms(start: &Position, played: &[Move], best: &[Move]) -> Vec<Feature> {
     let best = &best[..best.len().min(played.len())];
     let lines =
@@ -71,7 +71,7 @@ impl Lines<'_> {
         (gone && kept).then(|| Feature::of(FeatureKind::NoCastling, vec![king]))
     }
 
-    /// The first answer attacks a dearer piece, and that piece moves, capturing nothing.
+    /// Detects a first reply that attacks a more valuable piece, which then moves away without a capture.
     fn drives_away(&self) -> Option<Feature> {
         let [own, answer, escape, ..] = *self.played else {
             return None;
@@ -206,14 +206,14 @@ fn men(position: &Position, squares: Bitboard) -> Vec<Man> {
     squares.into_iter().filter_map(man).collect()
 }
 
-/// The files beside a square.
+/// The files adjacent to the file of a square.
 fn beside(square: Square) -> Bitboard {
     let file = square.file();
     let near = [file.offset(-1), file.offset(1)];
     near.into_iter().flatten().map(Bitboard::from).fold(Bitboard::EMPTY, |a, b| a | b)
 }
 
-/// Rank from the side's own first one, from 0.
+/// Rank counted from the side's own first rank, from 0.
 pub(super) fn relative_rank(square: Square, color: Color) -> u32 {
     let rank = u32::from(square.rank());
     color.fold_wb(rank, 7 - rank)

@@ -1,7 +1,7 @@
-//! What a line changes besides material, and what a move does: facts that can be counted on the board.
+//! Positional effects of lines and moves other than material: facts that can be verified on the board.
 //!
-//! * `harm`: what a refutation changes for the worse
-//! * `purpose`: what a move does for its side
+//! * `harm`: disadvantages that a refutation causes
+//! * `purpose`: the purpose of a move for its side
 
 mod harm;
 mod purpose;
@@ -24,11 +24,11 @@ pub(crate) enum FeatureKind {
     NoCastling,
     /// A less valuable piece attacks a piece, which moves away. `men`: attacker, attacked.
     DrivesAway,
-    /// Both queens are gone.
+    /// Both queens have been captured.
     QueensTraded,
     /// One side has lost a bishop of its pair, the other has both. `men`: the remaining pair.
     BishopPair,
-    /// Two pawns of one colour on a file that had one at most. `men`: the pawns.
+    /// Two pawns of one colour on a file that had at most one. `men`: the pawns.
     DoubledPawns,
     /// A pawn without own pawns on the neighbouring files. `men`: the pawn.
     IsolatedPawn,
@@ -36,13 +36,13 @@ pub(crate) enum FeatureKind {
     PassedPawn,
     /// The file of the king has lost its own pawn. `men`: the king.
     OpenKing,
-    /// A piece that attacks no square that it could go to. `men`: the piece.
+    /// A piece without squares to move to. `men`: the piece.
     NoMoves,
     /// The move castles.
     Castles,
     /// The move captures. `men`: the captured piece.
     Takes,
-    /// The moved piece attacks a piece that is dearer or unprotected. `men`: attacker, attacked.
+    /// The moved piece attacks a piece that is more valuable or unprotected. `men`: attacker, attacked.
     Attacks,
     /// The move protects an attacked piece that had no protection. `men`: the protected piece.
     Protects,
@@ -61,10 +61,10 @@ pub(crate) enum FeatureKind {
 /// A fact that holds at the end of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Feature {
-    /// What it is.
+    /// Kind of the feature.
     pub kind: FeatureKind,
-    /// The pieces concerned, where they stand at the end of the line. An attacked piece that was driven away, and a
-    /// captured one: where it stood.
+    /// The pieces concerned, on their squares at the end of the line. Captured pieces, and attacked pieces that were
+    /// driven away, are on their previous squares.
     pub men: Vec<Man>,
     /// The squares concerned.
     #[serde(serialize_with = "square_words")]

@@ -1,4 +1,4 @@
-//! Promotion: a pawn promotes, the answer does not capture the new piece, and the line ends with more material.
+//! Promotion: a pawn promotes, the reply does not capture the new piece, and the line ends with more material.
 
 use super::walk::Walk;
 use super::{Kind, Motif};

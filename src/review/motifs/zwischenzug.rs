@@ -1,5 +1,4 @@
-//! Zwischenzug: instead of a recapture a check or another capture comes first, the recapture follows, and the line wins
-//! material.
+//! Zwischenzug: a check or another capture precedes a recapture, and the line wins material or mates.
 
 use super::walk::{Walk, can_capture, man};
 use super::{Kind, Motif};
@@ -15,7 +14,7 @@ pub(super) fn zwischenzug(walk: &Walk) -> Option<Motif> {
         let before = walk.before(ply);
         let forcing = before.is_capture(m) || walk.after(ply).in_check();
         let waits = can_capture(before, square) && m.to() != square && forcing;
-        // The piece that captured is still there when it is recaptured.
+        // The recaptured piece is the capturing piece, still on its square.
         let stays = man(before, square) == walk.captured(ply + 2);
         (waits && stays && later.to() == square).then_some(())?;
         Some(Motif { kind: Kind::Zwischenzug, ply, piece: walk.mover(ply)?, targets: vec![man(before, square)?] })

@@ -1,4 +1,4 @@
-//! The data of a sentence: a line from a position, and what the board proves about it.
+//! Data of a sentence: a line from a position, and the facts about the line that the board proves.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) enum End {
     Draw,
 }
 
-/// What a sentence says, as data. Everything in it can be checked by playing the line.
+/// Content of a sentence as data. All of it can be verified by playing the line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Claim {
     /// The position where the line begins. After a pass it is the position with the other side to move.
@@ -34,17 +34,17 @@ pub(crate) struct Claim {
     pub mate: Option<i32>,
     /// How the line ends, if it ends the game.
     pub end: Option<End>,
-    /// Pieces that the line wins for `side`, and gives for them.
+    /// Pieces that `side` wins in the line, and pieces that it loses in exchange.
     pub wins: Vec<&'static str>,
     pub gives: Vec<&'static str>,
-    /// Motifs of the line, the one that explains it best first.
+    /// Motifs of the line, in decreasing order of their value as an explanation.
     pub motifs: Vec<Motif>,
-    /// What is true at the end of the line.
+    /// Features of the position at the end of the line.
     pub features: Vec<Feature>,
 }
 
 impl Claim {
-    /// A line for a side, with nothing said about it yet.
+    /// Creates a claim about a line for a side, with only the line and its end.
     pub(super) fn new(position: &Position, moves: &[Move], side: Color) -> Self {
         let chess960 = position.castling_mode() == CastlingMode::Chess960;
         let mut end = position.clone();
@@ -67,13 +67,13 @@ impl Claim {
         }
     }
 
-    /// The side mates in this number of moves.
+    /// Adds a mate by `side` in this number of moves.
     pub(super) fn mating(mut self, moves: i32) -> Self {
         self.mate = Some(moves);
         self
     }
 
-    /// The line wins material; a swing of the opponent's view has the same pieces.
+    /// Adds the material of a swing; a swing from the opponent's view contains the same pieces.
     pub(super) fn winning(mut self, swing: &Swing) -> Self {
         let words = |roles: Vec<Role>| roles.into_iter().map(role_name).collect();
         let [wins, gives] = swing.roles().map(words);
@@ -81,14 +81,15 @@ impl Claim {
         self
     }
 
-    /// Motifs of a line that begins after `offset` plies of this one, as far as they lie in it.
+    /// Adds the motifs of a line that begins after `offset` plies of this line, except motifs after the end of this
+    /// line.
     pub(super) fn with_motifs(mut self, motifs: &[Motif], offset: usize) -> Self {
         let moved = motifs.iter().map(|motif| Motif { ply: motif.ply + offset, ..motif.clone() });
         self.motifs = moved.filter(|motif| motif.ply < self.san.len()).collect();
         self
     }
 
-    /// What is true at the end of the line.
+    /// Adds the features of the position at the end of the line.
     pub(super) fn with_features(mut self, features: Vec<Feature>) -> Self {
         self.features = features;
         self

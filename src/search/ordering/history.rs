@@ -1,7 +1,7 @@
 //! History tables: results of moves in other nodes, used to order, prune and reduce moves.
 //!
-//! Each history is a type with `score` and `update`; what its entries are indexed by is in its fields' types. All of
-//! them, and the correction histories, consist of [`Entry`].
+//! Each history is a type with `score` and `update`. The types of its fields define the indices of its entries. All
+//! histories, and the correction histories, consist of [`Entry`].
 // CITE: history heuristic: Schaeffer (1983); butterfly boards: Hartmann (1988); countermoves: Uiterwijk (1992);
 // continuation histories: Stockfish (2015, as "counter move history"); capture history: Stockfish (2017); history of
 // the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn
@@ -22,8 +22,8 @@ const CONTEXTS: usize = 4 * PieceSquare::COUNT;
 /// Number of plies from the root with a butterfly table of their own.
 pub const LOW_PLIES: usize = 5;
 
-/// A score that is updated with "gravity": a bonus counts less the nearer the score is to its limit. So the score stays
-/// in range, and recent results have the largest weight.
+/// A score that is updated with "gravity": a bonus has less effect the nearer the score is to its limit. The score
+/// therefore stays in range, and recent results have the largest weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(transparent)]
 pub struct Entry(i16);
@@ -51,7 +51,7 @@ impl Entry {
     }
 }
 
-/// A piece on the square where a move puts it.
+/// A moved piece on the destination square of its move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceSquare(u16);
 
@@ -291,7 +291,7 @@ impl Histories {
     // CITE: SF-2026-08.
     pub fn new_root(&mut self) {
         self.low_ply.0.fill(BySquares([Entry::new(params::hist_low_start()); 4096]));
-        // Two loops, because the compiler does not vectorise one over `flat_map`: data generation begins a thousand
+        // Two loops, because the compiler does not vectorise a loop over `flat_map`: data generation starts a thousand
         // searches a second.
         for row in self.butterfly.0.iter_mut() {
             for entry in &mut row.0 {

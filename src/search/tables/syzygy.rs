@@ -22,8 +22,8 @@ use crate::util::reason;
 use crate::util::sync::Mutex;
 use crate::util::text::Shown as _;
 
-/// Tables of at most this length in bytes are verified when they are opened: all of up to four men, and those of five
-/// men that are read in no time. `zoothera tables verify` verifies the others.
+/// Tables of at most this length in bytes are verified when they are opened: all tables of up to four men, and small
+/// tables of five men, which are read quickly. `zoothera tables verify` verifies the others.
 const VERIFIED_AT_START: u64 = 1 << 20;
 
 /// Open tables.
@@ -63,7 +63,7 @@ fn new_tables() -> Tablebase<Chess> {
     Tablebase::new()
 }
 
-/// Tables for a system without reads at an offset.
+/// Creates tables for systems that cannot read a file at an offset.
 #[cfg(not(any(unix, windows)))]
 fn new_tables() -> Tablebase<Chess> {
     Tablebase::with_filesystem(std::sync::Arc::new(super::table_files::TableFiles))
@@ -261,7 +261,8 @@ pub(crate) fn table_files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
 // CITE: the format of R. de Man's tables (syzygy1).
 const MAGIC: [(&str, [u8; 4]); 2] = [("rtbw", [0x71, 0xE8, 0x23, 0x5D]), ("rtbz", [0xD7, 0x66, 0x0C, 0xA5])];
 
-/// Checks that a file can be read and begins with the magic bytes of a table. A server's error page may have any size.
+/// Checks that a file can be read and begins with the magic bytes of a table. The size of the file is not sufficient,
+/// because a server's error page can have any size.
 fn check_magic(path: &Path) -> Result<(), String> {
     let mut start = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));

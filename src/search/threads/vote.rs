@@ -65,7 +65,7 @@ fn expected_reply(job: &Job, best: Move) -> Option<Move> {
 /// wins, the shortest is chosen.
 // CITE: the vote of Stockfish's thread pool; weight and offset as in Stockfish 17.1.
 fn vote(all: &[Findings]) -> Option<&Findings> {
-    // A thread that a limit ended in its first iteration has almost no result to compare.
+    // A thread that reached a limit in its first iteration has almost no result to compare.
     let all: Vec<&Findings> = match all.iter().filter(|found| found.depth > 0).collect::<Vec<_>>() {
         nobody if nobody.is_empty() => return all.first(),
         some => some,

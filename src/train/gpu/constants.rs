@@ -9,7 +9,7 @@ use crate::train::model::scales::UNITS;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{OptimiserSettings, adam_step};
 
-/// See `shaders/common.wgsl`.
+/// Counterpart of the struct `Step` in `shaders/common.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub struct Constants {

@@ -31,10 +31,10 @@ pub mod binding {
     pub const TOTAL_LOSS: usize = 28;
 }
 
-/// Items that a pass has workgroups for.
+/// Grid of workgroups of a pass.
 #[derive(Clone, Copy, Debug)]
 enum Grid {
-    /// Slots of the batch, this many to a workgroup.
+    /// The slots of the batch, with this number of slots per workgroup.
     Slots(usize),
     /// Workgroups of columns for each tile.
     Tiles(usize),

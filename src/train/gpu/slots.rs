@@ -1,4 +1,4 @@
-//! A batch in slots: sorted by layer stack, each stack from a multiple of [`TILE`] slots on.
+//! A batch in slots, sorted by layer stack. Each stack starts at a multiple of [`TILE`] slots.
 
 use crate::nnue::Architecture;
 use crate::train::gpu::sizes::{CHUNK, RECORD, TILE};
@@ -8,7 +8,7 @@ use crate::train::samples::Sample;
 const MIRRORED: u32 = 1 << 16;
 const VALID: u32 = 1 << 17;
 const STACK_SHIFT: u32 = 18;
-/// The part of the last word that is the record's own.
+/// Mask of the last word's bits that come from the record.
 const OWN: u32 = 0xffff;
 
 /// The slots of a batch.

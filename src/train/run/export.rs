@@ -35,7 +35,7 @@ pub struct ExportArgs {
 /// Results of a finished run.
 #[derive(Clone, Copy, Debug)]
 pub struct Results {
-    /// Training loss since the last validation but one.
+    /// Training loss between the last two validations.
     pub training: f64,
     /// Mean quantisation error in engine units.
     pub quantisation: f64,

@@ -41,7 +41,7 @@ pub struct LayerStack<const L1: usize> {
     pub l1_tiles: Box<[Tile]>,
     /// First layer's biases.
     pub l1_bias: Hidden,
-    /// The layers above it.
+    /// The layers after the first.
     pub upper: UpperWeights,
 }
 

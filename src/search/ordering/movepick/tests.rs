@@ -37,7 +37,7 @@ impl Scene {
         self.run(picker, |_, _| {})
     }
 
-    /// Generated noisy moves, and generated quiet ones.
+    /// Generated noisy moves, and generated quiet moves.
     fn generated(&self) -> [Vec<Move>; 2] {
         let (mut noisy, mut quiet) = (MoveList::new(), MoveList::new());
         self.position.generate_noisy(&mut noisy);
@@ -45,7 +45,7 @@ impl Scene {
         [noisy.iter().copied().collect(), quiet.iter().copied().collect()]
     }
 
-    /// No table move, and one of each kind where the position has one.
+    /// Candidates for the table move: none, and one move of each kind that the position has.
     fn table_moves(&mut self) -> Vec<Option<Move>> {
         let mut moves = vec![None];
         for kind in self.generated() {
@@ -119,7 +119,7 @@ fn main_picker_yields_every_pseudo_legal_move_once_and_the_tables_first() {
             let fen = scene.position.fen();
             assert_eq!(sorted(&moves), expected, "{fen} {table_move:?}");
             assert!(table_move.is_none() || moves.first().copied() == table_move, "{fen} {table_move:?}");
-            // Another generator than the picker's.
+            // These moves come from a generator that the picker does not use.
             for m in scene.position.legal_moves().iter() {
                 assert!(moves.contains(m), "{fen} lacks {m:?}");
             }
