@@ -132,7 +132,7 @@ fn made_positions_stand_beside_the_same_samples_and_survive_kills() {
     generate_with_kills("sample", (&killed, &one), &format!("{made} --threads 3"), 4);
     let (plain, both) = (entries(&plain), entries(&one));
     assert!(both == entries(&bin), "the formats hold different positions");
-    // The samples are those of a run without made positions, in the same order.
+    // The samples are the same as in a run without made positions, in the same order.
     let mut rest = both.iter();
     for sample in plain.iter().take(1000) {
         assert!(rest.any(|entry| entry.board == sample.board && entry.score == sample.score), "a sample is missing");

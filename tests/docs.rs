@@ -1,4 +1,4 @@
-//! The manual: README.md, CONTRIBUTING.md and docs/. Links resolve, commands run, and the help is that of the engine.
+//! The manual: README.md, CONTRIBUTING.md and docs/. Links resolve, commands run, and help texts equal the engine's.
 
 #[path = "engine/mod.rs"]
 mod engine;
@@ -65,7 +65,7 @@ fn slug(heading: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
-/// The anchors of a document's headings; a repeated one gets a number.
+/// The anchors of a document's headings. Repeated anchors are numbered.
 fn anchors(text: &str) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let headings = prose(text).into_iter().filter_map(|line| line.strip_prefix('#'));

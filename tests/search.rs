@@ -308,7 +308,7 @@ fn search_finds_mate_before_fifty_move_limit() {
         let found = search(&mut pool(1), fen, depth(24)).line.expect("a line");
         assert_eq!(found.score, Score::Mate(moves), "{fen}");
     }
-    // One move later, the limit comes before the mate.
+    // One move later, the 50-move limit is reached before the mate.
     let late = search(&mut pool(1), "7k/8/5K2/8/8/8/8/6R1 w - - 98 1", depth(24));
     assert_eq!(late.line.map(|line| line.score), Some(Score::Centipawns(0)));
 }

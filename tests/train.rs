@@ -55,7 +55,7 @@ impl Folder {
     }
 
     /// Returns the command `zoothera train` in this folder. Runs whose arguments do not determine the shape of the net
-    /// have that of Stockfish 12, which trains faster than the default.
+    /// use the shape of Stockfish 12, which trains faster than the default.
     fn train(&self, arguments: &str) -> Command {
         const DETERMINE: [&str; 6] = ["--shape", "--features", "--init", "--config", "export ", "loss "];
         let mut command = engine();
@@ -567,7 +567,7 @@ fn warm_start_and_resume_reject_another_shape() {
     folder
         .run(&format!("{resume} --shape small"))
         .fails_with("king-buckets is 8 in the settings and 1 in the checkpoint");
-    // Without any, the shape is that of the checkpoint.
+    // Without conflicting options, the checkpoint determines the shape.
     folder.run(&format!("{resume} --features half-kav2-hm")).ok();
 }
 

@@ -61,7 +61,7 @@ impl Position {
     }
 
     /// The legal move in UCI notation. Castling may be written as e1g1 or e1h1 in both modes, and the promotion letter
-    /// in either case. The error says why the text is not a legal move.
+    /// in either case. The error is the reason why the text is not a legal move.
     pub fn parse_uci(&self, text: &str) -> Result<Move> {
         let m = parse_move_text(text)?;
         let color = self.turn();

@@ -41,7 +41,7 @@ pub const KIND: Kind = Kind {
         None => !is_text(head),
     },
 };
-/// Number of squares in the stream: all but those of the kings.
+/// Number of squares in the stream: all squares except those of the kings.
 const SQUARES: usize = 62;
 /// Nibble of the white king; the black king's is one larger.
 const KING: u8 = 10;

@@ -67,7 +67,7 @@ fn is_over(args: &DistillArgs, state: &State) -> bool {
         || args.millions.is_some_and(|millions| state.positions() as f64 >= 1e6 * millions)
 }
 
-/// Runs the phases of the next round; those that are complete return at once.
+/// Runs the phases of the next round. Completed phases return at once.
 fn play_round(setup: &Setup, state: &State) -> Result<Round> {
     let number = state.next();
     let started = Instant::now();

@@ -194,7 +194,7 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
     Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Checks that the folder is missing, empty, or that of a run.
+/// Checks that the folder is missing, is empty, or belongs to a run.
 fn check_folder(folder: &Folder) -> Result<()> {
     let path = folder.path();
     if !path.exists() || folder.state().exists() {

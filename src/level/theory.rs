@@ -1,8 +1,8 @@
 //! Opening knowledge of levels: moves of named lines, and simple developing moves after them.
 //!
-//! People open with moves that they have learnt. A weak search with evaluation noise would answer 1. e4 with 1... a6.
-//! A level therefore first chooses among the moves of named openings. The probability of a move is proportional to the
-//! number of named lines that contain it. The lower the level, the earlier it stops using theory.
+//! Human players open with moves that they have learnt. A weak search with evaluation noise would answer 1. e4 with
+//! 1... a6. A level therefore first chooses among the moves of named openings. A move's probability is proportional to
+//! the number of named lines that contain it. The lower the level, the earlier it stops using theory.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

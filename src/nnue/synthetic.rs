@@ -23,7 +23,7 @@ pub struct Recipe {
     layers: [[(i32, i32); 2]; 3],
 }
 
-/// Ranges similar to those of trained nets.
+/// Ranges similar to the ranges in trained nets.
 pub const A: Recipe = Recipe {
     seed: 1,
     transformer: [(-40, 140), (-24, 24)],

@@ -40,10 +40,10 @@ impl fmt::Display for Place {
 }
 
 impl Game {
-    /// The position in which the move at `place` is played, and that move. The move is `None` at the end of the game.
+    /// The position before the move at `place`, and the move. The move is `None` at the end of the game.
     ///
     /// # Errors
-    /// Fails if the game does not reach the place.
+    /// Fails if the game has no position at this place.
     pub fn at(&self, place: Place) -> Result<(Position, Option<Move>)> {
         let mut position = self.start.clone();
         let reached = |position: &Position| position.fullmoves() == place.number && position.turn() == place.side;

@@ -81,7 +81,7 @@ pub(super) fn readable(seconds: f64) -> String {
     }
 }
 
-/// The time left as a clock shows it: `9:58`, `1:02:03`.
+/// The remaining time in the format of a clock: `9:58`, `1:02:03`.
 pub(super) fn on_clock(seconds: f64) -> String {
     let whole = seconds as u64;
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);

@@ -10,7 +10,7 @@
 //! A move that allows or misses a mate is a blunder, whatever its loss in points. From an advantage of 7.00 the game
 //! counts as decided, and such a move has no mark. A slower mate has no mark either, nor has the engine's best move,
 //! even if a deeper search finds it worse.
-// CITE: the thresholds and the blunder at a mate are those of lichess (lila, modules/tree Advice), as facts. Lichess
+// CITE: the thresholds and the blunder at a mate are from lichess (lila, modules/tree Advice), as facts. Lichess
 // marks mates in decided games too. The mark `!` is our own.
 
 use serde::Serialize;
@@ -93,8 +93,8 @@ pub(crate) fn bad_mark(before: Score, after: Score) -> Option<Mark> {
     }
 }
 
-/// The mark for an allowed or missed mate. `ahead` is an advantage in centipawns, from the score that is not a mate: the
-/// opponent's before an allowed mate, the mover's after a missed one.
+/// The mark for an allowed or missed mate. `ahead` is an advantage in centipawns, from the score that is not a mate:
+/// the opponent's before an allowed mate, the mover's after a missed mate.
 fn by_decision(ahead: i32) -> Option<Mark> {
     (ahead < DECIDED).then_some(Mark::Blunder)
 }

@@ -112,7 +112,7 @@ pub enum CommandError {
     Empty,
     /// No word of the line is a command.
     Unknown(String),
-    /// An incomplete or invalid command; the text says what is wrong.
+    /// An incomplete or invalid command, with a description of the fault.
     Malformed(String),
 }
 

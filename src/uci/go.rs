@@ -21,7 +21,7 @@ const MAX_CLOCK: i64 = 1_000_000_000_000;
 /// Maximum value of `go depth`.
 const MAX_DEPTH: i64 = 10_000;
 
-/// A parsed `go` line. Moves stay text until the position is known.
+/// A parsed `go` line. Moves are stored as text, because the parser has no position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoCommand {
     /// Clocks in milliseconds, White's first, as given.
@@ -174,7 +174,7 @@ impl GoCommand {
             exclude_moves: resolve("excludemoves", &self.exclude_moves, position, &mut problems),
             ..Limits::default()
         };
-        // A mate takes at least one move, so there is nothing to search for.
+        // A mate takes at least one move, so a search for a mate in 0 moves cannot succeed.
         if self.mate.is_some() && !self.infinite && !has_end(&limits) {
             limits.depth = Some(1);
         }

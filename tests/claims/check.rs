@@ -224,7 +224,7 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
     if said != real {
         return Some(format!("wins {wins:?} for {gives:?}, but the balance changes by {real:?}"));
     }
-    // A single minor piece must be one that is captured.
+    // A single minor piece must be captured in the line.
     for role in wins.iter().filter(|role| matches!(role, Role::Bishop | Role::Knight)) {
         let count = |position: &Chess| (position.board().by_role(*role) & position.board().by_color(!side)).count();
         if count(&line[line.len() - 1]) >= count(&line[0]) {

@@ -478,7 +478,7 @@ mod unix {
             let folder = Folder::new();
             let pgn = folder.file("games.pgn", GAMES);
             let (mut child, _lines) = game(&pgn);
-            // The end of the input would end the game too, so it must not come first.
+            // The end of the input would end the game too, so the input must stay open.
             let input = child.stdin.take();
             signal(&child, name);
             let run = end(child);

@@ -17,7 +17,7 @@ const KING: u8 = 10;
 /// Code of a missing en passant square.
 pub const NO_EP: u8 = 64;
 
-/// A move in 16 bits: those of [`crate::board::Move`], or 0 for a null move.
+/// A move in 16 bits, as in [`crate::board::Move`]; 0 is a null move.
 pub type PackedMove = u16;
 
 /// Origin square, target square and promotion code (knight 1 to queen 4, none 0) of a move.
@@ -163,8 +163,8 @@ impl PackedPosition {
         code >> 1 == PAWN && from >> 3 == if self.black_to_move { 1 } else { 6 }
     }
 
-    /// Target squares of the side to move's piece on `from`: those of its legal moves and some others. Castling is king
-    /// to rook.
+    /// Target squares of the side to move's piece on `from`: a superset of the targets of its legal moves. Castling is
+    /// king to rook.
     #[inline]
     pub fn targets(&self, code: u8, from: u8, rooks: &CastlingRooks) -> u64 {
         let (square, occupied) = (Square::new(from.into()), Bitboard(self.occupied));

@@ -40,7 +40,7 @@ impl<const L1: usize, const P: usize> Sums<L1, P> {
         (&before[ply - 1][perspective as usize], &mut after[0][perspective as usize])
     }
 
-    /// Both accumulators at a ply, that of the side to move first.
+    /// Both accumulators at a ply; the first is for the side to move.
     #[inline(always)]
     pub fn both(&self, ply: usize, turn: Color) -> [&Accumulator<L1, P>; 2] {
         let sums = &self.0[ply];

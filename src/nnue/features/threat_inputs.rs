@@ -210,7 +210,7 @@ impl ThreatInputSet {
     }
 }
 
-/// The threat inputs that one move added, or those that it removed.
+/// The threat inputs that one move added, or the threat inputs that it removed.
 #[derive(Debug)]
 pub(crate) struct ChangedList {
     items: [u32; MAX_THREAT_INPUTS_CHANGED],

@@ -147,7 +147,7 @@ unsafe fn four(rows: &[__m512i; 16], first: usize) -> __m512i {
     }
 }
 
-/// Adds adjacent 128-bit quarters: the sums of `a` become the lower half, those of `b` the upper half.
+/// Adds adjacent 128-bit quarters: the sums of `a` become the lower half, the sums of `b` the upper half.
 #[inline(always)]
 unsafe fn quarters(a: __m512i, b: __m512i) -> __m512i {
     // SAFETY: the caller's function enables AVX-512.

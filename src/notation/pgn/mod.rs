@@ -59,7 +59,7 @@ pub struct Game {
     pub number: usize,
     /// The tags in order.
     pub tags: Tags,
-    /// The initial position: that of the `FEN` tag, or the standard one.
+    /// The initial position: the position of the `FEN` tag, or the standard initial position.
     pub start: Position,
     /// The moves of the main line, all legal.
     pub moves: Vec<Move>,
@@ -235,7 +235,7 @@ impl Draft {
             text = self.take_tags(line);
             let among_tags = self.reading.is_none() && !self.tags.is_empty() && !self.apart;
             if among_tags && tags::is_bracketed(text) {
-                // A tag that cannot be read.
+                // An invalid tag.
                 return 0;
             }
         }

@@ -46,13 +46,13 @@ pub(crate) enum FeatureKind {
     Attacks,
     /// The move protects an attacked piece that had no protection. `men`: the protected piece.
     Protects,
-    /// A knight or bishop leaves its first square. `men`: the piece.
+    /// A knight or bishop moves from its initial square. `men`: the piece.
     Develops,
     /// The moved piece attacks these squares of the centre. `men`: the piece.
     Controls,
     /// Sliders have more squares than before. `men`: the sliders.
     OpensLines,
-    /// A rook or queen stands on a file without pawns. `men`: the piece.
+    /// A rook or queen is on a file without pawns. `men`: the piece.
     OpenFile,
     /// A passed pawn moves forward. `men`: the pawn.
     AdvancesPasser,

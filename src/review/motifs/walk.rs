@@ -132,7 +132,7 @@ pub(super) fn is_slider(role: Role) -> bool {
     matches!(role, Role::Bishop | Role::Rook | Role::Queen)
 }
 
-/// The piece that a slider attacks behind `front`, if nothing stands between them.
+/// The piece that a slider on `slider` would attack without the piece on `front` (an X-ray attack).
 pub(super) fn behind(position: &Position, slider: Square, front: Square) -> Option<Man> {
     let now = reach(position, slider);
     let then = reach_through(position, slider, Bitboard::from(front));

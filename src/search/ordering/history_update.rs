@@ -77,8 +77,8 @@ impl Worker {
         self.histories.pawn.update(self.position.pawn_key(), square, bonus * share / 1024);
     }
 
-    /// Updates after a best move, one that caused a cutoff or raised alpha: a bonus for it, and a malus for the moves
-    /// searched before it and for the opponent's early quiet move that it refutes.
+    /// Updates after a best move, which caused a cutoff or raised alpha: a bonus for the best move, and a malus for the
+    /// moves searched before it and for the opponent's early quiet move that it refutes.
     // CITE: malus for the refuted move: Stockfish (2015); amounts: SF-2026-08.
     pub fn update_histories<N: NodeType>(&mut self, node: &Node<N>, best: Move, searched: &SearchedMoves) {
         let before = self.stack[-1];
@@ -127,7 +127,7 @@ impl Worker {
         }
     }
 
-    /// Malus for the opponent's last move if it was quiet: it came early in the move ordering and was refuted.
+    /// Malus for the opponent's last move if it was quiet. The move was early in the move ordering and was refuted.
     fn punish_early_quiet(&mut self, amount: i32) {
         let before = self.stack[-1];
         let Some(m) = before.current else { return };

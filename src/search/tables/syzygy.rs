@@ -116,7 +116,7 @@ impl Syzygy {
         }
     }
 
-    /// Adds one table. The error says why the file is not a valid table.
+    /// Adds one table. The error is the reason why the file is not a valid table.
     fn add_file(&mut self, path: &Path) -> Result<(), String> {
         if path.is_dir() {
             return Err("it is a directory".to_owned());

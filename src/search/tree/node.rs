@@ -12,7 +12,7 @@ use crate::search::ordering::history::PieceSquare;
 use crate::search::score::{self, INFINITE, MAX_PLY, NONE, Value};
 use crate::search::tables::tt::{Bound, TableEntry};
 
-/// Type of a node, known when the search is compiled.
+/// Type of a node, known at compile time.
 pub trait NodeType {
     /// Whether the moves are the root moves.
     const ROOT: bool;
@@ -142,7 +142,7 @@ pub struct Candidate {
     pub gives_check: bool,
     /// Ordinal of the move, from 1.
     pub count: i32,
-    /// Depth left after the move, without extension and reduction.
+    /// Remaining depth after the move, without extension and reduction.
     pub depth: i32,
     /// Reduction by depth and ordinal, in 1024ths of a ply.
     pub reduction: i32,

@@ -19,7 +19,7 @@ use crate::nnue::{Architecture, Network};
 use crate::train::model::psqt::piece_value;
 use crate::train::model::scales::HIDDEN;
 
-/// The shape of the net: that of Stockfish 12.
+/// The shape of the net, as in Stockfish 12.
 const ARCHITECTURE: Architecture = Architecture::HALF_KP;
 
 /// Units in the thermometer of one perspective.

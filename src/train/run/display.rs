@@ -17,7 +17,7 @@ const SPARKS: usize = 16;
 
 /// Writes progress to standard error and ignores write errors, which should not end a run.
 pub struct RunDisplay {
-    /// Whether permanent lines are left out.
+    /// Whether permanent lines are omitted.
     pub quiet: bool,
     terminal: bool,
     drawn: Instant,

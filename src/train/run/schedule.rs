@@ -58,7 +58,7 @@ pub fn averaged(config: &Config, at: Elapsed) -> u32 {
     1 + (MODELS * last_part / config.average) as u32
 }
 
-/// Returns the rounding of the parameters: as in the net file in the last part of the run, before that `None`.
+/// Returns the rounding of the parameters: as in the net file in the last part of the run, and `None` before.
 pub fn rounding(config: &Config, at: Elapsed) -> Option<Rounding> {
     let begins = 1.0 - config.rounded;
     let is_rounded = config.rounded > 0.0 && f64::from(at.done) >= begins;

@@ -21,7 +21,7 @@ pub fn divergence(loss: f64, limited: f64) -> Option<String> {
 }
 
 /// Returns a warning if the last two validations are the first two consecutive ones with a held-out loss more than
-/// [`MAX_GAP`] above the training loss. `lambda` is that of the held-out loss.
+/// [`MAX_GAP`] above the training loss. `lambda` is the weight of the score in the held-out loss.
 pub fn overfitting(history: &[Validation], lambda: f32) -> Option<String> {
     let overfits = |validation: &Validation| {
         (validation.lambda - lambda).abs() < SAME_LAMBDA
