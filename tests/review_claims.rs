@@ -1,4 +1,4 @@
-//! Reviews of games, with every claim checked on a board that is not the engine's own: legal lines, mates, stalemates,
+//! Checks every claim of game reviews on a board that is independent of the engine: legal lines, mates, stalemates,
 //! material, the pieces and squares of motifs, and the pieces, squares and moves that the sentences name.
 
 #[path = "claims/board.rs"]
@@ -15,7 +15,7 @@ use check::{Checked, check};
 use folder::Folder;
 use serde_json::Value;
 
-/// Reviews the games with this many nodes a position and checks all claims.
+/// Reviews `count` games with `nodes` nodes per position and checks all claims.
 fn review_and_check(count: usize, nodes: u64) {
     let pgn = games::pgn(count);
     let folder = Folder::new("claims");
@@ -37,7 +37,7 @@ fn review_and_check(count: usize, nodes: u64) {
     }
     println!("{}", all.summary());
     assert!(all.wrong.is_empty(), "{}", all.wrong.join("\n"));
-    // The games have enough to check: levels err in every game.
+    // Ensures that there is enough to check: handicapped players make mistakes in every game.
     assert!(all.marked >= count && all.claims >= 2 * count, "{}", all.summary());
     assert!(all.motifs > 0 && all.features > 0, "{}", all.summary());
 }
@@ -53,7 +53,7 @@ fn claims_of_two_hundred_games_hold_on_the_board() {
     review_and_check(200, 1500);
 }
 
-/// A move with one reason: White's knight forks king and rook after it.
+/// A review of one move with one reason: after the move, White's knight forks king and rook.
 fn forked() -> Value {
     serde_json::json!({
         "number": 1,

@@ -122,7 +122,7 @@ fn check_random_games(network: &Arc<Network>) {
             } else if !moves.is_empty() {
                 let m = moves[rng.below(moves.len())];
                 if rng.below(16) == 0 {
-                    // A push does not record the attacks; the output must still be correct.
+                    // A push does not record the changed attacks; the output must be correct nevertheless.
                     stack.push(&position.do_move(m));
                 } else {
                     stack.make(&mut position, m);
@@ -139,7 +139,8 @@ fn check_random_games(network: &Arc<Network>) {
     }
 }
 
-/// Plays the games of a table forwards and backwards. Evaluates every ply at first, then a random quarter of them.
+/// Plays the games of a table forwards and backwards. Evaluates every ply in the first pass, then a random quarter of
+/// them.
 fn check_games(network: &Arc<Network>, name: &str) {
     let Some(rows) = table(name) else { return };
     let games: Vec<_> = rows.chunk_by(|a, b| a[0] == b[0]).collect();

@@ -1,7 +1,7 @@
-//! The position and its rules: our own do and undo, based on shakmaty's types and tables.
+//! The position and the rules of chess: makes and undoes moves with code of our own, on shakmaty's types and tables.
 //!
-//! shakmaty supplies squares, roles, bitboards, attack tables of leapers, Zobrist tables, FEN and the oracle of the
-//! tests. The search never calls its move generator, which is slower.
+//! shakmaty supplies squares, roles, bitboards, attack tables of leapers, Zobrist tables, FEN and the reference for
+//! the tests. The search never calls its move generator, which is slower.
 
 pub(crate) mod attacks;
 mod dirty;

@@ -54,7 +54,7 @@ impl Opening {
 
 /// A book: one opening per line.
 ///
-/// It stores the text, because a [`Position`] with the memory of its history is a thousand times as large.
+/// Stores text, because a [`Position`] with its history is a thousand times as large.
 pub struct Book {
     lines: Vec<String>,
     mode: CastlingMode,
@@ -68,7 +68,7 @@ pub struct Skipped {
     pub count: usize,
     /// Line number of the first one, from 1.
     pub line: usize,
-    /// The problem of the first one.
+    /// What is wrong with the first one.
     pub reason: String,
 }
 
@@ -78,7 +78,7 @@ impl Book {
     ///
     /// # Errors
     /// Fails if the file cannot be read or contains no opening. The error names the file, the first invalid line and
-    /// its problem.
+    /// the reason.
     pub fn read(path: &Path, mode: CastlingMode) -> Result<Self> {
         if path == Path::new(BUILTIN) {
             if mode == CastlingMode::Chess960 {

@@ -42,7 +42,7 @@ impl Position {
         if won < 0 {
             return false;
         }
-        // The balance if the moved piece is lost without compensation.
+        // The balance if the opponent captures the moved piece and the side gets nothing in return.
         let kept = won - exchange_value(new_role);
         if kept >= 0 && !on_last_rank(to) {
             return true;
@@ -80,7 +80,7 @@ impl Position {
             // A promoted queen that is lost costs the promotion's gain and the pawn.
             balance = -balance - 1 - exchange_value(role);
         }
-        // The side that cannot capture, or should not, has lost the exchange.
+        // The side that cannot capture, or loses by capturing, has lost the exchange.
         side != self.turn
     }
 

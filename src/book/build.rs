@@ -1,4 +1,4 @@
-//! Building of a book from games: the moves played in each position, and their results.
+//! Builds a book from games: the moves played in each position, and their results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -46,9 +46,9 @@ impl BookBuilder {
     }
 
     /// The entries of the book, in the order of a file. The weight of a move is its success: two points for each win
-    /// of its side, one for each draw or unknown result. Moves without points are omitted, and so are moves of fewer
+    /// of its side, one for each draw or unknown result. Moves without points are omitted, and moves played in fewer
     /// than `min_games` games. If a position's points exceed the range of the format, the points of all its moves are
-    /// divided by one number.
+    /// divided by the same factor.
     // CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).
     pub fn entries(mut self, min_games: u32) -> Vec<Entry> {
         self.records.retain(|_, record| record.games >= min_games && record.points > 0);
@@ -125,7 +125,7 @@ mod tests {
         // e4 won once and lost once, d4 drew, f3 lost.
         assert_eq!(after(&book, &[]), named(&[("e4", 2), ("d4", 1)]));
         assert_eq!(after(&book, &["e4"]), named(&[("c5", 2)]));
-        // One game, although it reached the position twice.
+        // Counts as one game, although it reached the position twice.
         assert_eq!(after(&book, &["d4"]), named(&[("Nf6", 1)]));
         assert_eq!(after(&book, &["f3", "e5", "g4"]), named(&[("Qh4#", 2)]));
     }

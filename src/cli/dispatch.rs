@@ -88,7 +88,8 @@ fn print_and_exit(error: &clap::Error) -> ! {
     let text = error.render();
     let coloured = |colour: bool| {
         let plain = text.to_string();
-        // Escapes in foreign text are indistinguishable from the colour codes, so such text is printed without colour.
+        // Escapes in quoted input are indistinguishable from the colour codes, so such text is printed without
+        // colour.
         let text = match printable(&plain) {
             Cow::Borrowed(_) if colour => text.ansi().to_string(),
             printable => printable.into_owned(),
@@ -127,7 +128,7 @@ fn group_commands(arguments: &[String], words: &[&str]) -> Vec<String> {
     commands
 }
 
-/// Plays a game, then reviews it if the person wants that.
+/// Plays a game, then reviews it if the user agrees.
 fn run_play(args: &PlayArgs, out: &mut impl Write, err: &mut dyn Write) -> Result<()> {
     let mut input = prompt::standard();
     let game = play::run(args, &mut *input, out)?;

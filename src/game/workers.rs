@@ -41,7 +41,7 @@ pub enum Event<G> {
 
 /// The random number generator of a game.
 pub fn rng_of(seed: u64, number: u64) -> SplitMix64 {
-    // Both are mixed, so that neither neighbouring seeds nor neighbouring games share a sequence.
+    // Mixes seed and number, so that neither neighbouring seeds nor neighbouring games share a sequence.
     let base = SplitMix64::new(seed).next_u64();
     SplitMix64::new(SplitMix64::new(base ^ number).next_u64())
 }

@@ -106,7 +106,7 @@ struct Records<'a> {
     path: Option<&'a Path>,
     pgn: Option<AppendFile>,
     saved: Instant,
-    /// When this process began.
+    /// Start time of this process.
     started: Instant,
     /// Seconds of play before this process.
     seconds_before: f64,
@@ -116,7 +116,7 @@ impl<'a> Records<'a> {
     /// Reads the state file if there is one, and opens the files.
     ///
     /// # Errors
-    /// Fails if the state is that of another match, or a file cannot be written.
+    /// Fails if the state file belongs to another match, or a file cannot be written.
     fn open(plan: &Plan, pgn: Option<&Path>, path: Option<&'a Path>) -> Result<Self> {
         let settings = plan.settings(pgn);
         let loaded = path.map(|path| State::load(path, &settings)).transpose()?;
@@ -162,7 +162,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Opens the PGN file after the games that the state counts.
+/// Opens the PGN file, to append after the games that the state counts.
 fn open_pgn(path: &Path, state: &State) -> Result<AppendFile> {
     let mut file = AppendFile::open(path).with_context(|| path.shown())?;
     let continued = file.continue_at(state.pgn_bytes, state.pgn_crc);
@@ -212,7 +212,7 @@ fn is_over(plan: &Plan, state: &State) -> bool {
 
 /// Number of games at the same time.
 fn concurrency(plan: &Plan, args: &MatchArgs) -> usize {
-    // Only one player of a game searches at a time.
+    // Only one player of a game is searching at any time.
     let threads = plan.sides.iter().map(|side| side.threads()).max();
     let free = || cores() / threads.unwrap_or(1);
     args.concurrency.map_or_else(free, usize::from).max(1)

@@ -44,7 +44,7 @@ pub fn decode<T: TryFrom<i64>>(bytes: &[u8], out: &mut [T]) -> Result<(), Fault>
     }
 }
 
-/// The next number; [`Fault::OutOfRange`] beyond 35 bits (five bytes).
+/// Decodes the next number. Fails with [`Fault::OutOfRange`] if it exceeds 35 bits (five bytes).
 #[inline]
 fn next(bytes: &mut std::slice::Iter<'_, u8>) -> Result<i64, Fault> {
     let mut number = 0;

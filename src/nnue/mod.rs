@@ -22,7 +22,8 @@
 //!   architecture. A net is parsed, never transmuted
 //! * [`network`]: the parameters, in [`transformer`] (its `rows`, `paired` for threat inputs) and [`layers`]; `memory`
 //!   for large arrays, `synthetic` for nets of random numbers in tests
-//! * [`accumulator`]: the first layer, updated incrementally during a search; `board`: what a net reads of a position
+//! * [`accumulator`]: the first layer, updated incrementally during a search; `board`: the part of a position that a
+//!   net uses
 //! * [`simd`]: the arithmetic, with the fastest kernel for the processor; the scalar kernel is the specification of all
 //!   others; `output`: the result of an evaluation
 //! * [`trace`]: an evaluation with all intermediate results, for inspection; `info`: a summary of a file

@@ -1,5 +1,5 @@
-//! The version, which is the first word of a network file. The build script includes this file too, so it uses nothing
-//! from the crate.
+//! The version: first word of a network file. The build script includes this file too, so it uses nothing from the
+//! crate.
 
 /// Version of the files of Stockfish 12 and 13.
 pub const VERSION_1: u32 = 0x7AF3_2F16;

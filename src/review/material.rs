@@ -1,16 +1,16 @@
-//! What a line wins: the pieces that are gone when it has come to rest.
+//! Material result of a line: the pieces won and lost once the line is quiet.
 
 use std::fmt;
 
 use crate::board::{Bitboard, Color, Move, Position, Role};
 
-/// Plies of a line that are looked at and shown: what comes later is a guess.
+/// Plies of a line that are examined and shown; later moves are guesses.
 pub(crate) const HORIZON: usize = 10;
 
-/// Most of a result: two thirds, as divisor and factor.
+/// A part counts as most of a result if `MOST.0 * part >= MOST.1 * result`: two thirds.
 const MOST: (i32, i32) = (3, 2);
 
-/// The kinds of pieces that can be won, dearest first, with what they are worth in pawns.
+/// The kinds of pieces that can be won, most valuable first, with their values in pawns.
 const KINDS: [(Role, i32, &str, &str); 5] = [
     (Role::Queen, 9, "a queen", "queens"),
     (Role::Rook, 5, "a rook", "rooks"),
@@ -23,18 +23,18 @@ const KINDS: [(Role, i32, &str, &str); 5] = [
 const BISHOP: usize = 2;
 const KNIGHT: usize = 3;
 
-/// What a piece is worth in pawns; a king nothing.
+/// Value of a piece in pawns; 0 for a king.
 pub(crate) fn worth(role: Role) -> i32 {
     let kind = KINDS.iter().find(|(kind, ..)| *kind == role);
     kind.map_or(0, |(_, worth, ..)| *worth)
 }
 
-/// How much more of each kind one side has than the other.
+/// Surplus of one side in each kind of piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Balance([i32; 5]);
 
 impl Balance {
-    /// Of a position, from the view of `color`.
+    /// The balance of a position from the view of `color`.
     pub(crate) fn of(position: &Position, color: Color) -> Self {
         Self(KINDS.map(|(role, ..)| {
             let count = |color| position.pieces(color, role).count() as i32;
@@ -42,12 +42,12 @@ impl Balance {
         }))
     }
 
-    /// In pawns.
+    /// The balance in pawns.
     pub(crate) fn points(self) -> i32 {
         KINDS.iter().zip(self.0).map(|((_, worth, ..), n)| worth * n).sum()
     }
 
-    /// What came since an earlier balance. A bishop for a knight is an even trade and is left out.
+    /// Change since an earlier balance. A bishop for a knight is an even trade and is omitted.
     fn since(self, earlier: Self) -> Self {
         let mut change: [i32; 5] = std::array::from_fn(|i| self.0[i] - earlier.0[i]);
         let (bishops, knights) = (change[BISHOP], change[KNIGHT]);
@@ -59,7 +59,7 @@ impl Balance {
         Self(change)
     }
 
-    /// The kinds of which there are more (`sign` 1) or fewer (-1), in words.
+    /// The kinds in surplus (`sign` 1) or deficit (-1), in words.
     fn parts(self, sign: i32) -> Vec<String> {
         KINDS
             .iter()
@@ -72,7 +72,7 @@ impl Balance {
             .collect()
     }
 
-    /// The pieces of which there are more (`sign` 1) or fewer (-1), one entry each.
+    /// The pieces in surplus (`sign` 1) or deficit (-1), one entry each.
     fn roles(self, sign: i32) -> Vec<Role> {
         let kinds = KINDS.iter().zip(self.0);
         let roles = kinds.flat_map(|((role, ..), n)| {
@@ -82,13 +82,13 @@ impl Balance {
         roles.collect()
     }
 
-    /// Whether one rook stands against one bishop or knight, from the view of the side that `sign` gives.
+    /// Whether the balance is one rook against one bishop or knight, from the view of the side given by `sign`.
     fn is_exchange(self, sign: i32) -> bool {
         let [queens, rooks, bishops, knights, _] = self.0.map(|n| n * sign);
         queens == 0 && rooks == 1 && bishops + knights == -1 && bishops * knights == 0
     }
 
-    /// A net change of one bishop or knight, renamed after the kind that was captured first.
+    /// Renames a net change of one bishop or knight after the kind that was captured first.
     fn named_after(mut self, first: Option<Role>) -> Self {
         let minors = [self.0[BISHOP], self.0[KNIGHT]];
         let [wanted, other] = match first {
@@ -110,20 +110,20 @@ fn in_words(n: i32) -> String {
     word.map_or_else(|| n.to_string(), |word| (*word).to_owned())
 }
 
-/// What a line does to the material of a side, once it has come to rest.
+/// Effect of a line on the material of a side, once the line is quiet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Swing {
-    /// Plies until then.
+    /// Plies until the line is quiet.
     pub plies: usize,
     /// Pawns won (negative: lost) since the beginning of the line.
     pub points: i32,
-    /// Whether the side has promoted a pawn on the way, and still has what it became.
+    /// Whether the side promoted a pawn in the line and still has the promoted piece.
     pub promotes: bool,
     change: Balance,
 }
 
 impl Swing {
-    /// The pieces won, and the pieces given for them; lost and gained where the swing is negative.
+    /// The pieces won, and the pieces given up for them; lost and gained if the swing is negative.
     pub(crate) fn roles(&self) -> [Vec<Role>; 2] {
         let sign = self.sign();
         [self.change.roles(sign), self.change.roles(-sign)]
@@ -135,12 +135,12 @@ impl Swing {
 }
 
 impl fmt::Display for Swing {
-    /// `a bishop for a pawn`, `the exchange`: what is won for what is given, or lost for what is gained.
+    /// `a bishop for a pawn`, `the exchange`: pieces won and given up, or lost and gained.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = self.sign();
         let (mut main, mut price) = (self.change.parts(sign), self.change.parts(-sign));
         if self.change.is_exchange(sign) {
-            // Dearest first: the rook leads one list, and the bishop or knight the other.
+            // Most valuable first: the rook is first in one list, the bishop or knight in the other.
             main[0] = "the exchange".to_owned();
             price.remove(0);
         }
@@ -164,8 +164,8 @@ pub(crate) fn list(parts: &[String]) -> String {
     }
 }
 
-/// What a line wins for `color`; `None` where it does not become quiet within the horizon. Of equal ends the first
-/// counts.
+/// Material that a line wins for `color`; `None` if the line does not become quiet within the horizon. Among equal
+/// results the earliest counts.
 pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
     let before = Balance::of(start, color);
     let mut position = start.clone();
@@ -197,8 +197,8 @@ pub(crate) fn swing(start: &Position, line: &[Move], color: Color) -> Option<Swi
     found
 }
 
-/// The part of a line's result that is reached early: the first quiet position with most of the material that the whole
-/// line wins or loses. A sentence about a short line says more than one about ten plies.
+/// The early part of a line's result: the first quiet position with most of the material that the whole line wins or
+/// loses. A sentence about a short line is more useful than one about ten plies.
 pub(crate) fn settled(start: &Position, line: &[Move], color: Color) -> Option<Swing> {
     let whole = swing(start, line, color)?;
     let early = (1..whole.plies).find_map(|plies| {
@@ -224,7 +224,8 @@ fn first_minor(start: &Position, line: &[Move], winner: Color) -> Option<Role> {
     None
 }
 
-/// What a line wins for the side that begins it, as soon as it is quiet with at least two pawns more.
+/// Material that a line wins for the side that begins it, at the first quiet position with a gain of at least two
+/// pawns.
 pub(crate) fn first_gain(start: &Position, line: &[Move]) -> Option<Swing> {
     (1..=line.len().min(HORIZON)).find_map(|plies| {
         let won = swing(start, &line[..plies], start.turn())?;

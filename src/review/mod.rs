@@ -1,10 +1,10 @@
 //! A review of games: marks, better lines and reasons, as annotated PGN, as one HTML page, as JSON.
 //!
-//! * `run`, `explain`: the commands; what is read, written and shown on the way; `played`: after a game at the terminal
-//! * `study`: one game, searched from its last move back and judged; `analyst`: the searches that it asks for
+//! * `run`, `explain`: the commands, with their files and progress output; `played`: after a game at the terminal
+//! * `study`: searches one game from its last move back and judges it; `analyst`: the searches for it
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
 //! * `phase`, `opening`: the parts of a game, and the opening's name
-//! * `facts`, `material`, `motifs`, `features`: what was searched about a move, and what the board proves about a line
+//! * `facts`, `material`, `motifs`, `features`: search results for a move, and facts about a line proved on the board
 //! * `why`: claims, and sentences made from them
 //! * `retry`: a value for each legal move at a mistake
 //! * `clock`, `remarks`: clocks and the author's remarks, from the file

@@ -1,9 +1,9 @@
-//! The page: all reviewed games in one HTML file that loads nothing. Its text can be read without scripts.
+//! The page: all reviewed games in one HTML file without external resources. The text is readable without scripts.
 //!
 //! * `moves`: the list of moves; `author`: comments and variations of the file
-//! * `note`: the texts beside the board; `moments`: the critical moments below it
+//! * `note`: the texts next to the board; `moments`: the critical moments below it
 //! * `tables`: accuracy and losses
-//! * `data`: what the scripts need
+//! * `data`: the input of the scripts
 
 mod author;
 mod data;
@@ -23,9 +23,9 @@ use super::report::Review;
 use crate::board::{Color, Position};
 use crate::notation::pgn::{Game, Remarks};
 
-/// Look of the page.
+/// Style sheet of the page.
 const STYLE: &str = include_str!("page.css");
-/// Behaviour of the page, in one scope.
+/// Script of the page, in one scope.
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("page/board.js"),
@@ -33,7 +33,7 @@ const SCRIPT: &str = concat!(
     include_str!("page.js"),
     "})();\n"
 );
-/// Nothing may be loaded from anywhere.
+/// Content security policy: the page may load nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
     base-uri 'none'; form-action 'none'";
 
@@ -49,7 +49,7 @@ const KEYS: [(&str, &str); 8] = [
     ("Esc", "back to the game"),
 ];
 
-/// A game with everything that the parts of the page show.
+/// A game with all data that the parts of the page show.
 struct Shown<'a> {
     review: &'a Review,
     /// All positions, the first and the last included.
@@ -109,7 +109,7 @@ pub(crate) fn page(games: &[(Game, Review)]) -> String {
     page.into_string()
 }
 
-/// The choice of a game.
+/// The selection of a game.
 fn choice(games: &[(Game, Review)]) -> Markup {
     html! {
         nav aria-label="Games" { label { "Game " select id="games" {
@@ -214,7 +214,7 @@ fn controls() -> Markup {
     }
 }
 
-/// The tags about the event, and the opening.
+/// The event's tags and the opening.
 fn about(review: &Review) -> String {
     let tags = ["Event", "Site", "Date", "TimeControl"];
     let mut parts: Vec<String> =

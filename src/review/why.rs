@@ -1,24 +1,26 @@
-//! Sentences about a move. Each is made of a claim: a line from a position, with what the board proves about it.
+//! Sentences about a move. Each is made from a claim: a line from a position, with facts about it that the board
+//! proves.
 //!
 //! | kind | condition |
 //! |---|---|
-//! | `throws_away_win`, `throws_away_draw`, `turns_win_into_loss` | the standing before the move and after it |
+//! | `throws_away_win`, `throws_away_draw`, `turns_win_into_loss` | the standing changed from before the move to
+//! after it |
 //! | `missed_mate` | the search mates before the move, and does not after it |
 //! | `allows_mate` | the opponent mates after the move, and would not have after the best one |
 //! | `stalemate` | the move stalemates although more than a draw was possible |
 //! | `loses_material` | the refutation ends with material lost that the best line keeps |
 //! | `lets_promote` | the opponent promotes in that line |
 //! | `refutation` | none of these: the opponent's line, the standing after it, and what it changes |
-//! | `overlooks_threat` | what the opponent threatened happens after the move, and not after the best one |
-//! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | what the better move does instead |
+//! | `overlooks_threat` | the opponent carries out a threat after the move, and could not after the best one |
+//! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | effect of the better move |
 //! | `as_good` | the move scores about as much as the best one, or more in a deeper search |
 //! | `only_move` | without the best move the search finds a mistake or worse |
-//! | `best`, `mates`, `wins_material`, `sacrifice`, `meets_threat`, `threatens`, `purpose` | what a good move does |
+//! | `best`, `mates`, `wins_material`, `sacrifice`, `meets_threat`, `threatens`, `purpose` | effect of a good move |
 //!
-//! * `bad`: what punishes a move; `better`: what was better; `good`: what a good move does
+//! * `bad`: the punishment of a move; `better`: the better move; `good`: the effect of a good move
 //! * `claim`: the data of a sentence; `words`: its English
 //!
-//! If a line does not become quiet within the horizon, nothing is said about material.
+//! If a line does not become quiet within the horizon, no sentence mentions material.
 
 mod bad;
 mod better;
@@ -50,15 +52,15 @@ const SHOWN: usize = 5;
 /// A sentence with its kind and data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Reason {
-    /// As in the table of this file.
+    /// Kind of the sentence, from the table of this file.
     pub kind: &'static str,
     /// The sentence.
     pub text: String,
-    /// What it says, as data; `None` where it only compares scores.
+    /// The content of the sentence as data; `None` if it only compares scores.
     pub claim: Option<Claim>,
 }
 
-/// Why a move is bad: what punishes it, then what was better.
+/// Reasons why a move is bad: first its punishment, then the better move.
 pub(crate) fn reasons(facts: &Facts) -> Vec<Reason> {
     let teller = Teller::new(facts);
     let mut told = Vec::new();
@@ -76,7 +78,7 @@ pub(crate) fn reasons(facts: &Facts) -> Vec<Reason> {
     told
 }
 
-/// The reasons, and for a move that loses nothing also what it does for its side.
+/// The reasons, and for a move that loses nothing also its effect.
 pub(crate) fn explanation(facts: &Facts) -> Vec<Reason> {
     let teller = Teller::new(facts);
     let mut told = Vec::new();
@@ -90,7 +92,7 @@ pub(crate) fn explanation(facts: &Facts) -> Vec<Reason> {
     told
 }
 
-/// Facts with what follows from them by counting.
+/// Facts with values derived from them.
 struct Teller<'a> {
     facts: &'a Facts,
     /// Scores from the mover's view.
@@ -99,7 +101,7 @@ struct Teller<'a> {
     /// Moves from the position on: the move with its refutation, and the best line.
     played: Vec<Move>,
     best_line: &'a [Move],
-    /// What both do to the mover's material.
+    /// Effects of both lines on the mover's material.
     lost: Option<Swing>,
     kept: Option<Swing>,
     /// The refutation, and the best line.
@@ -143,20 +145,20 @@ impl<'a> Teller<'a> {
         line(&self.facts.position, &[self.facts.best()])
     }
 
-    /// The opponent's answer and what follows, up to this number of plies after the move.
+    /// The opponent's reply and the moves after it, up to this number of plies after the move.
     fn answer(&self, plies: usize) -> String {
         let moves = self.facts.after.pv();
         line(&self.facts.reached(), &moves[..plies.min(moves.len())])
     }
 
-    /// A score of the mover as the page shows scores: from White's view.
+    /// A score of the mover in the form of the page: from White's view.
     fn shown(&self, score: Score) -> String {
         let score = self.mover().fold_wb(score, opposite(score));
         Eval::from(score).to_string()
     }
 }
 
-/// What a line achieves for the side that begins it: a mate, or material.
+/// Achievement of a line for the side that begins it: a mate, or material.
 #[derive(Clone, Debug)]
 struct Gain {
     mate: Option<i32>,
@@ -165,7 +167,8 @@ struct Gain {
 }
 
 impl Gain {
-    /// Of a search after a pass: a mate, or at least two pawns that the opponent does not win back at once.
+    /// Threat found by a search after a pass: a mate, or a gain of at least two pawns that the opponent does not win
+    /// back at once.
     fn of(Passed { position, look }: &Passed) -> Option<Self> {
         let (mate, line) = (mate_for(look.score), look.pv().to_vec());
         let won = first_gain(position, &line).filter(|_| winning(look.score) > 50.0);
@@ -176,20 +179,20 @@ impl Gain {
         self.won.map_or(0, |won| won.points)
     }
 
-    /// Whether this is worth at least as much.
+    /// Whether this achievement is worth at least as much as `other`.
     fn covers(&self, other: &Self) -> bool {
         self.mate.is_some() || other.mate.is_none() && self.points() >= other.points()
     }
 }
 
-/// How a side stands with this many centipawns: 0 even, 1 better, 2 clearly better, 3 winning; negative when worse.
+/// Standing of a side with this many centipawns: 0 even, 1 better, 2 clearly better, 3 winning; negative if worse.
 fn standing(centipawns: i32) -> i32 {
     let bands = [50, 150, 300];
     let passed = bands.iter().filter(|&&least| centipawns.abs() >= least);
     centipawns.signum() * passed.count() as i32
 }
 
-/// Scores in their order: centipawns, and beyond them the mates.
+/// Rank of a score in their order: centipawns, then mates beyond all of them.
 fn rank(score: Score) -> i32 {
     const MATE: i32 = 1_000_000;
     match score {
@@ -199,7 +202,7 @@ fn rank(score: Score) -> i32 {
     }
 }
 
-/// Moves to a mate that the side gives from whose view the score is.
+/// Moves to a mate for the side whose view the score has.
 fn mate_for(score: Score) -> Option<i32> {
     match score {
         Score::Mate(moves) if moves > 0 => Some(moves),

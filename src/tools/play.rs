@@ -82,7 +82,7 @@ struct PlayOptions {
     elo: Option<i32>,
     /// Seed of the level's errors.
     seed: u64,
-    /// The person's colour.
+    /// The user's colour.
     colour: Color,
     /// The initial position.
     start: Position,
@@ -130,7 +130,7 @@ pub struct PlayedGame {
     pub plies: usize,
 }
 
-/// Plays a game against the person at `input`, and returns it. The end of the input counts as `quit`.
+/// Plays a game against the user at `input`, and returns it. The end of the input counts as `quit`.
 ///
 /// # Errors
 /// Fails if the position is invalid, the network cannot be loaded, `out` fails, or the PGN file cannot be written. This
@@ -151,7 +151,7 @@ pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Res
         interrupted: false,
     };
     if let Some(path) = &options.pgn {
-        // An unwritable file is reported before the game, not after it.
+        // Reports an unwritable file before the game, not after it.
         drop(AtomicFile::create_over(path, &GAMES)?);
     }
     let options = Arc::new(options);
@@ -174,7 +174,7 @@ pub fn run(args: &PlayArgs, input: &mut dyn Prompt, out: &mut impl Write) -> Res
     Ok(PlayedGame { pgn: record.pgn(), plies: moves.len() })
 }
 
-/// Prints the result, and saves the game to its file, or prints it if it has none. Returns where the game is.
+/// Prints the result, and saves the game to its file, or prints it if it has none. Returns the place of the game.
 fn keep(record: &GameRecord, path: Option<&Path>, out: &mut impl Write) -> Result<String> {
     let printed = writeln!(out, "{}", record.summary());
     let Some(path) = path else {
@@ -356,7 +356,7 @@ impl TerminalGame {
         (outcome.best, score)
     }
 
-    /// Takes back the person's last move and the reply to it.
+    /// Takes back the user's last move and the reply to it.
     fn take_back(&mut self, out: &mut impl Write) -> Result<()> {
         if self.moves().len() < 2 {
             writeln!(out, "There is no move to take back")?;
@@ -405,7 +405,7 @@ fn parse(position: &Position, line: &str) -> Result<Request> {
     })
 }
 
-/// The board in letters, capital for White, seen from White's side or from Black's.
+/// The board in letters, upper case for White, from White's side or from Black's.
 fn board(position: &Position, flipped: bool) -> String {
     let mut text = String::from("\n");
     for rank in 0..8 {

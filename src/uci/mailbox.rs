@@ -21,7 +21,7 @@ pub enum Message {
     Command(u64, Box<Command>),
     /// The error message for a line that is not a command.
     Reject(String),
-    /// The search that began with this line is over (or about to report that).
+    /// The search that this line started has ended, or is about to report its end.
     SearchEnded(u64),
     /// No message follows: the input has ended, or `quit` was read.
     End,
@@ -84,8 +84,8 @@ impl Mailbox {
         self.shared.queued.load(SeqCst) > 0
     }
 
-    /// Whether messages are waiting. On a system without threads, the `go` of a running search is not finished, but it
-    /// does not wait.
+    /// Whether messages are waiting. On a system without threads, the `go` of a running search is unfinished but does
+    /// not count as waiting.
     pub fn is_waiting(&self) -> bool {
         let searching = usize::from(!threads::EXIST && self.is_searching());
         self.shared.queued.load(SeqCst) > searching
@@ -177,7 +177,8 @@ impl Mailbox {
         self.shared.writes.fetch_add(1, SeqCst);
     }
 
-    /// Counts such a command as finished, whether it succeeded or failed. Ignored if no command is counted.
+    /// Records that a counted command has finished, whether it succeeded or failed. Does nothing if the count is
+    /// zero.
     pub fn write_done(&self) {
         let less = |writes: usize| writes.checked_sub(1);
         let _ = self.shared.writes.fetch_update(SeqCst, SeqCst, less);
@@ -188,7 +189,7 @@ impl Mailbox {
         self.shared.writes.store(0, SeqCst);
     }
 
-    /// Whether a file is being written, or will be after the running search.
+    /// Whether a file is being written, or will be written after the running search.
     pub fn is_writing(&self) -> bool {
         self.shared.writes.load(SeqCst) > 0
     }

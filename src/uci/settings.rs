@@ -18,7 +18,7 @@ pub struct Settings {
     pub chess960: bool,
     /// `UCI_ShowWDL`; shared with the printer, so that a change applies at once.
     pub show_wdl: Arc<AtomicBool>,
-    /// The level that the user has set.
+    /// Level set by the user.
     pub level: LevelChoice,
     /// The opening book, and whether to probe it.
     pub book: BookChoice,
@@ -27,7 +27,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults of the table.
+    /// Settings with the default values of the option table.
     pub fn new() -> Self {
         let mut settings = Self::default();
         for option in OPTIONS {
@@ -48,7 +48,7 @@ impl Settings {
         SearchOptions { level: self.level.level().filter(|_| !self.search.analyse_mode), ..self.search.clone() }
     }
 
-    /// The mode in which FENs are read.
+    /// Castling mode for parsing FENs.
     pub fn castling_mode(&self) -> CastlingMode {
         if self.chess960 { CastlingMode::Chess960 } else { CastlingMode::Standard }
     }

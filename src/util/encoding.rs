@@ -22,7 +22,7 @@ pub fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// UTF-8 if the bytes are valid, Windows-1252 otherwise.
+/// Decodes the bytes as UTF-8 if they are valid, as Windows-1252 otherwise.
 fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread expects panics.
+    /// Whether panics of this thread are silenced.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -1,8 +1,8 @@
-//! A mutex without poisoning, and its condition variable. A panic in a search thread is caught and reported; what the
-//! thread had locked stays usable.
+//! A mutex without poisoning, and its condition variable. A panic in a search thread is caught and reported; the data
+//! that the thread had locked remain usable.
 //!
-//! `parking_lot` has both. On WebAssembly with threads it panics when a lock must be waited for, so those of the
-//! standard library are used there.
+//! `parking_lot` has both. On WebAssembly with threads it panics when it must wait for a lock, so the standard
+//! library's types are used there.
 
 #[cfg(not(target_family = "wasm"))]
 pub use native::{Condvar, Mutex};
@@ -20,7 +20,7 @@ mod native {
     pub struct Condvar(parking_lot::Condvar);
 
     impl Condvar {
-        /// A condition variable that nothing waits for.
+        /// A condition variable without waiting threads.
         pub const fn new() -> Self {
             Self(parking_lot::Condvar::new())
         }
@@ -72,7 +72,7 @@ mod wasm {
     pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
-        /// A condition variable that nothing waits for.
+        /// A condition variable without waiting threads.
         pub const fn new() -> Self {
             Self(std::sync::Condvar::new())
         }

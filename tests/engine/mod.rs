@@ -1,4 +1,4 @@
-//! The engine under test: the one that cargo built, or another one, which may be for another system.
+//! The engine under test: the one built by cargo, or another one, possibly for another system.
 
 #![allow(dead_code)] // Each test program uses only some of the items.
 

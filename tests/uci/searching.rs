@@ -137,7 +137,7 @@ fn stop_and_clock_end_the_first_iteration() {
     }
 }
 
-/// The last line of each rank.
+/// The last line printed for each MultiPV rank.
 fn last_lines(lines: &[String]) -> Vec<&String> {
     let rank = |line: &String| field(line, "multipv")?.parse::<usize>().ok();
     let mut last_lines = Vec::new();
@@ -150,7 +150,7 @@ fn last_lines(lines: &[String]) -> Vec<&String> {
     last_lines
 }
 
-/// The score of a line as one number: mates beyond all centipawns.
+/// The score of a line as one number; mates outrank all centipawn scores.
 fn score(line: &str) -> i64 {
     let number = |name| field(line, name).and_then(|text| text.parse::<i64>().ok());
     match (number("cp"), number("mate")) {
@@ -247,7 +247,7 @@ fn unusual_limits_give_one_legal_move() {
         let before = lines.iter().rev().skip(1).find(|line| !line.starts_with("info string"));
         let before = before.expect("an info line");
         assert!(before.contains(" score "), "{go}: {before}");
-        // If the clock ends a search, a new best move may have only a bound; if the depth ends it, it may not.
+        // If the clock ends a search, the last score can be a bound. If the depth ends it, the score must be exact.
         let by_depth = go.to_lowercase().contains("depth") && expected_errors == 0;
         assert!(!(by_depth && before.contains("bound")), "{go}: {before}");
         assert!(before.contains(&format!(" pv {}", best_move(&lines))), "{go}: {before}");

@@ -7,13 +7,13 @@ use crate::uci_driver::{Driver, errors, field};
 use zoothera::board::{CastlingMode, Position};
 use zoothera::search::table_checksum::{LENGTH, checksum};
 
-/// A win of a pawn according to the tables of three men, which a shallow search does not find.
+/// King and pawn: a win according to the three-man tables, which a shallow search does not find.
 const PAWN: &str = "8/4k3/8/8/4K3/8/4P3/8 w - - 0 1";
-/// One man more than the tables of three men have; the search reaches the tables by a capture.
+/// One man too many for the three-man tables; the search reaches the tables by a capture.
 const PAWN_AND_KNIGHT: &str = "8/4k3/8/8/4K3/4n3/4P3/8 w - - 0 1";
 /// Queen against rook: a win that a shallow search does not find.
 const QUEEN_AGAINST_ROOK: &str = "8/8/8/4k3/8/8/1r6/3QK3 w - - 0 1";
-/// One man more than the tables of four men have.
+/// One man too many for the four-man tables.
 const BEYOND_FOUR_MEN: &str = "8/8/8/4k3/4p3/8/1r6/3QK2R w - - 0 1";
 
 /// Folder of the tables of three men.
@@ -144,8 +144,8 @@ fn check_several_lines(engine: &mut Driver, fen: &str, depth: &str) {
     assert_eq!(reached.as_deref(), Some(depth), "{fen}: {lines:?}");
 }
 
-/// Checks that the line of a tablebase win ends in mate. Returns if the search finds a mate or no win. A line has a
-/// time limit, which it exceeds on a loaded machine, so that several attempts are made.
+/// Checks that the line of a tablebase win ends in mate. Returns if the search finds a mate or no win. Makes several
+/// attempts, because the time limit of a line can expire on a loaded machine.
 fn check_line_to_mate(engine: &mut Driver, fen: &str) {
     const ATTEMPTS: usize = 50;
     let mut last = String::new();

@@ -1,4 +1,4 @@
-//! Output file that gets its name only when it is complete.
+//! Output file that is renamed to its final name only when complete.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ impl OutputFile {
     /// Appends an entry and, for a `.tree`, the place from which it was read.
     ///
     /// # Errors
-    /// As [`OutputFile::write`].
+    /// Fails like [`OutputFile::write`].
     pub fn write_placed(&mut self, entry: &Entry, place: Option<Place>) -> Result<()> {
         self.count += 1;
         if self.count.is_multiple_of(STRIDE) {

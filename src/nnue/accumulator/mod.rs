@@ -1,7 +1,7 @@
 //! The accumulator stack: `reset`, `push`, `pop`, `evaluate`. Updates are lazy.
 //!
-//! A push only records the changes ([`plies`]); nets with threat inputs require moves to be made through the stack. An
-//! evaluation runs in one direction:
+//! A push only records the changes ([`plies`]); nets with threat inputs require moves to be made through the stack.
+//! An evaluation has four steps:
 //!
 //! 1. find: for each perspective, search backwards for the nearest ply with computed sums ([`Plies::base`])
 //! 2. refresh: if the perspective's own king moved in between, every feature changed; compute the ply of that move from

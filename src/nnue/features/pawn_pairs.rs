@@ -14,7 +14,7 @@ pub const COUNT: usize = 96 * 95 / 2;
 /// The feature set's part of the transformer hash.
 pub const HASH: u32 = 0x86F2_B1DD;
 
-/// For every square, the other squares on its file and on adjacent files where pawns can stand.
+/// For every square, the other squares on the same or adjacent files where pawns can stand.
 static NEAR: [Bitboard; 64] = {
     let mut near = [Bitboard::EMPTY; 64];
     let mut square = 0;

@@ -1,17 +1,17 @@
-//! Sound sacrifice: the first move loses two pawns or more by exchanges on its square, and the side stands well all the
-//! same: it mates, wins the material back, or the search prefers its position.
+//! Sound sacrifice: the first move gives up two pawns or more in exchanges on its square, yet the side stands well.
+//! It mates, wins the material back, or the search prefers its position.
 
 use super::walk::{Walk, can_capture};
 use super::{Kind, Motif};
 use crate::review::chance::winning;
 use crate::search::report::Score;
 
-/// Centipawns that a sacrifice offers at least.
+/// Minimum number of centipawns that a sacrifice gives up.
 const OFFER: i32 = 200;
-/// Winning chance in percent from which on a sacrifice is sound.
+/// Minimum winning chance, in percent, after a sound sacrifice.
 const SOUND: f64 = 50.0;
 
-/// The sacrifice with which a line begins; `score` is from the view of the side that begins it.
+/// The sacrifice at the start of a line; `score` is from the view of the side that moves first.
 pub(crate) fn sacrifice(walk: &Walk, score: Score) -> Option<Motif> {
     let (m, before) = (walk.mv(0)?, walk.before(0));
     let offers = !before.see_ge(m, 1 - OFFER) && can_capture(walk.after(0), m.to());

@@ -1,11 +1,11 @@
-//! Trapped piece: a move attacks a piece so that it is lost where it stands and on every square that it can go to, and
-//! the line captures it.
+//! Trapped piece: a move attacks a piece that is lost on its square and on every square within its reach, and the
+//! line captures the piece.
 
 use super::walk::{Walk, attackers, man, value};
 use super::{Kind, Man, Motif};
 use crate::board::{Move, Position, Role, Square};
 
-/// Centipawns by static exchange that count as a win of material.
+/// Minimum gain in centipawns, by static exchange, that counts as a win of material.
 const WINS: i32 = 100;
 /// Plies after the move until the trapped piece is captured.
 const CAPTURED_WITHIN: [usize; 2] = [2, 4];
@@ -45,13 +45,13 @@ fn wins(position: &Position, square: Square) -> bool {
     position.legal_moves().iter().any(takes)
 }
 
-/// Whether the side could have captured the piece at once instead.
+/// Whether the side could have captured the piece one move earlier.
 fn could_be_won(walk: &Walk, ply: usize, target: Man) -> bool {
     let before = walk.before(ply);
     !attackers(before, target.square, walk.side()).is_empty() && wins(before, target.square)
 }
 
-/// Whether the line captures the piece, where it stood or where it went.
+/// Whether the line captures the piece, on its square or on the square to which it moved.
 fn is_captured(walk: &Walk, ply: usize, target: Man) -> bool {
     let mut at: Square = target.square;
     for next in ply + 1..=ply + CAPTURED_WITHIN[1] {

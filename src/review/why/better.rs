@@ -1,4 +1,4 @@
-//! What was better than the move played.
+//! Sentences about the better move.
 
 use super::bad::{rest, threat_claim, threat_words};
 use super::claim::Claim;
@@ -11,7 +11,7 @@ use crate::review::material::{Swing, settled, worth};
 use crate::review::motifs::{Kind, Walk, role_name};
 use crate::search::report::Score;
 
-/// Centipawns between two moves that are about equally good.
+/// Maximum difference in centipawns between two moves that are about equally good.
 const EVEN: i32 = 20;
 
 impl Teller<'_> {
@@ -70,13 +70,13 @@ impl Teller<'_> {
         Some(Reason { kind, text, claim: Some(claim) })
     }
 
-    /// What is won, or only won back where the opponent has just captured as much.
+    /// The material won, or "won back" if the opponent has just captured as much.
     pub(super) fn what_is_won(&self, won: &Swing) -> String {
         let owed = self.facts.position.last_captured().map_or(0, worth);
         if won.points <= owed { format!("back {won}") } else { won.to_string() }
     }
 
-    /// What the best move threatens and the move played does not.
+    /// A threat of the best move that the move played does not make.
     fn best_threatens(&self) -> Option<Reason> {
         let passed = self.facts.idea.as_ref()?;
         let gain = Gain::of(passed).filter(|_| self.is_bad())?;
@@ -92,7 +92,7 @@ impl Teller<'_> {
         })
     }
 
-    /// Where the best move mates and the move played does too.
+    /// A sentence if both the best move and the move played mate.
     fn mates_too(&self, fastest: i32) -> Option<Reason> {
         let mate = self.mates_after()?;
         let position = &self.facts.position;
@@ -110,7 +110,7 @@ impl Teller<'_> {
         Some(Reason { kind: "mates", text, claim: Some(claim) })
     }
 
-    /// A mate by the mover: the last move needs no line.
+    /// A mate by the mover. The last move needs no further line.
     pub(super) fn mating(&self, mate: i32, moves: &[crate::board::Move]) -> String {
         match mate {
             1 => "It is mate.".to_owned(),
@@ -129,7 +129,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The move played is as good, as far as scores tell.
+    /// The move played is as good according to the scores.
     fn as_good(&self) -> Option<Reason> {
         let (before, after) = (rank(self.before), rank(self.after));
         let least = match (self.before, self.after) {
@@ -152,7 +152,7 @@ impl Teller<'_> {
         Some(Reason { kind: "as_good", text, claim: None })
     }
 
-    /// What the best move keeps, in words and as a score.
+    /// The advantage that the best move keeps, in words and as a score.
     fn best_keeps(&self) -> Reason {
         let (best, position) = (self.best(), &self.facts.position);
         let trade = queen_trade(position, self.best_line).filter(|_| queen_trade(position, &self.played).is_none());
@@ -187,7 +187,7 @@ impl Teller<'_> {
         if winning(self.before) - winning(second.score) < MISTAKE {
             return None;
         }
-        // Where a deeper search has shown the move played to be good, there are two.
+        // If a deeper search showed that the move played is good, there are two good moves.
         let played = !self.facts.is_best();
         if played && !self.is_bad() {
             return None;
@@ -202,7 +202,7 @@ impl Teller<'_> {
         Some(Reason { kind: "only_move", text, claim: None })
     }
 
-    /// What there is without the best move.
+    /// The result without the best move.
     fn next_best(&self, second: &Look) -> String {
         let other = line(&self.facts.position, &second.pv()[..1.min(second.pv().len())]);
         match second.score {
@@ -214,7 +214,7 @@ impl Teller<'_> {
     }
 }
 
-/// What the better move kept, by the centipawns of both for the side that moves; nothing where neither matters much.
+/// Effect of the better move, from the mover's centipawns with each move; `None` if both positions are even.
 pub(super) fn keeping(before: i32, after: i32) -> Option<&'static str> {
     let (had, has) = (standing(before), standing(after));
     match had {

@@ -1,10 +1,10 @@
-//! Each kind of sentence with a position where it must be said and one where it must not.
+//! Tests each kind of sentence with a position that requires it and one that excludes it.
 
 use super::better::keeping;
 use super::*;
 use crate::review::analyst::tests::{analyst, position};
 
-/// What is said of a move, searched with so many nodes.
+/// The reasons for a move, from a search with a fixed number of nodes.
 fn told(fen: &str, san: &str) -> Vec<Reason> {
     told_of(&position(fen), san)
 }
@@ -26,7 +26,7 @@ fn text(fen: &str, san: &str, kind: &str) -> Option<String> {
     reasons.into_iter().find(|reason| reason.kind == kind).map(|reason| reason.text)
 }
 
-/// The sentence must be there for one move and begin so, and must not be there for another.
+/// Asserts that one move has a sentence with this beginning, and that another move has none of this kind.
 fn check(kind: &str, must: (&str, &str, &str), must_not: (&str, &str)) {
     let (fen, san, beginning) = must;
     let said = text(fen, san, kind);
@@ -38,22 +38,22 @@ fn check(kind: &str, must: (&str, &str, &str), must_not: (&str, &str)) {
 
 /// White mates on the eighth rank.
 const BACK_RANK: &str = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1";
-/// Black must see to f7.
+/// Black must defend f7.
 const SCHOLAR: &str = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3";
 /// A queen that is attacked by a pawn.
 const QUEEN_HANGS: &str = "rnbqkb1r/ppp1pppp/5n2/3p4/4Q3/8/PPPP1PPP/RNB1KBNR w KQkq - 0 4";
 /// White can fork king and rook on c7.
 const FORK: &str = "r3k2r/pp3ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQkq - 0 1";
 
-/// White promotes now or never.
+/// White must promote at once.
 const PROMOTION: &str = "8/P1k5/8/8/8/8/8/K7 w - - 0 1";
-/// Philidor's defence: Black should take.
+/// Philidor's defence: Black should capture.
 const PHILIDOR: &str = "rnbqkbnr/ppp2ppp/3p4/4p3/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 0 3";
 
 #[test]
 fn mates_that_are_missed() {
     check("missed_mate", (BACK_RANK, "h3", "It misses mate in 1: 1.Rd8#."), (BACK_RANK, "Rd8#"));
-    // A move that still mates misses nothing: it is only slower.
+    // A move that mates more slowly does not miss the mate.
     let two_ways = "7k/8/5K2/6Q1/8/8/8/8 w - - 0 1";
     assert_eq!(text(two_ways, "Qg4", "missed_mate"), None);
     check("best_mates", (two_ways, "Qg4", "There was mate in 1: 1.Qg7#."), (two_ways, "Qg7#"));
@@ -62,7 +62,7 @@ fn mates_that_are_missed() {
 #[test]
 fn mates_that_are_allowed() {
     check("allows_mate", (SCHOLAR, "Nf6", "It allows mate in 1: 4.Qxf7#."), (SCHOLAR, "g6"));
-    // Who is mated whatever he does allows nothing.
+    // A move does not allow a mate that was already unavoidable.
     let lost = "7k/8/6K1/8/8/8/8/5R2 b - - 0 1";
     assert_eq!(text(lost, "Kg8", "allows_mate"), None);
 }
@@ -76,7 +76,7 @@ fn stalemates() {
 #[test]
 fn material_that_is_lost() {
     check("loses_material", (QUEEN_HANGS, "Nf3", "It leaves the queen on e4 hanging: 4...dxe4."), (QUEEN_HANGS, "Qe3"));
-    // A trade loses nothing.
+    // An even trade loses no material.
     let trade = "3qk3/ppp2ppp/8/8/8/8/PPP2PPP/3QK3 w - - 0 1";
     assert_eq!(text(trade, "Qxd8+", "loses_material"), None);
 }
@@ -92,7 +92,7 @@ fn threats_that_are_overlooked() {
     check(
         "overlooks_threat",
         (SCHOLAR, "Nf6", "White was already threatening 4.Qxf7#, and the move does not prevent it."),
-        // Black makes the hole himself: there was no threat before.
+        // Black creates the weakness: there was no threat before.
         ("rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2", "g4"),
     );
 }
@@ -119,7 +119,7 @@ fn what_is_only_won_back() {
         wins.expect("a better move").text
     };
     assert!(said(&traded).contains(" winning back a knight"), "{}", said(&traded));
-    // The same position without what happened before.
+    // The same position without the preceding moves.
     let bare = position(&traded.fen());
     assert!(said(&bare).contains(" hanging knight on d5"), "{}", said(&bare));
 }
@@ -139,7 +139,7 @@ fn what_the_better_move_keeps() {
     check(
         "best_keeps",
         (PHILIDOR, "Bg4", "3...exd4 was better and kept the balance (+"),
-        // Of a move that wins, more is said.
+        // A winning move gets a more specific sentence.
         (FORK, "h3"),
     );
 }
@@ -167,14 +167,14 @@ fn what_a_good_move_does() {
 
 #[test]
 fn moves_that_are_as_good() {
-    // One of two mates in one is as good as the other, and neither is faster.
+    // Two mates in one are equally good, and neither is faster.
     let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
     for mate in ["Qb7#", "Rh8#"] {
         let said = told(two_mates, mate);
         let mates: Vec<&str> = said.iter().filter(|reason| reason.kind != "best").map(|reason| &*reason.text).collect();
         assert_eq!(mates, ["It is mate."]);
     }
-    // Of two waiting moves one is not the engine's choice, and no worse.
+    // One of two waiting moves is not the engine's choice, but equally good.
     let level = "7r/4k3/8/8/8/8/4K3/R7 w - - 0 1";
     let waits: Vec<String> = ["Rb1", "Rc1"].iter().filter_map(|san| text(level, san, "as_good")).collect();
     let says = |said: &String| said.starts_with("It is about as good as 1.");
@@ -218,7 +218,7 @@ fn texts(fen: &str, san: &str) -> Vec<String> {
 
 #[test]
 fn threat_is_not_overlooked_where_its_outcome_is_prevented() {
-    // The rook takes with mate after a pass; after h3 the king has a square, and only the rook is lost.
+    // After a pass the rook captures with mate. After h3 the king has an escape square, and only the rook is lost.
     let pinned = "6k1/5ppp/8/8/8/8/5PPP/r3R1K1 w - - 0 1";
     assert_eq!(text(pinned, "h3", "overlooks_threat"), None);
     let said = texts(pinned, "h3");
@@ -238,7 +238,7 @@ fn better_move_is_not_praised_for_a_threat_of_the_move_played() {
 
 #[test]
 fn protected_pawn_is_no_threat() {
-    // After 1...Be6 Black could take on a2 if White passed, and would lose the bishop for a pawn.
+    // After 1...Be6 Black could capture on a2 if White passed, but would lose the bishop for a pawn.
     let fen = "2b3k1/5ppp/8/8/8/1P6/P1P2PPP/1K6 b - - 0 1";
     assert_eq!(text(fen, "Be6", "threatens"), None);
 }
@@ -276,7 +276,7 @@ fn good_move_says_what_it_does() {
     assert_eq!(meets, "It meets the threat 4.Qxf7#.");
     let opera = "4kb1r/p2n1ppp/4q3/4p1B1/4P3/1Q6/PPP2PPP/2KR4 w k - 0 16";
     assert_eq!(text(opera, "Qb8+", "sacrifice").as_deref(), Some("It is a sound sacrifice of the queen."));
-    // A move with which something is lost has no purpose to speak of.
+    // A move that loses material gets no sentence about its purpose.
     assert_eq!(text(QUEEN_HANGS, "Nf3", "purpose"), None);
 }
 

@@ -1,6 +1,6 @@
 //! Extension of principal variations of tablebase wins to mate.
 //!
-//! The search and its variations stop at positions in the tablebases. Users want to see how the win is played out.
+//! The search and its variations stop at positions in the tablebases. The extension shows how the win is played out.
 // CITE: Stockfish's syzygy_extend_pv (2024; idea).
 
 use std::time::Instant;
@@ -12,8 +12,8 @@ use crate::search::tables::syzygy::{self, Syzygy};
 /// Maximum length of a variation, in plies: more than any win with up to seven men takes between zeroing moves.
 const MAX_PLIES: usize = 600;
 
-/// Extends the variation to mate, until `deadline`. From the first position in the tables on, moves of the search that
-/// change the result are replaced. The first move is always kept.
+/// Extends the variation to mate, until `deadline`. From the first position in the tables on, replaces moves of the
+/// search that change the result. The first move is always kept.
 pub fn extend(tables: &Syzygy, root: &Position, options: &SearchOptions, pv: &mut Vec<Move>, deadline: Instant) {
     let mut position = root.clone();
     let mut winner: Option<Color> = None;

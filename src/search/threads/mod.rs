@@ -1,4 +1,4 @@
-//! The search threads, and what they share.
+//! The search threads and their shared state.
 //!
 //! * [`job`]: the state of one search that its threads share
 //! * [`worker`]: the state of one thread, and the only functions that make and undo a move

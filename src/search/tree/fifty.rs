@@ -2,10 +2,10 @@
 //!
 //! Without pawns, only a capture resets the halfmove clock. Once the search is deep enough to reach the limit, every
 //! line without an earlier capture or mate is a draw. The static evaluation ignores the limit. A reduced search ends
-//! short of the limit and returns a win, which the full search refutes. That repeats at move after move and node after
-//! node. So such positions are evaluated as draws where the limit is within reach.
-// MEASURED: nodes of rook against king to depth 15, with the clock at 88 relative to 0: more than 500 times as many
-// before, now 0.5 times. Without a separate key for such positions, stored results of iterations that did not reach
+//! before the limit and returns a win, which the full search refutes. This repeats at every move and node. Where the
+//! limit is within reach, such positions are therefore evaluated as draws.
+// MEASURED: nodes of rook against king to depth 15 at a clock of 88, relative to a clock of 0: more than 500 times
+// before, 0.5 times now. Without a separate key for such positions, stored results of iterations that did not reach
 // the limit cost up to 40 times the nodes to depth 11. A gradual decline of the evaluation towards the limit is worse
 // than none: 40 times even at a clock of 80, because every reduced search ends where the evaluation is higher.
 
@@ -29,7 +29,7 @@ impl Worker {
         let before = self.expires();
         self.limit_in_reach = self.root_depth + EXTENDED >= plies_left;
         if self.expires() && !before {
-            // Values of earlier iterations predict nothing now: the first search has no window around them.
+            // Values of earlier iterations no longer predict the score, so the first search has no aspiration window.
             let reset_average = |root: &mut RootMove| root.average = NONE;
             self.root_moves.iter_mut().for_each(reset_average);
         }
@@ -39,7 +39,7 @@ impl Worker {
     /// reach.
     #[inline]
     pub fn expires(&self) -> bool {
-        // Fewer halfmoves than plies would mean that the clock was reset on the way from the root.
+        // A halfmove clock below the number of plies means that the clock was reset since the root.
         self.limit_in_reach
             && self.position.halfmoves() as usize >= self.stack.ply()
             && self.position.by_role(Role::Pawn).is_empty()

@@ -12,7 +12,7 @@ use wgpu::{
 
 use super::CardChoice;
 
-/// Longest time for a batch before a card counts as lost. Software devices take seconds.
+/// Time in which a card must complete a batch; after it the card counts as lost. Software devices take seconds.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Bytes copied from a card at a time.
 const RUN: usize = 16 << 20;
@@ -48,7 +48,7 @@ impl Card {
         }
     }
 
-    /// Whether the card is a program that runs on the processor.
+    /// Whether the card is a software device that runs on the CPU.
     pub fn is_software(&self) -> bool {
         self.info.device_type == DeviceType::Cpu
     }
@@ -58,7 +58,7 @@ impl Card {
         self.adapter.limits()
     }
 
-    /// Place in the list: fast kinds first, and the system's own interfaces before DX12.
+    /// Sort key: fast kinds first, and the system's own interfaces before DX12.
     fn order(&self) -> (u8, bool) {
         let kind = match self.info.device_type {
             DeviceType::DiscreteGpu => 0,
@@ -73,7 +73,7 @@ impl Card {
     /// Opens the card.
     ///
     /// # Errors
-    /// Fails if the driver refuses.
+    /// Fails if the driver cannot open the card.
     pub fn open(&self) -> Result<Opened> {
         let has = self.adapter.limits();
         let limits = Limits {
@@ -94,7 +94,7 @@ impl Card {
     }
 }
 
-/// Stores a fault unless there is an earlier one.
+/// Stores an error unless an earlier one is stored.
 fn note(fault: &Mutex<Option<String>>, reason: &str) {
     fault.lock().get_or_insert_with(|| reason.trim().to_owned());
 }
@@ -112,7 +112,7 @@ pub fn cards() -> Vec<Card> {
     cards
 }
 
-/// How to get a card that the program can use.
+/// Advice on how to make a card usable.
 fn mend() -> &'static str {
     if cfg!(target_os = "linux") {
         "Install the driver of the card and the Vulkan loader (the package libvulkan1, vulkan-loader or \
@@ -126,7 +126,7 @@ fn mend() -> &'static str {
 /// Returns the chosen card.
 ///
 /// # Errors
-/// Fails if there is no such card; the message lists those that there are.
+/// Fails if no card matches; the message lists the available ones.
 pub fn choose(choice: &CardChoice) -> Result<Card> {
     pick(cards(), choice)
 }
@@ -176,7 +176,7 @@ impl Opened {
     /// Fails if the driver reported an error.
     ///
     /// # Errors
-    /// Names the card and the reason.
+    /// The error names the card and the reason.
     pub fn check(&self) -> Result<()> {
         match &*self.fault.lock() {
             None => Ok(()),
@@ -193,7 +193,7 @@ impl Opened {
     /// Runs `create`, which allocates memory on the card.
     ///
     /// # Errors
-    /// Fails if there is too little memory; `needed` is the number of bytes in all.
+    /// Fails if there is too little memory; `needed` is the total number of bytes.
     pub fn allocate<T>(&self, needed: u64, create: impl FnOnce() -> T) -> Result<T> {
         let scope = self.device.push_error_scope(ErrorFilter::OutOfMemory);
         let created = create();
@@ -212,7 +212,7 @@ impl Opened {
     /// Waits until the card has completed a submission.
     ///
     /// # Errors
-    /// Fails if the card is lost or does not answer.
+    /// Fails if the card is lost or does not respond in time.
     pub fn wait(&self, submission: SubmissionIndex) -> Result<()> {
         let wait = PollType::Wait { submission_index: Some(submission), timeout: Some(PATIENCE) };
         let polled = self.device.poll(wait);
@@ -220,7 +220,7 @@ impl Opened {
         match polled {
             Ok(_) => Ok(()),
             Err(PollError::Timeout) => Err(self.lost(&format!("no answer for {} s", PATIENCE.as_secs()))),
-            // The submission was rejected, because the device is gone.
+            // The submission was rejected, because the device was lost.
             Err(PollError::WrongSubmissionIndex(..)) => Err(self.lost("its driver accepts no more work")),
         }
     }
@@ -268,15 +268,15 @@ impl Opened {
 pub struct Mapping(mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>);
 
 impl Mapping {
-    /// Starts to make a buffer readable, after the submissions so far.
+    /// Starts mapping a buffer for reading, after all earlier submissions.
     pub fn of(staging: &Buffer) -> Self {
         let (sender, receiver) = mpsc::channel();
-        // The receiver is gone only if an error ended the wait for it.
+        // The receiver was dropped only if an error ended the wait.
         staging.map_async(MapMode::Read, .., move |mapped| drop(sender.send(mapped)));
         Self(receiver)
     }
 
-    /// Copies the buffer to `out`, after the card completed the submissions.
+    /// Copies the buffer to `out`. The card must have completed the submissions.
     ///
     /// # Errors
     /// Fails if the buffer is not readable.

@@ -20,7 +20,7 @@ use crate::train::step::loss::Loss;
 use crate::train::step::optimiser::{Moments, OptimiserSettings};
 use crate::train::step::stepper::{Parameters, ParametersRef, Stepper};
 
-/// Batches that the card computes or has waiting while the host prepares the next one.
+/// Batches that the card is computing or has queued while the host prepares the next one.
 const IN_FLIGHT: usize = 2;
 /// Hidden environment variable for tests: the card is lost before this step of the process, counted from 0.
 const LOSE_AT: &str = "ZOOTHERA_GPU_LOSE_AT";
@@ -43,16 +43,16 @@ pub struct GpuTrainer {
     loss: Loss,
     rounding: Option<Rounding>,
     host: Parameters,
-    /// Steps taken, also those since the last synchronisation.
+    /// Steps taken, including those since the last synchronisation.
     steps: u32,
     /// Steps before this process.
     steps_before: u32,
-    /// Whether the rows on the card differ from those that the next pass needs.
+    /// Whether the rows on the card are out of date for the next pass.
     are_rows_stale: bool,
     in_flight: VecDeque<Flight>,
     /// Staging buffers for losses that are not in use.
     free: Vec<Buffer>,
-    /// Losses that were completed and not yet returned.
+    /// Losses of completed batches that were not yet returned.
     losses: Vec<f32>,
     /// Steps of this process before a simulated loss of the card.
     lose_at: Option<u32>,
@@ -157,7 +157,7 @@ impl GpuTrainer {
         self.card.check()
     }
 
-    /// Waits until at most `count` batches are not completed.
+    /// Waits until at most `count` batches are incomplete.
     fn complete(&mut self, count: usize) -> Result<()> {
         while self.in_flight.len() > count {
             let Some(flight) = self.in_flight.pop_front() else {
@@ -233,7 +233,7 @@ impl Stepper for GpuTrainer {
     fn sync(&mut self) -> Result<Vec<f32>> {
         self.complete(0)?;
         if self.steps != self.host.moments.steps {
-            // The parameters on the host are replaced only when all are there.
+            // Replaces the parameters on the host only after all were read.
             (self.host.model, self.host.moments) = self.download()?;
         }
         Ok(std::mem::take(&mut self.losses))

@@ -175,7 +175,7 @@ mod tests {
         let report = ExportReport::of((&model, 1.0), &net, &test_records(), Loss::SQUARES);
         // The rounding error grows with the root of the number of inputs.
         let max_mean = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
-        // Products are truncated to integers, and max_mean products are small.
+        // Products are truncated to integers, and most products are small.
         let max_mean = max_mean * if architecture.activation == Activation::Pairwise { 1.3 } else { 1.0 };
         assert!(report.mean < max_mean, "{report}");
         let fitted = export(&model, 1.0, &test_records());

@@ -47,7 +47,7 @@ pub struct LossArgs {
 /// difference from the score in engine units.
 ///
 /// # Errors
-/// Fails if a net or a file cannot be read, or a file has no position to measure; the error names it.
+/// Fails if a net or a file cannot be read, or a file has no position to measure. The error names the file.
 pub fn run(args: &LossArgs, out: &mut impl Write) -> Result<()> {
     ensure!(args.scale > 0.0 && args.scale.is_finite(), "scale is {}, but must be more than 0", args.scale);
     ensure!((0.0..=1.0).contains(&args.lambda), "lambda is {}, but must be between 0 and 1", args.lambda);

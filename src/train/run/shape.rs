@@ -1,6 +1,6 @@
-//! The shape of the net that a run trains: a preset, or that of the checkpoint or net that the run starts from.
+//! The shape of the net that a run trains: a preset, or the shape of the checkpoint or net that the run starts from.
 //!
-//! The settings of the single parts of a shape change it further.
+//! Settings for single parts override it.
 
 use std::path::Path;
 
@@ -47,8 +47,8 @@ impl Preset {
     }
 }
 
-/// Returns the shape that the settings refer to: `shape`, or that of the checkpoint to resume, or that of the initial
-/// net, or the default. Parts that are set explicitly are not yet applied.
+/// Returns the base shape: `shape`, or the shape of the checkpoint to resume, or of the initial net, or the default.
+/// Settings for single parts are not yet applied.
 ///
 /// # Errors
 /// Fails if the checkpoint or the initial net cannot be read, or cannot be trained.

@@ -101,11 +101,11 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
     Ok((state, parameters))
 }
 
-/// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). The output of a
-/// net file is scaled by `output_scale`, which is undone here.
+/// Reads the model of a net file with a trainable shape, or of a checkpoint (its mean if it has one). Divides the
+/// output of a net file by `output_scale`, which the export applied.
 ///
 /// # Errors
-/// Fails if the file is neither, or the net cannot be trained.
+/// Fails if the file is neither a net nor a checkpoint, or the net cannot be trained.
 fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
         return Ok(checkpoint::read(path)?.1.into_result());

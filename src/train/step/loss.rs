@@ -49,12 +49,12 @@ impl Loss {
         self.lambda * expected + (1.0 - self.lambda) * result
     }
 
-    /// Returns the loss of an output and its derivative by the output.
+    /// Returns the loss of an output and its derivative with respect to the output.
     pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
         let steepness = UNITS / self.scale;
         let expected = sigmoid(output * steepness);
         let error = expected - target;
-        // Derivative of the expected result by the output.
+        // Derivative of the expected result with respect to the output.
         let rise = expected * (1.0 - expected) * steepness;
         match self.kind {
             LossKind::Mse => (error * error, 2.0 * error * rise),

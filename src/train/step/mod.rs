@@ -2,7 +2,7 @@
 //!
 //! A batch is divided into shards, one per thread ([`shard`]). The active rows of the transformer are indexed
 //! ([`row_index`]). They are copied from the model, together with all other parameters of the passes ([`snapshot`]).
-//! [`layers`] and [`upper`] (the layers above the first one) run the forward and backward passes with the kernels in
+//! [`layers`] and [`upper`] (the layers after the first one) run the forward and backward passes with the kernels in
 //! [`simd`]; [`psqt`] adds the piece-square values. [`loss`] compares outputs with labels, and [`optimiser`] updates
 //! the parameters. [`stepper`] is the interface that other devices implement too.
 
@@ -53,7 +53,7 @@ pub(super) struct Trainer<const L1: usize> {
     pub model: Model,
     /// The optimiser with its moments.
     pub optimiser: Optimiser,
-    /// The mean over the last part of the run, once that has started.
+    /// The mean over the last part of the run, once that part has started.
     pub average: Option<Average>,
     /// The loss to minimise; it can change between steps.
     pub loss: Loss,

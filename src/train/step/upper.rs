@@ -1,4 +1,4 @@
-//! Data of the dense layers above the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. The
+//! Data of the dense layers after the first: 32 to 32 to 1, or 30 (squares and clipped units) to 32 to 1. The
 //! arithmetic is in `simd`.
 
 use crate::nnue::Architecture;

@@ -1,4 +1,4 @@
-//! The trainer's hot loops, for AVX-512, AVX2, NEON, and any other processor.
+//! Hot loops of the trainer: kernels for AVX-512, AVX2 and NEON, and portable ones for all other CPUs.
 //!
 //! The portable functions are the specification. The AVX2 kernels are the same code compiled for AVX2. The AVX-512 and
 //! NEON kernels use intrinsics only where the compiler does not keep the sums in registers.
@@ -40,7 +40,7 @@ pub struct AdamStep {
 pub struct Units {
     /// Activation of the units.
     pub activation: Activation,
-    /// Derivative of the loss by an activation, from the sparsity term.
+    /// Derivative of the loss with respect to an activation, from the sparsity term.
     pub penalty: f32,
 }
 
@@ -55,7 +55,7 @@ enum Kernel {
     Neon,
 }
 
-/// The kernels for this machine. A value other than the portable one proves that the processor has the features.
+/// The kernels for this machine. Any value other than the portable one proves that the CPU supports its instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernels(Kernel);
 
@@ -216,8 +216,9 @@ impl Kernels {
         dispatch!(self, products<L1>(clipped, truncate, out));
     }
 
-    /// Backward pass of the first layer above products. Adds `deltas x inputs` to `gradient`, and stores the deltas of
-    /// the products in `out`. Only the first row of `inputs` is used. `penalty` is the initial value of each delta.
+    /// Backward pass of the first layer after products. Adds `deltas x inputs` to `gradient`, and stores the deltas
+    /// of the products in `out`. Only the first row of `inputs` is used. `penalty` is the initial value of each
+    /// delta.
     #[inline]
     pub fn first_layer_deltas<const L1: usize>(
         self,
@@ -247,14 +248,14 @@ impl Kernels {
         dispatch!(self, products_backward<L1>(clipped, deltas, bias, out));
     }
 
-    /// Adds the rows `picks` of a table of bfloat16 rows of length `L1` to `out`, for the `out.len()` columns from
-    /// `first` on.
+    /// Adds the rows `picks` of a table of bfloat16 rows of length `L1` to `out`. Covers the `out.len()` columns that
+    /// start at `first`.
     #[inline]
     pub fn add_rows<const L1: usize>(self, table: &[u16], picks: &[u32], first: usize, out: &mut [f32]) {
         dispatch!(self, add_rows<L1>(table, picks, first, out));
     }
 
-    /// One Adam step on a run of weights.
+    /// One Adam step on a slice of weights.
     #[inline]
     pub fn adam(self, step: &AdamStep, weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradient: &[f32]) {
         dispatch!(self, adam(step, weights, first, second, gradient));
