@@ -209,7 +209,7 @@ impl Position {
         }
     }
 
-    /// Castling rights end when the king or the rook moves, or the rook is captured.
+    /// Removes castling rights when the king or the rook moves, or the rook is captured.
     #[inline]
     fn drop_castling_rights(&mut self, m: Move) {
         let kept = self.rights_kept[m.from() as usize] & self.rights_kept[m.to() as usize];

@@ -8,12 +8,12 @@ use super::opening_book::Book;
 use super::{CastlingMode, Position};
 use crate::util::rng::SplitMix64;
 
-/// Number of random plies from an initial position; one more is played half of the time, so that either side may be to
-/// move.
+/// Number of random plies from an initial position. Half of the time one more is played, so that either side may be
+/// to move.
 const PLIES_FROM_START: usize = 8;
 /// Number of random plies from a book position, or one more.
 const PLIES_FROM_BOOK: usize = 4;
-/// Consecutive rejected openings after which the search is given up: far more than chance can explain.
+/// Consecutive rejected openings after which the search fails; chance alone cannot explain so long a series.
 const MAX_FAILURES: usize = 2000;
 
 /// A source of openings: a book position or an initial position, followed by random plies.
@@ -28,7 +28,7 @@ impl Openings {
     /// random array. `plies` (or one more) random plies follow; the default is 8, or 4 with a book.
     ///
     /// # Errors
-    /// Fails if the book cannot be read or contains no valid position. The error names the file and the problem of its
+    /// Fails if the book cannot be read or contains no valid position. The error names the file and describes its
     /// first invalid line.
     pub fn new(book: Option<&Path>, mode: CastlingMode, plies: Option<usize>) -> Result<Self> {
         let book = book.map(|path| Book::read(path, mode)).transpose()?;
@@ -37,10 +37,10 @@ impl Openings {
         Ok(Self { book, mode, plies })
     }
 
-    /// The next opening that `accept` accepts. The side to move is not in check, and the game is not over.
+    /// The next opening for which `accept` returns true. The side to move is not in check, and the game is not over.
     ///
     /// # Errors
-    /// Fails if none is found, which only an unusual book or `accept` can cause.
+    /// Fails if no opening is found, which only an unusual book or `accept` can cause.
     pub fn next(&self, rng: &mut SplitMix64, mut accept: impl FnMut(&Position) -> bool) -> Result<Position> {
         for _ in 0..MAX_FAILURES {
             let start = self.start(rng);

@@ -30,7 +30,7 @@ pub(super) struct StateInfo {
     pub mv: Option<Move>,
     /// Index of the lane if the last move castled.
     pub castled: Option<u8>,
-    /// The square behind a pawn that has just moved two squares, if an enemy pawn can legally capture it.
+    /// The square passed over by a pawn that has just moved two squares, if an enemy pawn can legally capture it.
     pub ep: Option<Square>,
     /// The same square if an enemy pawn stands next to the pushed one, whether or not its capture is legal.
     pub ep_adjacent: Option<Square>,
@@ -142,7 +142,7 @@ impl Position {
         (0..4).filter(kept).map(|i| self.lanes[i].rook).collect()
     }
 
-    /// The state with every incremental part computed from scratch. It is the oracle of the tests and the start of
+    /// The state with every incremental part computed from scratch: the reference for the tests and the start of
     /// every history.
     pub(super) fn recomputed_state(&self) -> StateInfo {
         let mut state = self.state;

@@ -122,7 +122,7 @@ pub struct MeasuringArgs {
 }
 
 impl DistillArgs {
-    /// Whether the net begins untrained.
+    /// Whether the net starts untrained.
     pub fn is_new(&self) -> bool {
         self.student.as_os_str() == "new"
     }
@@ -140,9 +140,9 @@ impl DistillArgs {
     /// Settings of training, with their defaults.
     pub fn learning(&self) -> Learning {
         let (is_new, given) = (self.is_new(), &self.training);
-        // MEASURED: for a trained net, from 15 million positions of 270,000 games: +29 +- 18 Elo; two presentations, or
-        // a higher rate, made it worse (nets/PROVENANCE.md). Those of a new net follow the first stages of the default
-        // net and were not compared with others.
+        // MEASURED: for a trained net, from 15 million positions of 270,000 games: +29 +- 18 Elo; two presentations,
+        // or a higher rate, reduced the gain (nets/PROVENANCE.md). The defaults for a new net follow the first stages
+        // of the default net and were not compared with others.
         let or = |value: Option<f64>, trained: f64, new: f64| value.unwrap_or(if is_new { new } else { trained });
         Learning {
             presentations: or(given.presentations, 1.0, 4.0),
@@ -157,7 +157,7 @@ impl DistillArgs {
     /// Checks that every number is within its range.
     ///
     /// # Errors
-    /// Names the first option that is not.
+    /// The error names the first option that is out of range.
     pub fn check(&self) -> Result<()> {
         let learning = self.learning();
         let positive = [
@@ -206,7 +206,7 @@ impl Learning {
     /// Learning rate at the start of a round; rounds are counted from 1.
     pub fn rate_of(&self, round: u64) -> f64 {
         let fallen = self.rate * self.rate_factor.powf((round - 1) as f64);
-        // The first rate may be below the smallest one.
+        // The first rate can be below the minimum.
         fallen.max(self.min_rate.min(self.rate))
     }
 }

@@ -1,4 +1,4 @@
-//! Plot of a run: loss above, Elo below, both by the number of new positions.
+//! Plot of a run: loss in the upper panel, Elo in the lower one, both against the number of new positions.
 
 use std::fmt::Write;
 
@@ -7,20 +7,20 @@ use crate::train::run::picture::round_numbers;
 
 /// Title of the picture.
 pub const TITLE: &str = "loss and Elo by new positions";
-/// Width of the picture, and its margins, in SVG units.
+/// Width of the plot, and its margins, in SVG units.
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 110.0;
 /// Height of a panel, and the space above it.
 const PANEL: f64 = 190.0;
 const ABOVE: f64 = 40.0;
-/// Height of the picture.
+/// Height of the plot.
 const HEIGHT: f64 = 2.0 * (PANEL + ABOVE) + 40.0;
 
 /// A point of a curve: millions of positions, value, and half of its interval.
 type Point = (f64, f64, f64);
 
-/// The picture of the rounds.
+/// The plot of the rounds.
 pub fn svg(rounds: &[Round]) -> String {
     let mut positions = 0;
     let millions: Vec<f64> = rounds

@@ -1,4 +1,4 @@
-//! The names of the files of a run.
+//! File names of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Folder {
         &self.0
     }
 
-    /// The record of all rounds.
+    /// The state file with the results of all rounds.
     pub fn state(&self) -> PathBuf {
         self.0.join("distill.json")
     }
@@ -53,7 +53,7 @@ impl Folder {
         self.0.join("progress.tsv")
     }
 
-    /// The picture of loss and Elo.
+    /// The plot of loss and Elo.
     pub fn picture(&self) -> PathBuf {
         self.0.join("progress.svg")
     }
@@ -99,7 +99,7 @@ impl Folder {
         Ok(blocks)
     }
 
-    /// Removes the oldest blocks until the rest have at most `limit` bytes, but keeps the newest `newest` blocks.
+    /// Removes the oldest blocks until the rest has at most `limit` bytes, but keeps the `newest` newest blocks.
     ///
     /// # Errors
     /// Fails if a file cannot be removed.
@@ -111,7 +111,7 @@ impl Folder {
                 break;
             }
             let block = self.block(number);
-            // The state is removed first, because a state without its data cannot be resumed.
+            // Removes the state first, because a state without its data could not be resumed.
             remove(&crate::datagen::store::state_path(&block))?;
             remove(&block)?;
             total -= bytes;
@@ -119,12 +119,12 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes the files of rounds before the one that precedes `round`, except blocks.
+    /// Removes the files of rounds older than the one before `round`, except blocks.
     ///
     /// # Errors
     /// Fails if a file cannot be removed.
     pub fn prune_nets(&self, round: u64) -> Result<()> {
-        // A run that was killed during this removal may not have removed all files of the last rounds.
+        // If a run was killed while it removed files, some files of recent rounds can still exist.
         for old in round.saturating_sub(4)..round.saturating_sub(1) {
             for extension in OF_TRAINING {
                 remove(&self.net(old).with_extension(extension))?;

@@ -24,18 +24,18 @@ use crate::util::arguments::parsed;
 const TRAINING: &str = "--scale 340 --lambda 1 --max-score 10000 --output-scale 0.8 --batch 65536 --rounded 1 \
     --real-decay 0.02 --factor-decay 0.02 --schedule cosine --holdout 0.005 --checkpoint-every 5";
 /// Settings of sampling, other than those of the command line.
-// MEASURED: as above, but with a hash table of 4 MiB, of which searches of fifty nodes use little.
+// MEASURED: as above, but with a hash table of 4 MiB; searches of fifty nodes use little of it.
 const SAMPLING: &str = "--hash 1 --max-score 4000 --thin-beyond 1000 --thin 2";
-/// Share of a round in which the learning rate rises, and the most millions of presentations.
+/// Fraction of a round in which the learning rate rises, and its maximum in millions of presentations.
 const WARM_UP: (f64, f64) = (4.0 / 15.0, 4.0);
 /// Hash table of a player in a match, in MiB.
 const MATCH_HASH: &str = "16";
 
 impl Setup {
-    /// Checks settings that the phases of the first round would refuse.
+    /// Checks settings that the phases of the first round would reject.
     ///
     /// # Errors
-    /// As these phases.
+    /// Fails like these phases.
     pub fn check_phases(&self) -> Result<()> {
         for index in 0..self.args.book.len() {
             self.sample_args(&self.folder.block(1), 1, 1 + index as u64)?.check().context("--book")?;
@@ -49,9 +49,9 @@ impl Setup {
         train::check(&training).context("the settings of training")
     }
 
-    /// Random number for a purpose and a round.
+    /// Random seed for a purpose and a round.
     fn seed(&self, purpose: u64, round: u64) -> u64 {
-        // Settings files of training hold numbers up to 63 bits.
+        // TOML files of training settings store numbers of up to 63 bits.
         rng_of(self.args.seed ^ purpose << 48, round).next_u64() >> 1
     }
 
@@ -67,16 +67,16 @@ impl Setup {
     /// Writes the block of a round. Returns the number of its positions.
     ///
     /// # Errors
-    /// As `datagen sample`.
+    /// Fails like `datagen sample`.
     pub fn sample(&self, round: u64) -> Result<u64> {
         let args = self.sample_args(&self.folder.block(round), self.args.block_positions(), round)?;
         sample::run(&args, &self.player(round)?, &self.teachers)
     }
 
-    /// Writes the held-out positions. Their seed is that of no block.
+    /// Writes the held-out positions. Their seed differs from the seeds of all blocks.
     ///
     /// # Errors
-    /// As `datagen sample`.
+    /// Fails like `datagen sample`.
     pub fn sample_held_out(&self) -> Result<()> {
         let mut args = self.sample_args(&self.folder.held_out(), self.args.measuring.held_out, 1)?;
         args.output.seed = self.seed(1, 0);
@@ -110,7 +110,7 @@ impl Setup {
     /// Trains the net of a round on blocks.
     ///
     /// # Errors
-    /// As `train`.
+    /// Fails like `train`.
     pub fn train(&self, round: u64, blocks: &[PathBuf]) -> Result<()> {
         train::run(self.train_args(round, blocks)?)
     }
@@ -147,7 +147,7 @@ impl Setup {
         Ok(args)
     }
 
-    /// Settings of training with all defaults, for the loss.
+    /// Training settings with all defaults, for the loss.
     fn loss_settings(&self, round: u64) -> Result<Overrides> {
         Ok(self.train_args(round, &[])?.settings)
     }
@@ -168,7 +168,7 @@ impl Setup {
     /// Plays the match of a round's net against the best net so far.
     ///
     /// # Errors
-    /// As `match`.
+    /// Fails like `match`.
     pub fn play(&self, round: u64) -> Result<Score> {
         let measuring = &self.args.measuring;
         let mut words = Vec::new();
@@ -185,7 +185,7 @@ impl Setup {
         crate::matches::run::results(&args)
     }
 
-    /// Blocks for the training of a round: the newest ones, and older ones that the seed chooses.
+    /// Blocks for the training of a round: the newest ones, and older ones selected at random by the seed.
     ///
     /// # Errors
     /// Fails if the folder cannot be read.

@@ -1,4 +1,4 @@
-//! The results of the rounds as lines of text, as a table, and as a plot.
+//! Results of the rounds as lines of text, as a table, and as a plot.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ use crate::util::text::Shown as _;
 const HEADER: &str = "round\tpositions\trate\ttraining\theld_out\tquantisation\tdead\telo\terror\ttotal\tbest\n";
 /// The kind of file that the table may replace.
 const TABLE: Kind = Kind { name: "the table of a run of distill", is: |head| head.starts_with(HEADER.as_bytes()) };
-/// The kind of file that the picture may replace.
+/// The kind of file that the plot may replace.
 const PICTURE: Kind = Kind {
     name: "the picture of a run of distill",
     is: |head| {
@@ -72,7 +72,7 @@ fn result(played: &Played) -> String {
     format!("{elo} against {opponent}{best}")
 }
 
-/// Estimated seconds until the run reaches its nearest limit.
+/// Seconds to the nearer limit at the current speed.
 fn left(args: &DistillArgs, state: &State, pace: Pace) -> Option<f64> {
     let by_hours = args.hours.map(|hours| 3600.0 * hours - state.seconds);
     let a_round = pace.seconds / pace.rounds.max(1) as f64;
@@ -84,7 +84,7 @@ fn left(args: &DistillArgs, state: &State, pace: Pace) -> Option<f64> {
     Some(left.max(0.0))
 }
 
-/// The result of a run.
+/// Summary of a run.
 pub fn summary(folder: &Folder, state: &State) -> String {
     let (Some(first), Some(last)) = (state.rounds.first(), state.rounds.last()) else {
         return "no round was run".to_owned();
@@ -103,7 +103,7 @@ pub fn summary(folder: &Folder, state: &State) -> String {
     )
 }
 
-/// Writes table and picture.
+/// Writes table and plot.
 ///
 /// # Errors
 /// Fails if a file cannot be written, or is a file of another kind.

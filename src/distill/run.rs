@@ -15,7 +15,7 @@ use crate::train::run::export;
 use crate::util::interrupt::{Interrupt, Interrupted};
 use crate::util::text::Shown as _;
 
-/// Runs rounds until a limit is reached. Writes a line for each round to `err` and the result to `out`.
+/// Runs rounds until a limit is reached. Prints a line per round to `err` and the summary to `out`.
 ///
 /// # Errors
 /// Fails if an input is unusable, on an I/O error, or with [`Interrupted`] after Ctrl-C. The same command resumes the
@@ -67,7 +67,7 @@ fn is_over(args: &DistillArgs, state: &State) -> bool {
         || args.millions.is_some_and(|millions| state.positions() as f64 >= 1e6 * millions)
 }
 
-/// Runs the phases of the next round. Completed phases return at once.
+/// Runs the phases of the next round; completed phases return at once.
 fn play_round(setup: &Setup, state: &State) -> Result<Round> {
     let number = state.next();
     let started = Instant::now();
@@ -118,12 +118,12 @@ fn record(setup: &Setup, state: &mut State, round: Round) -> Result<()> {
         state.best = Some(round.number);
     }
     state.rounds.push(round);
-    // The record is saved first. If the process is killed before it writes the files, the next start writes them.
+    // Saves the record first: if the process is killed afterwards, the next start writes the files again.
     state.save(&setup.folder.state())?;
     publish(setup, state)
 }
 
-/// Writes the newest and the best net, the table and the picture, and removes files of older rounds.
+/// Writes the newest and the best net, the table and the plot, and removes files of older rounds.
 fn publish(setup: &Setup, state: &State) -> Result<()> {
     let folder = &setup.folder;
     let Some(last) = state.rounds.last() else {

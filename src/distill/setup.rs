@@ -1,4 +1,4 @@
-//! A run's inputs, checked before the first round.
+//! Inputs of a run, checked before the first round.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,15 +35,15 @@ pub struct Setup {
     pub folder: Folder,
     /// Threads of each phase.
     pub threads: u16,
-    /// The networks that label.
+    /// The networks that label the positions.
     pub teachers: Vec<Judge>,
-    /// The network of the first teacher, which plays until there is a student.
+    /// The network of the first teacher. It plays until there is a student.
     pub first_teacher: Arc<Network>,
     /// The student before the first round; `None` for a new net.
     pub start: Option<Arc<Network>>,
     /// The settings of the file of `--train-config`.
     pub train_file: Overrides,
-    /// Settings that determine the positions and nets.
+    /// Settings that determine positions and nets.
     settings: BTreeMap<String, String>,
     /// Lock of the folder until the end of the run.
     _lock: Lock,
@@ -53,7 +53,7 @@ impl Setup {
     /// Reads all inputs and creates the folder of the run.
     ///
     /// # Errors
-    /// Fails if an input is missing or unusable, if the folder has other files, or if another process uses the folder.
+    /// Fails if an input is missing or unusable, or the folder has other contents or is used by a running process.
     pub fn new(args: &DistillArgs) -> Result<Self> {
         args.check()?;
         let networks: Result<Vec<_>> = args.teacher.iter().map(|net| load_network(Some(net.file()))).collect();
@@ -97,7 +97,7 @@ impl Setup {
         if self.start.is_some() && state.best.is_none() {
             state.best = Some(0);
         }
-        // The record is saved first. If the process is killed before it writes the nets, the next start writes them.
+        // Saves the record first: if the process is killed afterwards, the next start writes the nets.
         state.save(&self.folder.state())?;
         if let Some(start) = &self.start {
             for path in [self.folder.start(), self.folder.best()].iter().filter(|path| !path.exists()) {
@@ -107,12 +107,12 @@ impl Setup {
         Ok(state)
     }
 
-    /// Maximum size of all blocks together, in bytes.
+    /// Maximum total size of the blocks in bytes.
     pub fn disk_bytes(&self) -> u64 {
         (1e9 * self.args.sampling.disk) as u64
     }
 
-    /// Checks that the blocks for one round fit within `--disk`, and that the disk has space for the blocks of the run.
+    /// Checks that the disk limit allows the blocks of a round, and that the disk has room for the limit.
     fn check_room(&self, state: &State) -> Result<()> {
         let block = BYTES_A_SAMPLE * self.args.block_positions() as f64;
         let (limit, window) = (self.args.sampling.disk, self.learning.window);
@@ -150,7 +150,7 @@ fn student(args: &DistillArgs) -> Result<Option<Arc<Network>>> {
     load_network(path).map(Some).context("--student")
 }
 
-/// Reads the file of `--train-config`, which must not contain settings that the run determines itself.
+/// Reads the file of `--train-config`. Fails if it contains settings that the run determines itself.
 fn train_settings(path: &Path) -> Result<Overrides> {
     let file = Overrides::from_file(path)?;
     let given = [
@@ -186,7 +186,7 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
         ("books", books?.join(" ")),
         ("seed", args.seed.to_string()),
         ("held-out", args.measuring.held_out.to_string()),
-        // The disk limit may change, because it affects only the removal of old blocks.
+        // The disk limit can change, because it only removes old blocks.
         ("sampling", format!("{:?}", SamplingArgs { disk: 0.0, ..args.sampling.clone() })),
         ("training", format!("{:?}, shape {:?}", args.learning(), args.training.shape)),
         ("train-config", train_config.unwrap_or_default()),
@@ -194,7 +194,7 @@ fn settings(args: &DistillArgs, teachers: &[Judge], start: Option<&Network>) -> 
     Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Checks that the folder is missing, is empty, or belongs to a run.
+/// Checks that the folder is missing, empty, or the folder of a run.
 fn check_folder(folder: &Folder) -> Result<()> {
     let path = folder.path();
     if !path.exists() || folder.state().exists() {
@@ -203,7 +203,7 @@ fn check_folder(folder: &Folder) -> Result<()> {
     ensure!(path.is_dir(), "{} is not a folder: give another --out", path.shown());
     let entries = fs::read_dir(path).with_context(|| format!("cannot read {}", path.shown()))?;
     for entry in entries {
-        // The folder may contain the lock and unfinished files of a process that was killed at its start.
+        // A process that was killed at its start can leave its lock or unfinished files.
         let name = entry?.file_name();
         let name = name.to_string_lossy();
         ensure!(

@@ -1,4 +1,4 @@
-//! What is recorded of a run: its settings, and the results of each round.
+//! State of a run: its settings, and the results of each round.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,10 +15,10 @@ use crate::util::text::Shown as _;
 /// Largest accepted state file in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Record of a run. It changes at the end of a round only: an unfinished phase is continued from its own files.
+/// State of a run. It changes only at the end of a round: an unfinished phase resumes from its own files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// What the positions and nets depend on, by name.
+    /// Settings that determine the positions and nets, by name.
     pub settings: BTreeMap<String, String>,
     /// The finished rounds.
     pub rounds: Vec<Round>,
@@ -91,7 +91,7 @@ impl State {
         Ok(state)
     }
 
-    /// Replaces the file at once, so that a killed process leaves a whole one.
+    /// Replaces the file atomically, so that a killed process leaves a complete file.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
@@ -112,7 +112,7 @@ impl State {
         self.rounds.iter().map(|round| round.positions).sum()
     }
 
-    /// Elo of a round's net above the first net that played; 0 if it did not play.
+    /// Elo of a round's net above the first net that played; 0 if the round had no match.
     pub fn total_of(&self, round: u64) -> f64 {
         let played = self.rounds.iter().find(|of| of.number == round).and_then(|of| of.played);
         played.map_or(0.0, |played| played.total)

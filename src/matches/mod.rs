@@ -3,7 +3,7 @@
 //! * [`args`]: the command line
 //! * [`clock`]: time controls, and the clock of a game
 //! * [`side`]: net and options of a player, and the engine that plays with them
-//! * [`plan`]: everything that the games depend on
+//! * [`plan`]: all inputs that determine the games
 //! * [`table`]: plays a game by its number
 //! * [`score`]: results, Elo and its error
 //! * [`sprt`]: the sequential test

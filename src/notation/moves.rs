@@ -28,11 +28,11 @@ pub enum MoveError {
 }
 
 impl Position {
-    /// The legal move of a text: SAN, coordinates, and the usual variants of both, with or without move number and
-    /// blanks.
+    /// The legal move that a text describes: SAN, coordinates, and the usual variants of both, with or without move
+    /// number and blanks.
     ///
     /// # Errors
-    /// Fails if the text is not a move, or does not match exactly one legal move; the message names it.
+    /// Fails if the text is not a move, or does not match exactly one legal move; the message quotes the text.
     pub fn parse_move(&self, text: &str) -> Result<Move> {
         let written: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let m = find(&self.to_chess(), without_number(&written))?;
@@ -49,7 +49,7 @@ pub fn without_number(word: &str) -> &str {
     rest.trim_start_matches(['.', '…'])
 }
 
-/// The legal move of a word.
+/// The legal move that a word describes.
 ///
 /// # Errors
 /// Fails if the word is not a move, or does not match exactly one legal move.
@@ -83,7 +83,7 @@ pub fn find(chess: &Chess, word: &str) -> Result<shakmaty::Move, MoveError> {
     }
 }
 
-/// Fails if a word begins with the letter P and could be the move of a knight, whose letter it is in Dutch.
+/// Fails if a word begins with P but could be a knight move: P is the letter of the knight in Dutch.
 fn check_pawn_letter(chess: &Chess, word: &str, spelling: Option<Spelling>) -> Result<(), MoveError> {
     let Some(Spelling::Piece(pawn)) = spelling.filter(|_| word.starts_with('P')) else {
         return Ok(());
@@ -121,8 +121,8 @@ fn matches(chess: &Chess, spelling: Spelling) -> Vec<shakmaty::Move> {
 
 fn fits(m: &shakmaty::Move, role: Role, piece: &PieceMove) -> bool {
     let Some(from) = m.from() else { return false };
-    // A pawn without a file moves straight ahead. If a capture is written, the move must be one; otherwise it may be
-    // one.
+    // A pawn without a file moves straight ahead. If the text marks a capture, the move must be a capture; otherwise
+    // it can be one.
     let file = piece.file.or((role == Role::Pawn).then_some(piece.to.file()));
     file.is_none_or(|file| file == from.file())
         && piece.rank.is_none_or(|rank| rank == from.rank())

@@ -1,4 +1,4 @@
-//! The positions to work on: from the command line, from files of positions and games, and from standard input.
+//! The positions for a command: from the command line, from files of positions and games, and from standard input.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -94,7 +94,7 @@ pub fn read_one(arguments: &[String], selection: SelectionArgs) -> Result<Subjec
     Ok(subjects.remove(0))
 }
 
-/// Prints what was skipped in files of positions and games.
+/// Prints the problems found in files of positions and games.
 ///
 /// # Errors
 /// Fails if a write fails.

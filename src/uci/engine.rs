@@ -160,7 +160,7 @@ impl Engine {
         self.output.line(lines.join("\n"));
     }
 
-    /// Replaces the position as a whole. After an error it is unchanged.
+    /// Replaces the whole position. On an error the position does not change.
     fn set_position(&mut self, command: &PositionCommand) -> Result<(), String> {
         let mut position = match &command.fen {
             None => Position::startpos(),
@@ -243,8 +243,8 @@ impl Engine {
         true
     }
 
-    /// Stops a running search and waits for its `bestmove`. After the end of the input there is no user to wait, so
-    /// each search runs to its end.
+    /// Stops a running search and waits for its `bestmove`. After the end of the input no user is waiting, so each
+    /// search runs to its end.
     fn finish_search(&mut self) {
         if self.mailbox.is_searching()
             && !self.mailbox.input_has_ended()

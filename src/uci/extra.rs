@@ -1,4 +1,4 @@
-//! The commands beyond UCI: thin bridges to [`crate::tools`] and [`crate::board`].
+//! The commands beyond UCI: thin wrappers of [`crate::tools`] and [`crate::board`].
 
 use std::io::Write;
 use std::sync::Arc;

@@ -50,12 +50,12 @@ impl Output {
         Self { queue, writer }
     }
 
-    /// The process's standard output. The process exits when that is closed.
+    /// The process's standard output. The process exits when standard output is closed.
     pub fn stdout() -> Self {
         Self::new(std::io::stdout(), || std::process::exit(0))
     }
 
-    /// Writes one line, or several that stay together.
+    /// Writes one line, or several lines that must not be separated.
     pub fn line(&self, text: impl Into<String>) {
         self.send(Item::Out(text.into()));
     }
@@ -119,7 +119,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Waits for an item and writes it. Returns false once no item follows or the sink is closed.
+    /// Waits for an item and writes it. Returns false when the queue or the sink is closed.
     fn wait(&mut self) -> bool {
         self.items.recv().is_ok_and(|item| self.write(item))
     }

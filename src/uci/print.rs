@@ -54,8 +54,7 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// A printer for one search. If the game is over, it reports that at once, because the search has no line to
-    /// report.
+    /// A printer for one search. If the game is over, reports the result at once, because the search reports no line.
     pub fn new(options: PrintOptions, output: Output, mailbox: Mailbox) -> Self {
         let is_over = options.root.legal_moves().is_empty();
         if is_over {
@@ -66,7 +65,7 @@ impl Printer {
         Self { options, output, mailbox, board, last: Mutex::default(), is_over, done: OnceLock::new() }
     }
 
-    /// Prints `bestmove` with any legal move if `done` has not been called, for a search that failed.
+    /// Prints `bestmove` with any legal move if `done` was not called because the search failed.
     pub fn rescue(&self) {
         let best = self.options.root.legal_moves().first().copied();
         self.finish(&Outcome::without_search(best));
@@ -77,8 +76,8 @@ impl Printer {
             return;
         }
         self.final_lines(outcome);
-        // The message is sent before the move. A GUI may answer the move with `isready`, and its reply must come after
-        // the changes that were postponed until the end of this search.
+        // The message is sent before the move. A GUI may send `isready` as soon as it receives the move, and the
+        // reply must follow the changes that were postponed until the end of this search.
         self.mailbox.send(Message::SearchEnded(self.options.number), 0);
         self.output.line(self.best_move(outcome));
     }
@@ -298,7 +297,7 @@ mod tests {
         assert_eq!(lines[3], "bestmove e2e4 ponder e7e5");
     }
 
-    /// Output of a search that ends with the line it printed last, after `more` additional nodes.
+    /// Output of a search that ends `more` nodes after the last line it printed.
     fn ended_after(more: u64) -> Vec<String> {
         let bench = printer(START, false);
         let good = line(4, Score::Centipawns(20), bench.moves("e2e4 e7e5"));

@@ -76,7 +76,7 @@ impl AppendFile {
     /// Appends bytes.
     ///
     /// # Errors
-    /// Fails on an I/O error. The file can be continued later nevertheless.
+    /// Fails on an I/O error. The file can still be continued later.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.file.write_all(bytes);
         written.with_context(|| format!("cannot write {}", self.path.shown()))?;

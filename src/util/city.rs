@@ -25,7 +25,7 @@ pub fn crc_256(data: &[u8]) -> [u64; 4] {
 /// Hash of 128 bits.
 ///
 /// # Panics
-/// Panics on less than 32 bytes, for which the hash has further cases.
+/// Panics on less than 32 bytes, because the cases for short inputs are not implemented.
 pub fn crc_128(data: &[u8]) -> [u64; 2] {
     const SHORT: usize = 900;
     if data.len() > SHORT {
@@ -155,7 +155,7 @@ fn city_128(data: &[u8], [mut x, mut y]: [u64; 2]) -> [u64; 2] {
     }
     x = x.wrapping_add(rotated(v[0].wrapping_add(z), 49).wrapping_mul(K0));
     z = z.wrapping_add(rotated(w[0], 37).wrapping_mul(K0));
-    // The rest in pieces of 32 bytes from the end; the last piece may begin in the blocks.
+    // The rest in pieces of 32 bytes from the end; the last piece can overlap the blocks.
     let rest = length - rounds * BLOCK;
     for done in (32..rest + 32).step_by(32) {
         let piece = &data[length - done..];

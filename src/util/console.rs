@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use super::text::printable;
 
-/// Writer for messages that quote foreign text. Replaces everything that could change the state of the terminal.
+/// Writer for messages that quote untrusted text. Replaces everything that could change the state of the terminal.
 pub struct Printable<W>(pub W);
 
 impl<W: Write> Write for Printable<W> {

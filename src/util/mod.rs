@@ -1,4 +1,4 @@
-//! Small helpers that have nothing to do with chess.
+//! Small helpers that are independent of chess.
 
 pub(crate) mod append;
 pub(crate) mod arguments;

@@ -1,7 +1,7 @@
 //! Cache prefetch, on targets that support it.
 #![allow(unsafe_code)]
 
-/// Whether the target can prefetch. Where it cannot, the address need not be computed either.
+/// Whether the target can prefetch. If it cannot, callers can skip computing the address.
 pub const EXISTS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Prefetches the cache line of `value`. Does nothing on targets without such an instruction.

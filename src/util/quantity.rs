@@ -1,4 +1,4 @@
-//! Formats numbers, times and speeds for people, and parses those that they type.
+//! Formats numbers, times and speeds for people, and parses numbers and times that people type.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Temporary files that partition data larger than memory. Each one is small enough to be read back whole.
+//! Temporary files that partition data larger than memory. Each bucket fits into memory.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Seek, Write};
@@ -72,7 +72,7 @@ impl Buckets {
     }
 }
 
-/// Number of buckets so that one of them needs about half of `memory_mib` MiB, at `bytes_each` bytes per entry.
+/// Number of buckets such that a bucket needs about half of `memory_mib` MiB, at `bytes_each` bytes per entry.
 ///
 /// # Errors
 /// Fails if the size or format of an input cannot be determined.

@@ -3,7 +3,7 @@
 /// Maximum number of features that one update can add or remove: every piece of a full board.
 pub(crate) const MAX_ACTIVE: usize = 32;
 
-/// Maximum number of features that one move can add or remove, equal to the number of pieces that a move can change.
+/// Maximum number of features that one move can add or remove, equal to the maximum number of pieces that it changes.
 pub(crate) const MAX_CHANGED: usize = 3;
 
 /// A list of at most `N` feature indices, without heap allocation.

@@ -52,8 +52,8 @@ pub trait Isa: Sized {
         // SAFETY: the caller guarantees the pointers and the number of groups.
         unsafe { list_bits::<Self>(input, groups, list) }
     }
-    /// Whether [`Self::sums_of_rows`] is implemented. It pays where more than sixteen registers exist and a
-    /// dot product is a single instruction.
+    /// Whether [`Self::sums_of_rows`] is implemented. It is faster if there are more than sixteen registers and a dot
+    /// product is a single instruction.
     const BY_ROWS: bool = false;
     /// The wrapping sum of the i32 lanes of each of sixteen registers, in order.
     unsafe fn sums_of_rows(rows: [Self::V; 16]) -> Self::V {

@@ -55,7 +55,7 @@ pub(super) fn numbered(played: &PlayedMove) -> String {
     format!("{}{} {}", played.number, dots(played), played.san)
 }
 
-/// A move with its mark in colour: `12. e4??`, with or without the number. Screen readers get it in words too.
+/// A move with its mark in colour: `12. e4??`, with or without the number. Screen readers also get the mark in words.
 pub(super) fn button(played: &PlayedMove, with_number: bool) -> Markup {
     let mark = played.mark;
     let glyph = mark.map_or("", Mark::glyph);

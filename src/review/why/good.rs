@@ -1,4 +1,4 @@
-//! What a good move does.
+//! Sentences about the effects of a good move.
 
 use super::bad::{rest, threat_claim, threat_words};
 use super::claim::Claim;
@@ -10,11 +10,11 @@ use crate::review::features::purposes;
 use crate::review::material::{list, settled};
 use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
 
-/// Purposes that a sentence names at most.
+/// Maximum number of purposes that a sentence names.
 const PURPOSES: usize = 3;
 
 impl Teller<'_> {
-    /// What the best move achieves by force.
+    /// The gains that the best move forces.
     pub(super) fn good_move(&self) -> Vec<Reason> {
         if let Some(mate) = mate_for(self.before) {
             let position = &self.facts.position;
@@ -57,7 +57,7 @@ impl Teller<'_> {
         Some(Reason { kind: "wins_material", text, claim: Some(claim) })
     }
 
-    /// That the search would have played it.
+    /// Sentence for a move that the search would also have played.
     pub(super) fn best_by_search(&self) -> Option<Reason> {
         let depth = self.facts.before.depth;
         let score = self.shown(self.before);
@@ -68,7 +68,7 @@ impl Teller<'_> {
         Some(Reason { kind: "best", text, claim: None })
     }
 
-    /// What a move does that loses nothing: the threat that it meets, the one that it makes, and its purposes.
+    /// Effects of a move that loses nothing: the threat that it parries, the threat that it makes, and its purposes.
     pub(super) fn intentions(&self) -> Vec<Reason> {
         let mut told = Vec::new();
         if self.mates_after().is_some() {
@@ -80,7 +80,7 @@ impl Teller<'_> {
         told
     }
 
-    /// The opponent threatened something, and the line after the move does not have it.
+    /// A threat of the opponent that the line after the move no longer contains.
     fn meets_threat(&self) -> Option<Reason> {
         let passed = self.facts.threat.as_ref()?;
         let gain = Gain::of(passed)?;

@@ -15,7 +15,7 @@ use crate::search::threads::worker::Worker;
 use crate::search::tree::node::{Node, NodeType, Root};
 use crate::search::tree::step::Searched;
 
-/// Milliseconds before bounds and current moves are reported; earlier reports would only flicker.
+/// Milliseconds before bounds and current moves are reported; earlier reports would change too fast to be read.
 const REPORT_DELAY_MS: f64 = 3000.0;
 
 /// Worker 0's record of the previous iterations, for the time management.

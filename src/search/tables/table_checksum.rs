@@ -44,7 +44,7 @@ pub(super) fn has_checksum(length: u64) -> bool {
     length % ALIGNMENT == LENGTH as u64 && length > ALIGNMENT
 }
 
-/// Compares the checksum of a table with its content. The error is the reason why the file is not a valid table.
+/// Compares the checksum of a table with its content. The error states why the file is not a valid table.
 pub(super) fn check(path: &Path) -> Result<(), String> {
     let found = || {
         let mut file = File::open(path)?;

@@ -4,7 +4,7 @@
 //! costs an upload of 32 bytes per position; features, row lists, gradients and the optimiser run on the card. All sums
 //! have a fixed order, so the same card, driver and program give the same result.
 //!
-//! Without the feature, which WebAssembly lacks, this module only has the functions that report this.
+//! Without the feature, which WebAssembly lacks, this module only has functions that return an error.
 //!
 //! * `shapes`: the nets that a card can train.
 //! * `sizes`: the sizes of the buffers, and the constants of the shaders.
@@ -85,7 +85,7 @@ mod present {
     /// Checks that a card can train nets of this shape.
     ///
     /// # Errors
-    /// Names the shapes that it can train.
+    /// The error names the shapes that a card can train.
     pub(in crate::train) fn check_shape(architecture: Architecture) -> Result<()> {
         shapes::check(architecture)
     }
@@ -94,7 +94,7 @@ mod present {
     /// positions.
     ///
     /// # Errors
-    /// Describes what is missing.
+    /// The error describes what is missing.
     pub(in crate::train) fn check_usable(choice: &CardChoice, architecture: Architecture, batch: usize) -> Result<()> {
         shapes::check(architecture)?;
         let card = card::choose(choice)?;
@@ -105,7 +105,7 @@ mod present {
     /// Opens the chosen card. Returns its name with its driver, and the trainer.
     ///
     /// # Errors
-    /// Fails if there is no such card, or if it cannot train the net with batches of `batch` positions.
+    /// Fails if no card matches, or if the card cannot train the net with batches of `batch` positions.
     pub(in crate::train) fn stepper(
         choice: &CardChoice,
         settings: OptimiserSettings,
@@ -123,7 +123,7 @@ mod present {
     /// Lists the cards, and tests one.
     ///
     /// # Errors
-    /// Fails if there is no card, or if the test fails.
+    /// Fails if the machine has no card, or if the test fails.
     pub(crate) fn run(args: &GpuArgs, out: &mut impl Write) -> Result<()> {
         report::run(args, out)
     }
@@ -133,7 +133,7 @@ mod present {
 mod absent {
     use super::*;
 
-    /// The error of a program without support for graphics cards.
+    /// The error of a program built without support for graphics cards.
     fn error() -> anyhow::Error {
         if cfg!(target_family = "wasm") {
             anyhow::anyhow!("WebAssembly programs cannot use graphics cards: use a native program, or --device cpu")

@@ -31,7 +31,7 @@ pub mod binding {
     pub const TOTAL_LOSS: usize = 28;
 }
 
-/// Grid of workgroups of a pass.
+/// Grid size of a pass.
 #[derive(Clone, Copy, Debug)]
 enum Grid {
     /// The slots of the batch, with this number of slots per workgroup.

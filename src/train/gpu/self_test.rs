@@ -24,7 +24,7 @@ use crate::util::rng::SplitMix64;
 pub const TOLERANCE: f64 = 1e-2;
 /// Positions of the comparison.
 const COMPARED: usize = 1024;
-/// Span of the initial weights; products of smaller ones have deltas too small to compare.
+/// Span of the initial weights. A smaller span gives deltas of products that are too small to compare.
 const SPAN: f32 = 0.15;
 
 /// The loss of the test.
@@ -35,7 +35,7 @@ pub const SETTINGS: OptimiserSettings =
 
 /// The speed of training on a card.
 pub struct Speed {
-    /// Positions per second.
+    /// Positions trained on per second.
     pub positions: f64,
     /// Seconds of a step.
     pub step: f64,
@@ -46,7 +46,7 @@ pub struct Speed {
 /// Returns the shape of the test: eight king buckets and a width of 1024.
 ///
 /// # Errors
-/// Fails if this program has no such shape.
+/// Fails if this program was built without this shape.
 pub fn shape() -> Result<Architecture> {
     let is_default = |shape: &Architecture| shape.l1 == 1024 && shape.features.set().kings == 8;
     supported().find(is_default).context("no shape for the self-test")
@@ -55,7 +55,7 @@ pub fn shape() -> Result<Architecture> {
 /// Returns an untrained model.
 pub fn parameters(architecture: Architecture) -> Parameters {
     let mut model = Model::initial(&mut SplitMix64::new(5), architecture, SPAN);
-    // The labels are material, so initial piece values would already solve the task.
+    // The labels are material, so with initial piece values the untrained net would already fit them.
     model.dense.psqt.fill(0.0);
     Parameters { model, moments: Moments::zeros(architecture), average: None }
 }

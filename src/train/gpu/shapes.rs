@@ -8,7 +8,7 @@ use crate::train::model::scales::HIDDEN;
 use crate::train::model::shapes::{all, list};
 use crate::train::model::topology::SKIP;
 
-/// Accumulators of a multiple of this width fill the shaders' workgroups.
+/// Accumulator widths must be multiples of this number to fill the shaders' workgroups.
 const COLUMNS: usize = 128;
 
 /// Whether a card can train nets of this shape.
@@ -28,7 +28,7 @@ pub fn supported() -> impl Iterator<Item = Architecture> {
 /// Checks that a card can train nets of this shape.
 ///
 /// # Errors
-/// Names the shapes that it can train.
+/// The error names the shapes that a card can train.
 pub fn check(architecture: Architecture) -> Result<()> {
     if is_supported(&architecture) {
         return Ok(());

@@ -6,36 +6,36 @@ use crate::nnue::Architecture;
 use crate::train::model::dense::DenseParameters;
 use crate::train::model::transformer::block;
 
-/// Slots of a tile; each layer stack starts at a multiple of it.
+/// Slots of a tile; each layer stack starts at a multiple of this number.
 pub const TILE: usize = 16;
 /// Slots of a chunk, over which a workgroup sums a gradient.
 pub const CHUNK: usize = 128;
 /// Parts of the sum over all tiles.
 pub const BIAS_PARTS: usize = 64;
-/// Numbers of a slot in `upper_values`, and of a chunk in `upper_parts`.
+/// Numbers per slot in `upper_values`, and per chunk in `upper_parts`.
 const UPPER: usize = 128;
 const UPPER_PART: usize = 1088;
 /// Outputs of the first layer.
 const H1: usize = 16;
 /// Words of a record.
 pub const RECORD: usize = 8;
-/// Active rows of an accumulator at most.
+/// Maximum number of active rows of an accumulator.
 const ACTIVE: usize = 32;
-/// Largest number of workgroups in a dimension, in every implementation.
+/// Maximum number of workgroups in a dimension that every implementation supports.
 const MAX_GROUPS: usize = 65_535;
 /// Number of buffers, including the two of constants.
 pub const BUFFERS: usize = 29;
 
-/// The sizes.
+/// Sizes of a net and a batch on the card.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Shape of the net.
     pub architecture: Architecture,
-    /// Positions of a batch at most.
+    /// Maximum number of positions of a batch.
     pub batch: usize,
     /// Slots of a batch: positions, and unused slots before each layer stack.
     pub slots: usize,
-    /// Chunks of a batch at most.
+    /// Maximum number of chunks of a batch.
     pub chunks: usize,
     /// Rows of the transformer.
     pub rows: usize,
@@ -49,7 +49,7 @@ impl Sizes {
     /// Returns the sizes for batches of at most `batch` positions.
     ///
     /// # Errors
-    /// Fails if no card can train on so many positions at a time.
+    /// Fails if no card can train on `batch` positions at a time.
     pub fn of(architecture: Architecture, batch: usize) -> Result<Self> {
         let slots = batch.next_multiple_of(TILE) + TILE * architecture.buckets;
         let max = (MAX_GROUPS - architecture.buckets) * TILE;
@@ -112,7 +112,7 @@ impl Sizes {
     /// Checks that a card with these limits supports every buffer.
     ///
     /// # Errors
-    /// Names the largest batch that the card supports.
+    /// The error names the largest batch that the card supports.
     pub fn check(&self, limits: &wgpu::Limits, card: &str) -> Result<()> {
         let max = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
         let largest = |batch: usize| {

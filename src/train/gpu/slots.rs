@@ -1,14 +1,15 @@
-//! A batch in slots, sorted by layer stack. Each stack starts at a multiple of [`TILE`] slots.
+//! A batch in slots: sorted by layer stack, each stack starting at a multiple of [`TILE`].
 
 use crate::nnue::Architecture;
 use crate::train::gpu::sizes::{CHUNK, RECORD, TILE};
 use crate::train::samples::Sample;
 
-/// Bits of a record's last word that the shaders read: the mirror, whether the slot has a position, and its stack.
+/// Bits of a record's last word for the shaders: whether it is mirrored, whether the slot has a position, and its
+/// stack.
 const MIRRORED: u32 = 1 << 16;
 const VALID: u32 = 1 << 17;
 const STACK_SHIFT: u32 = 18;
-/// Mask of the last word's bits that come from the record.
+/// Bits of the last word that belong to the record itself.
 const OWN: u32 = 0xffff;
 
 /// The slots of a batch.

@@ -1,5 +1,5 @@
-//! Tests of the trainer on a card, against the trainer on the processor. They use the first card of any kind, also a
-//! software device, and are skipped with a notice where there is none.
+//! Tests of the trainer on a card, against the trainer on the processor. They use the first card of any kind,
+//! including software devices. Without a card they are skipped with a notice.
 
 use std::io::Write as _;
 
@@ -23,7 +23,7 @@ const BATCH: usize = 256;
 fn card() -> Option<Card> {
     let card = cards().into_iter().next();
     if card.is_none() {
-        // The output of `eprintln!` would be shown for failed tests only.
+        // The test harness would show the output of `eprintln!` only for failed tests.
         let _ = writeln!(std::io::stderr(), "SKIPPED: no Vulkan, Metal or DX12 device (install mesa-vulkan-drivers)");
     }
     card
@@ -39,7 +39,7 @@ fn narrow(kings: usize) -> Architecture {
 fn gradient_of_every_shape_equals_that_of_the_processor() {
     let Some(card) = card() else { return };
     let mut count = 0;
-    // The tables of king buckets differ only in their sizes, so one of them is enough for the wide nets.
+    // The tables of king buckets differ only in size, so one of them is enough for the wide nets.
     for shape in supported().filter(|shape| shape.l1 == 256 || [8, 32].contains(&shape.features.set().kings)) {
         let worst = gradient_difference(&card, shape).expect("the card works");
         eprintln!("{shape}: {worst:.5}");
@@ -49,8 +49,8 @@ fn gradient_of_every_shape_equals_that_of_the_processor() {
     assert!(count >= 5, "only {count} shapes");
 }
 
-/// The rate at a step. It rises slowly, because Adam's first steps have the same size for every gradient, however small
-/// and inexact.
+/// The rate at a step. It rises slowly, because Adam's first steps have the same size for all gradients, even small
+/// and inexact ones.
 fn rate(step: usize) -> f32 {
     0.001 * (step.min(20) as f32 / 20.0)
 }
@@ -138,7 +138,8 @@ fn changes_on_processor<const L1: usize>(
 fn decay_and_limits_equal_those_of_the_processor() {
     let Some(card) = card() else { return };
     let shape = narrow(4);
-    // Decays so strong that an error in one of them would dominate the change, and a scale that limits output weights.
+    // The decays are so strong that an error in one of them would dominate the change. The scale limits output
+    // weights.
     let settings =
         OptimiserSettings { real_rate: 0.5, real_decay: 90.0, factor_decay: 60.0, decay: 30.0, output_scale: 4.0 };
     let on_processor = || -> anyhow::Result<_> { of_width!(changes_on_processor, shape)(parameters(shape), settings) };
@@ -175,7 +176,7 @@ fn runs_are_equal_and_synchronising_changes_nothing() {
     assert!(first == run(true), "synchronising changes the result");
 }
 
-/// All numbers of a trainer.
+/// Weights and moments of a trainer.
 struct ParametersBits {
     weights: Vec<f32>,
     moments: Vec<f32>,

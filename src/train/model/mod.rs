@@ -71,8 +71,8 @@ impl Model {
         }
     }
 
-    /// Returns the net's output from the view of the side to move, computed in floats.
-    /// `dense` is the result of [`Self::read_dense`], which serves many positions.
+    /// Returns the net's output from the view of the side to move, computed in floats. `dense` is the result of
+    /// [`Self::read_dense`], which is reusable for many positions.
     pub fn output(&self, dense: &DenseParameters, record: &Record) -> f32 {
         self.sums(dense, record).output + self.psqt(record)
     }

@@ -1,4 +1,4 @@
-//! Checkpoint files: everything that the rest of a run depends on.
+//! Checkpoint files: the complete state that determines the rest of a run.
 //!
 //! ```text
 //! 0..8    "ZOOTRAIN"

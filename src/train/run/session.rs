@@ -25,7 +25,7 @@ use crate::util::text::Shown as _;
 /// Number of positions for the quantisation report of an export.
 const CHECK_POSITIONS: usize = 10_000;
 
-/// Longest time between copies of a device's parameters to the host; more is never lost with the device.
+/// Maximum time between copies of a device's parameters to the host, and so the maximum loss of work with the device.
 const SYNC_PERIOD: Duration = Duration::from_secs(30);
 
 /// A run: data, trainer and state.
@@ -36,11 +36,11 @@ pub struct Session {
     checked: Vec<Record>,
     trainer: Box<dyn Stepper>,
     state: RunState,
-    /// The state that belongs to the trainer's parameters on the host, and when it was copied.
+    /// The state that belongs to the trainer's parameters on the host, and the time of the copy.
     synced: (RunState, Instant),
     /// Loss of the last completed batch.
     last_loss: f32,
-    /// Shows the progress.
+    /// Progress display.
     pub display: RunDisplay,
     started: Instant,
     /// Positions shown by this process.
@@ -118,7 +118,7 @@ impl Session {
         Ok(())
     }
 
-    /// Writes a checkpoint and returns an error that says how to resume.
+    /// Writes a checkpoint and returns an error that explains how to resume.
     fn stop(&mut self) -> Result<()> {
         if self.shown_here > 0 {
             self.keep()?;
@@ -182,8 +182,8 @@ impl Session {
         Ok(())
     }
 
-    /// Writes a checkpoint of the last state on the host after the device failed, unless it is already on disk. Returns
-    /// the error that says how to resume.
+    /// Writes a checkpoint of the last state on the host after the device failed, unless it is already on disk.
+    /// Returns an error that explains how to resume.
     fn rescue(&mut self, device: &anyhow::Error) -> anyhow::Error {
         self.state = self.synced.0.clone();
         let (checkpoint, at) = (self.checkpoint(), millions(self.state.shown));

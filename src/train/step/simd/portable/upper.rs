@@ -1,4 +1,4 @@
-//! Kernels of the layers above the first one.
+//! Kernels of the layers after the first one.
 
 use super::*;
 use crate::train::model::topology::{SKIP, squared_and_clipped, squared_and_clipped_backward};
