@@ -1,12 +1,12 @@
-/** What a browser, or Node, offers. */
+/** Features of a browser, or of Node. */
 export interface Support {
-  /** WebAssembly with 128-bit vectors: the engine does not run without. */
+  /** WebAssembly with 128-bit vectors, which the engine requires. */
   simd: boolean;
   /** Relaxed vector instructions with exact byte dot products, which make the engine faster. */
   relaxedSimd: boolean;
   /** Shared memory: threads, and a page that is cross-origin isolated. */
   threads: boolean;
-  /** JavaScript Promise Integration: without threads, `stop` reaches a running search. */
+  /** JavaScript Promise Integration: `stop` works during a search without threads. */
   suspending: boolean;
   /** Number of processors. */
   cores: number;
@@ -15,28 +15,28 @@ export interface Support {
 }
 
 export interface Options {
-  /** Search threads; 1 if absent, or where the page is not cross-origin isolated. */
+  /** Search threads; 1 if absent, or if the page is not cross-origin isolated. */
   threads?: number;
   /** Hash table in MiB; 16 if absent, at most 32 on a phone. */
   hash?: number;
   /** Another network: its address, or its bytes. */
   net?: string | URL | Uint8Array | ArrayBuffer | Blob;
-  /** The address of the module, if it is not beside the package's index.js. */
+  /** The address of the module, if it is not in the folder of the package's index.js. */
   module?: string | URL;
-  /** The address of worker.js, if it is not beside the package's index.js. */
+  /** The address of worker.js, if it is not in the folder of the package's index.js. */
   worker?: string | URL;
-  /** Replaces what `Zoothera.support()` finds, for tests. */
+  /** Replaces the result of `Zoothera.support()`, for tests. */
   features?: Partial<Support>;
 }
 
 export interface RunOptions {
   /** Standard input. */
   stdin?: string | Uint8Array;
-  /** Gets output as it comes. */
+  /** Called with each part of the output. */
   onStdout?: (text: string) => void;
-  /** Gets messages as they come, such as the progress of a review. */
+  /** Called with each message, such as the progress of a review. */
   onStderr?: (text: string) => void;
-  /** Ends the command. */
+  /** Aborts the command. */
   signal?: AbortSignal;
 }
 
@@ -51,18 +51,18 @@ export interface RunResult {
 
 /** A running engine. */
 export class Zoothera {
-  /** What this browser offers. */
+  /** Features of this browser. */
   static support(): Support;
   /** Starts an engine. Resolves once it is ready. */
   static create(options?: Options): Promise<Zoothera>;
 
   /** Number of search threads. */
   readonly threads: number;
-  /** How `stop` reaches the search: by a thread, by suspending the module, or by replacing the worker. */
+  /** Mechanism by which `stop` ends a search: a thread, suspending the module, or replacing the worker. */
   readonly mode: "threads" | "suspending" | "replacing";
-  /** Gets each line of output. */
+  /** Called with each line of output. */
   onLine?: (line: string) => void;
-  /** Called once when the engine ends: with an error, or with none after `quit`. */
+  /** Called once when the engine ends: with an error, or without one after `quit`. */
   onExit?: (error?: Error) => void;
 
   on(event: "line", listener: (line: string) => void): this;
@@ -70,7 +70,7 @@ export class Zoothera {
   off(event: "line" | "exit", listener: (...args: never[]) => void): this;
   /** Sends a UCI command, or several lines. */
   send(line: string): void;
-  /** Ends the search. Resolves with its `bestmove` line; with `undefined` if none was running. */
+  /** Stops the search. Resolves with its `bestmove` line, or with `undefined` if none was running. */
   stop(): Promise<string | undefined>;
   /** Ends the engine and its workers at once. */
   terminate(): void;

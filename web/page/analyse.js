@@ -71,7 +71,7 @@ export class Analyse {
     acts[where]?.();
   }
 
-  /** The last position of the line that is shown. */
+  /** The last position of the displayed line. */
   end() {
     let node = this.node;
     while (node.children.length > 0) node = node.children[0];
@@ -82,7 +82,7 @@ export class Analyse {
     return { UCI_AnalyseMode: true, UCI_LimitStrength: false, MultiPV: Number($("lines").value) };
   }
 
-  /** Searches the position that is shown, if the analysis is on. */
+  /** Searches the displayed position, if the analysis is on. */
   async search() {
     const { node } = this;
     try {
@@ -140,7 +140,7 @@ export class Analyse {
     node.score = position.isCheckmate() ? "#" : "0.00";
   }
 
-  /** Draws at most once for each picture of the screen. */
+  /** Draws at most once per screen frame. */
   schedule() {
     if (this.scheduled) return;
     this.scheduled = true;

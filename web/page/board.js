@@ -9,7 +9,7 @@ const place = document.getElementById("board-place");
 const dialog = document.getElementById("promotion");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Opens a dialog for the promotion piece; returns `null` if the dialog is closed without a choice. */
+/** Asks the user for the piece of a promotion; `null` if the dialog is closed. */
 function askPromotion(colour) {
   for (const button of dialog.querySelectorAll("button")) {
     const piece = document.createElement("piece");
@@ -88,7 +88,7 @@ export class Board {
 
 const bar = document.getElementById("bar");
 
-/** Shows White's chance and the score; `null` if they are unknown. */
+/** Shows White's winning chances and the score; `null` if they are unknown. */
 export function showChance(chance, score, flipped) {
   bar.classList.toggle("unknown", chance === null);
   bar.classList.toggle("flipped", flipped);

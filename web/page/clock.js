@@ -9,8 +9,10 @@ const text = (ms) => {
 };
 
 export class Clock {
-  /** `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side whose time is over. `left`
-   * contains the remaining milliseconds of each side; if absent, each side has its initial time. */
+  /**
+   * `control` is "minutes+seconds", or "" for no clock. `onFlag` is called with the side that ran out of time. `left`
+   * has the remaining milliseconds of each side, if they differ from the initial time.
+   */
   constructor(control, onFlag, left) {
     this.control = control;
     const [minutes, seconds] = control.split("+").map(Number);
@@ -21,12 +23,12 @@ export class Clock {
     this.onFlag = onFlag;
   }
 
-  /** Remaining time of a side in milliseconds. */
+  /** Remaining milliseconds of a side. */
   of(side) {
     return this.left[side] - (this.running === side ? performance.now() - this.since : 0);
   }
 
-  /** Remaining times of both sides in milliseconds. */
+  /** Remaining milliseconds of both sides. */
   now() { return { white: this.of("white"), black: this.of("black") }; }
 
   text(side) { return text(this.of(side)); }
@@ -46,14 +48,14 @@ export class Clock {
     this.running = null;
   }
 
-  /** Stops the running clock and adds the increment. */
+  /** Ends the move of the side whose clock is running. */
   press() {
     const side = this.running;
     this.stop();
     if (side) this.left[side] += this.increment;
   }
 
-  /** The arguments of the UCI command `go` for this clock. */
+  /** The clock arguments of a UCI `go`. */
   limits() {
     const time = (side) => Math.max(1, Math.round(this.of(side)));
     return `wtime ${time("white")} btime ${time("black")} winc ${this.increment} binc ${this.increment}`;

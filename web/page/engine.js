@@ -1,8 +1,8 @@
-// The engine as the page uses it: one session that plays or analyses, and single commands.
+// The engine as used by the page: one session that plays or analyses, and single commands.
 
 import { Zoothera } from "./engine/index.js";
 
-/** The numbers of a line `info ...`, or `null` if it has no score with a line of moves. */
+/** The numbers of a line `info ...`, or `null` if the line has no score or no variation. */
 export function parseInfo(line) {
   const words = line.split(/\s+/);
   if (words[0] !== "info" || !words.includes("score") || !words.includes("pv")) return null;
@@ -38,11 +38,11 @@ export function scoreText({ kind, value }, turn) {
 }
 
 export class Session {
-  /** Starts an engine. `setup` has threads, hash, and net (bytes or nothing). */
+  /** Starts an engine. `setup` has threads, hash, and net (bytes, or undefined for the built-in net). */
   static async open(setup) {
     const session = new Session(await Zoothera.create(setup));
     await session.ask("uci", "uciok");
-    // Castling is king takes rook everywhere, so that Chess960 needs nothing special.
+    // Castling is king takes rook everywhere, so that Chess960 needs no special case.
     session.set({ UCI_Chess960: true, UCI_ShowWDL: true });
     return session;
   }
@@ -68,13 +68,13 @@ export class Session {
     });
   }
 
-  /** Fails everything that waits for an answer. */
+  /** Rejects all pending requests with the error. */
   ended(error) {
     this.onEnd?.(error);
     this.waiting.splice(0).forEach(({ reject }) => reject(error));
   }
 
-  /** Sends a line and waits for an answer that begins with a word. */
+  /** Sends a line and waits for a reply that begins with a word. */
   ask(line, prefix) {
     return new Promise((resolve, reject) => {
       this.waiting.push({ prefix, resolve, reject });
@@ -82,7 +82,7 @@ export class Session {
     });
   }
 
-  /** Sets the options that changed. No search may run. */
+  /** Sets the options that changed. No search may be running. */
   set(options) {
     for (const [name, value] of Object.entries(options)) {
       if (this.options.get(name) === value) continue;
@@ -128,10 +128,10 @@ export class Session {
     await search.done;
   }
 
-  /** Runs a command, such as `review`, on an instance of its own. Resolves with exit code, output and files. */
+  /** Runs a command, such as `review`, in a separate instance. Resolves with exit code, output and files. */
   run(args, files, options) { return this.engine.run(args, files, options); }
 
-  /** Ends the engine. A search that runs returns `null`. */
+  /** Ends the engine. A running search returns `null`. */
   close() {
     this.latest = null;
     this.engine.onExit = null;

@@ -8,7 +8,7 @@ const shape = (kind, attributes) => {
   return made;
 };
 
-/** Draws the chances of the nodes that have one, and marks the current node. */
+/** Draws the graph through the nodes with known chances, and marks the current node. */
 export function drawGraph(svg, line, current) {
   const width = 300, height = 60;
   const x = (index) => (line.length < 2 ? 0 : (index * width) / (line.length - 1));

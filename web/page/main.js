@@ -1,4 +1,4 @@
-// The page: its three parts, the settings, the keyboard, and the engine that the parts share.
+// The page: its three parts, the settings, the keyboard, and the engine that they share.
 
 import { Analyse } from "./analyse.js";
 import { Board } from "./board.js";
@@ -22,7 +22,7 @@ class App {
 
   get hasSession() { return this.opened !== null; }
 
-  /** The engine, which is started when it is first needed. */
+  /** The engine, which starts on first use. */
   session() {
     if (this.opened) return this.opened;
     const { settings } = this;
@@ -38,7 +38,7 @@ class App {
     return opened;
   }
 
-  /** Starts the engine anew, after its settings changed. */
+  /** Restarts the engine after its settings changed. */
   async restart() {
     const old = this.opened;
     this.opened = null;
@@ -46,12 +46,12 @@ class App {
     this.mode.restarted();
   }
 
-  /** Stops a search that nobody looks at. */
+  /** Stops a search whose result is not displayed. */
   async pause() { if (this.opened) await (await this.opened).stop(); }
 
   say(text) { $("live").textContent = text; }
 
-  /** Shows an error, or with an empty text removes it. */
+  /** Shows an error; an empty text removes it. */
   alert(error) {
     const text = error?.message ?? String(error);
     $("alert").textContent = text;
@@ -81,7 +81,7 @@ class App {
     this.modes.analyse.loadText(text);
   }
 
-  /** What somebody pasted or dropped: games are reviewed, a position is analysed. */
+  /** Handles pasted or dropped text: games are reviewed, a position is analysed. */
   receive(text) {
     if (isFen(text)) this.analyse(text);
     else this.review(text);
@@ -104,7 +104,7 @@ class App {
   }
 }
 
-/** Fulfilled when the service worker, if there is one, stores what the engine loads. */
+/** Resolves when the service worker, if there is one, stores the files that the engine loads. */
 const stored = startWorker();
 const settings = new Settings();
 await settings.restoreNet();
@@ -128,7 +128,7 @@ $("typed").addEventListener("submit", (event) => {
 });
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", f: "flip" };
-/** Where the keys have another meaning. */
+/** Elements in which the keys have another meaning. */
 const OWN_KEYS = "input:not([type=checkbox]), textarea, select, dialog";
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest(OWN_KEYS)) return;
@@ -138,7 +138,7 @@ document.addEventListener("keydown", (event) => {
   app.mode.go(where);
 });
 
-// What is dropped or pasted anywhere: games, a position, a network file.
+// Drops and pastes anywhere on the page: games, a position, a network file.
 const isField = (target) => target.closest?.("input, textarea");
 document.addEventListener("paste", (event) => {
   const text = event.clipboardData.getData("text");
@@ -211,5 +211,5 @@ $("net").addEventListener("change", async ({ target }) => {
 });
 $("net-default").addEventListener("click", () => useNet("", null));
 
-// The engine starts at once: the first move is then fast, and its files are stored for the time without a network.
+// Starts the engine at once, so that the first move is fast and its files are stored for offline use.
 app.session().catch((error) => app.alert(error));

@@ -1,10 +1,12 @@
-// Starts the service worker: with it the page works offline, and it has threads on any server.
+// Starts the service worker, with which the page works offline and has threads on any server.
 
-/** Milliseconds after which the page begins without the worker. */
+/** Milliseconds after which the page starts without the worker. */
 const PATIENCE = 5000;
 
-/** Fulfilled when the worker answers the page's requests, or at once without one. Reloads the page once if the worker can
- * isolate it, unless somebody has begun something. */
+/**
+ * Resolves when the worker answers the page's requests, or at once without a worker. Reloads the page once if the
+ * worker can isolate it, unless the user has already begun something.
+ */
 export async function startWorker() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   let isUsed = false;

@@ -6,13 +6,13 @@ import { INITIAL_FEN, fenOf, moveOfUci, outcome, repetitionKey, spoken } from ".
 import { Tree } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
-/** Minimum time of a reply in milliseconds. An instant reply is easily overlooked. */
+/** Minimum milliseconds of a reply: an instant reply is easily overlooked. */
 const SHORTEST = 350;
 /** Value of the last step of the slider, which means full strength. */
 const FULL = 3300;
 const DIFFICULTY = [[800, "Very easy"], [1200, "Easy"], [1600, "Medium"], [2000, "Hard"], [2500, "Very hard"],
   [3299, "Hardly to be beaten"]];
-/** Storage key of the unfinished game, which is restored when the page is reloaded. */
+/** Storage key of an unfinished game, for a reload of the page. */
 const KEY = "zoothera-game";
 
 const levelText = (level) => (level >= FULL ? "Full strength" : String(level));
@@ -80,12 +80,12 @@ export class Play {
     this.keys = [repetitionKey(this.node.position)];
     this.result = "*";
     this.clock = new Clock($("time").value, (side) => this.flag(side));
-    // On a phone, focus would open the on-screen keyboard.
+    // Focus would open the keyboard of a phone.
     if (matchMedia("(pointer: fine)").matches) $("move").focus({ preventScroll: true });
     this.begin();
   }
 
-  /** Waits for the engine, which may still be loading, and then starts or continues the game. */
+  /** Waits for the engine, which may still be loading, and then continues the game. */
   async begin() {
     const { tree } = this;
     this.state = "loading";
@@ -101,7 +101,7 @@ export class Play {
     this.next();
   }
 
-  /** Stores the unfinished game, or removes it from the storage when it is over. */
+  /** Stores the game until it is over. */
   save() {
     const { side, playing, clock } = this;
     const game = { side, level: playing, moves: this.node.moves, control: clock.control, left: clock.now() };
@@ -129,7 +129,7 @@ export class Play {
     } catch { localStorage.removeItem(KEY); }
   }
 
-  /** Starts the turn of the side to move, or ends the game. */
+  /** Starts the search of the side to move, or ends the game. */
   next() {
     const over = outcome(this.node.position, this.keys);
     if (over) return this.end(...over);
@@ -139,7 +139,7 @@ export class Play {
     if (!this.mayMove) this.reply();
   }
 
-  /** Searches and plays the engine's move. Restarts the engine once if it exits. */
+  /** Makes the engine move. If the engine ends, it is started once more. */
   async reply(isSecond = false) {
     const node = this.node;
     const begin = performance.now();
@@ -165,7 +165,7 @@ export class Play {
     }
   }
 
-  /** Repeats the engine's search after a change of settings, which ends the running search. */
+  /** Called when the engine has new settings; its search is lost. */
   restarted() { if (this.state === "playing" && !this.mayMove) this.reply(); }
 
   append(move) {
@@ -174,7 +174,7 @@ export class Play {
     this.keys.push(repetitionKey(this.node.position));
   }
 
-  /** Plays a legal move of the user. */
+  /** Handles a legal move of the user on the board. */
   move(move) {
     if (!this.mayMove) return;
     this.clock.press();
@@ -182,7 +182,7 @@ export class Play {
     this.next();
   }
 
-  /** Takes back the user's last move and the reply, if there is one. */
+  /** Takes back the user's last move and the reply. */
   async takeBack() {
     if (this.state !== "playing") return;
     const node = this.node.position.turn === this.side ? this.node.parent?.parent : this.node.parent;
@@ -230,7 +230,7 @@ export class Play {
     return this.tree.pgn(new Map(Object.entries(headers)));
   }
 
-  /** Shows an earlier position. The game continues from its last position. */
+  /** Shows an earlier position; the game continues from its last one. */
   go(where) {
     if (where === "flip") return this.act("flip");
     const at = this.viewed ?? this.node;
@@ -283,7 +283,7 @@ export class Play {
     this.showClocks();
   }
 
-  /** Shows the game, and repeats the engine's search, which an analysis may have ended. */
+  /** An analysis in the meantime may have stopped the engine. */
   enter() {
     this.show();
     this.restarted();

@@ -1,4 +1,4 @@
-// Reviews games with the engine's own command and shows its page.
+// Reviews games with the engine's `review` command and shows the resulting page.
 
 const $ = (id) => document.getElementById(id);
 

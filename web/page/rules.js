@@ -1,4 +1,4 @@
-// Rules of chess and notation, by chessops.
+// Rules of chess and notation, based on chessops.
 
 import { Chess, normalizeMove } from "./lib/chessops/chess.js";
 import { INITIAL_FEN, makeFen, parseFen } from "./lib/chessops/fen.js";
@@ -7,7 +7,7 @@ import { makeSquare, makeUci, parseUci } from "./lib/chessops/util.js";
 
 export { INITIAL_FEN, makeSan };
 
-/** The position of a FEN. Throws an error with the reason if the FEN is invalid or the position is illegal. */
+/** The position of a FEN. Throws an error with the reason if the FEN is invalid. */
 export function positionOf(fen) {
   return parseFen(fen.trim()).chain((setup) => Chess.fromSetup(setup)).unwrap(
     (position) => position,
@@ -24,7 +24,7 @@ export function after(position, move) {
   return next;
 }
 
-/** A move in UCI notation; castling as the king's move or as king takes rook. `null` if illegal. */
+/** A move in UCI notation; castling may be written as a king move or as king takes rook. `null` if it is illegal. */
 export function moveOfUci(position, uci) {
   const move = parseUci(uci);
   if (!move) return null;
@@ -48,10 +48,10 @@ export function* legalMoves(position) {
   }
 }
 
-/** SAN without optional characters, and with O for the digit 0. */
+/** SAN without the characters that people omit or write differently. */
 const plain = (text) => text.replace(/[\s+#x=:!?.-]/g, "").replaceAll("0", "O");
 
-/** The move for typed text: SAN or coordinates, capture signs optional. `null` if no move or several moves match. */
+/** The move that the user typed: SAN or coordinates, capture signs optional. `null` if none or several match. */
 export function moveOfText(position, text) {
   const typed = text.trim().replaceAll("0-0", "O-O").replaceAll("O-0", "O-O");
   const exact = parseSan(position, typed) ?? moveOfUci(position, typed.toLowerCase().replace(/[\s-]/g, ""));
@@ -65,7 +65,7 @@ export function moveOfText(position, text) {
   return null;
 }
 
-/** The moves of an engine's line as SAN with numbers; it ends at the first illegal move. */
+/** The moves of an engine's line as SAN with numbers, up to the first illegal move. */
 export function lineText(position, ucis) {
   let at = position;
   const words = [];
@@ -80,7 +80,7 @@ export function lineText(position, ucis) {
   return words.join(" ");
 }
 
-/** Key of a position for the repetition rule: the first four FEN fields. */
+/** Key of a position for the repetition rule. */
 export const repetitionKey = (position) => fenOf(position).split(" ").slice(0, 4).join(" ");
 
 /** The result and the reason if the game is over, given the keys of all positions so far; otherwise `null`. */
@@ -111,7 +111,7 @@ export function spoken(san) {
   return words.filter(Boolean).join(" ") + end;
 }
 
-/** List of the pieces and their squares, for a screen reader. */
+/** Squares of the pieces, for a screen reader. */
 export function boardText(position) {
   const sides = ["white", "black"].map((colour) => {
     const pieces = ["king", "queen", "rook", "bishop", "knight", "pawn"].flatMap((role) => {

@@ -1,4 +1,4 @@
-// Settings: kept in local storage; the network file is kept in the cache storage, because it is large.
+// Settings, stored in local storage. The network file is stored in the cache storage, because it is large.
 
 const KEY = "zoothera";
 const NET_CACHE = "zoothera-net";
@@ -6,10 +6,10 @@ const DEFAULTS = {
   level: 1200, colour: "white", time: "10+5", lines: 3, effort: 60000, hash: 32, coordinates: true,
 };
 
-/** Threads that the page can have: one without cross-origin isolation. */
+/** Number of threads available to the page: one without cross-origin isolation. */
 export const mostThreads = () => (globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency || 1, 32) : 1);
 
-/** One core is left to the page; phones get at most two threads, because they become hot. */
+/** One core remains free for the page. Phones get at most two threads, because they become hot. */
 const usualThreads = () => {
   const isPhone = matchMedia("(pointer: coarse)").matches;
   return Math.max(1, Math.min(mostThreads() - 1, isPhone ? 2 : 4));
@@ -34,7 +34,7 @@ export class Settings {
     try { localStorage.setItem(KEY, JSON.stringify(this.values)); } catch { /* Storage is off: kept until the page closes. */ }
   }
 
-  /** Reads the network that was chosen before. */
+  /** Reads the stored network file. */
   async restoreNet() {
     try {
       const stored = await (await caches.open(NET_CACHE)).match("net");
@@ -44,7 +44,7 @@ export class Settings {
     } catch { /* Without cache storage the built-in network is used. */ }
   }
 
-  /** Keeps a network file, or with `null` returns to the built-in one. */
+  /** Stores a network file; `null` restores the built-in one. */
   async putNet(name, bytes) {
     this.netBytes = bytes;
     this.netName = name;

@@ -1,14 +1,14 @@
-// Service worker: serves files from its cache, so that the page works offline. It adds the two headers for cross-origin
-// isolation, which threads require. Any static file server is therefore sufficient.
+// Service worker: answers from its cache, so that the page works offline. It adds the two headers that give a page
+// threads (cross-origin isolation), so that any server of static files is sufficient.
 
-// The build replaces the next two lines: version of the files, and the files that are cached on installation.
+// The build replaces the next two lines: the version, and the files that are stored at once.
 const VERSION = "development";
 const FILES = ["./"];
 
 const CACHE = `zoothera-page-${VERSION}`;
 
-// A new version waits until all tabs of the old version are closed. An open page loads parts of the engine later, and
-// their version must be that of the page.
+// A new version waits until all tabs of the old one are closed: an open page loads parts of the engine later, and
+// these parts must be from its own version.
 addEventListener("install", (event) => {
   event.waitUntil((async () => {
     const cache = await caches.open(CACHE);
@@ -33,7 +33,10 @@ const isolated = (response) => {
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 };
 
-/** The cached file, or else the server's file, which is then cached, such as a module that only some browsers need. */
+/**
+ * The stored file, or the server's file, which is then stored. A module that only some browsers need is stored on
+ * first use.
+ */
 async function answer(request) {
   const cache = await caches.open(CACHE);
   const stored = await cache.match(request, { ignoreSearch: true });

@@ -29,7 +29,7 @@ export class Tree {
 
   get fen() { return fenOf(this.root.position); }
 
-  /** The child of a move, which is added if it is new. The first child is the main line. */
+  /** The child for a move, which is added if it is new. The first child is the main line. */
   play(node, move) {
     const uci = uciOf(move);
     const known = node.children.find((child) => uciOf(child.move) === uci);
@@ -46,7 +46,7 @@ export class Tree {
     return nodes;
   }
 
-  /** Removes what follows a node. */
+  /** Removes all nodes after a node. */
   cut(node) { node.children = []; }
 
   /** The PGN text, with variations. */
@@ -67,7 +67,7 @@ export class Tree {
   }
 }
 
-/** The first game of a PGN text as a tree. Throws an error that names the first wrong move. */
+/** The first game of a PGN text as a tree. Throws an error that names the first illegal move. */
 export function treeOfPgn(text) {
   const [game] = parsePgn(text);
   if (!game || (game.moves.children.length === 0 && !game.headers.has("FEN"))) {

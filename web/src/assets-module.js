@@ -1,6 +1,6 @@
-// The addresses of the package's files, for an ES module. Bundlers look for exactly this form.
+// Addresses of the package's files, for an ES module. Bundlers recognise only exactly this form.
 
-/** The modules of this package, which build.mjs lists. */
+/** The package's modules, as listed by build.mjs. */
 const BUILT = [];
 
 export const assets = {

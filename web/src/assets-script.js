@@ -1,18 +1,18 @@
-// The addresses of the package's files, for a script: beside the script itself.
+// Addresses of the package's files, for a script: in the folder of the script.
 
-/** The address of a file of this machine. */
+/** The address of a local file. */
 function fileUrl(path) {
   const slashes = path.replace(/\\/g, "/");
   return `file://${slashes.startsWith("/") ? "" : "/"}${encodeURI(slashes).replace(/[?#]/g, encodeURIComponent)}`;
 }
 
-/** The address of this script: of a worker, or in Node of its file. */
+/** The address of this script: the worker's, or in Node its file's. */
 function here() {
   if (typeof __filename === "string") return fileUrl(__filename);
   return globalThis.location?.href ?? fileUrl(process.argv[1]);
 }
 
-/** The modules of this package, which build.mjs lists. */
+/** The package's modules, as listed by build.mjs. */
 const BUILT = [];
 
 const name = (threads, relaxed) => `zoothera${threads ? "-threads" : ""}${relaxed ? "-relaxed" : ""}.wasm`;

@@ -1,4 +1,4 @@
-// The engine for JavaScript.
+// The JavaScript interface of the engine.
 
 import { assets } from "./assets.js";
 import { Instance } from "./instance.js";
@@ -9,7 +9,7 @@ import { support } from "./support.js";
 const NET = "net.nnue";
 const PAGE = 65536;
 const MIB = 1 << 20;
-/** The module declares the same limits, see `.ci/web`. */
+/** The same limits as in the module, see `.ci/web`. */
 const INITIAL_MEMORY = 64 * MIB;
 const MAXIMUM_MEMORY = 2048 * MIB;
 
@@ -21,28 +21,28 @@ function compiled(url) {
   if (!modules.has(key)) {
     const module = compile(url);
     modules.set(key, module);
-    // A failure may be of the moment.
+    // The failure may be temporary.
     module.catch(() => modules.delete(key));
   }
   return modules.get(key);
 }
 
-/** Shared memory for so many threads and MiB of hash table, or `undefined` if the browser refuses. */
+/** Shared memory for this number of threads and MiB of hash table, or `undefined` if the browser refuses. */
 function sharedMemory(threads, hash, net, phone) {
   const needed = INITIAL_MEMORY + (hash + 2 * net + threads * 48) * MIB;
-  // A phone refuses what it might not have; elsewhere, room costs nothing.
+  // A phone may refuse memory that it lacks; elsewhere, reserving more costs nothing.
   for (let maximum = phone ? needed : Math.max(needed, 1024 * MIB); maximum >= needed; maximum /= 2) {
     try {
       const pages = Math.min(Math.ceil(maximum / PAGE), MAXIMUM_MEMORY / PAGE);
       return new WebAssembly.Memory({ initial: INITIAL_MEMORY / PAGE, maximum: pages, shared: true });
     } catch {
-      // Try less.
+      // Tries less.
     }
   }
   return undefined;
 }
 
-/** The lines of a text that arrives in parts. */
+/** Splits a text that arrives in parts into lines. */
 class Lines {
   constructor(onLine) {
     this.onLine = onLine;
@@ -63,7 +63,7 @@ function absolute(url) {
 
 /** A running engine. */
 export class Zoothera {
-  /** What the browser offers. */
+  /** Features of the browser. */
   static support() {
     return support();
   }
@@ -81,9 +81,9 @@ export class Zoothera {
   }
 
   constructor() {
-    /** Gets each line of output. */
+    /** Callback for each line of output. */
     this.onLine = undefined;
-    /** Called once when the engine ends: with an error, or with none after `quit`. */
+    /** Called once when the engine ends: with an error, or without one after `quit`. */
     this.onExit = undefined;
     this.listeners = { line: new Set(), exit: new Set() };
     this.searches = 0;
@@ -103,7 +103,7 @@ export class Zoothera {
     this.workerUrl = worker === undefined ? assets.worker() : absolute(worker);
     this.override = module === undefined ? undefined : absolute(module);
     this.netSize = netBytes ? Math.ceil(netBytes.length / MIB) : 0;
-    // A phone gets threads only if they are asked for.
+    // A phone gets threads only on request.
     const built = this.override !== undefined || assets.has(true, false);
     const shared = this.features.threads && built && !(phone && wanted === 1);
     this.setUp = (await this.prepare(shared, wanted)) ?? (await this.prepare(false, 1));
@@ -121,7 +121,7 @@ export class Zoothera {
     await this.handshake(settings);
   }
 
-  /** The module and its memory; `undefined` if there is no shared memory for it. */
+  /** The module and its memory; `undefined` if shared memory cannot be allocated. */
   async prepare(shared, threads) {
     const memory = shared ? sharedMemory(threads, this.hash, this.netSize, this.features.phone) : undefined;
     if (shared && !memory) return undefined;
@@ -149,7 +149,7 @@ export class Zoothera {
     return instance;
   }
 
-  /** Sends the settings, and waits until they are in effect. The page sees none of it. */
+  /** Sends the settings, and waits until they take effect. The page receives no output of this. */
   handshake(settings) {
     return new Promise((resolve, reject) => {
       let isRefused = false;
@@ -180,7 +180,7 @@ export class Zoothera {
     return undefined;
   }
 
-  /** Calls `listener` with each "line", or at the "exit". */
+  /** Calls `listener` for each "line", or at the "exit". */
   on(event, listener) {
     if (!this.listeners[event]) throw new Error(`no event '${event}': use "line" or "exit"`);
     this.listeners[event].add(listener);
@@ -203,7 +203,7 @@ export class Zoothera {
     }
   }
 
-  /** Ends the search. Resolves with its `bestmove` line; with `undefined` if there is none. */
+  /** Stops the search. Resolves with its `bestmove` line, or with `undefined` if there is none. */
   stop() {
     if (this.searches === 0 || this.isOver) return Promise.resolve(undefined);
     const best = new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
@@ -230,8 +230,8 @@ export class Zoothera {
   }
 
   /**
-   * Runs a command of the command line, such as `["review", "--json", "game.pgn"]`, on an instance of its own with these
-   * files. Resolves with exit code, output, and the files that it wrote.
+   * Runs a command of the command line, such as `["review", "--json", "game.pgn"]`, with these files, in a separate
+   * instance. Resolves with exit code, output, and the files that the command wrote.
    */
   async run(args, files = {}, { stdin = "", onStdout, onStderr, signal } = {}) {
     const { module, memory } = (await this.prepare(this.setUp.memory !== undefined, this.threads)) ?? (await this.prepare(false, 1));
@@ -275,7 +275,7 @@ function encode(line) {
   return new TextEncoder().encode(`${line}\n`);
 }
 
-/** The bytes of a net: given, or from an address. */
+/** The bytes of a net, given directly or fetched from an address. */
 async function loadNet(net) {
   if (net instanceof Uint8Array) return net;
   if (net instanceof ArrayBuffer) return new Uint8Array(net);

@@ -1,11 +1,13 @@
-// UCI on a module that hears nothing while it searches: a browser without shared memory and without JavaScript Promise
-// Integration. `stop` ends the worker. The move is the first of the last line that it reported. A new worker with the
-// same settings and position follows; only the hash table is lost.
+// UCI on a module that receives no input while it searches: a browser without shared memory and without JavaScript
+// Promise Integration. `stop` ends the worker. The move is the first of the last reported line. A new worker with
+// the same settings and position replaces it; only the hash table is lost.
 
 const encode = (line) => new TextEncoder().encode(`${line}\n`);
 
 export class Replacing {
-  /** `start` starts an instance; `settings` are the lines that every instance gets first; `emit` gets the output. */
+  /**
+   * `start` starts an instance; `settings` are the first lines for every instance; `emit` is called with the output.
+   */
   constructor(start, settings, emit) {
     this.start = start;
     this.emit = emit;
@@ -28,7 +30,7 @@ export class Replacing {
   send(line) {
     const verb = line.trim().split(/\s+/)[0];
     if (!this.search) {
-      // Lines that wait come first, also when the page answers to a `bestmove` at once.
+      // Queued lines come first, even if the page answers a `bestmove` at once.
       if (this.queue.length === 0) return this.execute(line);
       return this.queue.push(line);
     }
@@ -63,7 +65,7 @@ export class Replacing {
     return undefined;
   }
 
-  /** Whether the engine plays at a level: its search ends soon, and its move is not the first of its line. */
+  /** Whether the engine plays at a level. Its search then ends soon, and its move need not be the first of its line. */
   get hasLevel() {
     const value = (name) => / value (.*)$/.exec(this.options.get(name) ?? "")?.[1].trim();
     const skill = value("skill level");
@@ -81,7 +83,7 @@ export class Replacing {
     }
   }
 
-  /** The search goes on under the clock: from its start, because it cannot be told. */
+  /** Restarts the search under the clock, because a running search cannot receive `ponderhit`. */
   ponderHit() {
     const { search } = this;
     if (search.best) return this.finish(search.best);

@@ -1,4 +1,4 @@
-// Standard input in shared memory: one side writes, the other waits for bytes without an event loop.
+// Standard input in shared memory: one side writes, the other side waits for bytes without an event loop.
 
 const WRITTEN = 0;
 const READ = 1;
@@ -7,12 +7,12 @@ const THREADS = 3;
 const HEADER = 64;
 const CAPACITY = 1 << 18;
 
-/** The ring's memory, which workers receive. */
+/** Memory of the ring, which is passed to the workers. */
 export function newRing() {
   return new SharedArrayBuffer(HEADER + CAPACITY);
 }
 
-/** The side of the page. Never waits: what does not fit follows later. */
+/** The page's side. Never waits: bytes that do not fit are written later. */
 export class RingWriter {
   constructor(shared) {
     this.state = new Int32Array(shared, 0, HEADER / 4);
@@ -45,13 +45,13 @@ export class RingWriter {
     else if (this.closes) this.end();
   }
 
-  /** Ends the input after what has been written. */
+  /** Ends the input after the bytes already written. */
   close() {
     this.closes = true;
     this.flush();
   }
 
-  /** Ends the input at once. */
+  /** Ends the input at once and drops the unwritten bytes. */
   end() {
     clearTimeout(this.timer);
     this.waiting = [];
@@ -60,14 +60,14 @@ export class RingWriter {
   }
 }
 
-/** The side of the module. */
+/** The module's side. */
 export class RingReader {
   constructor(shared) {
     this.state = new Int32Array(shared, 0, HEADER / 4);
     this.data = new Uint8Array(shared, HEADER);
   }
 
-  /** Waits for input. Returns at most `length` bytes, and none after the end. */
+  /** Waits for input. Returns at most `length` bytes, and no bytes after the end. */
   read(length) {
     for (;;) {
       const written = Atomics.load(this.state, WRITTEN);
@@ -84,13 +84,13 @@ export class RingReader {
     }
   }
 
-  /** A number that no other thread of the instance has. */
+  /** Returns a number that is unique among the threads of the instance. */
   nextThread() {
     return Atomics.add(this.state, THREADS, 1) + 1;
   }
 
   sleep(milliseconds) {
-    // Nothing ever changes this place.
+    // This address is never changed, so the wait always times out.
     Atomics.wait(this.state, HEADER / 4 - 1, 0, milliseconds);
   }
 }

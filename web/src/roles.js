@@ -1,15 +1,15 @@
-// What a worker does for one instance of the module: serve UCI, run a command, or be a thread.
+// Roles of a worker for an instance of the module: serve UCI, run a command, or run a thread.
 
 import { RingReader } from "./ring.js";
 import { Exit, Wasi } from "./wasi.js";
 
 /**
- * Starts what `start` asks for; `post` sends a message to the side that started the worker. Returns the receiver of
- * later messages.
+ * Runs the role that `start` describes; `post` sends a message to the side that started the worker. Returns the
+ * handler for later messages.
  *
  * `start` has: `role` ("serve", "run" or "thread"), `module`, `args`, `env`, `files`, `input` (the bytes of standard
- * input, unless they follow), `suspends` (whether the module may be suspended during a search), and with threads
- * `memory`, `ring`, `thread` and `argument`.
+ * input, unless they are sent later), `suspends` (whether the module may be suspended during a search), and with
+ * threads `memory`, `ring`, `thread` and `argument`.
  */
 export function startRole(start, post) {
   const worker = new Role(start, post);
@@ -80,7 +80,7 @@ class Role {
     }
   }
 
-  /** For standard input. */
+  /** Handler of standard input. */
   read(length) {
     if (this.ring) return this.ring.read(length);
     const first = this.input[0];
@@ -121,7 +121,7 @@ class Role {
   }
 }
 
-/** Lets messages arrive. */
+/** Yields to the event loop, so that messages arrive. */
 function nextTurn() {
   return new Promise((done) => {
     const { port1, port2 } = new MessageChannel();

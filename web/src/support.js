@@ -1,4 +1,4 @@
-// What this browser (or Node) offers.
+// Detects the features of this browser (or Node).
 
 /** `() -> ()`, and a function of this type. */
 const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0];
@@ -9,17 +9,17 @@ const ZEROS = [0x41, 0, 0xfd, 0x0f];
 /** `i32x4.relaxed_dot_i8x16_i7x16_add_s`. */
 const DOT = [0xfd, 0x93, 0x02];
 
-/** A number in LEB128. */
+/** Encodes a number in LEB128. */
 const leb = (number) => (number < 128 ? [number] : [(number & 127) | 128, ...leb(number >> 7)]);
 
-/** Whether a function of these instructions is valid. */
+/** Whether a function with these instructions is valid. */
 function isValid(instructions) {
   const body = [0, ...instructions, 0x1a, 0x0b];
   const code = [0x0a, body.length + 2, 1, body.length, ...body];
   return WebAssembly.validate(new Uint8Array([...HEADER, ...code]));
 }
 
-/** The result of a function of these instructions, with three local vectors. */
+/** The result of a function with these instructions and three local vectors. */
 function compute(instructions) {
   const body = [1, 3, 0x7b, ...instructions, 0x0b];
   const section = [1, ...leb(body.length), ...body];
@@ -28,8 +28,8 @@ function compute(instructions) {
 }
 
 /**
- * Whether byte dot products are exact, for inputs as the net has them. The first compiler of V8 11.3 (Node 20, behind a
- * flag) overwrites an operand, depending on which of them are used later: so every combination is tried.
+ * Whether byte dot products are exact for the range of the net's inputs. The first compiler of V8 11.3 (Node 20, with
+ * a flag) overwrites an operand, depending on which operands are used later, so every combination is tested.
  */
 function hasExactDots() {
   const weights = [-128, 127, -1, 5, -128, -128, -128, -128, 127, 127, 127, 127, 3, -7, 100, -100];

@@ -1,5 +1,5 @@
 // WASI preview 1 for one instance: arguments, clocks, random numbers, standard streams, and files in memory.
-// Each worker of an instance with threads has its own files; only the first one opens any.
+// With threads, each worker of an instance has its own files; only the first worker opens any.
 
 const OK = 0;
 const AGAIN = 6;
@@ -18,7 +18,7 @@ const REGULAR_FILE = 4;
 
 const ROOT = 3;
 
-/** Thrown by `proc_exit`, to leave the module. */
+/** Thrown by `proc_exit`, to unwind the module. */
 export class Exit extends Error {
   constructor(code) {
     super(`exit code ${code}`);
@@ -61,7 +61,7 @@ class File {
   }
 }
 
-/** The files of an instance by path, without a slash at the start. Folders exist from the start, or are made. */
+/** The files of an instance by path, without a leading slash. Folders exist from the start, or are created. */
 class Files {
   constructor(files) {
     this.files = new Map();
@@ -83,12 +83,12 @@ class Files {
     return parts.join("/");
   }
 
-  /** Whether the folder that would hold `path` exists. */
+  /** Whether the parent folder of `path` exists. */
   hasParent(path) {
     return this.folders.has(path.slice(0, Math.max(path.lastIndexOf("/"), 0)));
   }
 
-  /** Names and kinds of what a folder holds. */
+  /** Names and kinds of a folder's entries. */
   list(folder) {
     const prefix = folder === "" ? "" : `${folder}/`;
     const inside = (path) => path !== "" && path.startsWith(prefix) && !path.slice(prefix.length).includes("/");
@@ -109,9 +109,9 @@ class Files {
 /**
  * The imports `wasi_snapshot_preview1` of a module.
  *
- * `host` has: `args` and `env`; `files` by path; `read(length)`, the bytes of standard input (none at its end), or
- * `undefined` when there are none yet; `write(descriptor, bytes)` for standard output and standard error;
- * `sleep(milliseconds)`; `now()`; `pause()`, called by `sched_yield`.
+ * `host` has: `args` and `env`; `files` by path; `read(length)`, which returns bytes of standard input (no bytes at
+ * its end), or `undefined` if none have arrived yet; `write(descriptor, bytes)` for standard output and standard
+ * error; `sleep(milliseconds)`; `now()`; `pause()`, called by `sched_yield`.
  */
 export class Wasi {
   constructor(host) {
@@ -131,12 +131,12 @@ export class Wasi {
     return new Uint8Array(this.memory.buffer, at >>> 0, length >>> 0);
   }
 
-  /** A string of the module. A copy, because a decoder takes no shared memory. */
+  /** A string in the module's memory. Copied, because decoders reject shared memory. */
   text(at, length) {
     return new TextDecoder().decode(this.bytes(at, length).slice());
   }
 
-  /** The parts of memory that a list of `iovec` names. */
+  /** The parts of memory listed by `iovec` structures. */
   parts(list, count) {
     const view = this.view;
     return Array.from({ length: count }, (_, i) => {
@@ -145,7 +145,7 @@ export class Wasi {
     });
   }
 
-  /** Writes strings that end in zeros, and pointers to them. */
+  /** Writes zero-terminated strings, and pointers to them. */
   strings(list, pointers, to) {
     const view = this.view;
     let at = to >>> 0;
@@ -178,7 +178,7 @@ export class Wasi {
     return OK;
   }
 
-  /** The path that a call names, relative to a folder that is open. */
+  /** The path passed to a call, relative to an open folder. */
   path(descriptor, at, length) {
     const folder = descriptor === ROOT ? "" : this.open.get(descriptor)?.folder;
     return folder === undefined ? undefined : Files.normal(`${folder}/${this.text(at, length)}`);
@@ -209,7 +209,7 @@ export class Wasi {
     return this.opened({ file, at: 0, append: (descriptorFlags & 1) !== 0 }, to);
   }
 
-  /** Reads into the parts from a position of a file. Returns the number of bytes. */
+  /** Reads from a position of a file into the parts. Returns the number of bytes. */
   readAt(file, at, parts) {
     let total = 0;
     for (const part of parts) {
@@ -236,7 +236,7 @@ export class Wasi {
       if (bytes === undefined) return AGAIN;
       part.set(bytes);
       total += bytes.length;
-      break; // Less than was asked for is allowed, and nothing more may be there.
+      break; // A short read is allowed, and no more bytes may be available.
     }
     this.view.setUint32(size >>> 0, total, true);
     return OK;
@@ -442,7 +442,7 @@ export class Wasi {
         return this.files.folders.has(path) || this.files.files.has(path) ? INVAL : NOENT;
       },
     };
-    // A module may import more than it calls.
+    // A module can import functions that it never calls.
     return new Proxy(known, { get: (functions, name) => functions[name] ?? (() => NOSYS) });
   }
 }

@@ -1,12 +1,12 @@
-// The worker, in one file. For index.js it is a part of an engine. For a page that posts UCI lines and receives lines,
-// as with stockfish.js, it is a complete engine.
+// The worker, in one file. It is a part of an engine for index.js, or a complete engine for a page that posts UCI
+// commands and receives output lines, like stockfish.js.
 
 import { Zoothera } from "./engine.js";
 import { nodeModule } from "./platform.js";
 import { isNode } from "./support.js";
 import { startRole } from "./roles.js";
 
-/** The receiver of a worker's messages. */
+/** The handler of a worker's messages. */
 function receiver(post) {
   let receive;
   return (message) => {
@@ -19,7 +19,7 @@ function receiver(post) {
   };
 }
 
-/** A complete engine that receives UCI lines and posts lines. */
+/** A complete engine that receives UCI commands and posts output lines. */
 function ownEngine(post) {
   let engine;
   const waiting = [];

@@ -70,8 +70,8 @@ impl Worker {
         self.publish();
     }
 
-    /// Prepares a later line of MultiPV. Moves that are below the line above get their values of the previous
-    /// iteration, at most that line's value. A search that ends within this line ranks them by these values.
+    /// Prepares a later line of MultiPV. Moves ranked below the previous line get their values of the previous
+    /// iteration, at most that line's value. If the search ends within this line, these values rank the moves.
     fn recall_values(&mut self) {
         let (above, below) = self.root_moves.split_at_mut(self.line);
         let Some(max_value) = above.last().map(|root| root.value) else {

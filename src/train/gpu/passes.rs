@@ -31,16 +31,16 @@ pub mod binding {
     pub const TOTAL_LOSS: usize = 28;
 }
 
-/// Grid size of a pass.
+/// Size of a pass's grid of workgroups.
 #[derive(Clone, Copy, Debug)]
 enum Grid {
-    /// The slots of the batch, with this number of slots per workgroup.
+    /// Workgroups for the slots of the batch; the argument is the number of slots per workgroup.
     Slots(usize),
     /// Workgroups of columns for each tile.
     Tiles(usize),
     /// Workgroups of columns for each chunk.
     Chunks(usize),
-    /// This many workgroups.
+    /// This number of workgroups.
     Groups(usize),
     /// Workgroups in two dimensions.
     Square(usize, usize),
