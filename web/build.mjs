@@ -1,5 +1,5 @@
-// Joins the sources of src/ into the package's files. Usage: node build.mjs FOLDER. Each source becomes a function, so
-// that its names stay its own. No bundler is needed for so little.
+// Joins the sources of src/ into the package's files. Usage: node build.mjs FOLDER. Each source becomes a function,
+// so that its names stay local. This is too little work to require a bundler.
 import { readFile, readdir, writeFile, copyFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +7,7 @@ const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const IMPORT = /^import \{ ([^}]*) \} from "\.\/(.*)\.js";$/gm;
 const EXPORT = /^export (async function|function|class|const|let) (\w+)/gm;
 
-/** The sources that `name` needs, each after those that it needs itself. `replaced` names a source by another. */
+/** The sources that `name` imports, each after its own imports. `replaced` maps sources to others. */
 async function sources(name, replaced, found = new Map()) {
   const text = await readFile(here(`src/${replaced[name] ?? name}.js`), "utf8");
   for (const [, , needed] of text.matchAll(IMPORT)) {

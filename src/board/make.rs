@@ -16,8 +16,8 @@ impl Position {
     }
 
     /// Same as [`Self::do_move`], but writes the changes in place.
-    // A copy would be read in words of eight bytes. Such a read waits until the preceding writes of single bytes have
-    // left the processor's store buffer.
+    // A copy would be read in words of eight bytes. Such a read stalls until the preceding writes of single bytes
+    // have been flushed from the processor's store buffer.
     #[inline]
     pub(crate) fn do_move_to(&mut self, m: Move, dirty: &mut DirtyPieces) {
         debug_assert!(self.pseudo_legal(m) && self.legal(m), "illegal {m:?}");

@@ -35,13 +35,13 @@ pub struct DistillArgs {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Where positions come from.
+    /// Options of sampling.
     #[command(flatten)]
     pub sampling: SamplingArgs,
-    /// How the net learns from them.
+    /// Options of training.
     #[command(flatten)]
     pub training: TrainingArgs,
-    /// How the net is measured.
+    /// Options of measurement.
     #[command(flatten)]
     pub measuring: MeasuringArgs,
 }

@@ -19,11 +19,11 @@ use crate::train::run::TrainArgs;
 use crate::train::run::config::Overrides;
 use crate::util::arguments::parsed;
 
-/// Settings of training, other than those of [`Learning`](super::args::Learning).
+/// Settings of training that are not in [`Learning`](super::args::Learning).
 // MEASURED: see `nets/PROVENANCE.md`, the default net.
 const TRAINING: &str = "--scale 340 --lambda 1 --max-score 10000 --output-scale 0.8 --batch 65536 --rounded 1 \
     --real-decay 0.02 --factor-decay 0.02 --schedule cosine --holdout 0.005 --checkpoint-every 5";
-/// Settings of sampling, other than those of the command line.
+/// Settings of sampling that are not on the command line.
 // MEASURED: as above, but with a hash table of 4 MiB; searches of fifty nodes use little of it.
 const SAMPLING: &str = "--hash 1 --max-score 4000 --thin-beyond 1000 --thin 2";
 /// Fraction of a round in which the learning rate rises, and its maximum in millions of presentations.

@@ -94,7 +94,7 @@ pub fn moments(shares: &[f64]) -> (f64, f64) {
     (mean, sum(&|value| (value - mean).powi(2)))
 }
 
-/// Elo of counted results. `root` converts the standard deviation of a result to that of a game, as a factor.
+/// Elo of counted results. The standard deviation of a result times `root` is the standard deviation of a game.
 fn elo(counts: &[f64], root: f64) -> Elo {
     let total: f64 = counts.iter().sum();
     let shares: Vec<f64> = counts.iter().map(|count| count / total).collect();

@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn minor_piece_is_named_by_the_first_capture() {
-        // White takes a knight, and a bishop for a knight later: a knight is won.
+        // White captures a knight, and later a bishop for a knight: a knight is won.
         let fen = "4k3/2b3p1/8/3n4/2B5/4N3/6P1/4K3 w - - 0 1";
         assert_eq!(told(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White), Some((1, 3, "a knight".to_owned())));
         let (start, other) = (position(fen), "Bxd5 Kd7 Bf3 g6");

@@ -3,14 +3,13 @@
 //!
 //! | kind | condition |
 //! |---|---|
-//! | `throws_away_win`, `throws_away_draw`, `turns_win_into_loss` | the standing changed from before the move to
-//! after it |
+//! | `throws_away_win`, `throws_away_draw`, `turns_win_into_loss` | the standing changed by the move |
 //! | `missed_mate` | the search mates before the move, and does not after it |
 //! | `allows_mate` | the opponent mates after the move, and would not have after the best one |
 //! | `stalemate` | the move stalemates although more than a draw was possible |
 //! | `loses_material` | the refutation ends with material lost that the best line keeps |
 //! | `lets_promote` | the opponent promotes in that line |
-//! | `refutation` | none of these: the opponent's line, the standing after it, and what it changes |
+//! | `refutation` | none of these: the opponent's line, the standing after it, and the change of standing |
 //! | `overlooks_threat` | the opponent carries out a threat after the move, and could not after the best one |
 //! | `best_mates`, `best_wins`, `best_promotes`, `best_threatens`, `best_keeps` | effect of the better move |
 //! | `as_good` | the move scores about as much as the best one, or more in a deeper search |

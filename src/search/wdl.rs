@@ -2,7 +2,8 @@
 //!
 //! The model is the usual logistic one. A side whose value is `v` wins with probability `1 / (1 + exp((a - v) / b))`,
 //! loses with the same probability at `-v`, and draws otherwise. At `v = a` the probability of a win is one half. By
-//! definition `a` is one pawn, so +1.00 means "wins half of such games". Both constants depend on the material left.
+//! definition `a` is one pawn, so +1.00 means "wins half of such games". Both constants depend on the remaining
+//! material.
 //!
 //! The constants have the highest likelihood for values of the default net (x2 of `nets/PROVENANCE.md`) in games of
 //! the engine against itself. Their fit, and predicted and counted results, are in `docs/experiments.md`. Between

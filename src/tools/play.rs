@@ -245,7 +245,7 @@ struct TerminalGame {
     flipped: bool,
     level: Option<Level>,
     colour: Color,
-    /// The engine's last evaluation of its own position, in hundredths of a pawn.
+    /// The engine's last evaluation of its position, in hundredths of a pawn.
     score: i32,
     /// Whether Ctrl-C ended the game.
     interrupted: bool,

@@ -325,7 +325,7 @@ impl Engine {
         mailbox.set_long_job(false);
     }
 
-    /// Runs tools that search with threads of their own.
+    /// Runs tools that search with their own threads.
     fn tool(&mut self, tool: Extra, arguments: &[String]) {
         self.finish_search();
         let network = self.pool().network();

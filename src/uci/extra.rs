@@ -102,7 +102,7 @@ pub fn flipped(fen: &str) -> String {
         *turn = if turn == "w" { "b".into() } else { "w".into() };
     }
     if let Some(castling) = fields.get_mut(2) {
-        // White's rights come first.
+        // White's rights are first in a FEN.
         let swapped: String = castling.chars().map(swap).collect();
         let (white, black): (String, String) = swapped.chars().partition(char::is_ascii_uppercase);
         *castling = white + &black;

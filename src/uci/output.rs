@@ -1,8 +1,8 @@
 //! The writer thread, which owns standard output.
 //!
 //! All output is queued here, so a GUI that does not read for a while cannot block the search or the reader. Lines
-//! never mix, each is flushed, and a closed pipe ends the process. The debug log uses the same queue, which keeps its
-//! lines in the order of events.
+//! never mix, each is flushed, and a closed pipe ends the process. The debug log uses the same queue, so its lines
+//! are in the order of events.
 
 use std::fs::File;
 use std::io::Write;

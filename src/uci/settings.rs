@@ -9,7 +9,7 @@ use super::options::{Change, OPTIONS};
 use crate::board::CastlingMode;
 use crate::search::SearchOptions;
 
-/// Settings of the engine. Each `go` copies those that the search reads.
+/// Settings of the engine. Each `go` copies the settings that the search reads.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Settings that the search reads.

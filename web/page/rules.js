@@ -32,7 +32,7 @@ export function moveOfUci(position, uci) {
   return position.isLegal(normal) ? normal : null;
 }
 
-/** UCI notation of a move, with castling as king takes rook, which the engine reads with UCI_Chess960. */
+/** Converts a move to UCI notation with castling as king takes rook, which the engine reads with UCI_Chess960. */
 export const uciOf = (move) => makeUci(move);
 
 const PROMOTIONS = ["queen", "rook", "bishop", "knight"];

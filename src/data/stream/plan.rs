@@ -45,7 +45,7 @@ impl Plan {
     /// Divides the files into chunks.
     ///
     /// # Errors
-    /// Fails if a file cannot be read or is not of the format of its extension, and if no training position is left.
+    /// Fails if a file cannot be read or its format differs from its extension, and if no training position remains.
     pub fn new(options: &Options) -> Result<Self> {
         let mut files = Vec::new();
         let mut all = Vec::new();
@@ -114,7 +114,7 @@ impl Plan {
         self.fingerprint
     }
 
-    /// Reads the records of a chunk that the filter keeps.
+    /// Reads the records of a chunk that pass the filter.
     fn records(&self, chunk: &Chunk) -> Result<Vec<Record>> {
         let input = &self.files[chunk.file];
         let filter = Filter { quiet: self.filter.quiet && !input.sampled, ..self.filter };

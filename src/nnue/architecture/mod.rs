@@ -49,7 +49,7 @@ impl Architecture {
     /// HalfKP 256x2-32-32-1, as in Stockfish 12 and 13.
     pub const HALF_KP: Self = kinds::PUBLISHED[0].1;
 
-    /// A shape of a kind of net. `features` and `chain` must be among those of its row.
+    /// A shape of a kind of net. `features` and `chain` must be listed in the kind's row.
     const fn new(kind: NetKind, version: u32, features: Features, chain: Chain, buckets: usize) -> Self {
         let row = kind.row();
         let Chain { activation, topology, hidden } = chain;

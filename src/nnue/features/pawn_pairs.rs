@@ -1,8 +1,8 @@
 //! PP_3Wide: each pair of pawns on the same file or on adjacent files is a feature, on any ranks.
 //!
 //! The pawns can have any colours. They are oriented like [threats](super::threats). Each oriented pawn has a number:
-//! own pawns from 0 to 47, the other side's from 48 to 95. A pair's index is that of the unordered pair of numbers.
-//! (Pairs on more distant files also have indices, which never occur.)
+//! own pawns from 0 to 47, the other side's from 48 to 95. A pair's index is the index of the unordered pair of
+//! numbers. (Pairs on more distant files also have indices, which never occur.)
 // CITE: the feature set is Stockfish 19's; from its description, checked against the outputs of the published net.
 
 use shakmaty::{Bitboard, ByColor, Color, Square};

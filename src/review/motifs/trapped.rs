@@ -29,7 +29,7 @@ pub(super) fn trapped_piece(walk: &Walk) -> Option<Motif> {
     })
 }
 
-/// Whether the side to move cannot save this piece of its own by moving it.
+/// Whether the side to move cannot save this piece by moving it.
 fn is_trapped(position: &Position, target: Man) -> bool {
     let mut passed = position.clone();
     passed.do_null_move();

@@ -41,7 +41,7 @@ pub(super) fn moves(shown: &Shown) -> Markup {
     }
 }
 
-/// The ply of a move counted from move 1 of White, also in a game that starts later.
+/// The ply of a move, counted from move 1 of White even if the game starts later.
 pub(super) fn index(played: &PlayedMove) -> u32 {
     2 * (played.number - 1) + u32::from(played.side == "black")
 }

@@ -1,7 +1,7 @@
 //! Time management: a soft and a hard limit from the clock. The search's progress scales the soft limit.
 //!
-//! The soft limit is the share of the clock for an average move. A stable best move that takes most nodes shortens it;
-//! a falling score or a changing best move lengthens it. The hard limit is never exceeded. The clock is an argument:
+//! The soft limit is the share of the clock for an average move. It shrinks if a stable best move uses most nodes. It
+//! grows if the score falls or the best move changes. The hard limit is never exceeded. The clock is an argument:
 //! this module does not read the time, so every rule is testable.
 // CITE: both limits: Stockfish's timeman, figures of Stockfish 17 and rounded from 17.1 (the table of parameters names
 // each). Factors of the soft limit: see `stretch`.

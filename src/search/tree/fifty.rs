@@ -35,7 +35,7 @@ impl Worker {
         }
     }
 
-    /// Whether the position is a draw unless a capture or a mate comes before the 50-move limit, which is within
+    /// Whether the position is a draw unless a capture or a mate occurs before the 50-move limit, which is within
     /// reach.
     #[inline]
     pub fn expires(&self) -> bool {

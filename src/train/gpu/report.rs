@@ -16,7 +16,7 @@ const SOFTWARE_BATCH: usize = 1024;
 /// Lists the cards, and tests the chosen one.
 ///
 /// # Errors
-/// Fails if there is no card, or if the test fails.
+/// Fails if the machine has no card, or if the test fails.
 pub fn run(args: &GpuArgs, out: &mut impl Write) -> Result<()> {
     for (number, card) in (1..).zip(cards()) {
         list(number, &card, out)?;

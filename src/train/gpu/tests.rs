@@ -55,7 +55,7 @@ fn rate(step: usize) -> f32 {
     0.001 * (step.min(20) as f32 / 20.0)
 }
 
-/// Trains for 50 steps and returns the mean loss of the last ten and that of a validation.
+/// Trains for 50 steps. Returns the mean loss of the last ten, and the validation loss.
 fn train(trainer: &mut dyn Stepper) -> (f32, f32) {
     let records = positions(8 * BATCH);
     let mut losses = Vec::new();

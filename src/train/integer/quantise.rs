@@ -139,7 +139,7 @@ mod tests {
             .collect()
     }
 
-    /// Asserts that the engine, which parses the file, gives the same outputs as the plain evaluation of the net.
+    /// Asserts that the engine, which parses the file, computes the same outputs as the plain evaluation of the net.
     fn assert_same(net: &Network) {
         let bytes = net.to_bytes();
         let network = Network::from_bytes(&bytes).unwrap();

@@ -9,8 +9,8 @@ use crate::train::model::topology::SKIP;
 use crate::train::model::transformer::uniform;
 use crate::util::rng::SplitMix64;
 
-/// One number per dense parameter. In the shapes, `L1` is the width of an accumulator and `B` the number of stacks. The
-/// inputs and outputs of a layer are those of the architecture (`H1`, `H2`: the outputs of the hidden layers).
+/// One number per dense parameter. In the shapes, `L1` is the width of an accumulator and `B` the number of stacks.
+/// The architecture defines the inputs and outputs of a layer (`H1`, `H2`: the outputs of the hidden layers).
 #[derive(Clone, Debug)]
 pub struct DenseParameters {
     /// `[L1]`: biases of the transformer.

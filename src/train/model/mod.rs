@@ -156,7 +156,7 @@ pub(super) struct LayerSums {
     pub output: f32,
 }
 
-/// Applies the affine layer of stack `stack`; weights and biases are those of all stacks.
+/// Applies the affine layer of stack `stack`; `weights` and `biases` contain all stacks.
 fn affine(layer: LayerShape, stack: usize, (weights, biases): (&[f32], &[f32]), inputs: &[f32]) -> Vec<f32> {
     let dot = |row: &[f32]| -> f32 { row.iter().zip(inputs).map(|(w, x)| w * x).sum() };
     let first = stack * layer.outputs;

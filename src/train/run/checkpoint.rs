@@ -106,7 +106,7 @@ pub fn write(path: &Path, contents: Contents) -> Result<()> {
     begin(path, contents)?.commit()
 }
 
-/// Writes a complete checkpoint to a temporary file; [`AtomicFile::commit`] gives it its name.
+/// Writes a complete checkpoint to a temporary file; [`AtomicFile::commit`] renames it.
 ///
 /// # Errors
 /// Fails on an I/O error.

@@ -94,7 +94,7 @@ macro_rules! settings {
                 Self { files, sampled, shape, $($($name: self.$name.or(other.$name),)*)* }
             }
 
-            /// Returns these settings, those of `shape` where its parts are absent, and else the defaults.
+            /// Returns these settings. Absent ones are the parts of `shape`, or else the defaults.
             pub fn resolved(&self, shape: Architecture) -> Config {
                 let base = Config::default().with_shape(shape);
                 Config { $($($name: self.$name.clone().unwrap_or(base.$name),)*)* }

@@ -107,7 +107,7 @@ impl Session {
             if validate {
                 self.validate()?;
             }
-            // The first checkpoint comes early, so that a disk or folder error appears before much work is at risk.
+            // Writes the first checkpoint early, so that a disk or folder error appears before much work is at risk.
             if keep || !self.kept {
                 self.keep()?;
             }

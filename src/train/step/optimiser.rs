@@ -17,7 +17,7 @@ use crate::train::step::simd::{AdamStep, Kernels};
 /// Settings that are constant during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct OptimiserSettings {
-    /// Learning rate of the real rows, relative to that of the other parameters.
+    /// Learning rate of the real rows, relative to the rate of the other parameters.
     pub real_rate: f32,
     /// Decoupled weight decay of the real rows, relative to the learning rate.
     pub real_decay: f32,
