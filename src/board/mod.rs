@@ -1,4 +1,4 @@
-//! The position and the rules of chess: makes and undoes moves with code of our own, on shakmaty's types and tables.
+//! The position and the rules of chess: our own code to make and undo moves, on shakmaty's types and tables.
 //!
 //! shakmaty supplies squares, roles, bitboards, attack tables of leapers, Zobrist tables, FEN and the reference for
 //! the tests. The search never calls its move generator, which is slower.

@@ -46,7 +46,7 @@ impl BookBuilder {
     }
 
     /// The entries of the book, in the order of a file. The weight of a move is its success: two points for each win
-    /// of its side, one for each draw or unknown result. Moves without points are omitted, and moves played in fewer
+    /// of its side, one for each draw or unknown result. Moves without points are omitted, as are moves of fewer
     /// than `min_games` games. If a position's points exceed the range of the format, the points of all its moves are
     /// divided by the same factor.
     // CITE: the weights are those of Polyglot's `make-book` (Fabien Letouzey).

@@ -1,7 +1,7 @@
 //! A review of games: marks, better lines and reasons, as annotated PGN, as one HTML page, as JSON.
 //!
 //! * `run`, `explain`: the commands, with their files and progress output; `played`: after a game at the terminal
-//! * `study`: searches one game from its last move back and judges it; `analyst`: the searches for it
+//! * `study`: searches one game from its last move back and judges it; `analyst`: its searches
 //! * `chance`, `mark`, `summary`: winning chances, marks by their loss, accuracy and averages
 //! * `phase`, `opening`: the parts of a game, and the opening's name
 //! * `facts`, `material`, `motifs`, `features`: search results for a move, and facts about a line proved on the board

@@ -157,7 +157,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// Achievement of a line for the side that begins it: a mate, or material.
+/// Gain of a line for the side that begins it: a mate, or material.
 #[derive(Clone, Debug)]
 struct Gain {
     mate: Option<i32>,
@@ -178,7 +178,7 @@ impl Gain {
         self.won.map_or(0, |won| won.points)
     }
 
-    /// Whether this achievement is worth at least as much as `other`.
+    /// Whether this gain is worth at least as much as `other`.
     fn covers(&self, other: &Self) -> bool {
         self.mate.is_some() || other.mate.is_none() && self.points() >= other.points()
     }
@@ -191,7 +191,7 @@ fn standing(centipawns: i32) -> i32 {
     centipawns.signum() * passed.count() as i32
 }
 
-/// Rank of a score in their order: centipawns, then mates beyond all of them.
+/// A number that orders scores: mates outrank all centipawns.
 fn rank(score: Score) -> i32 {
     const MATE: i32 = 1_000_000;
     match score {
@@ -201,7 +201,7 @@ fn rank(score: Score) -> i32 {
     }
 }
 
-/// Moves to a mate for the side whose view the score has.
+/// Moves to a mate by the side from whose view the score is; `None` for other scores.
 fn mate_for(score: Score) -> Option<i32> {
     match score {
         Score::Mate(moves) if moves > 0 => Some(moves),

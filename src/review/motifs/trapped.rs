@@ -45,7 +45,7 @@ fn wins(position: &Position, square: Square) -> bool {
     position.legal_moves().iter().any(takes)
 }
 
-/// Whether the side could have captured the piece one move earlier.
+/// Whether the side could have won the piece at once, without the move that traps it.
 fn could_be_won(walk: &Walk, ply: usize, target: Man) -> bool {
     let before = walk.before(ply);
     !attackers(before, target.square, walk.side()).is_empty() && wins(before, target.square)

@@ -92,7 +92,7 @@ fn threats_that_are_overlooked() {
     check(
         "overlooks_threat",
         (SCHOLAR, "Nf6", "White was already threatening 4.Qxf7#, and the move does not prevent it."),
-        // Black creates the weakness: there was no threat before.
+        // White creates the weakness with this move: there was no threat before.
         ("rnbqkbnr/pppp1ppp/8/4p3/8/5P2/PPPPP1PP/RNBQKBNR w KQkq - 0 2", "g4"),
     );
 }
