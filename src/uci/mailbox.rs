@@ -2,7 +2,7 @@
 //!
 //! Commands pass through a channel and are numbered in the order of input. `stop` and `ponderhit` must overtake that
 //! channel, but must not affect a later `go`. So they store a *mark*, the number of their line. A search that starts
-//! compares the marks with the line of its own `go` and obeys the later ones.
+//! compares the marks with the line of its own `go` and applies the later ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
