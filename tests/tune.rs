@@ -71,7 +71,7 @@ fn state_of_another_run_is_refused_and_kept() {
     assert!(tune(&path, "--iterations 1").status.success());
     let before = fs::read(&path).expect("a state");
     for (arguments, why) in
-        [("--iterations 2", "of a run of 1 iterations, not 2"), ("--iterations 1 --shake 0", "above zero")]
+        [("--iterations 2", "of a run of 1 iterations, not 2"), ("--iterations 1 --shake 0", "above 0")]
     {
         let output = tune(&path, arguments);
         assert_refused(&output, why);
