@@ -1,12 +1,13 @@
-// Runs a WASI module with Node: node .ci/wasi.mjs zoothera.wasm [argument...]. The module gets the environment, all files
-// by absolute paths, and those of the working directory by relative ones. A folder of the root hides one of the same name
-// in the working directory, because WASI's library removes the first slash. So the root cannot be passed as a whole.
+// Runs a WASI module with Node: node .ci/wasi.mjs zoothera.wasm [argument...]. The module receives the environment,
+// all files under absolute paths, and the files of the working directory under relative paths. WASI's library removes
+// the first slash, so a folder of the root hides a folder of the same name in the working directory. Therefore the
+// root cannot be passed as a whole.
 import { readFile, readdir } from "node:fs/promises";
 import { setFlagsFromString } from "node:v8";
 import { WASI } from "node:wasi";
 
-// Node 20 crashes in fast API calls to WASI from optimised code, at the end of one training run in thirty. Normal calls
-// cost nothing here, because calls are rare.
+// Node 20 crashes in fast API calls to WASI from optimised code, at the end of one in thirty training runs. Normal
+// calls cost nothing here, because calls are rare.
 setFlagsFromString("--no-turbo-fast-api-calls");
 
 const [module, ...rest] = process.argv.slice(2);

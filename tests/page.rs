@@ -1,4 +1,4 @@
-//! The page of a review, as text and in a browser where there is one.
+//! The page of a review, as text, and in a browser if one is installed.
 
 mod folder;
 #[allow(dead_code)] // Only the notices are used here.
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use folder::Folder;
 use serde_json::Value;
 
-/// Scholar's mate with an author's remarks, then a pawn that must be promoted at once.
+/// Scholar's mate with an author's comments, then a position with a pawn one move from promotion.
 const GAMES: &str = "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n[TimeControl \"60+0\"]\n\n\
     {First words} 1. e4 {[%clk 0:01:00] <i>&} e5 {[%clk 0:00:58]} 2. Bc4 {[%clk 0:00:45]} (2. Nf3 Nc6 {old}) \
     2... Nc6 {[%clk 0:00:50]} 3. Qh5 Nf6 $1 {brave} 4. Qxf7# 1-0\n\n\
@@ -21,7 +21,7 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("a plain name")
 }
 
-/// The page of [`GAMES`]. The material net judges, so the marks do not depend on the default net.
+/// The page of [`GAMES`]. The material net evaluates, so the marks do not depend on the default net.
 fn page(folder: &Folder, options: &[&str]) -> String {
     let games = folder.file("games.pgn", GAMES.as_bytes());
     let (html, net) = (folder.path("out.html"), folder.path("material.nnue"));
@@ -71,7 +71,7 @@ fn page_elements_have_each_attribute_once() {
     assert!(seen > 500, "only {seen} elements");
 }
 
-/// A browser that can be run without a screen.
+/// Path of a browser that runs without a screen.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -84,14 +84,15 @@ fn browser() -> Option<PathBuf> {
     found
 }
 
-/// Notes every error of a script, and everything that the page was not allowed to load.
+/// Records every script error, and every resource that the content security policy blocks.
 const WATCHER: &str = r#"<head><script>
 const seen = {}, failures = [];
 addEventListener("error", (event) => failures.push(event.message || "a resource"), true);
 addEventListener("securitypolicyviolation", (event) => failures.push(event.violatedDirective));
 </script>"#;
 
-/// What a script sees on a page at this address and size of the window. No script may fail.
+/// Opens a page with this URL fragment and window size, runs a script, and returns the values that the script stored
+/// in `seen`. Panics if a script fails. `None` if there is no browser.
 fn seen(page: &str, folder: &Folder, script: &str, fragment: &str, size: &str) -> Option<Value> {
     let browser = browser()?;
     let script = format!(
@@ -114,7 +115,7 @@ fn seen(page: &str, folder: &Folder, script: &str, fragment: &str, size: &str) -
     Some(told["seen"].clone())
 }
 
-/// A text that `encodeURIComponent` wrote.
+/// Decodes the output of `encodeURIComponent`.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
@@ -147,7 +148,7 @@ fn page_works_in_a_browser() {
     };
     let fen = |what: &str| text(what, "fen");
     steps(&seen, &text);
-    // At the mistake the better line is hidden, and moves are judged.
+    // At the mistake, the better line is hidden and attempts are judged.
     for what in ["next", "no next", "no previous", "previous"] {
         assert_eq!(text(what, "move"), "Nf6??", "{what}");
     }
@@ -166,7 +167,7 @@ fn page_works_in_a_browser() {
     assert!(text("illegal try", "note").contains("Ke4 is not a legal move here"));
     assert!(text("same try", "note").contains("3... Nf6 is a blunder, as in the game."));
     assert_eq!(text("after the try", "move"), "Qxf7#");
-    // Beside the board of another game the arrows step through that game.
+    // Next to the board of another game, the arrow keys step through that game.
     assert_eq!(fen("second"), "8/P1k5/8/8/8/8/8/7K");
     assert_eq!(fen("second, right"), "8/P1k5/8/8/8/8/6K1/8");
     assert_eq!(seen["choices"].as_array().map(Vec::len), Some(4));
@@ -186,7 +187,7 @@ fn page_works_in_a_browser() {
     assert!(seen["board"].as_str().is_some_and(|text| text.starts_with("White: king ")));
 }
 
-/// Steps through the first game and its better line.
+/// Checks the steps through the first game and its better line.
 fn steps(seen: &Value, text: &dyn Fn(&str, &str) -> String) {
     let fen = |what: &str| text(what, "fen");
     for what in ["start", "home", "first"] {
@@ -204,7 +205,8 @@ fn steps(seen: &Value, text: &dyn Fn(&str, &str) -> String) {
     assert_ne!(seen["corners"][0], seen["corners"][1]);
     let chance = |what: &str| text(what, "bar").parse::<f64>().unwrap_or(0.0);
     assert!(chance("left") > 90.0 && chance("start") < 70.0, "{seen:#}");
-    // A better line from its second move back to the game, by its key, by its button, and out of it again.
+    // Steps back within a better line, by key and by button; then leaves the line, by the left arrow key and by
+    // Escape.
     assert_eq!((fen("line back"), fen("button")), (fen("better"), fen("better")));
     assert_eq!((fen("line left"), fen("escape")), (BEFORE_MISTAKE.into(), fen("move")));
     assert_ne!(fen("line"), fen("line back"));
@@ -215,7 +217,7 @@ fn steps(seen: &Value, text: &dyn Fn(&str, &str) -> String) {
     assert_eq!((text("escape", "step"), &seen["disabled"]), (String::new(), &true.into()));
 }
 
-/// Taps a critical moment, and measures where mark and reason are in the window.
+/// Clicks a critical moment and measures the positions of mark and reason in the window.
 const TAP: &str = r#"
 seen.move = document.querySelector(".list [aria-current]")?.textContent;
 seen.top = document.querySelector(".stage .on-light, .stage .on-dark").textContent;

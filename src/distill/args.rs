@@ -122,12 +122,12 @@ pub struct MeasuringArgs {
 }
 
 impl DistillArgs {
-    /// Whether the net starts untrained.
+    /// Whether the run starts from an untrained net.
     pub fn is_new(&self) -> bool {
         self.student.as_os_str() == "new"
     }
 
-    /// Whether the net is the embedded one.
+    /// Whether the run starts from the embedded net.
     pub fn is_default(&self) -> bool {
         self.student.as_os_str() == "default"
     }
@@ -140,9 +140,9 @@ impl DistillArgs {
     /// Settings of training, with their defaults.
     pub fn learning(&self) -> Learning {
         let (is_new, given) = (self.is_new(), &self.training);
-        // MEASURED: for a trained net, from 15 million positions of 270,000 games: +29 +- 18 Elo; two presentations,
-        // or a higher rate, reduced the gain (nets/PROVENANCE.md). The defaults for a new net follow the first stages
-        // of the default net and were not compared with others.
+        // MEASURED: for a trained net, from 15 million positions of 270,000 games: +29 +- 18 Elo; the net was weaker
+        // with two presentations or a higher rate (nets/PROVENANCE.md). The values for a new net follow the first
+        // stages of the default net and were not compared with others.
         let or = |value: Option<f64>, trained: f64, new: f64| value.unwrap_or(if is_new { new } else { trained });
         Learning {
             presentations: or(given.presentations, 1.0, 4.0),
@@ -157,7 +157,7 @@ impl DistillArgs {
     /// Checks that every number is within its range.
     ///
     /// # Errors
-    /// The error names the first option that is out of range.
+    /// Names the first option that is out of range.
     pub fn check(&self) -> Result<()> {
         let learning = self.learning();
         let positive = [

@@ -19,23 +19,23 @@ use crate::train::run::TrainArgs;
 use crate::train::run::config::Overrides;
 use crate::util::arguments::parsed;
 
-/// Settings of training that are not in [`Learning`](super::args::Learning).
+/// Training settings that [`Learning`](super::args::Learning) does not contain.
 // MEASURED: see `nets/PROVENANCE.md`, the default net.
 const TRAINING: &str = "--scale 340 --lambda 1 --max-score 10000 --output-scale 0.8 --batch 65536 --rounded 1 \
     --real-decay 0.02 --factor-decay 0.02 --schedule cosine --holdout 0.005 --checkpoint-every 5";
-/// Settings of sampling that are not on the command line.
+/// Sampling settings that are not on the command line.
 // MEASURED: as above, but with a hash table of 4 MiB; searches of fifty nodes use little of it.
 const SAMPLING: &str = "--hash 1 --max-score 4000 --thin-beyond 1000 --thin 2";
-/// Fraction of a round in which the learning rate rises, and its maximum in millions of presentations.
+/// Share of a round in which the learning rate rises, and the maximum of that share in millions of presentations.
 const WARM_UP: (f64, f64) = (4.0 / 15.0, 4.0);
 /// Hash table of a player in a match, in MiB.
 const MATCH_HASH: &str = "16";
 
 impl Setup {
-    /// Checks settings that the phases of the first round would reject.
+    /// Checks the settings that the phases of the first round require.
     ///
     /// # Errors
-    /// Fails like these phases.
+    /// Fails for the same reasons as these phases.
     pub fn check_phases(&self) -> Result<()> {
         for index in 0..self.args.book.len() {
             self.sample_args(&self.folder.block(1), 1, 1 + index as u64)?.check().context("--book")?;
@@ -51,7 +51,7 @@ impl Setup {
 
     /// Random seed for a purpose and a round.
     fn seed(&self, purpose: u64, round: u64) -> u64 {
-        // TOML files of training settings store numbers of up to 63 bits.
+        // A settings file of `train` can store integers of up to 63 bits.
         rng_of(self.args.seed ^ purpose << 48, round).next_u64() >> 1
     }
 
@@ -67,16 +67,16 @@ impl Setup {
     /// Writes the block of a round. Returns the number of its positions.
     ///
     /// # Errors
-    /// Fails like `datagen sample`.
+    /// Fails as `datagen sample` does.
     pub fn sample(&self, round: u64) -> Result<u64> {
         let args = self.sample_args(&self.folder.block(round), self.args.block_positions(), round)?;
         sample::run(&args, &self.player(round)?, &self.teachers)
     }
 
-    /// Writes the held-out positions. Their seed differs from the seeds of all blocks.
+    /// Writes the held-out positions. Their seed differs from the seed of every block.
     ///
     /// # Errors
-    /// Fails like `datagen sample`.
+    /// Fails as `datagen sample` does.
     pub fn sample_held_out(&self) -> Result<()> {
         let mut args = self.sample_args(&self.folder.held_out(), self.args.measuring.held_out, 1)?;
         args.output.seed = self.seed(1, 0);
@@ -110,7 +110,7 @@ impl Setup {
     /// Trains the net of a round on blocks.
     ///
     /// # Errors
-    /// Fails like `train`.
+    /// Fails as `train` does.
     pub fn train(&self, round: u64, blocks: &[PathBuf]) -> Result<()> {
         train::run(self.train_args(round, blocks)?)
     }
@@ -147,7 +147,7 @@ impl Setup {
         Ok(args)
     }
 
-    /// Training settings with all defaults, for the loss.
+    /// Training settings with all defaults, to compute the loss.
     fn loss_settings(&self, round: u64) -> Result<Overrides> {
         Ok(self.train_args(round, &[])?.settings)
     }
@@ -168,7 +168,7 @@ impl Setup {
     /// Plays the match of a round's net against the best net so far.
     ///
     /// # Errors
-    /// Fails like `match`.
+    /// Fails as `match` does.
     pub fn play(&self, round: u64) -> Result<Score> {
         let measuring = &self.args.measuring;
         let mut words = Vec::new();

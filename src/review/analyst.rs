@@ -1,4 +1,4 @@
-//! Looks at positions: the search, as a review asks for it. All looks share one transposition table.
+//! Searches positions for a review. All searches share one transposition table.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::search::report::{Line, Outcome, Progress, Reporter, Score};
 use crate::search::{Controller, SearchOptions, ThreadPool};
 use crate::util::interrupt::Interrupt;
 
-/// What the search says of a position.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
-    /// From the view of the side to move.
+    /// Score from the view of the side to move.
     pub score: Score,
     /// Depth in plies; 0 when the game is over.
     pub depth: i32,
-    /// The lines, best first; none when the game is over.
+    /// Lines, best first; empty when the game is over.
     pub lines: Vec<Line>,
 }
 
@@ -31,19 +31,19 @@ impl Look {
         self.pv().first().copied()
     }
 
-    /// What is said of a position in which the game is over.
+    /// Result for a position in which the game is over.
     fn over(position: &Position) -> Self {
         let mated = position.in_check() && position.legal_moves().is_empty();
         Self { score: if mated { Score::Mate(0) } else { Score::Centipawns(0) }, depth: 0, lines: Vec::new() }
     }
 }
 
-/// Whether no move can be made, or none can win any more.
+/// Whether there is no legal move, or neither side has enough material to mate.
 pub(crate) fn is_over(position: &Position) -> bool {
     position.legal_moves().is_empty() || position.is_insufficient_material()
 }
 
-/// The engine, and what it may spend on a position.
+/// The engine and its limits for a position.
 pub(crate) struct Analyst {
     pool: ThreadPool,
     limits: Limits,
@@ -52,29 +52,29 @@ pub(crate) struct Analyst {
 }
 
 impl Analyst {
-    /// An engine that spends `limits` on each position and shows so many lines of it; it stops at Ctrl-C.
+    /// An engine that searches each position with `limits` and returns `lines` lines. Ctrl-C stops it.
     pub(crate) fn new(pool: ThreadPool, limits: Limits, lines: usize) -> Self {
         let controller = pool.controller();
         let interrupt = Interrupt::listen(move || controller.stop());
         Self { pool, limits, lines, interrupt }
     }
 
-    /// Whether Ctrl-C was heard: nothing more will be seen.
+    /// Whether Ctrl-C was pressed. No further position is then searched.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.is_set()
     }
 
-    /// Forgets the games before.
+    /// Clears the results of earlier games.
     pub(crate) fn forget(&mut self) {
         self.pool.clear();
     }
 
-    /// What the search says; `None` once Ctrl-C was heard.
+    /// Searches a position; `None` after Ctrl-C.
     pub(crate) fn look(&mut self, position: &Position) -> Option<Look> {
         self.search(position, self.limits.clone(), self.lines)
     }
 
-    /// What it says for `1 / part` of what a position may cost; a limit in plies loses one for each halving.
+    /// Searches a position with `1 / part` of its limits. A depth limit is one ply lower for each halving.
     pub(crate) fn look_for_part(&mut self, position: &Position, part: u32) -> Option<Look> {
         let plies = part.ilog2() as i32;
         let limits =
@@ -82,14 +82,14 @@ impl Analyst {
         self.search(position, limits, 1)
     }
 
-    /// What it says of the position without one move, for `1 / part` of what a position may cost.
+    /// Searches a position without one of its moves, with `1 / part` of its limits.
     pub(crate) fn look_without(&mut self, position: &Position, m: Move, part: u32) -> Option<Look> {
         let mut limits = shared_out(&self.limits, part);
         limits.exclude_moves = vec![m];
         self.search(position, limits, 1)
     }
 
-    /// What the other side could do if the side to move passed, likewise; that side must not be in check. A null move.
+    /// Searches the position after a null move, with `1 / part` of its limits. The side to move must not be in check.
     pub(crate) fn look_after_pass(&mut self, position: &Position, part: u32) -> Option<Passed> {
         let mut position = position.clone();
         position.do_null_move();
@@ -114,7 +114,7 @@ impl Analyst {
     }
 }
 
-/// A part of what a position may cost.
+/// The limits divided by `part`. A depth limit is one ply lower.
 fn shared_out(limits: &Limits, part: u32) -> Limits {
     Limits {
         depth: limits.depth.map(|depth| (depth - 1).max(1)),
@@ -124,13 +124,13 @@ fn shared_out(limits: &Limits, part: u32) -> Limits {
     }
 }
 
-/// The final lines, the best first; `None` when the game is over.
+/// The final lines, best first; `None` when the game is over.
 fn look_of(outcome: Outcome) -> Option<Look> {
     let best = outcome.line.filter(|line| !line.pv.is_empty())?;
     Some(Look { score: best.score, depth: best.depth, lines: [vec![best], outcome.others].concat() })
 }
 
-/// Stops the search once Ctrl-C was heard.
+/// Stops the search after Ctrl-C.
 struct Listener {
     controller: Controller,
     interrupt: Interrupt,
@@ -139,7 +139,7 @@ struct Listener {
 impl Reporter for Listener {
     fn line(&self, _line: &Line, _progress: &Progress) {
         if self.interrupt.is_set() {
-            // It may have come just before the search began, which stops only those that run.
+            // Ctrl-C may come just before the search begins; its handler stops running searches only.
             self.controller.stop();
         }
     }
@@ -154,8 +154,8 @@ pub(crate) mod tests {
     use crate::nnue::Network;
     use crate::train::material_net;
 
-    /// An analyst with so many nodes for a position, on one thread: it always says the same. It knows material and
-    /// squares alone, so that the next default net does not change what it says.
+    /// Analyst on one thread with `nodes` nodes for each position, so its results are reproducible. It evaluates
+    /// material and squares only, so a new default net does not change the results.
     pub(crate) fn analyst(nodes: u64, lines: usize) -> Analyst {
         let limits = Limits { nodes: Some(nodes), ..Limits::default() };
         let network = Network::from_bytes(&material_net(true)).expect("a sound net");

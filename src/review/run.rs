@@ -1,4 +1,4 @@
-//! Reviews the games of a file and writes what is asked for, each file whole or not at all.
+//! Reviews the games of a file and writes the requested outputs. Each file is written completely or not at all.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::util::text::Shown as _;
 
 pub use super::study::Detail;
 
-/// Columns of the bar that shows the progress.
+/// Width of the progress bar in columns.
 const BAR: usize = 20;
 
 /// Default search time of a position. A game of 40 moves takes less than a minute.
@@ -75,12 +75,12 @@ pub struct ReviewArgs {
     pub engine: EngineArgs,
 }
 
-/// Reviews all games. After a request to end, the games that are done and the one in progress, as far as it has come,
-/// are kept beside the outputs, which stay as they were.
+/// Reviews all games. After an interrupt, the finished games and the reviewed part of the current game are kept in
+/// files next to the outputs, which stay unchanged.
 ///
 /// # Errors
-/// Fails if no game can be read, an output is also an input or cannot be written, and after a request to end. If games
-/// were cut or skipped, fails after all outputs were written.
+/// Fails if no game can be read, if an output is also an input or cannot be written, and after an interrupt. If games
+/// were cut or skipped, fails after all outputs are written.
 pub fn run(args: &ReviewArgs, out: &mut dyn Write, err: &mut dyn Write) -> Result<()> {
     if let Some(fen) = &args.svg {
         let position = position_from_fen(fen)?;
@@ -139,8 +139,9 @@ fn check_outputs(args: &ReviewArgs, file: &Path) -> Result<()> {
     check_distinct(&outputs, &inputs)
 }
 
-/// The games of a file. Those with a mistake are kept as far as it, with the message as their last comment, and named
-/// on `err`; those without a move before it are skipped. The second value is the number of both.
+/// Reads the games of a file. A game with a mistake ends before the mistake, with the message as its last comment,
+/// and is reported on `err`. If no move precedes the mistake, the game is skipped. The second value is the number of
+/// games with a mistake.
 fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
     let name = file.shown();
     let unreadable = || format!("cannot read {name}");
@@ -171,14 +172,14 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
     }
 }
 
-/// The game with one more comment at its end.
+/// The game with a comment added at its end.
 fn with_last_comment(mut game: Game, comment: Option<String>) -> Game {
     if let Some(remarks) = game.remarks.last_mut() {
         remarks.comments.extend(comment);
     }
     game
 }
-/// What annotated games may replace.
+/// Kind of file that annotated games may replace.
 const PGN: Kind = Kind {
     name: "a PGN file",
     is: |head| {
@@ -186,7 +187,7 @@ const PGN: Kind = Kind {
         is_text(head) && text_start(head).first().is_none_or(begins)
     },
 };
-/// What a page may replace.
+/// Kind of file that a page may replace.
 const PAGE: Kind = Kind {
     name: "an HTML page",
     is: |head| {
@@ -195,23 +196,22 @@ const PAGE: Kind = Kind {
     },
 };
 
-/// Where the annotated games go.
+/// Destination of the annotated games.
 enum PgnOutput {
     Nowhere,
     Standard,
     File(AtomicFile),
 }
 
-/// The outputs in the making. They are opened before the first search, so that a name that will not do is known at
-/// once.
+/// Unfinished outputs. They are opened before the first search, so that an unusable name is reported at once.
 struct Outputs<'a> {
     out: &'a mut dyn Write,
     pgn: PgnOutput,
     html: Option<AtomicFile>,
-    /// What the page will show.
+    /// Games and reviews of the page.
     shown: Vec<(Game, Review)>,
     json: bool,
-    /// Whether standard output is free for a summary.
+    /// Whether a summary is printed on standard output.
     summary: bool,
     reviewed: usize,
 }
@@ -266,7 +266,7 @@ impl<'a> Outputs<'a> {
         self.into_files()?.into_iter().try_for_each(AtomicFile::commit)
     }
 
-    /// Keeps what there is under other names than the outputs', and says where.
+    /// Keeps the unfinished outputs under other names. Returns the part of the message that lists the names.
     fn keep_parts(self) -> Result<String> {
         if self.reviewed == 0 {
             return Ok(String::new());
@@ -279,7 +279,7 @@ impl<'a> Outputs<'a> {
         Ok(format!("; kept in {}", parts.join(" and ")))
     }
 
-    /// The files, whole.
+    /// The files with their complete content, not committed yet.
     fn into_files(self) -> Result<Vec<AtomicFile>> {
         let mut files = Vec::new();
         if let Some(mut file) = self.html {
@@ -294,7 +294,7 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// Two lines for people: how each side played.
+/// Two lines of text with the accuracy and the errors of each side.
 fn summaries(review: &Review) -> String {
     let line = |name: &str, side: &PlaySummary| match side.accuracy {
         Some(accuracy) => format!("  {name}: accuracy {accuracy:5.1} %, {}", errors(side)),
@@ -305,7 +305,7 @@ fn summaries(review: &Review) -> String {
     format!("{white}\n{black}")
 }
 
-/// The errors of a side in words.
+/// The numbers of a side's errors as text.
 fn errors(side: &PlaySummary) -> String {
     let counts = [
         counted(side.inaccuracies, "inaccuracy", "inaccuracies"),
@@ -315,11 +315,11 @@ fn errors(side: &PlaySummary) -> String {
     counts.join(", ")
 }
 
-/// The bar and the time left.
+/// Progress bar and remaining time.
 struct ReviewProgress {
     line: ProgressLine,
     games: usize,
-    /// Parts of all games, and of those that are done.
+    /// Number of parts in all games; `before` is the number in the finished games.
     all: usize,
     before: usize,
 }

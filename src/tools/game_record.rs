@@ -110,7 +110,7 @@ impl GameRecord<'_> {
     /// system's temporary folder. If that fails too, the error contains the PGN.
     ///
     /// # Errors
-    /// Gives the reason why the file could not be written, and the place where the game was saved.
+    /// The error states why the file could not be written and where the game was saved.
     pub fn save(&self, path: &Path) -> Result<()> {
         let Err(error) = self.append_to(path) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A board for the checks: shakmaty's, which shares no code with the engine's own.
+//! Board for the checks, from shakmaty: it shares no code with the engine's own.
 
 use serde_json::Value;
 use shakmaty::fen::Fen;
@@ -11,7 +11,7 @@ pub fn position(fen: &str) -> Option<Chess> {
     fen.parse::<Fen>().ok()?.into_position(CastlingMode::Standard).ok()
 }
 
-/// The line of a claim or of a better move: all of its positions, or the first move that does not fit.
+/// Plays the line of a claim or of a better move. Returns its positions, or an error for the first illegal move.
 pub fn walk(start: &Chess, line: &Value) -> Result<Vec<Chess>, String> {
     let words = |key: &str| -> Vec<String> {
         let list = line[key].as_array().cloned().unwrap_or_default();
@@ -47,7 +47,7 @@ pub fn man(value: &Value) -> Option<(Role, Square)> {
     Some((role(value["role"].as_str()?)?, square))
 }
 
-/// Whether a piece of this kind and colour stands there.
+/// Whether the square has a piece of this kind and colour.
 pub fn stands(position: &Chess, (role, square): (Role, Square), color: Color) -> bool {
     position.board().piece_at(square) == Some(role.of(color))
 }
@@ -63,7 +63,8 @@ pub fn in_line(position: &Chess, from: Square, middle: Square, to: Square) -> bo
     between == Bitboard::from(middle)
 }
 
-/// How many more pieces one side has than the other: queens, rooks, bishops and knights together, pawns.
+/// Difference in the numbers of pieces between a side and its opponent: queens, rooks, bishops and knights together,
+/// pawns.
 pub fn balance(position: &Chess, color: Color) -> [i32; 4] {
     let count = |role: Role| {
         let of = |color| (position.board().by_role(role) & position.board().by_color(color)).count();
@@ -72,7 +73,7 @@ pub fn balance(position: &Chess, color: Color) -> [i32; 4] {
     [count(Role::Queen), count(Role::Rook), count(Role::Bishop) + count(Role::Knight), count(Role::Pawn)]
 }
 
-/// Whether the side to move mates in this number of moves whatever the other side does.
+/// Whether the side to move can force mate in this number of moves.
 pub fn mates_in(position: &Chess, moves: u32) -> bool {
     position.legal_moves().into_iter().any(|m| {
         let Ok(after) = position.clone().play(m) else {

@@ -1,4 +1,4 @@
-//! The kinds of nets: a row for each kind that code is compiled for, and the published nets among them. The
+//! The kinds of nets: a row for each kind that code is compiled for, and the list of the published nets. The
 //! accumulators, the check of a file and the trainer are generated from the rows.
 // CITE: names, sizes and hashes of the published nets: Stockfish 12 to 19 and nnue-pytorch; checked against the files.
 
@@ -11,7 +11,7 @@ use crate::nnue::features::{self, Features};
 use crate::nnue::simd::Layers;
 use crate::nnue::simd::forward::{Clipped, Pairwise, Sfnnv16, WidePairwise};
 
-/// A kind of net, as a type: all that code is compiled for. `L1` is the width of one perspective's accumulator, `P` the
+/// A kind of net as a type, for which code is compiled. `L1` is the width of one perspective's accumulator, `P` the
 /// number of piece-square values of a feature.
 pub trait CompiledNet<const L1: usize, const P: usize>: 'static {
     /// The features of pieces on squares: one set, or sets that differ only in their tables.
@@ -21,7 +21,7 @@ pub trait CompiledNet<const L1: usize, const P: usize>: 'static {
     /// The layers after the accumulators: one chain, or chains that share code.
     type Layers: Layers;
 
-    /// The same at run time.
+    /// The same kind as a run-time value.
     const ROW: Row = Row {
         features: Self::Features::SETS,
         threat_inputs: Self::ThreatInputs::THREAT_INPUTS,
@@ -31,7 +31,7 @@ pub trait CompiledNet<const L1: usize, const P: usize>: 'static {
     };
 }
 
-/// A kind of net at run time, see [`CompiledNet`].
+/// A kind of net at run time; see [`CompiledNet`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     pub features: &'static [Features],
@@ -52,7 +52,7 @@ impl Row {
 
 /// A function that is generic over the kind of net.
 pub trait KindVisitor {
-    /// The result.
+    /// Type of the result.
     type Output;
 
     /// Runs the function for a kind.

@@ -1,5 +1,5 @@
-//! 128-bit vectors of WebAssembly. WebAssembly has no detection at run time: a module uses them only if it was built
-//! with `-C target-feature=+simd128`; and byte dot products, if also with `+relaxed-simd`.
+//! 128-bit vectors of WebAssembly. WebAssembly cannot detect features at run time: a module uses these vectors only
+//! if it was built with `-C target-feature=+simd128`, and byte dot products only with `+relaxed-simd` in addition.
 
 use std::arch::wasm32::*;
 
@@ -65,8 +65,8 @@ impl Isa for Simd128 {
     unsafe fn clip16(a: v128, b: v128) -> v128 {
         i8x16_max(i8x16_narrow_i16x8(a, b), i8x16_splat(0))
     }
-    /// Relaxed SIMD leaves the choice of an instruction to the runtime. Inputs are at most 127, and two products fit
-    /// i16, so every choice gives the same sums.
+    /// Relaxed SIMD lets the runtime choose the instruction. Inputs are at most 127, and two products fit i16, so
+    /// every choice gives the same sums.
     #[cfg(target_feature = "relaxed-simd")]
     #[inline(always)]
     unsafe fn dot(sums: v128, x: v128, w: v128) -> v128 {

@@ -1,4 +1,4 @@
-//! The English of reviews.
+//! English phrases of reviews.
 
 use crate::board::{Color, Move, Position};
 use crate::review::features::{Feature, FeatureKind};
@@ -6,13 +6,13 @@ use crate::review::material::list;
 use crate::review::motifs::{Kind, Motif, role_name};
 use crate::tools::variation::numbered;
 
-/// A line as a coach writes it: `12.exd5 Nxd5 13.Bxd5`, `12...Nf6`.
+/// A line in a coach's notation: `12.exd5 Nxd5 13.Bxd5`, `12...Nf6`.
 pub(super) fn line(position: &Position, moves: &[Move]) -> String {
     let text = numbered(position, moves);
     text.replace("... ", "...").replace(". ", ".")
 }
 
-/// A colour as the name of a player.
+/// Name of a side: `White` or `Black`.
 pub(super) fn name(color: Color) -> &'static str {
     color.fold_wb("White", "Black")
 }
@@ -35,7 +35,7 @@ impl Form {
     }
 }
 
-/// What a move does by a motif.
+/// Verb phrase that describes a motif.
 pub(super) fn deed(motif: &Motif, form: Form) -> String {
     let first = motif.targets.first().map(ToString::to_string).unwrap_or_default();
     let second = motif.targets.get(1).map(ToString::to_string).unwrap_or_default();
@@ -94,7 +94,7 @@ pub(super) fn deed(motif: &Motif, form: Form) -> String {
     }
 }
 
-/// A harm as a clause; `answer` is the opponent's first move, `side` the side that erred.
+/// Clause that describes a harm; `answer` is the opponent's first move, `side` the side that erred.
 pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
     let (us, them) = (name(side), name(!side));
     let man = |i: usize| feature.men.get(i).map(ToString::to_string).unwrap_or_default();
@@ -116,7 +116,7 @@ pub(super) fn harm(feature: &Feature, answer: &str, side: Color) -> String {
     }
 }
 
-/// A purpose as a verb with its objects.
+/// Verb phrase that describes a purpose.
 pub(super) fn purpose(feature: &Feature) -> String {
     let names: Vec<String> = feature.men.iter().map(ToString::to_string).collect();
     let man = |i: usize| names.get(i).cloned().unwrap_or_default();
@@ -152,7 +152,7 @@ fn bare(man: &str) -> String {
     man.trim_start_matches("the ").to_owned()
 }
 
-/// How a game stands with this many centipawns for `side`.
+/// Clause that states who is better. `standing` is from the view of `side`, from 0 (level) to 3 (winning).
 pub(super) fn stands(standing: i32, side: Color) -> String {
     let ahead = if standing < 0 { !side } else { side };
     let who = name(ahead);
