@@ -1,5 +1,5 @@
-//! Fuzzing with random and mutated texts: games in PGN, EPD, and UCI positions. No text causes a panic, and no game is
-//! read as another one.
+//! Fuzzing with random and mutated texts: games in PGN, EPD, and UCI positions. No text may cause a panic, and no
+//! game may be read as a different game.
 
 mod seed;
 

@@ -31,7 +31,8 @@ pub struct BookMove {
     pub weight: u16,
 }
 
-/// The kind of file that a book may overwrite: whole entries in the order of their keys, which text hardly ever is.
+/// The kind of file that a book may overwrite: whole entries in the order of their keys. Text almost never has this
+/// form.
 pub const KIND: Kind = Kind {
     name: "a Polyglot book",
     is: |head| {

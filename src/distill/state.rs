@@ -1,4 +1,4 @@
-//! State of a run: its settings, and the results of each round.
+//! Record of a run: its settings, and the results of each round.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub struct State {
     pub settings: BTreeMap<String, String>,
     /// The finished rounds.
     pub rounds: Vec<Round>,
-    /// The round of the best net so far; 0 for the student before the first round, if it was trained.
+    /// The round of the best net so far; 0 for the initial net, if it was trained.
     pub best: Option<u64>,
     /// Seconds in finished rounds.
     pub seconds: f64,
@@ -31,7 +31,7 @@ pub struct State {
 /// Results of a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// Its number, from 1.
+    /// Number of the round, from 1.
     pub number: u64,
     /// New positions.
     pub positions: u64,
@@ -91,7 +91,7 @@ impl State {
         Ok(state)
     }
 
-    /// Replaces the file atomically, so that a killed process leaves a complete file.
+    /// Replaces the file atomically: a killed process leaves a complete file.
     ///
     /// # Errors
     /// Fails if the file cannot be written.

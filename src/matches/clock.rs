@@ -86,7 +86,7 @@ impl Clock {
         Limits { white: side(0), black: side(1), moves_to_go: self.control.moves.map(to_go), ..limits.clone() }
     }
 
-    /// Charges a move of `turn`; false if its time, with `margin`, was not enough.
+    /// Subtracts the time of a move by `turn`. Returns false if the time left plus `margin` was not enough.
     pub fn charge(&mut self, turn: Color, spent: Duration, margin: Duration) -> bool {
         let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let side = index(turn);

@@ -1,4 +1,4 @@
-//! Everything that the games of a match depend on.
+//! Settings that determine the games of a match.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,7 @@ impl Plan {
         self.sides[0].description() == self.sides[1].description()
     }
 
-    /// The limits of a move in words.
+    /// The limits of a move as text.
     pub fn limit(&self) -> String {
         let limits = &self.limits;
         let parts = [
@@ -145,8 +145,8 @@ impl Plan {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Everything that must be the same when a match is resumed, by name. The number of games and the number of games
-    /// at the same time may change.
+    /// Settings that must be unchanged when a match is resumed, by name. The number of games and the number of
+    /// simultaneous games may change.
     pub fn settings(&self, pgn: Option<&Path>) -> BTreeMap<String, String> {
         let book = Sha256::digest(self.book.lines().join("\n"));
         let book: String = book.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -171,7 +171,7 @@ impl Plan {
 /// The numbers below `count` in random order.
 // CITE: R. Durstenfeld, "Algorithm 235: Random permutation" (1964).
 fn shuffled(count: usize, seed: u64) -> Vec<usize> {
-    /// A number that no game has; it selects the random numbers of the order.
+    /// Not the number of any game; selects the random numbers of the order.
     const ORDER: u64 = u64::MAX;
     let mut rng = rng_of(seed, ORDER);
     let mut order: Vec<usize> = (0..count).collect();

@@ -1,6 +1,6 @@
-//! A reviewed game as annotated PGN. The author's tags, comments, clocks, glyphs and variations stay. Evaluations are
-//! replaced, and so is an earlier review. A glyph of the review follows a move only if the author has not judged it;
-//! the comments of the review are signed.
+//! A reviewed game as annotated PGN. The author's tags, comments, clocks, glyphs and variations are kept. Evaluations
+//! and the results of an earlier review are replaced. A glyph of the review follows a move only if the author has not
+//! judged the move; the comments of the review are signed.
 
 use std::fmt::Write as _;
 
@@ -10,9 +10,9 @@ use super::remarks::{is_judged, of_author, signed, words};
 use super::report::{Better, PlayedMove, Review};
 use crate::notation::pgn::{Game, Remarks, Token};
 
-/// Columns after which a line is broken between two moves.
+/// Maximum width of a line; lines are broken between two moves.
 const COLUMNS: usize = 100;
-/// Tags that every game has, in the order that the standard gives them.
+/// Mandatory tags, in the order of the standard.
 const ROSTER: [&str; 7] = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
 
 /// The text of a game, with an empty line at its end.
@@ -29,7 +29,7 @@ pub(crate) fn annotated(game: &Game, review: &Review) -> String {
     text + &writer.lines() + "\n\n"
 }
 
-/// The game's tags, those that every game has, and what the review found.
+/// The game's tags, the mandatory tags, and the results of the review.
 fn tags(review: &Review) -> Vec<(String, String)> {
     let mut tags = review.tags.clone();
     let mut add = |name: &str, value: &str| {
@@ -46,16 +46,16 @@ fn tags(review: &Review) -> Vec<(String, String)> {
         add("Opening", &opening.name);
     }
     add("Annotator", &review.engine);
-    // The roster first, as the standard wants it; the others keep their order.
+    // The standard requires the roster first; the other tags keep their order.
     tags.sort_by_key(|(name, _)| ROSTER.iter().position(|known| known == name).unwrap_or(ROSTER.len()));
     tags
 }
 
-/// Gathers what may stand on one line.
+/// Collects the atoms of the movetext: parts that are never broken.
 #[derive(Default)]
 struct Movetext {
     atoms: Vec<String>,
-    /// Whether the next move needs its number although Black makes it.
+    /// Whether the next move needs its number even if Black makes it.
     fresh: bool,
 }
 
@@ -67,7 +67,7 @@ impl Movetext {
         for (i, played) in review.moves.iter().enumerate() {
             let remarks = match played.evaluation {
                 Some(_) => of_author(&game.remarks[i + 1]),
-                // Ctrl-C came first: an earlier review stays.
+                // Not reviewed because of Ctrl-C: an earlier review is kept.
                 None => game.remarks[i + 1].clone(),
             };
             self.mv(played.number, played.side == "white", &played.san);
@@ -101,7 +101,8 @@ impl Movetext {
         }
     }
 
-    /// The author's comments, then that of the review with the evaluation. Clocks without words join the latter.
+    /// The author's comments, then the comment of the review with the evaluation. Clocks without text are added to
+    /// the latter.
     fn comments(&mut self, eval: Option<Eval>, author: &[String], verdict: &str) {
         let (spoken, commands): (Vec<&String>, Vec<&String>) =
             author.iter().partition(|comment| !words(comment).is_empty());
@@ -145,7 +146,7 @@ impl Movetext {
         }
     }
 
-    /// A variation of the file; `ply` is that of the move in whose place it begins, from move 1 of White.
+    /// A variation of the file; `ply` is the ply of the move that its first move replaces, from move 1 of White.
     fn variation(&mut self, line: &[Token], mut ply: u32) {
         let mut begun = false;
         self.fresh = true;
@@ -182,7 +183,7 @@ impl Movetext {
         }
     }
 
-    /// The atoms on lines of a bearable length: an atom is never broken, so that no line begins with a bracket.
+    /// Joins the atoms to lines. An atom is never broken, so that no line begins with a bracket.
     fn lines(&self) -> String {
         let mut text = String::new();
         let mut column = 0;
@@ -202,12 +203,12 @@ impl Movetext {
     }
 }
 
-/// An evaluation as `[%eval]` has it: without the plus sign.
+/// An evaluation in the form of `[%eval]`: without the plus sign.
 fn plain(eval: Eval) -> String {
     eval.to_string().trim_start_matches('+').to_owned()
 }
 
-/// Text that may stand in a comment.
+/// Text without braces, which may not occur in a comment.
 fn without_braces(text: &str) -> String {
     text.replace('{', "(").replace('}', ")")
 }

@@ -1,17 +1,17 @@
-//! Winning chances of people, and how accurate a move was by them.
+//! Winning chances in games of people, and the accuracy of moves based on them.
 //!
-//! The chance is a curve over centipawns that was fitted to games of people, not the engine's own model of wins, draws
-//! and losses: between engines a pawn decides half of all games, between people it does not, and thresholds and
-//! accuracy were made for this curve. Centipawns mean the same on both sides: +1.00 is where the engine's model wins
-//! every second game, as Stockfish's has it.
+//! The chance is a curve over centipawns that was fitted to games of people. It is not the engine's own model of
+//! wins, draws and losses: between engines a pawn decides half of all games, between people it does not. The
+//! thresholds and the accuracy were calibrated for this curve. Centipawns have the same meaning in both models: +1.00
+//! is where the engine's model wins every second game, as in Stockfish.
 // CITE: lichess.org/page/accuracy, as facts: the curve, the formula of accuracy, and (lila#15164) the mean of a game.
 
 use crate::search::report::Score;
 
-/// Centipawns beyond which nothing changes any more; a mate counts as much.
+/// Centipawns at which the chances are capped; a mate counts as much.
 const CEILING: i32 = 1000;
 
-/// Centipawns as they count for chances: a mate is a big advantage.
+/// Centipawns from which the chances are computed: a mate counts as a big advantage.
 pub(crate) fn centipawns(score: Score) -> i32 {
     match score {
         Score::Centipawns(cp) => cp.clamp(-CEILING, CEILING),
@@ -20,12 +20,12 @@ pub(crate) fn centipawns(score: Score) -> i32 {
     }
 }
 
-/// The chance to win in percent, from the view that the score has.
+/// Winning chance in percent, from the same view as the score.
 pub(crate) fn winning(score: Score) -> f64 {
     100.0 / (1.0 + (-0.003_682_08 * f64::from(centipawns(score))).exp())
 }
 
-/// The same score from the other side. That of a side that is mated now stays as it is: zero has no sign.
+/// The same score from the other side's view. `Mate(0)` is unchanged, because zero has no sign.
 pub(crate) fn opposite(score: Score) -> Score {
     match score {
         Score::Centipawns(cp) => Score::Centipawns(-cp),
@@ -33,7 +33,7 @@ pub(crate) fn opposite(score: Score) -> Score {
     }
 }
 
-/// The score of the position after a move, from the view of the side that made the move. Mated now is mate in one.
+/// The score of the position after a move, from the view of the side that moved. Checkmate becomes mate in one.
 pub(crate) fn for_mover(after: Score) -> Score {
     match after {
         Score::Mate(0) => Score::Mate(1),
@@ -41,19 +41,19 @@ pub(crate) fn for_mover(after: Score) -> Score {
     }
 }
 
-/// How accurate a move was, in percent, that took the chances of its side from `before` to `after`.
+/// Accuracy, in percent, of a move that changed the chances of its side from `before` to `after`.
 pub(crate) fn accuracy(before: f64, after: f64) -> f64 {
     if after >= before {
         return 100.0;
     }
-    // One percent for the doubt whether the engine is right.
+    // One percent is added because the engine may be wrong.
     let raw = 103.1668 * (-0.04354 * (before - after)).exp() - 3.1669 + 1.0;
     raw.clamp(0.0, 100.0)
 }
 
-/// The accuracy of a side in a game: the mean of two means of its moves' accuracy, one that counts moves more where the
-/// chances went up and down, and the harmonic one, which bad moves pull down. `moves` are ply (from 0) and accuracy;
-/// `chances` are White's before each ply and after the last.
+/// The accuracy of a side in a game: the mean of two means of its moves' accuracy. One mean weights moves by the
+/// volatility of the chances. The other is the harmonic mean, in which bad moves weigh more. `moves` are ply (from 0)
+/// and accuracy; `chances` are White's before each ply and after the last.
 pub(crate) fn game_accuracy(moves: &[(usize, f64)], chances: &[f64]) -> Option<f64> {
     if moves.is_empty() {
         return None;
@@ -66,7 +66,7 @@ pub(crate) fn game_accuracy(moves: &[(usize, f64)], chances: &[f64]) -> Option<f
     Some(f64::midpoint(weighted / weights, harmonic))
 }
 
-/// How far the chances spread in the window of a ply: their standard deviation, between 0.5 and 12.
+/// Volatility of the chances near a ply: their standard deviation in its window, limited to 0.5 to 12.
 fn volatility(chances: &[f64], ply: usize) -> f64 {
     let size = ((chances.len().saturating_sub(1)) / 10).clamp(2, 8).min(chances.len());
     let start = (ply + 2).saturating_sub(size).min(chances.len().saturating_sub(size));

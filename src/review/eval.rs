@@ -1,4 +1,4 @@
-//! A score as a review shows it: for JSON, and for people.
+//! A score in the forms that a review shows: JSON and text.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::summary::tenth;
 use crate::search::report::{Score, ScoreBound};
 use crate::tools::variation::score;
 
-/// A score of White: `{"cp": 31}` or `{"mate": -3}`; a side that is mated has no moves left, so the mate is 0.
+/// A score from White's view: `{"cp": 31}` or `{"mate": -3}`. A mated side has no moves left, so its mate is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Eval {
@@ -43,7 +43,7 @@ impl From<Score> for Eval {
 }
 
 impl std::fmt::Display for Eval {
-    /// As people read it: `+0.31`, `#-3`, `TB win`.
+    /// Text form: `+0.31`, `#-3`, `TB win`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&score((*self).into(), ScoreBound::Exact))
     }

@@ -1,4 +1,4 @@
-//! The graph of winning chances: White's share below, one column a ply to click on.
+//! The graph of winning chances: White's share at the bottom, and one clickable column for each ply.
 
 use std::fmt::Write;
 
@@ -75,7 +75,7 @@ pub(crate) fn time_graph(review: &Review, times: &[MoveTime]) -> String {
     svg + "</svg>"
 }
 
-/// A coloured foot under the plies that have a mark.
+/// A coloured base below the plies that have a mark.
 fn marks(svg: &mut String, ply: usize, mark: Option<Mark>) {
     let Some(mark) = mark else { return };
     let _ = write!(
@@ -97,7 +97,7 @@ pub(crate) fn class(mark: Mark) -> &'static str {
     }
 }
 
-/// A ply for people. SAN has no character that means something in SVG.
+/// Text label of a ply. No character of SAN has a special meaning in SVG.
 fn name(review: &Review, ply: usize) -> String {
     match ply.checked_sub(1).and_then(|i| review.moves.get(i)) {
         None => "Start".to_owned(),

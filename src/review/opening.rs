@@ -1,4 +1,4 @@
-//! The name of the opening: the last position of a game that has one, whatever the order of the moves.
+//! The name of the opening: that of the last named position of a game, reached by any order of moves.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use crate::notation::named_lines::{self, Walker};
 /// A named opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Opening {
-    /// Its code in the Encyclopaedia of Chess Openings.
+    /// Code in the Encyclopaedia of Chess Openings.
     pub eco: String,
-    /// Its name in English.
+    /// English name.
     pub name: String,
-    /// Plies that the game follows it.
+    /// Number of plies to the last named position.
     pub ply: usize,
 }
 
 /// All named positions.
 pub(crate) struct OpeningNames {
     table: String,
-    /// Where in the table the line of a position begins, by the position's key.
+    /// Offset in the table of the line that leads to a position, by the position's key.
     by_key: HashMap<u64, usize>,
     /// Plies of the longest line.
     longest: usize,
@@ -43,7 +43,7 @@ impl OpeningNames {
         openings
     }
 
-    /// The name of a game, by its positions from the initial one on.
+    /// The opening of a game, given its positions from the initial one on.
     pub(crate) fn name<'a>(&self, positions: impl Iterator<Item = &'a Position>) -> Option<Opening> {
         let keys = positions.take(self.longest + 1).map(Position::key);
         let named = keys.enumerate().filter_map(|(ply, key)| self.by_key.get(&key).map(|&start| (ply, start)));
@@ -86,7 +86,7 @@ mod tests {
         };
         assert_eq!(named(najdorf), expected(10));
         assert_eq!(named(&format!("{najdorf} Nb3 Ng8")), expected(10));
-        // Another order of the moves.
+        // A transposition.
         assert_eq!(named("Nf3 c5 e4 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6"), expected(10));
         let (_, name, _) = named("d4 Nf6 c4").expect("a name");
         assert_eq!(name, "Indian Defense: Normal Variation");

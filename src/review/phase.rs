@@ -1,35 +1,35 @@
 //! Opening, middlegame and endgame.
-// CITE: the division by officers and by the back ranks is lichess' (scalachess, Divider), as a fact; ours leaves its
-// third condition (how mixed the board is) out.
+// CITE: the division by officers and by the back ranks is lichess' (scalachess, Divider), as a fact; ours omits its
+// third condition (how mixed the board is).
 
 use serde::Serialize;
 
 use crate::board::{Bitboard, Color, Position, Role};
 
-/// Officers of both sides (queens, rooks, bishops, knights) with which the middlegame has begun.
+/// Maximum number of officers of both sides (queens, rooks, bishops, knights) after the opening.
 const MIDDLEGAME: usize = 10;
-/// Officers of both sides with which the endgame has begun.
+/// Maximum number of officers of both sides in the endgame.
 const ENDGAME: usize = 6;
-/// Pieces on the own first rank; with fewer the side is developed.
+/// Number of pieces on the own first rank below which a side is developed.
 const BACK_RANK: usize = 4;
 
 /// A part of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Phase {
-    /// Until a side is developed or pieces are gone.
+    /// Until a side is developed or pieces have been exchanged.
     Opening,
-    /// What lies between.
+    /// Between opening and endgame.
     Middlegame,
-    /// At most six officers are left.
+    /// At most six officers remain.
     Endgame,
 }
 
 impl Phase {
-    /// All of them, in their order.
+    /// All phases, in order.
     pub(crate) const ALL: [Self; 3] = [Self::Opening, Self::Middlegame, Self::Endgame];
 
-    /// As a word.
+    /// Name of the phase.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Opening => "opening",
@@ -55,7 +55,7 @@ impl Phase {
     }
 }
 
-/// The phase of each position of a game; there is no way back.
+/// The phase of each position of a game. A game never returns to an earlier phase.
 pub(crate) fn phases<'a>(positions: impl Iterator<Item = &'a Position>) -> Vec<Phase> {
     let mut reached = Phase::Opening;
     positions

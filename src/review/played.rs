@@ -39,7 +39,7 @@ pub fn run(game: &PlayedGame, played: &PlayArgs, out: &mut dyn Write, err: &mut 
     Ok(writeln!(out, "The review is in {}; open it in a browser.", page.shown())?)
 }
 
-/// A name for a page that no file in the folder has.
+/// Name for a page that no file in the folder has yet.
 fn unused_name(folder: &Path, stem: &str) -> Result<PathBuf> {
     let names = (1..100).map(|n| if n == 1 { format!("{stem}.html") } else { format!("{stem}-{n}.html") });
     let mut paths = names.map(|name| folder.join(name));

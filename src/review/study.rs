@@ -1,7 +1,7 @@
-//! Studies a game from its last move back, and judges its moves.
+//! Reviews a game from its last move to its first, and judges its moves.
 //!
-//! Back, because the table then knows what a move leads to when the position before it is searched: a blunder that
-//! shows ten plies later is seen where it was made.
+//! In this order, the transposition table already contains the consequences of a move when the position before it is
+//! searched. A blunder that becomes visible ten plies later is therefore found where it was made.
 
 use super::analyst::{Analyst, Look};
 use super::chance::{self, for_mover, opposite, winning};
@@ -17,7 +17,7 @@ use crate::board::{CastlingMode, Color, Move, Position};
 use crate::notation::pgn::Game;
 use crate::tools::variation::san_moves;
 
-/// How much is said of a game.
+/// Amount of detail in a review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Detail {
     /// Marks and better lines, without reasons
@@ -28,37 +28,37 @@ pub enum Detail {
     Full,
 }
 
-/// What a reader wants to know.
+/// Settings of a review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wishes {
-    /// Whose moves are judged; both sides' if absent.
+    /// The side whose moves are judged; both sides if absent.
     pub side: Option<Color>,
-    /// How much is said.
+    /// Amount of detail.
     pub detail: Detail,
-    /// Whether each legal move at a mistake gets a value, for readers who try again.
+    /// Whether each legal move at a mistake is evaluated, for readers who try other moves.
     pub retry: bool,
 }
 
-/// The share of a position's cost that the first question takes whether a move is the only one.
+/// Divisor of a position's limits for the first search that tests for an only move.
 const ONLY_MOVE_PART: u32 = 4;
-/// Chances of a side, in percent, between which only moves matter: below the game is lost, above it is won anyway.
+/// Winning chances of a side, in percent, at which only moves are marked: below, the game is lost; above, it is won.
 const ONLY_MOVE_CHANCES: std::ops::Range<f64> = 20.0..97.0;
-/// Legal moves from which on an only move is one that had to be found.
+/// Minimum number of legal moves for an only move.
 const FEWEST_MOVES: usize = 3;
-/// Plies of a better line that are shown.
+/// Maximum length of a better line, in plies.
 const LONGEST_LINE: usize = 12;
-/// Plies of a refutation that are shown.
+/// Maximum length of a refutation, in plies.
 const REFUTATION: usize = 5;
 
-/// Parts of the progress that the search of a position counts. Judging a move and its attempts count one each.
+/// Progress parts for the search of a position. Judging a move and evaluating its alternatives count one each.
 const LOOK: usize = 3;
 
-/// In how many parts the progress of a game is counted.
+/// Number of progress parts of a game.
 pub(crate) fn parts(game: &Game) -> usize {
     LOOK * (game.moves.len() + 1) + 2 * game.moves.len()
 }
 
-/// Reviews a game. `told` hears how many of its [`parts`] are done.
+/// Reviews a game. Calls `told` with the number of finished [`parts`].
 pub(crate) fn review(
     game: &Game,
     analyst: &mut Analyst,
@@ -84,7 +84,7 @@ pub(crate) fn review(
         }
         told(LOOK * positions.len() + i + 1);
     }
-    // Last, so that marks and reasons are the same with and without these searches, which fill the table.
+    // These searches come last because they fill the table: marks and reasons must not depend on them.
     for (i, played) in moves.iter_mut().enumerate() {
         let is_mistake = played.mark >= Some(Mark::Inaccuracy);
         if let (true, Some(before), Some(after)) = (wishes.retry && is_mistake, &looks[i], &looks[i + 1]) {
@@ -124,13 +124,13 @@ fn positions(game: &Game) -> Vec<Position> {
     all
 }
 
-/// A look from White's view.
+/// The evaluation of a position from White's view.
 pub(crate) fn evaluation(look: &Look, position: &Position) -> Evaluation {
     let score = match position.turn() {
         Color::White => look.score,
         Color::Black => opposite(look.score),
     };
-    // A mate in zero has no sign, and so no view.
+    // `Mate(0)` has no sign, so it cannot be converted to White's view.
     let chance = position.turn().fold_wb(winning(look.score), 100.0 - winning(look.score));
     Evaluation { eval: score.into(), chance: tenth(chance), depth: look.depth }
 }
@@ -165,7 +165,7 @@ fn played(game: &Game, positions: &[Position], looks: &[Option<Look>]) -> Vec<Pl
     game.moves.iter().enumerate().map(one).collect()
 }
 
-/// Judges a move, and says why where that is wanted.
+/// Judges a move, and adds reasons if `detail` requires them.
 fn judge(
     played: &mut PlayedMove,
     position: &Position,
@@ -193,7 +193,7 @@ fn judge(
         played.refutation = refutation(&reached(position, played.m), after);
     }
     if detail > Detail::Brief {
-        // An inaccuracy is explained by its refutation; threats are searched for where more is at stake.
+        // The refutation explains an inaccuracy; threats are searched for larger errors only.
         let depth = if mark == Mark::Inaccuracy && detail < Detail::Full { Depth::Brief } else { Depth::Full };
         let facts = Facts::gather(position, played.m, before, after, second, depth, analyst);
         played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();
@@ -212,7 +212,7 @@ fn reached(position: &Position, m: Move) -> Position {
     reached
 }
 
-/// The lines of a look as they are shown.
+/// The lines of a search in the form that a review shows.
 pub(crate) fn better(position: &Position, look: &Look) -> Vec<Better> {
     let chess960 = position.castling_mode() == CastlingMode::Chess960;
     let one = |line: &crate::search::Line| {
@@ -237,8 +237,8 @@ pub(crate) fn better(position: &Position, look: &Look) -> Vec<Better> {
     look.lines.iter().map(one).collect()
 }
 
-/// The look without the best move, where that was the only good one and had to be found: no recapture, and every other
-/// one a mistake at least. Two searches say so, a short one that rules most moves out, and a full one.
+/// Result of a search without the best move, if the best move is an only move: not a recapture, and every other move
+/// is at least a mistake. A short search rules out most moves; a full search confirms the rest.
 fn only_move(position: &Position, m: Move, look: &Look, analyst: &mut Analyst) -> Option<Look> {
     let chance = winning(look.score);
     let last = position.moves_since(position.history_len().saturating_sub(1)).last().flatten();
@@ -316,7 +316,7 @@ mod tests {
         let found = "rnb1kbnr/pppp1ppp/8/4p3/4P2q/5N2/PPPP1PPP/R2QK2R w KQkq - 0 3";
         assert_eq!(mark(found, "3. Nxh4"), Some(Mark::Only));
         assert_eq!(mark(found, "3. O-O"), Some(Mark::Blunder));
-        // As a recapture it goes without saying; and here every move is good.
+        // A recapture is not marked as an only move, and in the initial position every move is good.
         let before = "rnb1kbnr/pppp1ppp/8/4p3/4P2N/5q2/PPPP1PPP/R2QK2R b KQkq - 0 3";
         assert_eq!(mark(before, "3... Qxd1+ 4. Rxd1"), None);
         assert_eq!(mark(&Position::startpos().fen(), "1. e4"), None);

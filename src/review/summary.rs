@@ -5,7 +5,7 @@ use super::mark::Mark;
 use super::phase::Phase;
 use super::report::{Evaluation, PlaySummary, PlayedMove, Side};
 
-/// How both sides played, White first.
+/// Summaries of both sides, White first.
 pub(crate) fn sides(start: Option<&Evaluation>, moves: &[PlayedMove]) -> [Side; 2] {
     let chances = chances(start, moves);
     ["white", "black"].map(|side| {
@@ -23,7 +23,7 @@ pub(crate) fn sides(start: Option<&Evaluation>, moves: &[PlayedMove]) -> [Side; 
     })
 }
 
-/// White's chances before each ply and after the last; where nothing is known, those that follow.
+/// White's chances before each ply and after the last. An unknown chance is replaced by the next known one, or by 50.
 fn chances(start: Option<&Evaluation>, moves: &[PlayedMove]) -> Vec<f64> {
     let known = std::iter::once(start).chain(moves.iter().map(|m| m.evaluation.as_ref()));
     let mut chances: Vec<Option<f64>> = known.map(|e| e.map(|e| e.chance)).collect();

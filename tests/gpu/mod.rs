@@ -1,5 +1,5 @@
-//! `zoothera train --device gpu` end to end. The tests use the first card of any kind, also a software device, and are
-//! skipped with a notice where there is none.
+//! `zoothera train --device gpu` end to end. The tests use the first card of any kind, including a software device,
+//! and are skipped with a notice if there is none.
 
 use std::io::Write as _;
 
@@ -64,13 +64,13 @@ fn run_continues_on_another_device() {
     let folder = Folder::new("gpu-change");
     let run = format!("{RUN} {NET}");
     folder.run(&format!("{run} --device cpu --out cpu.nnue")).ok();
-    // Begins on the card, goes on on the processor.
+    // Starts on the card and resumes on the processor.
     let mut begun = folder.train(&format!("{run} --device gpu:1 --out mixed.nnue"));
     Run::of(&begun.env(LOSE_AT, "12").output().expect("the program runs")).fails_with("was lost");
     folder.run(&format!("{run} --device cpu --out mixed.nnue --resume")).ok();
     let (mixed, cpu) = (last_loss(&folder, "mixed.tsv"), last_loss(&folder, "cpu.tsv"));
     assert!((mixed / cpu - 1.0).abs() < 0.1, "{mixed} {cpu}");
-    // A finished run of the processor is the start of another on the card.
+    // A finished run on the processor initialises another run on the card.
     folder.run(&format!("{run} --device gpu:1 --init cpu.checkpoint --rate 0.0001 --out more.nnue")).ok();
     let more = last_loss(&folder, "more.tsv");
     assert!(more < 1.1 * cpu, "{more} {cpu}");

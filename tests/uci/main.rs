@@ -1,5 +1,5 @@
-//! The protocol from outside: the built engine, driven like a GUI would. Every case that is known to have broken an
-//! engine is tested here.
+//! End-to-end tests of the protocol: the built engine is driven as by a GUI. Every case that is known to have broken
+//! an engine is tested here.
 
 mod extras;
 mod handshake;

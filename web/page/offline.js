@@ -1,4 +1,4 @@
-// Starts the service worker, with which the page works offline and has threads on any server.
+// Starts the service worker. With it, the page works offline and has threads on any server.
 
 /** Milliseconds after which the page starts without the worker. */
 const PATIENCE = 5000;

@@ -200,7 +200,7 @@ impl Plies {
     }
 
     /// The highest ply with computed sums of a perspective from which the changes of all later plies can be applied.
-    /// `is_incremental` returns whether those of a ply can be.
+    /// `is_incremental` returns whether the changes of a ply can be applied.
     #[inline(always)]
     pub fn base(&self, perspective: Color, is_incremental: impl Fn(usize, &Ply) -> bool) -> Base {
         let mut ply = self.top;

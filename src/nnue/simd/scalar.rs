@@ -83,8 +83,8 @@ pub(super) fn sfnnv16_output(output: i32, first: &[i32; 32]) -> i32 {
     (sum * 9600 / 16384) as i32
 }
 
-/// Activation of the first layer of a pairwise network. Returns the inputs of the second layer, and the skip
-/// connection: the last output, of which 1.0 (127 * 64) is 600 units (times 16).
+/// Activation of the first layer of a pairwise network. Returns the inputs of the second layer, and the last output
+/// for the skip connection. A skip connection of 1.0 (127 * 64) is 600 units (times 16).
 #[inline(always)]
 pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u8; 32], i32) {
     let clipped = hidden.map(activate);
@@ -93,7 +93,7 @@ pub(in crate::nnue) fn skip_activation(hidden: &[i32; 16], squares: bool) -> ([u
         // Clamping does not change the result and prevents overflow: squares of larger sums exceed 127 anyway.
         let low = hidden.map(|sum| sum.clamp(-0x8000, 0x7FFF));
         let squared = low.map(|sum| ((sum * sum) >> 19).min(127) as u8);
-        // Copies all sixteen, because a register has sixteen values; the last of each are overwritten.
+        // Copies all sixteen, because a register has sixteen values; the last value of each copy is overwritten.
         activated[..16].copy_from_slice(&squared);
         activated[15..31].copy_from_slice(&clipped);
         activated[30] = 0;

@@ -1,4 +1,4 @@
-//! What a move does for its side, as far as the board proves it.
+//! Purposes of a move that can be proved on the board.
 
 use super::harm::passed_pawns;
 use super::{Feature, FeatureKind};
@@ -7,9 +7,9 @@ use crate::board::{Bitboard, Color, Move, Position, Role, Square};
 use crate::review::material::worth;
 use crate::review::motifs::Man;
 
-/// The centre in the wider sense: c4 to f5.
+/// The extended centre: c4 to f5.
 const CENTRE: Bitboard = Bitboard(0x0000_003c_3c00_0000);
-/// Squares that a slider must gain before its line counts as opened.
+/// Minimum number of squares that a slider must gain for its line to count as opened.
 const OPENED: usize = 2;
 
 /// A move with the positions before and after it.
@@ -20,7 +20,7 @@ struct Step<'a> {
     us: Color,
 }
 
-/// What the move does, the most important first.
+/// Purposes of a move, the most important first.
 pub(crate) fn purposes(position: &Position, m: Move) -> Vec<Feature> {
     let mut after = position.clone();
     after.do_move(m);

@@ -4,11 +4,11 @@ use super::walk::{Walk, attackers, can_capture, man, reach, value};
 use super::{Kind, Man, Motif};
 use crate::board::{Bitboard, Square};
 
-/// Pawns that a piece is worth at least whose defender is removed.
+/// Minimum value, in pawns, of a piece whose defender is removed.
 const LEAST: i32 = 3;
 
-/// A piece recaptures, and so gives up another task: a piece that it protected is captured for good, or the square is
-/// used for mate that it guarded.
+/// A piece recaptures and thereby abandons another task: a piece that it protected is captured for good, or a square
+/// that it guarded is used for mate.
 pub(super) fn overloaded(walk: &Walk) -> Option<Motif> {
     if !walk.pays() {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn overloaded(walk: &Walk) -> Option<Motif> {
     })
 }
 
-/// What the last move takes for good, or the king that it mates.
+/// The piece that the last move captures for good, or the king that it mates.
 fn second_task(walk: &Walk, ply: usize) -> Option<Man> {
     let after = walk.after(ply);
     if after.in_check() && after.legal_moves().is_empty() {
@@ -38,7 +38,7 @@ fn second_task(walk: &Walk, ply: usize) -> Option<Man> {
     walk.captured(ply).filter(|_| free)
 }
 
-/// The only defender of an attacked piece is captured, and then the piece is.
+/// The only defender of an attacked piece is captured, and then the piece itself.
 pub(super) fn removal(walk: &Walk) -> Option<Motif> {
     if !walk.pays() {
         return None;

@@ -1,13 +1,13 @@
 //! Hanging piece: the first move captures a piece that cannot be recaptured, or that is worth two pawns more than the
-//! capturer, and the line keeps what it took.
+//! capturer. The line keeps the material.
 
 use super::walk::{Walk, can_capture, value};
 use super::{Kind, Motif};
 use crate::board::Role;
 
-/// Pawns that a hanging man is worth at least.
+/// Minimum value of a hanging piece, in pawns.
 const LEAST: i32 = 1;
-/// Pawns by which a protected piece is worth more than its capturer.
+/// Minimum value, in pawns, by which a protected piece must exceed its capturer.
 const MARGIN: i32 = 2;
 
 pub(super) fn hanging(walk: &Walk) -> Option<Motif> {

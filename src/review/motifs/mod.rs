@@ -1,8 +1,8 @@
-//! Tactical motifs that the board proves. Each motif is a predicate on a position and a searched line: the squares and
-//! pieces that it names can be checked on the board, and the line must win by it.
+//! Tactical motifs that can be proved on the board. Each motif is a predicate on a position and a searched line: its
+//! squares and pieces can be checked on the board, and the line must gain from the motif.
 //!
 //! * `walk`: a line with all of its positions, and the attack queries that the predicates share
-//! * `motif`: the names of the motifs, and the data of one
+//! * `motif`: the kinds of motifs, and the data of one motif
 //! * `hanging`, `fork`, `pin`, `skewer`, `discovered` (discovered attack, double check): attacks
 //! * `trapped`, `defender` (overloaded defender, removal of a defender), `zwischenzug`, `sacrifice`: move orders
 //! * `back_rank`, `promotion`, `stalemate`: ends of a line
@@ -29,7 +29,7 @@ pub(crate) use walk::Walk;
 /// A predicate on a line.
 type Predicate = fn(&Walk) -> Option<Motif>;
 
-/// The predicates in the order of preference: of two motifs that begin with the same ply, the first is named.
+/// The predicates in order of preference: if two motifs start at the same ply, the first is named.
 const PREDICATES: [Predicate; 13] = [
     hanging::hanging,
     back_rank::back_rank,
@@ -46,8 +46,8 @@ const PREDICATES: [Predicate; 13] = [
     zwischenzug::zwischenzug,
 ];
 
-/// The motifs of a line, the one that explains it best first: the earliest, then by preference. Sacrifices are not
-/// among them: they need a score. See [`sacrifice()`].
+/// The motifs of a line, in descending order of how well they explain it: by ply, then by preference. Sacrifices are
+/// not included, because they require a score; see [`sacrifice()`].
 pub(crate) fn motifs(walk: &Walk) -> Vec<Motif> {
     let mut found: Vec<Motif> = PREDICATES.iter().filter_map(|predicate| predicate(walk)).collect();
     found.sort_by_key(|motif| motif.ply);

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::board::{Role, Square};
 
-/// The motifs.
+/// The kinds of motifs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -12,11 +12,11 @@ pub(crate) enum Kind {
     Hanging,
     /// One piece attacks two.
     Fork,
-    /// A piece cannot leave a line because of what stands behind it, and is captured.
+    /// A piece cannot leave a line because of the piece behind it, and is captured.
     Pin,
     /// A piece protects a square, but cannot recapture on it because it is pinned to its king.
     PinnedDefender,
-    /// A piece has to leave a line, and the one behind it is captured.
+    /// A piece has to leave a line, and the piece behind it is captured.
     Skewer,
     /// A move opens the line of another piece.
     DiscoveredAttack,
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     RemovalOfDefender,
     /// A pawn promotes, and the new piece survives.
     Promotion,
-    /// The side that is behind forces stalemate.
+    /// The losing side forces stalemate.
     StalemateTrick,
     /// A forcing move comes before a recapture.
     Zwischenzug,
@@ -43,10 +43,10 @@ pub(crate) enum Kind {
 /// A piece and its square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Man {
-    /// What it is.
+    /// The kind of piece.
     #[serde(serialize_with = "role_word")]
     pub role: Role,
-    /// Where it stands.
+    /// Its square.
     #[serde(serialize_with = "square_word")]
     pub square: Square,
 }
@@ -61,13 +61,13 @@ impl std::fmt::Display for Man {
 /// A motif in a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Motif {
-    /// Which one.
+    /// The kind of motif.
     pub kind: Kind,
-    /// Index of the move in the line that makes it, from 0. It is a move of the side that begins the line.
+    /// Index in the line, from 0, of the move that makes the motif. The side that starts the line makes this move.
     pub ply: usize,
-    /// The piece that acts, where it stands after that move. Of an overloaded defender: the defender before that move.
+    /// The acting piece, on its square after that move. For an overloaded defender: the defender before that move.
     pub piece: Man,
-    /// The pieces that it acts on, where they stand at that time.
+    /// The target pieces, on their squares at that time.
     pub targets: Vec<Man>,
 }
 

@@ -1,10 +1,10 @@
-//! Skewer: a slider attacks a piece with another behind it, the front piece leaves, and the slider captures the other.
+//! Skewer: a slider attacks two pieces in line, the front piece moves away, and the slider captures the other one.
 
 use super::walk::{Walk, behind, is_slider, man, reach, value};
 use super::{Kind, Motif};
 use crate::board::Role;
 
-/// Pawns that the piece behind is worth at least.
+/// Minimum value of the rear piece, in pawns.
 const LEAST: i32 = 3;
 
 pub(super) fn skewer(walk: &Walk) -> Option<Motif> {

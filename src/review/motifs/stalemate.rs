@@ -1,4 +1,4 @@
-//! Stalemate trick: the side that is behind offers a piece, and the capture stalemates it.
+//! Stalemate trick: the losing side offers a piece, and the capture stalemates it.
 
 use super::walk::{Walk, man};
 use super::{Kind, Motif};

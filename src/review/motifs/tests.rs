@@ -1,8 +1,8 @@
-//! Tables of positions for each motif: those where it must be named, and near misses where it must not.
+//! Tables of positions for each motif: positions with the motif, and near misses without it.
 //!
 //! A line of `cases/*.txt` is `yes|no | FEN | moves | ...`. A move in parentheses is played before the line begins; a
-//! number in braces is the score in centipawns. The last field names the acting piece and its targets (all of them, or
-//! the first ones), or says why it is a near miss.
+//! number in braces is the score in centipawns. The last field names the acting piece and its targets (all of them,
+//! or the first ones), or the reason for a near miss.
 
 use super::*;
 use crate::board::{Move, Position};

@@ -10,7 +10,7 @@ pub(super) fn has_text(remarks: &Remarks) -> bool {
     !remarks.variations.is_empty() || remarks.comments.iter().any(|text| !words(text).is_empty())
 }
 
-/// Comments and variations; `ply` is that of the move that they follow, from 0 for move 1 of White.
+/// Comments and variations after a move; `ply` is the ply of that move, from 0 for move 1 of White.
 pub(super) fn text(remarks: &Remarks, ply: u32) -> Markup {
     let comments: Vec<String> =
         remarks.comments.iter().map(|comment| words(comment)).filter(|text| !text.is_empty()).collect();
@@ -23,14 +23,14 @@ pub(super) fn text(remarks: &Remarks, ply: u32) -> Markup {
     }
 }
 
-/// The author's glyphs behind a move.
+/// The author's glyphs after a move.
 pub(super) fn glyphs(remarks: &Remarks) -> Markup {
     html! {
         @for &nag in &remarks.nags { span.glyph title="From the file" { (glyph(nag)) } }
     }
 }
 
-/// A variation in brackets; `ply` is that of the move in whose place it begins.
+/// A variation in brackets; `ply` is the ply of the move that its first move replaces.
 fn variation(line: &[Token], mut ply: u32) -> Markup {
     let mut parts = Vec::new();
     let mut needs_number = true;

@@ -27,10 +27,10 @@ struct Place {
     clocks: [Option<String>; 2],
     /// Whether the move that led here has a bad mark.
     mistake: bool,
-    /// Lines in place of the move that led here, and White's chance after each.
+    /// Lines that replace the move that led here, and White's chance after each.
     lines: Vec<PlayableLine>,
     line_chances: Vec<f64>,
-    /// All legal moves in place of the move that led here, if they were searched.
+    /// All legal moves that could replace the move that led here, if they were searched.
     tries: Vec<Try>,
 }
 
@@ -38,12 +38,12 @@ struct Place {
 #[derive(Serialize)]
 struct Try {
     from: String,
-    /// Squares that stand for this move: castling has two.
+    /// Target squares that select this move: castling has two.
     to: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     promotion: Option<char>,
     san: String,
-    /// Pieces and side to move, as a FEN begins.
+    /// Pieces and side to move: the first two fields of a FEN.
     fen: String,
     chance: f64,
     class: &'static str,
@@ -70,7 +70,7 @@ pub(super) fn data(shown: &Shown) -> String {
         clocks[usize::from(played.side == "black")] = shown.times[i].left.map(on_clock);
         places.push(place(shown, i, played, clocks.clone()));
     }
-    // Inside a script element nothing may look like the end of it.
+    // Escapes `<`, so that no text can end the script element.
     serde_json::to_string(&places).unwrap_or_default().replace('<', "\\u003c")
 }
 
@@ -111,7 +111,8 @@ fn tries(position: &Position, played: &PlayedMove) -> Vec<Try> {
         let [from, target] = squares(position, m);
         let mut to = vec![target];
         if position.is_castling(m) {
-            // In Chess960 the king may also step to its castling square: then only the rook stands for castling.
+            // In Chess960 the king may also step to its castling square. Then only the rook's square selects
+            // castling.
             to.retain(|to| !king_steps.contains(&[from.clone(), to.clone()]));
             to.push(m.to().to_string());
         }

@@ -1,4 +1,4 @@
-//! What punishes a bad move.
+//! Reasons that show how a bad move is punished.
 
 use super::claim::{Claim, End};
 use super::words::{Form, deed, harm, line, stands};
@@ -10,11 +10,11 @@ use crate::review::material::{Swing, list, settled, swing};
 use crate::review::motifs::{Kind, Motif, Walk, role_name};
 use crate::search::report::Score;
 
-/// Harms that a sentence names at most.
+/// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
 
 impl Teller<'_> {
-    /// The result that the move gives away, by name.
+    /// The result that the move gives away, such as a win.
     pub(super) fn result(&self) -> Option<Reason> {
         if !self.is_bad() {
             return None;
@@ -32,12 +32,12 @@ impl Teller<'_> {
             _ => return None,
         };
         let claim = Claim::new(&self.facts.position, &self.played, !side);
-        // Only an end by the rules is a fact of the board.
+        // Only a draw by the rules can be proved on the board.
         let claim = draw.then_some(claim);
         Some(Reason { kind, text: text.to_owned(), claim })
     }
 
-    /// Whether the line after the move ends in a draw by the rules, and the score says so.
+    /// Whether the line after the move ends in a draw by the rules and its score is 0.
     fn is_drawn_after(&self) -> bool {
         let claim = Claim::new(&self.facts.position, &self.played, self.mover());
         self.after == Score::Centipawns(0) && matches!(claim.end, Some(End::Stalemate | End::Draw))
@@ -55,7 +55,7 @@ impl Teller<'_> {
         })
     }
 
-    /// A mating line: whole if it is complete, and otherwise its first moves.
+    /// A mating line: the whole line if it ends in mate, otherwise its first moves.
     pub(super) fn mate_line(&self, position: &crate::board::Position, moves: &[Move], mate: i32) -> String {
         if is_complete(position, moves, mate) {
             return line(position, moves);
@@ -63,7 +63,7 @@ impl Teller<'_> {
         format!("{} ...", line(position, &moves[..SHOWN.min(moves.len())]))
     }
 
-    /// What the opponent does about the move: the first of these that applies.
+    /// The opponent's punishment of the move: the first of these reasons that applies.
     pub(super) fn punishment(&self) -> Option<Reason> {
         self.allows_mate().or_else(|| self.stalemate()).or_else(|| self.loses_material()).or_else(|| self.refutation())
     }
@@ -94,7 +94,7 @@ impl Teller<'_> {
         Some(Reason { kind: "stalemate", text, claim: Some(claim) })
     }
 
-    /// What the refutation loses that the best line does not.
+    /// Material that the refutation wins and the best line does not lose.
     pub(super) fn lost_by_force(&self) -> Option<Swing> {
         let kept = self.kept.map_or(0, |swing| swing.points);
         self.lost.filter(|lost| lost.points < 0 && kept > lost.points && self.is_bad()).filter(|lost| lost.plies > 1)
@@ -151,7 +151,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The opponent's line where nothing is lost by force: how the game stands after it, and what it changes.
+    /// The opponent's line if no material is lost by force: the evaluation after it, and its positional harms.
     fn refutation(&self) -> Option<Reason> {
         let plies = self.facts.after.pv().len().min(SHOWN);
         if !self.is_bad() || plies == 0 || matches!(self.after, Score::Mate(_)) {
@@ -175,7 +175,7 @@ impl Teller<'_> {
         Some(Reason { kind: "refutation", text, claim: Some(claim) })
     }
 
-    /// What the opponent threatened before the move happens after it, and would not have happened after the best one.
+    /// A threat that the opponent had before the move, can carry out after it, and could not after the best move.
     pub(super) fn overlooks_threat(&self) -> Option<Reason> {
         let passed = self.facts.threat.as_ref()?;
         let gain = Gain::of(passed)?;
@@ -202,7 +202,7 @@ impl Teller<'_> {
     }
 }
 
-/// Clauses of which the second does not repeat the subject and verb of the first.
+/// The clauses, without the subject and verb of the second if they repeat those of the first.
 fn without_repetition(mut clauses: Vec<String>, side: crate::board::Color) -> Vec<String> {
     for color in [side, !side] {
         let start = format!("{} gets ", super::words::name(color));
@@ -247,7 +247,7 @@ pub(super) fn threat_claim(super::Passed { position, .. }: &super::Passed, gain:
     }
 }
 
-/// The moves of a line from `first` on in parentheses, as far as they are shown.
+/// The moves of a line from index `first` on, in parentheses, up to the maximum number shown.
 pub(super) fn rest(start: &crate::board::Position, moves: &[Move], first: usize) -> String {
     if first >= moves.len() {
         return String::new();

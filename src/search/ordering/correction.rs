@@ -16,7 +16,7 @@ use crate::util::prefetch::{EXISTS, prefetch};
 
 /// Entries per table and colour (a power of two).
 const SIZE: usize = 16_384;
-/// Pairs of a piece on a square, earlier and now.
+/// Number of pairs of an earlier and a later piece-square.
 const MOVE_PAIRS: usize = PieceSquare::COUNT * PieceSquare::COUNT;
 
 /// Index of an entry.

@@ -12,7 +12,7 @@ use crate::search::tables::tt::TranspositionTable;
 use crate::search::threads::job::Job;
 use crate::util::threads;
 
-/// Turns a search at full strength into one at `level`, with an empty table of its own.
+/// Turns a search at full strength into a search at `level`, with an empty table of its own.
 ///
 /// The result depends only on the position with its history, the level and the seed. There is one thread and one line,
 /// and no tablebases or results of earlier searches. The clock can still end the search, but levels search few nodes.

@@ -1,4 +1,5 @@
-//! What the threads of a search share: the job (root, limits, settings and reporter), and the signals (stop, counters).
+//! State shared by the threads of a search: the job (root, limits, settings, reporter), and the signals (stop,
+//! counters).
 
 use std::sync::Arc;
 use std::sync::atomic::{

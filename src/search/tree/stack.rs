@@ -37,7 +37,7 @@ impl Stack {
         self.ply
     }
 
-    /// Goes to a child of the current node.
+    /// Moves to a child of the current node.
     #[inline]
     pub fn push(&mut self) {
         self.ply += 1;

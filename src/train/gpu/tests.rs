@@ -1,5 +1,5 @@
 //! Tests of the trainer on a card, against the trainer on the processor. They use the first card of any kind,
-//! including software devices. Without a card they are skipped with a notice.
+//! including a software device, and are skipped with a notice if there is none.
 
 use std::io::Write as _;
 
