@@ -193,7 +193,7 @@ fn judge(
         played.refutation = refutation(&reached(position, played.m), after);
     }
     if detail > Detail::Brief {
-        // The refutation explains an inaccuracy; threats are searched for larger errors only.
+        // The refutation explains an inaccuracy. Threats are searched for larger errors, and with full detail.
         let depth = if mark == Mark::Inaccuracy && detail < Detail::Full { Depth::Brief } else { Depth::Full };
         let facts = Facts::gather(position, played.m, before, after, second, depth, analyst);
         played.reasons = facts.map(|facts| why::reasons(&facts)).unwrap_or_default();

@@ -140,7 +140,7 @@ export class Analyse {
     node.score = position.isCheckmate() ? "#" : "0.00";
   }
 
-  /** Draws at most once per screen frame. */
+  /** Draws at most once for each animation frame. */
   schedule() {
     if (this.scheduled) return;
     this.scheduled = true;

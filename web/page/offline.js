@@ -3,10 +3,8 @@
 /** Milliseconds after which the page starts without the worker. */
 const PATIENCE = 5000;
 
-/**
- * Resolves when the worker answers the page's requests, or at once without a worker. Reloads the page once if the
- * worker can isolate it, unless the user has already begun something.
- */
+/** Resolves when the worker answers the page's requests, or at once without a worker. Reloads the page once if the
+ * worker can isolate it, unless the user has already started something. */
 export async function startWorker() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   let isUsed = false;
