@@ -29,7 +29,7 @@
 //! The programs in `examples/` analyse a position, evaluate FENs with a network, and play matches between networks and
 //! between levels. `docs/architecture.md` lists all modules and their dependencies.
 #![deny(unsafe_code)]
-// Helpers of the commands that a build without them lacks.
+// In a build without the commands, some of their helpers are unused.
 #![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
 // The map of a module links to its files, most of them private: `cargo doc --document-private-items` shows them.
 #![allow(rustdoc::private_intra_doc_links)]

@@ -17,7 +17,7 @@ const DEFAULT_NET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnu
 const SMALL: &str = "features = \"half-kav2-hm\"\nl1 = 256\nactivation = \"pairwise\"\nbuckets = 8\nking-buckets = 1\n\
     psqt = true\nbatch = 1024\nwarm-up = 0.0\nmemory = 0.5\n";
 
-/// Settings of a run of seconds.
+/// Settings of a run that takes seconds.
 const TINY: &str = "--book builtin --block 0.004 --threads 2 --held-out 1000 --soft-nodes 20 --one-in 10 \
     --match-games 2 --match-nodes 20 --train-config small.toml";
 
@@ -90,7 +90,7 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
         assert!(whole == killed, "{name} depends on kills");
     }
 
-    // A finished run does nothing. With a larger limit it continues.
+    // A finished run does nothing more, and continues with a larger limit.
     let (out, err) = done(distill(&folder, "killed", &new));
     assert!(out.starts_with("3 rounds") && err.starts_with("continuing after round 3"), "{out}{err}");
     let longer = new.replace("0.012", "0.016");

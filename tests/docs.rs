@@ -1,4 +1,5 @@
-//! The manual: README.md, CONTRIBUTING.md and docs/. Links resolve, commands run, and help texts equal the engine's.
+//! The manual: README.md, CONTRIBUTING.md and docs/. Links resolve, commands run, and the help texts match the
+//! engine's.
 
 #[path = "engine/mod.rs"]
 mod engine;
@@ -10,13 +11,13 @@ use std::process::Stdio;
 
 use engine::engine;
 
-/// Maximum size of the README in bytes: the README is a front page.
+/// Maximum size of the README in bytes: it is a front page.
 const LARGEST_README: usize = 6 * 1024;
-/// Number of lines from which a chapter must have a table of contents.
+/// Minimum number of lines of a chapter that requires a table of contents.
 const SCREEN: usize = 40;
-/// With this variable set the test of the help writes docs/commands.md instead of comparing it.
+/// If this variable is set, the test of the help writes docs/commands.md instead of comparing it.
 const WRITE: &str = "ZOOTHERA_WRITE_DOCS";
-/// The line of docs/commands.md after which all text is generated.
+/// The line of docs/commands.md after which everything is generated.
 const GENERATED: &str = "<!-- The rest is generated: ZOOTHERA_WRITE_DOCS=1 cargo test --test docs help -->\n";
 
 fn repository(name: &str) -> PathBuf {
@@ -37,7 +38,7 @@ fn chapters() -> Vec<PathBuf> {
     paths
 }
 
-/// The documents whose links are checked.
+/// All documents whose links are checked.
 fn documents() -> Vec<PathBuf> {
     let names = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "nets/PROVENANCE.md"];
     let mut paths: Vec<_> = names.map(repository).into();
@@ -59,13 +60,13 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The anchor that GitHub and mdBook generate for a heading.
+/// The anchor of a heading, as GitHub and mdBook generate it.
 fn slug(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
-/// The anchors of a document's headings. Repeated anchors are numbered.
+/// The anchors of a document's headings; a repeated anchor gets a number.
 fn anchors(text: &str) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let headings = prose(text).into_iter().filter_map(|line| line.strip_prefix('#'));
@@ -165,7 +166,7 @@ struct Block {
     excuse: Option<String>,
 }
 
-/// The blocks of shell commands of a document. The line `<!-- not run: REASON -->` before a block excuses it.
+/// The blocks of shell commands of a document. `<!-- not run: REASON -->` on the line before a block excuses it.
 fn blocks(text: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let (mut inside, mut before) = (false, "");
@@ -197,7 +198,7 @@ fn block_reader_finds_commands_and_excuses() {
     assert_eq!(found[1].excuse.as_deref(), Some("hours"));
 }
 
-/// Content of `games.pgn`, the file of the reader's games that the documents assume.
+/// The file that the documents presuppose: a file with the reader's games.
 #[cfg(unix)]
 const GAMES: &str = "[Event \"Paris Opera\"]\n[Site \"Paris\"]\n[Date \"1858.??.??\"]\n[Round \"?\"]\n\
     [White \"Paul Morphy\"]\n[Black \"Duke Karl and Count Isouard\"]\n[Result \"1-0\"]\n\n\
@@ -213,7 +214,7 @@ fn shell_blocks_run() {
     let mut run = 0;
     for document in documents() {
         let all = blocks(&text(&document));
-        // A reader runs all blocks of a chapter in order, in one folder.
+        // Readers run the commands of a chapter in order, in one folder.
         let folder = tempfile::tempdir().expect("a folder");
         let programs = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("games.pgn"), GAMES).expect("a file");
@@ -252,7 +253,7 @@ fn help(command: &[&str]) -> String {
     lines.join("\n").replace("zoothera.exe", "zoothera") + "\n"
 }
 
-/// The commands listed in a help text, except `help` itself and `tune`, which depends on the build.
+/// The commands that a help text lists, except `help` itself and `tune`, which depends on the build.
 fn subcommands(help: &str) -> Vec<String> {
     let Some((_, list)) = help.split_once("\nCommands:\n") else {
         return Vec::new();
@@ -294,7 +295,7 @@ fn commands_chapter_has_the_help_of_every_command() {
         generated == sections,
         "docs/commands.md is not what --help prints: {differs:?}; write it with: {WRITE}=1 cargo test --test docs help"
     );
-    // Every command must also be in the table at the top of the document.
+    // Every command is also in the table above.
     for heading in prose(&sections).iter().filter_map(|l| l.strip_prefix("## ")) {
         let is_parent = subcommands(&help(&heading.split(' ').collect::<Vec<_>>())).len() > 1;
         let anchor = format!("#{}", slug(heading));
@@ -302,7 +303,7 @@ fn commands_chapter_has_the_help_of_every_command() {
     }
 }
 
-/// The engine's commands in shell blocks: the words of each command, and the options after them.
+/// The options of the engine's commands in shell blocks: the command's words, and the options after them.
 fn engine_calls(commands: &str) -> Vec<(Vec<String>, Vec<String>)> {
     let sfnnv16 = commands.replace("\\\n", " ");
     let lines = sfnnv16.lines().map(|line| line.split(" #").next().unwrap_or_default());
@@ -331,7 +332,7 @@ fn blocks_that_are_not_run_use_options_that_exist() {
                 if words.first() == Some(&"tune") || options.is_empty() {
                     continue;
                 }
-                // The second word is a subcommand where the first one has any.
+                // The second word is a subcommand if the first command has subcommands.
                 let parent = help(&words[..1]);
                 let has = words.len() > 1 && subcommands(&parent).iter().any(|s| s == words[1]);
                 let known = if has { help(&words) } else { parent };

@@ -1,4 +1,4 @@
-//! `zoothera match`: games, results, output files, and rejected input.
+//! `zoothera match`: games, counts, outputs, and rejected arguments.
 
 mod engine;
 mod folder;
@@ -37,7 +37,7 @@ fn run(folder: &Folder, arguments: &str) -> Output {
     command(folder, arguments).output().expect("the engine runs")
 }
 
-/// Runs a match that must succeed. Returns its JSON without the playing time.
+/// The JSON of a match that must succeed, without its duration.
 fn result(folder: &Folder, arguments: &str) -> Value {
     let output = run(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -47,7 +47,7 @@ fn result(folder: &Folder, arguments: &str) -> Value {
     json
 }
 
-/// Runs a match that must fail with a message that contains `reason`.
+/// Runs a match that must fail with this reason.
 fn refused(folder: &Folder, arguments: &str, reason: &str) {
     let output = run(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -56,7 +56,7 @@ fn refused(folder: &Folder, arguments: &str, reason: &str) {
     assert!(!error.contains("panicked"), "{arguments}: {error}");
 }
 
-/// Reads the games of a PGN file with `zoothera review`, which must not fail. Returns the number of games.
+/// Number of games that the engine's own reader finds in a PGN file; all moves must be legal.
 fn reread(folder: &Folder, name: &str) -> usize {
     let output = engine()
         .current_dir(folder.path(""))
@@ -111,7 +111,7 @@ fn result_does_not_depend_on_concurrency_or_interruption() {
     }
     assert_eq!(result(&folder, &kept), whole);
     assert_eq!(text(&folder.path("c.pgn")), games);
-    // The match is over, so no more games are played.
+    // The match is over: no more games are played.
     assert_eq!(result(&folder, &kept), whole);
     assert_eq!(text(&folder.path("c.pgn")), games);
     let other = result(&folder, &format!("{SHORT} --seed 2"));
@@ -206,7 +206,7 @@ fn clock_and_time_of_a_move_are_kept() {
         assert_eq!(json["played"], 2, "{limit}");
         assert_eq!(json["lost_on_time"], serde_json::json!([0, 0]), "{limit}");
     }
-    // The engine takes at least a millisecond.
+    // The engine needs at least a millisecond.
     let games = run(&folder, "--tc 0.001 --hash 1 --games 2 --json --pgn late.pgn");
     let json: Value = serde_json::from_slice(&games.stdout).expect("JSON");
     assert_eq!(json["endings"]["time"], 2, "{json}");

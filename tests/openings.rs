@@ -1,4 +1,4 @@
-//! The built-in book of openings: what it has, and how it is made.
+//! The built-in book of openings: its content, and its generation.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -16,9 +16,9 @@ use zoothera::util::rng::SplitMix64;
 
 /// Openings in the book.
 const COUNT: usize = 3000;
-/// Fewest random plies; two more at most.
+/// Minimum number of random plies; the maximum is two more.
 const PLIES: usize = 6;
-/// Nodes of the search that judges an opening, and of a shorter one that discards most of the bad ones.
+/// Nodes of the two searches of an opening: a short one that discards most of the bad ones, and a longer one.
 const NODES: [u64; 2] = [200, 10_000];
 /// Largest |score| of these searches in engine units. About 210 of them are a pawn in the opening.
 const LIMITS: [i32; 2] = [400, 200];
@@ -34,14 +34,14 @@ fn on_a_large_stack(work: impl FnOnce() + Send) {
     });
 }
 
-/// The score of a search that remembers nothing.
+/// The score of a search without results of earlier searches.
 fn score(position: &Position, nodes: u64, solo: &mut Solo) -> i32 {
     solo.clear();
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     solo.search(position, &limits).expect("a move").value
 }
 
-/// A random line, if nobody is in check after it and the game is not over.
+/// A random line, if the side to move is not in check after it and the game is not over.
 fn random_line(rng: &mut SplitMix64) -> Option<(String, Position)> {
     let mut position = Position::startpos();
     let mut line = Vec::new();
@@ -87,8 +87,8 @@ fn make() -> String {
     text
 }
 
-/// Makes the book again. The same search and net make the same book; another net makes another one, which need not be
-/// committed.
+/// Generates the book again. The same search and net generate the same book; another net generates another one, which
+/// need not be committed.
 #[test]
 #[ignore = "takes minutes and writes src/board/openings.txt.gz: cargo test --release --test openings -- --ignored"]
 fn builtin_book_is_made_again() {
@@ -125,7 +125,7 @@ fn builtin_openings_are_balanced() {
     on_a_large_stack(|| {
         let book = Book::builtin().expect("the book");
         let mut solo = Solo::new(Network::embedded(), 1);
-        // Another net judges a little differently.
+        // Another net gives slightly different scores.
         for number in (0..book.len()).step_by(60) {
             let score = score(&book.opening(number).position(), 1000, &mut solo);
             assert!(score.abs() < 500, "{score}: {}", book.lines()[number]);

@@ -1,4 +1,4 @@
-//! Games reviewed end to end: what is read, written and told. The page has its own tests, in `tests/page.rs`.
+//! Games reviewed end to end: input, outputs and messages. The page has its own tests, in `tests/page.rs`.
 
 mod folder;
 mod schema;
@@ -26,7 +26,7 @@ fn zoothera(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a run printed that was told of the mistake in [`GAMES`]: it must have done the rest, and failed in the end.
+/// Output of a run on [`GAMES`], which contain a mistake: the run must review the other games, and fail at the end.
 fn named_a_mistake(output: Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -35,7 +35,7 @@ fn named_a_mistake(output: Output) -> (String, String) {
     (out, err)
 }
 
-/// What a run printed; it must have succeeded.
+/// Output of a run, which must have succeeded.
 fn succeeded(output: Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -65,13 +65,13 @@ fn games_from_standard_input_become_annotated_games() {
     let (out, err) = named_a_mistake(child.wait_with_output().expect("it ends"));
     assert!(err.contains("game 4: move 2. (ply 3) 'Nf6' is not legal"), "{err}");
     assert_eq!(out.matches("[Result ").count(), 4, "{out}");
-    // The broken game is reviewed as far as the mistake, which its last comment names.
+    // The broken game is reviewed up to the mistake, which its last comment names.
     let comment = "game 4: move 2. (ply 3) 'Nf6' is not legal: White has no knight that can go to f6";
     assert!(out.contains(comment), "{out}");
     assert!(out.matches("[%eval ").count() >= 13, "{out}");
     assert!(out.contains("[%clk 0:01:00] <i>&"), "{out}");
     assert!(out.contains("Nf6 $4"), "{out}");
-    // Mate was missed: the mark depends on what the default net sees in the rest.
+    // Mate was missed. The mark depends on the default net's evaluation of the rest.
     assert!(out.contains("30. h3 $"), "{out}");
     assert!(out.contains("2... O-O"), "{out}");
 }
@@ -94,7 +94,7 @@ fn every_output_at_once_and_no_file_is_left_beside() {
             || page.matches("http://").count() == page.matches("http://www.w3.org/2000/svg").count()
     );
     assert!(!page.contains("https://") && !page.contains(" src="), "nothing is loaded");
-    // Reviewed again, an annotated game says the same once.
+    // A second review of an annotated game gives the same result, once.
     let (again, _) = run(&["review", name(&pgn), "--nodes", "1000", "--detail", "brief"]);
     assert_eq!(again.matches("[%clk 0:01:00]").count(), 1);
 }

@@ -39,9 +39,9 @@ pub extern "C" fn zoothera_run() -> i32 {
     exit_code().into()
 }
 
-/// Executes the UCI commands that standard input has, and returns 1; or 0 once no command follows. A read of standard
-/// input must fail with `EAGAIN` while it is empty. `reaches_search` is not 0 if input can arrive while the module
-/// calls `sched_yield`.
+/// Executes the UCI commands available on standard input, and returns 1; or 0 once no command follows. A read of
+/// standard input must fail with `EAGAIN` while it is empty. `reaches_search` is not 0 if input can arrive while the
+/// module calls `sched_yield`.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn zoothera_serve(reaches_search: i32) -> i32 {

@@ -1,7 +1,7 @@
 //! Made positions: children of a sampled position by random legal moves.
 //!
-//! Samples of one game resemble one another, and a net learns such games by heart. Made positions vary the material and
-//! the placement of the pieces around each sample at the cost of an incremental update of the labelling networks.
+//! Samples of one game resemble one another, and a net memorises such games. Made positions vary the material and the
+//! placement of the pieces around each sample at the cost of an incremental update of the labelling networks.
 // CITE: own result, in `nets/PROVENANCE.md`: the net g1 learnt mostly from made positions.
 
 use crate::board::{Move, Position};
@@ -61,8 +61,8 @@ impl Maker {
         Self { share, owed: 0.0, rng }
     }
 
-    /// Makes positions from a sample, if enough samples have come. `used` receives each position and the moves that
-    /// lead to it.
+    /// Makes positions from a sample, if at least one is missing for the samples so far. `used` receives each
+    /// position and the moves that lead to it.
     pub fn lines_from(&mut self, sample: &Position, mut used: impl FnMut(&Position, &[Move])) -> Option<Lines> {
         self.owed += self.share;
         if self.owed < 1.0 {
@@ -74,7 +74,7 @@ impl Maker {
             lines.lines.push(line);
             self.owed -= count as f64;
             if count == 0 {
-                // Perhaps the sample has no usable child. The next sample makes up for it.
+                // The sample may have no usable child. The next sample then makes up for it.
                 break;
             }
         }

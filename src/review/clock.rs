@@ -3,7 +3,7 @@
 use crate::board::Color;
 use crate::notation::pgn::Game;
 
-/// Maximum apparent gain of a clock by rounding, in seconds.
+/// Maximum gain of a clock, in seconds, that is attributed to rounding.
 const ROUNDING: f64 = 1.0;
 
 /// Clock of a move.
@@ -26,7 +26,7 @@ pub(super) fn times(game: &Game) -> Vec<MoveTime> {
         let seconds = |name| command(&remarks.comments, name).and_then(|text| parse(&text));
         let left = seconds("clk");
         let by_clock = before[side].zip(left).and_then(|(before, left)| {
-            // Some files write the first clock before, others after the increment.
+            // Some files write the first clock before the increment, others after it.
             let first = base.is_some_and(|base| before == base && left == base);
             let used = before + increment - left;
             let used = if first { 0.0 } else { used };
@@ -69,7 +69,7 @@ fn time_control(text: &str) -> Option<(f64, f64)> {
     Some((parse(base)?, parse(increment)?))
 }
 
-/// A time as readable text: `4.2 s`, `12 s`, `1:05`, `1:02:03`.
+/// A time as text: `4.2 s`, `12 s`, `1:05`, `1:02:03`.
 pub(super) fn readable(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -81,7 +81,7 @@ pub(super) fn readable(seconds: f64) -> String {
     }
 }
 
-/// The remaining time in the format of a clock: `9:58`, `1:02:03`.
+/// The time left in the form of a clock: `9:58`, `1:02:03`.
 pub(super) fn on_clock(seconds: f64) -> String {
     let whole = seconds as u64;
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);

@@ -1,16 +1,16 @@
-//! Marks of moves, by their loss of winning chances.
+//! The marks of moves, by the winning chance that they lose.
 //!
 //! | mark | name | when |
 //! |---|---|---|
 //! | `?!` | inaccuracy | the move loses 5 points of winning chance or more (of 100) |
 //! | `?` | mistake | 10 points or more |
 //! | `??` | blunder | 15 points or more |
-//! | `!` | only move | the player found the move, and every other move would have been a mistake or worse |
+//! | `!` | only move | it was found, and every other move would have been a mistake or worse |
 //!
-//! A move that allows or misses a mate is a blunder, whatever its loss in points. From an advantage of 7.00 the game
-//! counts as decided, and such a move has no mark. A slower mate has no mark either, nor has the engine's best move,
-//! even if a deeper search finds it worse.
-// CITE: the thresholds and the blunder at a mate are from lichess (lila, modules/tree Advice), as facts. Lichess
+//! A move that allows or misses a mate is a blunder, whatever the points, unless the game was decided: at 7.00 or
+//! more it has no mark. A slower mate has no mark. A move that the engine would have played itself has no mark, even
+//! if a deeper search finds it worse.
+// CITE: the thresholds and the blunder at a mate are those of lichess (lila, modules/tree Advice), as facts. Lichess
 // marks mates in decided games too. The mark `!` is our own.
 
 use serde::Serialize;
@@ -18,17 +18,17 @@ use serde::Serialize;
 use super::chance::winning;
 use crate::search::report::Score;
 
-/// Minimum loss of a mistake in points of winning chance. Every alternative to an only move loses at least as much.
+/// Points of winning chance that a mistake loses at least; also the margin of an only move.
 pub(crate) const MISTAKE: f64 = 10.0;
-/// Minimum loss of an inaccuracy in points.
+/// Points that an inaccuracy loses at least.
 const INACCURACY: f64 = 5.0;
-/// Minimum loss of a blunder in points.
+/// Points that a blunder loses at least.
 const BLUNDER: f64 = 15.0;
 
-/// Minimum advantage in centipawns at which a game counts as decided. Allowing or missing a mate then has no mark.
+/// Centipawns at which a game counts as decided: a move that allows or misses a mate then has no mark.
 const DECIDED: i32 = 700;
 
-/// Mark of a move, in order from good to bad.
+/// Mark of a move, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) enum Mark {
     /// The only good move.
@@ -49,7 +49,7 @@ impl Mark {
     /// All marks.
     pub(crate) const ALL: [Self; 4] = [Self::Only, Self::Inaccuracy, Self::Mistake, Self::Blunder];
 
-    /// The symbol of the mark after a move.
+    /// The mark as printed after a move.
     pub(crate) fn glyph(self) -> &'static str {
         match self {
             Self::Only => "!",
@@ -59,7 +59,7 @@ impl Mark {
         }
     }
 
-    /// The number of the glyph in PGN.
+    /// The number of the mark's glyph in PGN.
     pub(crate) fn nag(self) -> u8 {
         match self {
             Self::Only => 1,
@@ -69,7 +69,7 @@ impl Mark {
         }
     }
 
-    /// The name of the mark.
+    /// English name of the mark.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Only => "only move",
@@ -93,8 +93,7 @@ pub(crate) fn bad_mark(before: Score, after: Score) -> Option<Mark> {
     }
 }
 
-/// The mark for an allowed or missed mate. `ahead` is an advantage in centipawns, from the score that is not a mate:
-/// the opponent's before an allowed mate, the mover's after a missed mate.
+/// The mark for a mate that appears or disappears; `ahead` is the advantage, in centipawns, without the mate.
 fn by_decision(ahead: i32) -> Option<Mark> {
     (ahead < DECIDED).then_some(Mark::Blunder)
 }
@@ -120,7 +119,7 @@ mod tests {
             (Cp(0), Cp(-60), Some(Mark::Inaccuracy)),
             (Cp(0), Cp(-120), Some(Mark::Mistake)),
             (Cp(0), Cp(-200), Some(Mark::Blunder)),
-            // The same loss in centipawns costs fewer points in a won game.
+            // The same pawns count less in a won game.
             (Cp(900), Cp(700), None),
             (Cp(-30), Cp(80), None),
         ] {

@@ -10,16 +10,16 @@ const SHAPES: &str = include_str!("pieces.svg");
 /// Side of a square.
 const SIDE: i32 = 45;
 
-/// How a board is shown.
+/// View of a board.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoardView {
-    /// Whether Black is below.
+    /// Whether Black is at the bottom.
     pub flipped: bool,
     /// Arrows with their class: `played` or `best`.
     pub arrows: Vec<(Square, Square, &'static str)>,
 }
 
-/// A picture that stands alone.
+/// A standalone picture.
 pub(crate) fn picture(position: &Position, view: &BoardView) -> String {
     let style = "<style>.light{fill:#ead9b8}.dark{fill:#b08a64}.on-light{fill:#5f4023}.on-dark{fill:#2a1a0a}\
                  .played{stroke:#c0392b;fill:#c0392b}.best{stroke:#2e7d32;fill:#2e7d32}</style>";
@@ -139,7 +139,7 @@ fn arrow(svg: &mut String, from: Point, to: Point, class: &str) {
     );
 }
 
-/// Where an arrow for a move goes: castling to where the king lands.
+/// Start and end of the arrow for a move; for castling, it ends at the king's destination.
 pub(crate) fn ends(position: &Position, m: Move) -> (Square, Square) {
     if !position.is_castling(m) {
         return (m.from(), m.to());

@@ -1,4 +1,4 @@
-//! Result of a game review, from which JSON, annotated PGN and HTML are generated.
+//! Result of the review of a game, from which JSON, annotated PGN and HTML are generated.
 //!
 //! The fields are those of the JSON, which `review.schema.json` describes. Scores and chances are from White's view,
 //! losses and accuracies from the view of the side that moved.
@@ -33,7 +33,7 @@ pub(crate) struct Review {
     pub side: Option<Color>,
     pub chess960: bool,
     pub opening: Option<Opening>,
-    /// Whether all positions were searched. After Ctrl-C the first positions have no evaluation.
+    /// Whether all positions were searched. After Ctrl-C, the first positions have no evaluation.
     pub complete: bool,
     /// Evaluation of the first position.
     pub evaluation: Option<Evaluation>,
@@ -47,24 +47,24 @@ fn as_map<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<S::
 }
 
 impl Review {
-    /// The value of a tag; `None` if it is empty or unknown (`?`).
+    /// The value of a tag, unless it is empty or a question mark.
     pub(crate) fn tag(&self, name: &str) -> Option<&str> {
         let found = self.tags.iter().find(|(tag, _)| tag == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty() && !value.starts_with('?'))
     }
 }
 
-/// Evaluation of a position by the search.
+/// Search result of a position.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Evaluation {
     pub eval: Eval,
-    /// White's winning chance in percent, by the curve for human games.
+    /// White's winning chance in percent, by the curve fitted to games of people.
     pub chance: f64,
     /// Plies searched; 0 when the game is over.
     pub depth: i32,
 }
 
-/// A line that the search found as an alternative to the move played.
+/// A line that the search prefers to the move played.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Better {
     pub eval: Eval,
@@ -76,7 +76,7 @@ pub(crate) struct Better {
 }
 
 impl Better {
-    /// The line truncated to this number of plies.
+    /// The line, cut after this number of plies.
     pub(crate) fn cut(mut self, plies: usize) -> Self {
         self.san.truncate(plies);
         self.uci.truncate(plies);
@@ -88,7 +88,7 @@ impl Better {
 /// A move of the game.
 #[derive(Serialize)]
 pub(crate) struct PlayedMove {
-    /// Ply of the game, from 1.
+    /// Number of the ply, from 1.
     pub ply: usize,
     pub number: u32,
     /// `white` or `black`.
@@ -98,7 +98,7 @@ pub(crate) struct PlayedMove {
     /// The position after the move.
     pub fen: String,
     pub phase: Phase,
-    /// Clock time after the move, as written in the file.
+    /// The clock after the move, as in the file.
     pub clock: Option<String>,
     /// Evaluation of the position after the move.
     pub evaluation: Option<Evaluation>,
@@ -107,11 +107,12 @@ pub(crate) struct PlayedMove {
     pub loss_cp: Option<i32>,
     pub accuracy: Option<f64>,
     pub mark: Option<Mark>,
-    /// The lines that the search preferred, best first; none if the move played is the best move.
+    /// The lines that the search preferred, best first; empty if it would have played the move itself.
     pub better: Vec<Better>,
-    /// The refutation, from the position after the move. Only for moves with a bad mark, unless the game is over.
+    /// The refutation, from the position after the move: only for moves with a bad mark, and `None` if the game is
+    /// over.
     pub refutation: Option<Better>,
-    /// Reasons for the mark of the move.
+    /// Reasons for the mark.
     pub reasons: Vec<Reason>,
     /// At a mistake, all legal moves with their values, if the page needs them.
     #[serde(skip)]
@@ -124,7 +125,7 @@ pub(crate) struct PlayedMove {
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub m: Move,
-    /// Whether the move is the best move of the search.
+    /// Whether the search prefers this move.
     pub is_best: bool,
     /// The mark of the move.
     pub mark: Option<Mark>,
@@ -133,7 +134,7 @@ pub(crate) struct Attempt {
     pub reply: Option<Move>,
 }
 
-/// Statistics of the moves of one side.
+/// Play of a side, in the whole game and in each phase.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Side {
     #[serde(flatten)]
@@ -144,7 +145,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// The statistics of one phase of the game.
+    /// Play of the side in a phase of the game.
     pub(crate) fn phase(&self, phase: Phase) -> &PlaySummary {
         match phase {
             Phase::Opening => &self.opening,
@@ -154,16 +155,16 @@ impl Side {
     }
 }
 
-/// Statistics of the moves of one side in one phase or the whole game.
+/// Play of a side in a part of the game.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PlaySummary {
     /// Moves that were judged.
     pub judged: usize,
     /// Accuracy in percent; `None` without moves.
     pub accuracy: Option<f64>,
-    /// Average loss of a move in points of winning chance.
+    /// Mean loss of a move, in points of winning chance.
     pub average_loss: Option<f64>,
-    /// Average loss of a move in centipawns.
+    /// Mean loss of a move, in centipawns.
     pub average_loss_cp: Option<f64>,
     pub inaccuracies: usize,
     pub mistakes: usize,

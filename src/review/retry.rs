@@ -1,7 +1,7 @@
-//! Values of all legal moves in the position of a mistake, for readers of the page who retry the move.
+//! Values of all legal moves at a mistake: the answers of the page when a reader tries another move.
 //!
-//! A short search of each move detects bad moves. The best of the other moves, at most [`MOST_GOOD`], get a longer
-//! search. All these searches together cost about as much as three positions of the game.
+//! A short search of each move finds the bad ones. At most [`MOST_GOOD`] of the others get a longer search. All these
+//! searches together cost about as much as three positions of the game.
 
 use super::analyst::{Analyst, Look};
 use super::chance::for_mover;
@@ -11,20 +11,20 @@ use super::study::evaluation;
 use crate::board::{Move, Position};
 use crate::search::report::Score;
 
-/// Divisor of a position's search limits for the first search of a move.
+/// Divisor of a position's limits for the first search of a move.
 const FIRST_PART: u32 = 32;
-/// Divisor of a position's search limits for the second search of a move.
+/// Divisor of a position's limits for the second search.
 const SECOND_PART: u32 = 4;
 /// Maximum number of moves that are searched a second time.
 const MOST_GOOD: usize = 8;
 
-/// Earlier search results of the review for the mistake.
+/// Results at the mistake that the review already has.
 pub(super) struct Known<'a> {
     /// Search of the position before the move.
     pub before: &'a Look,
     /// The move of the game.
     pub played: Move,
-    /// Search of the position after the move.
+    /// The position after the move of the game.
     pub after: &'a Look,
 }
 
@@ -41,7 +41,7 @@ impl Searched {
     }
 }
 
-/// All legal moves with their values; none after Ctrl-C.
+/// All legal moves with their values; empty after Ctrl-C.
 pub(super) fn attempts(position: &Position, known: &Known, analyst: &mut Analyst) -> Vec<Attempt> {
     search(position, known, analyst).unwrap_or_default()
 }
@@ -75,12 +75,12 @@ fn search(position: &Position, known: &Known, analyst: &mut Analyst) -> Option<V
     Some(all.iter().map(attempt).collect())
 }
 
-/// The displayed value, from the longest search of the move.
+/// The value shown: the result of the longest search of the move.
 fn value(position: &Position, known: &Known, searched: &Searched, is_best: bool) -> Evaluation {
     if is_best { evaluation(known.before, position) } else { evaluation(&searched.look, &searched.reached) }
 }
 
-/// Sort key of a score, from being mated at once to mating at once.
+/// Rank of a score, from mated at once to mate at once.
 fn order(score: Score) -> i32 {
     const MATE: i32 = 1_000_000;
     match score {
@@ -115,7 +115,7 @@ mod tests {
             all.iter().find(|attempt| attempt.m == m).expect("searched")
         };
         assert_eq!(of("Nf6").mark, Some(Mark::Blunder));
-        // After a6 Black is also mated on f7. g6 and Qe7 parry this threat.
+        // After a6, mate on f7 follows too; g6 and Qe7 prevent it.
         assert_eq!(of("a6").mark, Some(Mark::Blunder));
         assert!(of("a6").reply.is_some_and(|m| m.to().to_string() == "f7"));
         assert_eq!((of("g6").mark, of("Qe7").mark), (None, None));

@@ -1,5 +1,5 @@
-//! The options. Each is one row of [`OPTIONS`]: name, type with default and range, help, and what a new value does. The
-//! handshake, the checks of values, `help` and the table of the manual are derived from the rows.
+//! The options. Each is one row of [`OPTIONS`]: name, type with default and range, help, and the effect of a new
+//! value. The handshake, the checks of values, `help` and the table of the manual are derived from the rows.
 
 use std::ops::RangeInclusive;
 
@@ -35,11 +35,11 @@ pub enum Kind {
     Text(&'static str, Effect<String>),
 }
 
-/// What a new value does.
+/// Effect of a new value.
 pub enum Effect<T> {
     /// Changes the moves of a search; it can also be set for a player of a match.
     Search(fn(&mut Settings, T)),
-    /// Changes the conversation with a GUI, or how its clock and its files are used.
+    /// Changes the communication with a GUI, or the use of its clock and files.
     Session(fn(&mut Settings, T)),
     /// Changes resources of a search; it can also be set for a player of a match.
     Resource(fn(&mut dyn Resources, T)),

@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::path::Path;
 
-/// Whether a file may not be written. Always `false` under WASI, which has no permissions of files.
+/// Whether a file is read-only. Always `false` under WASI, which has no permissions of files.
 pub fn is_read_only(file: &Metadata) -> bool {
     !cfg!(target_family = "wasm") && file.permissions().readonly()
 }

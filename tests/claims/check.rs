@@ -5,12 +5,12 @@ use shakmaty::{Bitboard, Chess, Color, EnPassantMode, Position, Role, Square, fe
 
 use super::board::{attacks, balance, in_line, is_legal, man, mates_in, position, role, stands, walk};
 
-/// Maximum number of moves of a mate that is proved by brute force if the line does not reach the mate.
+/// Longest mate, in moves, that is proved by brute force if the line ends before it.
 const PROVED: u32 = 2;
-/// Kinds of reasons; each move with a bad mark must have at least one of them.
+/// Reasons for a bad mark; each move with a bad mark must have at least one of them.
 const PUNISHES: [&str; 5] = ["allows_mate", "loses_material", "lets_promote", "refutation", "stalemate"];
 
-/// Numbers of checks, and the errors found.
+/// Results of the checks: the numbers of checked items, and the errors found.
 #[derive(Default)]
 pub struct Checked {
     pub marked: usize,
@@ -60,7 +60,7 @@ impl Context<'_> {
         let eval = &evaluation["eval"];
         let white = match (eval["cp"].as_i64(), eval["mate"].as_i64()) {
             (Some(cp), _) => cp,
-            // The side to move, which is the mover's opponent, is mated in this position.
+            // Checkmate: the mated side is to move, the opponent of the mover.
             (_, Some(0)) => return 100_000,
             (_, Some(mate)) => mate.signum() * 100_000,
             _ => 0,
@@ -200,7 +200,7 @@ fn check_claim(claim: &Value, line: &[Chess], text: &str, all: &mut Checked) -> 
     wrong
 }
 
-/// The pieces won and given are the difference of the balances, and the sentence names them.
+/// Checks that the pieces won and given match the change of the balance, and that the sentence names them.
 fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Option<String> {
     let roles = |key: &str| -> Vec<Role> {
         let list = claim[key].as_array().into_iter().flatten();
@@ -224,7 +224,7 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
     if said != real {
         return Some(format!("wins {wins:?} for {gives:?}, but the balance changes by {real:?}"));
     }
-    // A single minor piece must be captured in the line.
+    // If a single minor piece is won, a piece of this kind must have been captured.
     for role in wins.iter().filter(|role| matches!(role, Role::Bishop | Role::Knight)) {
         let count = |position: &Chess| (position.board().by_role(*role) & position.board().by_color(!side)).count();
         if count(&line[line.len() - 1]) >= count(&line[0]) {
@@ -303,15 +303,15 @@ fn motif_holds(motif: &Value, line: &[Chess], side: Color) -> bool {
     }
 }
 
-/// Destination of the move between two positions: the square newly occupied by the mover.
+/// The destination of the move between two positions: the square that the mover has newly occupied.
 fn moved_to(before: &Chess, after: &Chess) -> Option<Square> {
     let color = before.turn();
     let (was, is) = (before.board().by_color(color), after.board().by_color(color));
     (is & !was).first()
 }
 
-/// Whether the pieces of a feature are on its squares: at the end of the line, or earlier if they were captured or
-/// driven away.
+/// Whether the pieces of a feature stand on its squares at the end of the line or, if they were captured or driven
+/// away, before.
 fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
     let end = &line[line.len() - 1];
     let kind = feature["kind"].as_str().unwrap_or_default();
@@ -343,8 +343,8 @@ fn feature_holds(feature: &Value, line: &[Chess]) -> bool {
     }
 }
 
-/// Checks that every piece such as `the knight on f5` of a sentence exists in one of the positions, and that every
-/// numbered move is legal in one of them.
+/// Checks that every `the knight on f5` of a sentence stands in one of the positions, and that every numbered move is
+/// legal in one of them.
 fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
     let mut wrong = Vec::new();
     let words: Vec<&str> = text.split([' ', ',', '(', ')', ':', ';']).filter(|word| !word.is_empty()).collect();
@@ -384,7 +384,7 @@ fn check_text(text: &str, positions: &[Chess]) -> Vec<String> {
     wrong
 }
 
-/// Checks the scores before and after the move against the kind of the reason.
+/// Checks what a kind implies about the scores before and after the move.
 fn check_kind(context: &Context, reason: &Value) -> Option<String> {
     let (had, has) = (context.score(context.had), context.score(&context.played["evaluation"]));
     let claim = &reason["claim"];
@@ -397,7 +397,7 @@ fn check_kind(context: &Context, reason: &Value) -> Option<String> {
         "missed_mate" => had == 100_000 && has < 100_000,
         "allows_mate" => had > -100_000 && has == -100_000,
         "overlooks_threat" => {
-            // The threat is executed: the refutation begins with it, and mates if the threat was mate.
+            // The threat is carried out: the refutation begins with it, and mates if the threat was mate.
             let same = context.played["refutation"]["uci"][0] == claim["uci"][0];
             same && (claim["mate"].is_null() || has == -100_000 && had > -100_000)
         }

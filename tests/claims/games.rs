@@ -1,4 +1,4 @@
-//! Games to review: some that were given, and games between levels.
+//! Games to review: famous games, and games between levels.
 
 use std::fmt::Write;
 
@@ -7,7 +7,8 @@ use zoothera::level::Level;
 use zoothera::nnue::Network;
 use zoothera::search::{Limits, Solo, solo};
 
-/// Given games: Morphy's at the opera, Anderssen's "immortal" and "evergreen", Réti's mate of Tartakower, Légal's mate.
+/// Famous games: Morphy's at the opera, Anderssen's "immortal" and "evergreen", Réti's mate of Tartakower, Légal's
+/// mate.
 const GIVEN: [&str; 5] = [
     "1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 9. Bg5 b5 10. Nxb5 cxb5 \
      11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8# 1-0",
@@ -21,13 +22,13 @@ const GIVEN: [&str; 5] = [
      10. Bg5+ Kc7 11. Bd8# 1-0",
     "1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 h6 5. Nxe5 Bxd1 6. Bxf7+ Ke7 7. Nd5# 1-0",
 ];
-/// Levels that play.
+/// Levels of the players.
 const LEVELS: [i32; 6] = [700, 1000, 1300, 1600, 1900, 2200];
-/// Nodes of a move of a level, and plies of a game at most.
+/// Nodes per move of a level, and maximum number of plies of a game.
 const NODES: u64 = 400;
 const LONGEST: usize = 120;
 
-/// This many games as one PGN.
+/// `count` games as one PGN.
 pub fn pgn(count: usize) -> String {
     let thread = std::thread::Builder::new().stack_size(solo::STACK_BYTES);
     let play = move || {

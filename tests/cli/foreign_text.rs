@@ -1,4 +1,4 @@
-//! Output of file names and file contents to a terminal.
+//! Names and contents of files that are printed on a terminal.
 
 use crate::run::{Run, zoothera};
 

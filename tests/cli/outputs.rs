@@ -1,4 +1,4 @@
-//! Output files: which files they may overwrite, and their state after an interrupt, a kill, or a full disk.
+//! Output files: the files that they may overwrite, and their state after an interrupt, a kill, or a full disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -86,7 +86,8 @@ impl Schema {
     }
 }
 
-/// Whether a value has the type, or one of the types, that a schema allows; every type if it says nothing.
+/// Whether a value has the type, or one of the types, that a schema allows; any type if the schema does not restrict
+/// it.
 fn has_type(value: &Value, allowed: &Value) -> bool {
     match allowed {
         Value::Null => true,

@@ -1,4 +1,4 @@
-//! Files around a search: the saved transposition table, opening books, the debug log.
+//! Files used in a session: the saved transposition table, opening books, the debug log.
 
 use crate::uci_driver::{Driver, errors, field};
 

@@ -1,4 +1,4 @@
-//! Options, at rest and during a search.
+//! Options, set between and during searches.
 
 use std::time::Duration;
 

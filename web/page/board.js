@@ -9,7 +9,7 @@ const place = document.getElementById("board-place");
 const dialog = document.getElementById("promotion");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Asks the user for the piece of a promotion; `null` if the dialog is closed. */
+/** Opens the promotion dialog. Resolves with the chosen piece, or with `null` if the dialog is closed. */
 function askPromotion(colour) {
   for (const button of dialog.querySelectorAll("button")) {
     const piece = document.createElement("piece");

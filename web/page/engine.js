@@ -68,7 +68,7 @@ export class Session {
     });
   }
 
-  /** Rejects all pending requests with the error. */
+  /** Rejects all pending requests. */
   ended(error) {
     this.onEnd?.(error);
     this.waiting.splice(0).forEach(({ reject }) => reject(error));

@@ -46,7 +46,7 @@ class App {
     this.mode.restarted();
   }
 
-  /** Stops a search whose result is not displayed. */
+  /** Stops a search whose result is not shown. */
   async pause() { if (this.opened) await (await this.opened).stop(); }
 
   say(text) { $("live").textContent = text; }
@@ -138,7 +138,7 @@ document.addEventListener("keydown", (event) => {
   app.mode.go(where);
 });
 
-// Drops and pastes anywhere on the page: games, a position, a network file.
+// Text or files pasted or dropped anywhere: games, a position, a network file.
 const isField = (target) => target.closest?.("input, textarea");
 document.addEventListener("paste", (event) => {
   const text = event.clipboardData.getData("text");
@@ -211,5 +211,5 @@ $("net").addEventListener("change", async ({ target }) => {
 });
 $("net-default").addEventListener("click", () => useNet("", null));
 
-// Starts the engine at once, so that the first move is fast and its files are stored for offline use.
+// The engine starts at once, so that the first move is fast and its files are stored for offline use.
 app.session().catch((error) => app.alert(error));

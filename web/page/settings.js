@@ -6,10 +6,10 @@ const DEFAULTS = {
   level: 1200, colour: "white", time: "10+5", lines: 3, effort: 60000, hash: 32, coordinates: true,
 };
 
-/** Number of threads available to the page: one without cross-origin isolation. */
+/** Maximum number of threads on this page: one without cross-origin isolation. */
 export const mostThreads = () => (globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency || 1, 32) : 1);
 
-/** One core remains free for the page. Phones get at most two threads, because they become hot. */
+/** One core is left to the page; phones get at most two threads, because they overheat. */
 const usualThreads = () => {
   const isPhone = matchMedia("(pointer: coarse)").matches;
   return Math.max(1, Math.min(mostThreads() - 1, isPhone ? 2 : 4));
@@ -34,7 +34,7 @@ export class Settings {
     try { localStorage.setItem(KEY, JSON.stringify(this.values)); } catch { /* Storage is off: kept until the page closes. */ }
   }
 
-  /** Reads the stored network file. */
+  /** Reads the network that the user chose before. */
   async restoreNet() {
     try {
       const stored = await (await caches.open(NET_CACHE)).match("net");

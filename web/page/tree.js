@@ -46,7 +46,7 @@ export class Tree {
     return nodes;
   }
 
-  /** Removes all nodes after a node. */
+  /** Removes all moves after a node. */
   cut(node) { node.children = []; }
 
   /** The PGN text, with variations. */

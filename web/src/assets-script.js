@@ -1,4 +1,4 @@
-// Addresses of the package's files, for a script: in the folder of the script.
+// The addresses of the package's files, for a script: next to the script itself.
 
 /** The address of a local file. */
 function fileUrl(path) {

@@ -21,7 +21,7 @@ function compiled(url) {
   if (!modules.has(key)) {
     const module = compile(url);
     modules.set(key, module);
-    // The failure may be temporary.
+    // A failure may be temporary.
     module.catch(() => modules.delete(key));
   }
   return modules.get(key);
@@ -30,13 +30,13 @@ function compiled(url) {
 /** Shared memory for this number of threads and MiB of hash table, or `undefined` if the browser refuses. */
 function sharedMemory(threads, hash, net, phone) {
   const needed = INITIAL_MEMORY + (hash + 2 * net + threads * 48) * MIB;
-  // A phone may refuse memory that it lacks; elsewhere, reserving more costs nothing.
+  // A phone rejects memory that it might not have; elsewhere, reserved memory costs nothing.
   for (let maximum = phone ? needed : Math.max(needed, 1024 * MIB); maximum >= needed; maximum /= 2) {
     try {
       const pages = Math.min(Math.ceil(maximum / PAGE), MAXIMUM_MEMORY / PAGE);
       return new WebAssembly.Memory({ initial: INITIAL_MEMORY / PAGE, maximum: pages, shared: true });
     } catch {
-      // Tries less.
+      // Tries a smaller maximum.
     }
   }
   return undefined;
@@ -63,7 +63,7 @@ function absolute(url) {
 
 /** A running engine. */
 export class Zoothera {
-  /** Features of the browser. */
+  /** The features that the browser supports. */
   static support() {
     return support();
   }
@@ -81,7 +81,7 @@ export class Zoothera {
   }
 
   constructor() {
-    /** Callback for each line of output. */
+    /** Receives each line of output. */
     this.onLine = undefined;
     /** Called once when the engine ends: with an error, or without one after `quit`. */
     this.onExit = undefined;
@@ -103,7 +103,7 @@ export class Zoothera {
     this.workerUrl = worker === undefined ? assets.worker() : absolute(worker);
     this.override = module === undefined ? undefined : absolute(module);
     this.netSize = netBytes ? Math.ceil(netBytes.length / MIB) : 0;
-    // A phone gets threads only on request.
+    // On a phone, threads are used only if they are requested.
     const built = this.override !== undefined || assets.has(true, false);
     const shared = this.features.threads && built && !(phone && wanted === 1);
     this.setUp = (await this.prepare(shared, wanted)) ?? (await this.prepare(false, 1));
@@ -149,7 +149,7 @@ export class Zoothera {
     return instance;
   }
 
-  /** Sends the settings, and waits until they take effect. The page receives no output of this. */
+  /** Sends the settings, and waits until they are in effect. The page does not receive the output. */
   handshake(settings) {
     return new Promise((resolve, reject) => {
       let isRefused = false;

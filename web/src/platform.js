@@ -2,7 +2,7 @@
 
 import { isNode } from "./support.js";
 
-/** A module of Node. Its name is not a constant, because bundlers for browsers reject it. */
+/** A module of Node. Its name is not a constant, because bundlers for browsers would reject it. */
 export function nodeModule(name) {
   return import(/* webpackIgnore: true */ /* @vite-ignore */ `node:${name}`);
 }
@@ -11,7 +11,7 @@ export function nodeModule(name) {
 export async function newWorker(url, onMessage, onError) {
   if (isNode) {
     const { Worker } = await nodeModule("worker_threads");
-    // The worker needs no options of the program, and some of them are errors in a worker.
+    // The worker needs none of the program's options, and some would be errors there.
     const worker = new Worker(new URL(url), { execArgv: [] });
     worker.on("message", onMessage);
     worker.on("error", onError);
@@ -26,7 +26,7 @@ export async function newWorker(url, onMessage, onError) {
   return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
 }
 
-/** An address from which a worker can be started: browsers reject addresses of other origins. */
+/** An address from which a worker may be started: a browser rejects addresses of other origins. */
 function sameOrigin(url) {
   const here = globalThis.location;
   const other = here && /^https?:/.test(String(url)) && new URL(url).origin !== here.origin;
@@ -62,7 +62,7 @@ export async function readBytes(url, what) {
   return { bytes, type: response.headers.get("content-type") };
 }
 
-/** Compiles a module. If the file is not a module, the error describes the content that was received. */
+/** Compiles a module. If the file is not a module, the error describes its content. */
 export async function compile(url) {
   const response = await open(url, "the module");
   if (response.headers.get("content-type") === "application/wasm" && WebAssembly.compileStreaming) {

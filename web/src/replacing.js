@@ -1,13 +1,11 @@
 // UCI on a module that receives no input while it searches: a browser without shared memory and without JavaScript
-// Promise Integration. `stop` ends the worker. The move is the first of the last reported line. A new worker with
-// the same settings and position replaces it; only the hash table is lost.
+// Promise Integration. `stop` ends the worker. The best move is then the first move of the last reported line. A new
+// worker with the same settings and position replaces the old one; only the hash table is lost.
 
 const encode = (line) => new TextEncoder().encode(`${line}\n`);
 
 export class Replacing {
-  /**
-   * `start` starts an instance; `settings` are the first lines for every instance; `emit` is called with the output.
-   */
+  /** `start` starts an instance; `settings` are the first lines sent to each instance; `emit` gets the output. */
   constructor(start, settings, emit) {
     this.start = start;
     this.emit = emit;
@@ -83,7 +81,7 @@ export class Replacing {
     }
   }
 
-  /** Restarts the search under the clock, because a running search cannot receive `ponderhit`. */
+  /** Restarts the search from its beginning with the clock, because it cannot receive the `ponderhit`. */
   ponderHit() {
     const { search } = this;
     if (search.best) return this.finish(search.best);

@@ -1,11 +1,11 @@
-// Roles of a worker for an instance of the module: serve UCI, run a command, or run a thread.
+// The roles of a worker for one instance of the module: serve UCI, run a command, or be a thread.
 
 import { RingReader } from "./ring.js";
 import { Exit, Wasi } from "./wasi.js";
 
 /**
- * Runs the role that `start` describes; `post` sends a message to the side that started the worker. Returns the
- * handler for later messages.
+ * Starts the role that `start` describes; `post` sends a message to the side that started the worker. Returns the
+ * receiver of later messages.
  *
  * `start` has: `role` ("serve", "run" or "thread"), `module`, `args`, `env`, `files`, `input` (the bytes of standard
  * input, unless they are sent later), `suspends` (whether the module may be suspended during a search), and with
@@ -80,7 +80,7 @@ class Role {
     }
   }
 
-  /** Handler of standard input. */
+  /** Reads standard input. */
   read(length) {
     if (this.ring) return this.ring.read(length);
     const first = this.input[0];
@@ -121,7 +121,7 @@ class Role {
   }
 }
 
-/** Yields to the event loop, so that messages arrive. */
+/** Yields, so that messages can arrive. */
 function nextTurn() {
   return new Promise((done) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,4 +1,4 @@
-// Detects the features of this browser (or Node).
+// The features of this browser (or Node).
 
 /** `() -> ()`, and a function of this type. */
 const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0];
@@ -28,8 +28,8 @@ function compute(instructions) {
 }
 
 /**
- * Whether byte dot products are exact for the range of the net's inputs. The first compiler of V8 11.3 (Node 20, with
- * a flag) overwrites an operand, depending on which operands are used later, so every combination is tested.
+ * Whether byte dot products are exact for inputs in the range of the net. The first compiler of V8 11.3 (Node 20,
+ * behind a flag) overwrites an operand, depending on which of them are used later, so every combination is tested.
  */
 function hasExactDots() {
   const weights = [-128, 127, -1, 5, -128, -128, -128, -128, 127, 127, 127, 127, 3, -7, 100, -100];

@@ -18,7 +18,7 @@ const REGULAR_FILE = 4;
 
 const ROOT = 3;
 
-/** Thrown by `proc_exit`, to unwind the module. */
+/** Thrown by `proc_exit`, to end the module. */
 export class Exit extends Error {
   constructor(code) {
     super(`exit code ${code}`);
@@ -61,7 +61,7 @@ class File {
   }
 }
 
-/** The files of an instance by path, without a leading slash. Folders exist from the start, or are created. */
+/** The files of an instance by path, without a slash at the start. Folders exist from the start, or are created. */
 class Files {
   constructor(files) {
     this.files = new Map();
@@ -99,7 +99,7 @@ class Files {
     ];
   }
 
-  /** The content of all files that were written. */
+  /** The content of all written files. */
   changed() {
     const changed = [...this.files].filter(([, file]) => file.changed);
     return Object.fromEntries(changed.map(([path, file]) => [path, file.bytes]));

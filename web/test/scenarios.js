@@ -1,4 +1,4 @@
-// What the tests do with an engine, in Node and in a browser. Each returns facts for the test to judge.
+// Scenarios that the tests run with an engine, in Node and in a browser. Each returns facts for the test to check.
 
 const SCHOLARS_MATE = "1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n";
 

@@ -1,7 +1,7 @@
-//! Positional effects of lines and moves other than material: facts that can be verified on the board.
+//! Positional changes of a line, and purposes of a move: facts that can be counted on the board.
 //!
-//! * `harm`: disadvantages that a refutation causes
-//! * `purpose`: the purpose of a move for its side
+//! * `harm`: harms that a refutation causes
+//! * `purpose`: purposes of a move
 
 mod harm;
 mod purpose;
@@ -36,13 +36,13 @@ pub(crate) enum FeatureKind {
     PassedPawn,
     /// The file of the king has lost its own pawn. `men`: the king.
     OpenKing,
-    /// A piece without squares to move to. `men`: the piece.
+    /// A piece that attacks no square to which it could move. `men`: the piece.
     NoMoves,
     /// The move castles.
     Castles,
     /// The move captures. `men`: the captured piece.
     Takes,
-    /// The moved piece attacks a piece that is more valuable or unprotected. `men`: attacker, attacked.
+    /// The moved piece attacks a more valuable or unprotected piece. `men`: attacker, attacked.
     Attacks,
     /// The move protects an attacked piece that had no protection. `men`: the protected piece.
     Protects,
@@ -61,10 +61,10 @@ pub(crate) enum FeatureKind {
 /// A fact that holds at the end of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Feature {
-    /// Kind of the feature.
+    /// The kind of feature.
     pub kind: FeatureKind,
-    /// The pieces concerned, on their squares at the end of the line. Captured pieces, and attacked pieces that were
-    /// driven away, are on their previous squares.
+    /// The pieces concerned, on their squares at the end of the line. For a captured piece, and for an attacked piece
+    /// that was driven away: the square on which it stood before.
     pub men: Vec<Man>,
     /// The squares concerned.
     #[serde(serialize_with = "square_words")]

@@ -1,13 +1,13 @@
 //! Discovered attack and double check.
 //!
-//! Discovered attack: a move opens the line of another piece, which then captures what it attacks; or the opened line
-//! gives check, and the piece that moved captures.
+//! Discovered attack: a move opens the line of another piece, which then captures the attacked piece; or the opened
+//! line gives check, and the piece that moved captures.
 
 use super::walk::{Walk, attackers, is_slider, man, reach, value};
 use super::{Kind, Man, Motif};
 use crate::board::{Position, Role, Square};
 
-/// Pawns that the attacked piece is worth at least.
+/// Minimum value of the attacked piece, in pawns.
 const LEAST: i32 = 3;
 
 pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
@@ -28,7 +28,7 @@ pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
     })
 }
 
-/// The slider whose line the move opens, and the piece that it attacks then: the dearest.
+/// The slider whose line the move opens, and the most valuable piece that it then attacks.
 fn opened(walk: &Walk, ply: usize) -> Option<(Man, Man)> {
     let (before, after, m) = (walk.before(ply), walk.after(ply), walk.mv(ply)?);
     if before.is_castling(m) {
@@ -49,7 +49,7 @@ fn opened(walk: &Walk, ply: usize) -> Option<(Man, Man)> {
         .max_by_key(|(_, target)| value(target.role))
 }
 
-/// Whether the attack threatens something: the king, a dearer piece, or an unprotected one.
+/// Whether the attack threatens something: the king, a more valuable piece, or an unprotected one.
 fn threatened(position: &Position, slider: Man, target: Man) -> bool {
     let unprotected = |square: Square| attackers(position, square, position.turn()).is_empty();
     value(target.role) >= LEAST && (value(target.role) > value(slider.role) || unprotected(target.square))

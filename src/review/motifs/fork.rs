@@ -1,10 +1,10 @@
-//! Fork: a move attacks two pieces with one, the answer leaves one of them attacked, and the same piece captures it.
+//! Fork: a move attacks two pieces with one, the reply leaves one of them attacked, and the same piece captures it.
 
 use super::walk::{Walk, attackers, man, reach, value};
 use super::{Kind, Man, Motif};
 use crate::board::{Position, Role, Square};
 
-/// Pawns that a forked piece is worth at least.
+/// Minimum value of a forked piece, in pawns.
 const LEAST: i32 = 3;
 
 pub(super) fn fork(walk: &Walk) -> Option<Motif> {
@@ -21,7 +21,7 @@ pub(super) fn fork(walk: &Walk) -> Option<Motif> {
     })
 }
 
-/// The pieces that an attacker really threatens: the king, dearer pieces, and unprotected ones.
+/// The pieces that an attacker threatens: the king, more valuable pieces, and unprotected pieces.
 fn targets(position: &Position, piece: Man) -> Vec<Man> {
     let them = position.turn();
     let attacked = reach(position, piece.square) & position.by_color(them);

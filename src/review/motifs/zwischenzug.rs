@@ -1,4 +1,5 @@
-//! Zwischenzug: a check or another capture precedes a recapture, and the line wins material or mates.
+//! Zwischenzug: a check or another capture is played before a recapture, the recapture follows, and the line wins
+//! material.
 
 use super::walk::{Walk, can_capture, man};
 use super::{Kind, Motif};

@@ -1,4 +1,4 @@
-//! Data of a sentence: a line from a position, and the facts about the line that the board proves.
+//! The data of a sentence: a line from a position, and what can be proved about it on the board.
 
 use serde::Serialize;
 
@@ -20,31 +20,31 @@ pub(crate) enum End {
     Draw,
 }
 
-/// Content of a sentence as data. All of it can be verified by playing the line.
+/// The content of a sentence as data. Everything in it can be checked by playing the line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Claim {
-    /// The position where the line begins. After a pass it is the position with the other side to move.
+    /// The position where the line begins. After a null move, it is the position with the other side to move.
     pub fen: String,
     /// The side that mates, wins material, and makes the motifs: `white` or `black`.
     pub side: &'static str,
     /// The line.
     pub san: Vec<String>,
     pub uci: Vec<String>,
-    /// Moves in which `side` mates, by the search.
+    /// Number of moves in which `side` mates, by the search.
     pub mate: Option<i32>,
-    /// How the line ends, if it ends the game.
+    /// The end of the game, if the line ends it.
     pub end: Option<End>,
-    /// Pieces that `side` wins in the line, and pieces that it loses in exchange.
+    /// Pieces that the line wins for `side`, and pieces given for them.
     pub wins: Vec<&'static str>,
     pub gives: Vec<&'static str>,
-    /// Motifs of the line, in decreasing order of their value as an explanation.
+    /// Motifs of the line, the best explanation first.
     pub motifs: Vec<Motif>,
-    /// Features of the position at the end of the line.
+    /// Facts at the end of the line.
     pub features: Vec<Feature>,
 }
 
 impl Claim {
-    /// Creates a claim about a line for a side, with only the line and its end.
+    /// A claim about a line for a side, without any facts yet.
     pub(super) fn new(position: &Position, moves: &[Move], side: Color) -> Self {
         let chess960 = position.castling_mode() == CastlingMode::Chess960;
         let mut end = position.clone();
@@ -67,13 +67,13 @@ impl Claim {
         }
     }
 
-    /// Adds a mate by `side` in this number of moves.
+    /// Adds that the side mates in this number of moves.
     pub(super) fn mating(mut self, moves: i32) -> Self {
         self.mate = Some(moves);
         self
     }
 
-    /// Adds the material of a swing; a swing from the opponent's view contains the same pieces.
+    /// Adds the material that the line wins. A swing from the opponent's view has the same pieces.
     pub(super) fn winning(mut self, swing: &Swing) -> Self {
         let words = |roles: Vec<Role>| roles.into_iter().map(role_name).collect();
         let [wins, gives] = swing.roles().map(words);
@@ -81,15 +81,14 @@ impl Claim {
         self
     }
 
-    /// Adds the motifs of a line that begins after `offset` plies of this line, except motifs after the end of this
-    /// line.
+    /// Adds the motifs of a line that begins `offset` plies into this line, if the motifs lie within this line.
     pub(super) fn with_motifs(mut self, motifs: &[Motif], offset: usize) -> Self {
         let moved = motifs.iter().map(|motif| Motif { ply: motif.ply + offset, ..motif.clone() });
         self.motifs = moved.filter(|motif| motif.ply < self.san.len()).collect();
         self
     }
 
-    /// Adds the features of the position at the end of the line.
+    /// Adds facts at the end of the line.
     pub(super) fn with_features(mut self, features: Vec<Feature>) -> Self {
         self.features = features;
         self

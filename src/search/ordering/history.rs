@@ -1,7 +1,7 @@
 //! History tables: results of moves in other nodes, used to order, prune and reduce moves.
 //!
-//! Each history is a type with `score` and `update`. The types of its fields define the indices of its entries. All
-//! histories, and the correction histories, consist of [`Entry`].
+//! Each history is a type with `score` and `update`; the types of its fields show how its entries are indexed. All of
+//! them, and the correction histories, consist of [`Entry`].
 // CITE: history heuristic: Schaeffer (1983); butterfly boards: Hartmann (1988); countermoves: Uiterwijk (1992);
 // continuation histories: Stockfish (2015, as "counter move history"); capture history: Stockfish (2017); history of
 // the first plies: Stockfish (2020); pawn history: Stockfish (2023). Gravity, tables and limits: SF-2026-08; 512 pawn

@@ -50,7 +50,7 @@ impl Hub {
     }
 
     /// Blocks until the search may end: at `stop`, or once neither the limits nor `not_before` delay the move. Does
-    /// nothing where `stop` cannot be heard.
+    /// nothing if `stop` cannot be received.
     fn hold(&self, infinite: bool, not_before: Option<Instant>) {
         if !threads::EXIST {
             return self.hold_alone(infinite);
@@ -87,7 +87,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Sends a task to the thread. The thread lives as long as the pool, so its receiver exists.
+    /// Sends a task to the thread. The thread runs as long as the pool exists, so its receiver exists.
     pub fn send(&mut self, task: Task) {
         let _ = self.tasks.send(task);
         if let Some((actor, inbox)) = &mut self.caller {

@@ -1,4 +1,4 @@
-//! The full search of a node, in numbered steps. The comment of each step says why it is sound.
+//! The full search of a node, in numbered steps. The comment of each step states why it is sound.
 //!
 //! | step | rule | where |
 //! |---|---|---|

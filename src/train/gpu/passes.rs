@@ -31,7 +31,7 @@ pub mod binding {
     pub const TOTAL_LOSS: usize = 28;
 }
 
-/// Size of a pass's grid of workgroups.
+/// Items to which a pass assigns workgroups.
 #[derive(Clone, Copy, Debug)]
 enum Grid {
     /// Workgroups for the slots of the batch; the argument is the number of slots per workgroup.

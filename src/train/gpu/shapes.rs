@@ -28,7 +28,7 @@ pub fn supported() -> impl Iterator<Item = Architecture> {
 /// Checks that a card can train nets of this shape.
 ///
 /// # Errors
-/// The error names the shapes that a card can train.
+/// The error names the shapes that the card can train.
 pub fn check(architecture: Architecture) -> Result<()> {
     if is_supported(&architecture) {
         return Ok(());

@@ -35,7 +35,7 @@ pub struct ExportArgs {
 /// Results of a finished run.
 #[derive(Clone, Copy, Debug)]
 pub struct Results {
-    /// Training loss between the last two validations.
+    /// Training loss since the second-to-last validation.
     pub training: f64,
     /// Mean quantisation error in engine units.
     pub quantisation: f64,

@@ -45,7 +45,7 @@ impl Scene {
         [noisy.iter().copied().collect(), quiet.iter().copied().collect()]
     }
 
-    /// Candidates for the table move: none, and one move of each kind that the position has.
+    /// `None`, then one table move of each kind that the position has.
     fn table_moves(&mut self) -> Vec<Option<Move>> {
         let mut moves = vec![None];
         for kind in self.generated() {

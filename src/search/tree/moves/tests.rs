@@ -25,7 +25,7 @@ fn worsen_histories(w: &mut Worker) {
     }
 }
 
-/// Number of moves that are pruned where the best value so far is `best` and everything else is in favour of pruning.
+/// Number of moves that are pruned if the best value so far is `best` and everything else favours pruning.
 fn pruned(w: &mut Worker, position: &Position, best: Value) -> (usize, usize) {
     set_position(w, position);
     worsen_histories(w);
