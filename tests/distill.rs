@@ -62,7 +62,7 @@ fn killed_run_ends_with_the_same_blocks_and_nets() {
     );
     let (out, err) = done(distill(&folder, "whole", &new));
     assert!(out.starts_with("3 rounds") && out.contains("best.nnue"), "{out}");
-    // Standard error has one line for each round, and no other output if it is not a terminal.
+    // One line for each round, and no progress bar, because standard error is not a terminal.
     assert_eq!(err.lines().filter(|line| line.starts_with("round ")).count(), 3, "{err}");
     assert_eq!(err.lines().count(), 3, "{err}");
     assert!(err.contains("against round 1") && err.contains("held out 0."), "{err}");

@@ -58,7 +58,7 @@ impl Position {
         target.contains(to) && self.pawn_reaches(from, to)
     }
 
-    /// Whether a pawn of the side to move can go from one square to the other, without en passant.
+    /// Whether a pawn of the side to move can move from one square to the other, without en passant.
     fn pawn_reaches(&self, from: Square, to: Square) -> bool {
         let us = self.turn;
         let step = behind(from, !us);

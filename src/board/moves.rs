@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use arrayvec::ArrayVec;
 use shakmaty::{Role, Square};
 
-/// Role of each promotion code. A table, because every node looks it up.
+/// Role of each promotion code. A table, because every node uses it.
 const PROMOTIONS: [Option<Role>; 16] = {
     let mut roles = [None; 16];
     roles[1] = Some(Role::Knight);

@@ -1,5 +1,5 @@
-//! Zobrist keys: shakmaty's tables, which are those of the Polyglot book format, so that a key can be checked against
-//! an independent computation.
+//! Zobrist keys, from shakmaty's tables. The Polyglot book format uses the same tables, so a key can be checked
+//! against an independent computation.
 
 use shakmaty::zobrist::{Zobrist64, ZobristValue};
 use shakmaty::{CastlingSide, Color, File, Role, Square};

@@ -11,7 +11,7 @@ use crate::util::kind::Kind;
 use crate::util::rng::SplitMix64;
 use crate::util::text::Shown as _;
 
-/// Maximum size of a file in bytes. The largest books have some hundred MB.
+/// Maximum size of a file in bytes. The largest books have several hundred MB.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// A Polyglot book in memory.

@@ -101,7 +101,7 @@ impl Side {
         self.threads == 1
     }
 
-    /// Description of everything that the moves depend on, except the limits.
+    /// Description of all settings that the moves depend on, except the limits.
     pub fn description(&self) -> String {
         format!(
             "net {}, hash {}, threads {}, options [{}]",

@@ -12,7 +12,7 @@ use crate::util::text::excerpt;
 /// king or rook away from its standard square. K, Q, k and q mean standard castling.
 ///
 /// # Errors
-/// Fails if the text is not a FEN; the message says what is wrong.
+/// Fails if the text is not a FEN; the message states the problem.
 pub fn position_from_fen(fen: &str) -> Result<Position> {
     position_in_mode(fen, CastlingMode::Standard)
 }

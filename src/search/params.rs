@@ -10,7 +10,7 @@
 //! 2024). Units are those of Stockfish (a pawn is about 208). "Converted" means the same number in other units, such
 //! as 1024ths. Of the 255 values, 172 equal those of SF-2026-08 (16 of them converted) and 4 are close to them. 35
 //! equal those of earlier Stockfish versions and 25 are rounded from them. 4 come from our own measurements. For 15
-//! the origin is not recorded. No value was found to come from Reckless, Viridithas, Berserk or Ethereal.
+//! the origin is not recorded. No value was traced to Reckless, Viridithas, Berserk or Ethereal.
 //! `docs/experiments.md` has the tuning runs and screenings.
 
 #[cfg(any(feature = "tune", test))]

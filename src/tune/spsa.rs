@@ -60,7 +60,7 @@ pub struct Spsa {
     pub done: u64,
     /// Random seed.
     pub seed: u64,
-    /// Learning rate of the last iteration; old state files lack it and use [`LAST_RATE`].
+    /// Learning rate of the last iteration; old state files do not contain it and use [`LAST_RATE`].
     #[serde(default = "last_rate")]
     rate: f64,
 }

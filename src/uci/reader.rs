@@ -61,7 +61,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader of `input`. `reports_unknown` says whether unknown words before `uci` are errors.
+    /// A reader of `input`. `reports_unknown` is whether unknown words before `uci` are errors.
     pub fn new(
         input: impl Read + Send + 'static,
         mailbox: Mailbox,
@@ -135,7 +135,7 @@ impl Reader {
             Command::PonderHit => self.mailbox.ponderhit(number),
             Command::IsReady if self.is_ready() => self.output.line("readyok"),
             command => {
-                // A thread that searches does not see the command before the end of the search.
+                // A searching thread processes the command only after the end of the search.
                 if !threads::EXIST && command.ends_search() {
                     self.mailbox.stop(number);
                 }

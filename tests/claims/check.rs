@@ -242,7 +242,7 @@ fn check_material(claim: &Value, line: &[Chess], side: Color, text: &str) -> Opt
     Some(format!("the sentence does not name a {missing:?}"))
 }
 
-/// Whether a pawn promotes in the line, and the new piece is not captured.
+/// Whether a pawn promotes in the line, and no later move goes to the square of the new piece before it moves away.
 fn promoted_piece_lives(claim: &Value) -> bool {
     let mut at: Option<String> = None;
     for uci in claim["uci"].as_array().into_iter().flatten().filter_map(Value::as_str) {

@@ -43,7 +43,7 @@ fn loaded_table_saves_nodes() {
     let mut first = Driver::start();
     with_file(&mut first);
     let before = total_nodes(&mut first, 10);
-    // The table needs deeper results: a search to the same depth again may find something new.
+    // The table must contain deeper results: a search to the same depth again may find something new.
     total_nodes(&mut first, 14);
     first.send("setoption name Save Hash");
     let lines = first.ready();

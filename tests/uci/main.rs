@@ -1,5 +1,5 @@
-//! End-to-end tests of the protocol: the built engine is driven as by a GUI. Every case that is known to have broken
-//! an engine is tested here.
+//! End-to-end tests of the protocol: they drive the built engine in the role of a GUI. Every case that is known to
+//! have broken an engine is tested here.
 
 mod extras;
 mod handshake;

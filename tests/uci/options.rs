@@ -22,7 +22,7 @@ fn options_can_be_set_during_a_search() {
     }
     engine.send("setoption name Hash value 0");
     engine.send("stop");
-    // `stop` overtakes the option before it, so the error may be printed before or after the move.
+    // `stop` takes effect before the option in the queue, so the error may be printed before or after the move.
     let mut lines_read = engine.until("bestmove");
     lines_read.extend(engine.ready());
     assert_eq!(errors(&lines_read).len(), 1);

@@ -6,8 +6,8 @@ import { newWorker } from "./platform.js";
 /** Runs the module in a worker, and each of its threads in another worker. */
 export class Instance {
   /**
-   * `handlers` has `out(text)`, `err(text)`, `exit(code, files)` and `failed(error)`. The worker receives `start`,
-   * see roles.js. `start` has `memory` if the module has threads.
+   * `handlers` has `out(text)`, `err(text)`, `exit(code, files)` and `failed(error)`. `start` is sent to the worker,
+   * see roles.js; it has `memory` if the module has threads.
    */
   constructor(workerUrl, start, handlers) {
     this.workerUrl = workerUrl;

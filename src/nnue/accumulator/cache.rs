@@ -1,6 +1,6 @@
 //! Refresh cache: for every own king square, the last accumulator and the board that it was computed from.
 //!
-//! When a king returns to a square, most pieces usually stand where they stood before. A refresh applies only the
+//! When a king returns to a square, most pieces are usually on the same squares as before. A refresh applies only the
 //! differences instead of summing up to thirty rows.
 // CITE: the idea is Luecx's, from the engine Koivisto, where it is known as "Finny tables".
 

@@ -6,7 +6,7 @@ use crate::nnue::features::threat_inputs::ThreatInputs;
 
 pub use crate::nnue::version::{VERSION_1, VERSION_2, VERSION_3, VERSION_OWN};
 
-/// The numbers that describe a net; everything else follows from them.
+/// The numbers that describe a net; all sizes and hashes are derived from them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// The first word of the file.

@@ -18,7 +18,7 @@ pub(super) const HALF_KAV2: FeatureSet = FeatureSet {
     unused: 0,
 };
 
-/// HalfKAv2_hm: the board is mirrored if the own king stands on the files a to d, which reduces the king squares to 32.
+/// HalfKAv2_hm: the board is mirrored if the own king is on files a to d, which reduces the king squares to 32.
 pub(super) const HALF_KAV2_HM: FeatureSet = FeatureSet {
     name: "HalfKAv2_hm",
     code: 2,

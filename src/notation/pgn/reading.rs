@@ -44,7 +44,7 @@ pub(super) struct Reading {
     game: Option<Game>,
     chess: Chess,
     stop: Option<Stop>,
-    /// Open variations, outermost first, without those that are nested too deeply.
+    /// Open variations, outermost first, without variations that are nested too deeply.
     open: Vec<Vec<Token>>,
     depth: usize,
     /// Place of the outermost open variation, for error messages.
@@ -59,7 +59,7 @@ pub(super) struct Reading {
     before: Before,
 }
 
-/// What precedes a word of the main line, as far as the reading of the word depends on it.
+/// The context of a word of the main line, as far as it affects the reading of the word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A move or an annotation.

@@ -152,7 +152,7 @@ fn bare(man: &str) -> String {
     man.trim_start_matches("the ").to_owned()
 }
 
-/// Clause that states who is better. `standing` is from the view of `side`, from -3 (losing) over 0 (level) to 3 (winning).
+/// Clause that states who is better. `standing` is from the view of `side`: -3 (losing) to 3 (winning); 0 is level.
 pub(super) fn stands(standing: i32, side: Color) -> String {
     let ahead = if standing < 0 { !side } else { side };
     let who = name(ahead);

@@ -27,8 +27,8 @@ pub fn apply(job: &mut Job, level: Level, table: Arc<TranspositionTable>) {
     job.handicap = Some(handicap);
 }
 
-/// Restricts the root moves to the move of the mating technique or of opening theory, or else to those that the level
-/// considers and does not miss. At least one move remains.
+/// Restricts the root moves to the move of the mating technique or of opening theory, or else to the moves that the
+/// level considers and does not miss. At least one move remains.
 fn restrict_root(job: &mut Job, level: Level, handicap: &TurnHandicap) {
     let position = &job.position;
     let fixed_move = mating::best_move(position).or_else(|| theory::move_of(level, position));

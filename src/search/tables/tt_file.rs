@@ -207,7 +207,7 @@ fn targets(index: usize, from: usize, to: usize) -> std::ops::RangeInclusive<usi
     if from == to {
         return index..=index;
     }
-    // The keys of cluster i of n are those from ceil(i * 2^64 / n) to before that of i + 1.
+    // Cluster i of n has the keys from ceil(i * 2^64 / n) up to the first key of cluster i + 1, exclusive.
     let first_key = |i: usize| ((i as u128) << 64).div_ceil(from as u128);
     let cluster_of = |key: u128| ((key * to as u128) >> 64) as usize;
     cluster_of(first_key(index))..=cluster_of(first_key(index + 1) - 1)

@@ -180,8 +180,8 @@ impl ThreadPool {
         *self.hub.state.last_value.lock() = None;
     }
 
-    /// Uses another network from the next search on, after waiting for a running one to end. Clears the table, because
-    /// its evaluations are those of the old network.
+    /// Uses another network from the next search on, after waiting for a running one to end. Clears the table,
+    /// because the old network computed its evaluations.
     pub fn set_network(&mut self, network: Arc<Network>) {
         self.wait();
         self.network = network.clone();

@@ -1,9 +1,9 @@
 //! Evaluation of pawnless endings against a lone king: elementary mates, which are rare in the training data of
 //! networks.
 //!
-//! Each of these mates needs a plan that is longer than a search of some thousand nodes can reach. The evaluation
+//! Each of these mates needs a plan longer than a search of a few thousand nodes can reach. The evaluation
 //! encodes the plan. It rises when the lone king is driven to the edge, or with bishop and knight into a corner of the
-//! bishop's colour. It also rises when the other king comes closer.
+//! bishop's colour. It also rises when the other king approaches.
 // CITE: the two gradients (edge or corner, and the kings' distance) are those of classical evaluations, Stockfish's KXK
 // and KBNK among them; the numbers are ours, chosen by games (`docs/experiments.md`).
 
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn value_rises_towards_the_mating_edge_or_corner() {
         let better = |more: &str, less: &str| assert!(of(more) > of(less), "{more}, {less}");
-        // The lone king goes to the edge, and the other king comes closer.
+        // The lone king is driven to the edge, and the other king approaches.
         better("3k4/8/3K4/8/8/8/8/1R6 w - - 0 1", "8/3k4/8/3K4/8/8/8/1R6 w - - 0 1");
         better("3k4/8/3K4/8/8/8/8/1R6 w - - 0 1", "3k4/8/8/3K4/8/8/8/1R6 w - - 0 1");
         // b1 is a light square: h1 is the right corner, h8 the wrong one.

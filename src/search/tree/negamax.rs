@@ -114,7 +114,8 @@ impl Worker {
         cut_if(node.alpha >= node.beta, node.alpha)
     }
 
-    /// Step 3. Transposition table lookup: the result of an earlier search of this position, perhaps by another path.
+    /// Step 3. Transposition table lookup: the result of an earlier search of this position, possibly by another
+    /// path.
     // CITE: Greenblatt, Eastlake, Crocker (1967); keys: Zobrist (1970).
     #[inline]
     fn look_up<N: NodeType>(&mut self, node: &mut Node<N>) {

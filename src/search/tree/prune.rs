@@ -39,7 +39,8 @@ impl Worker {
         node.correction = self.corrections.value(&self.stack[0].keys);
         let (in_check, excluded) = (self.stack[0].in_check, self.stack[0].excluded.is_some());
         if in_check {
-            // In check a static evaluation is meaningless; comparisons use the one from the same side's last turn.
+            // In check a static evaluation is meaningless; comparisons use the evaluation of the same side's previous
+            // turn.
             let before = self.stack[-2].static_eval;
             self.stack[0].static_eval = before;
             node.eval = before;

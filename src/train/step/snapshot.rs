@@ -123,7 +123,7 @@ impl<const L1: usize> LayerStack<L1> {
         }
     }
 
-    /// Copies stack `number`. Outputs that the first layer lacks stay zero.
+    /// Copies stack `number`. Outputs that the first layer does not have stay zero.
     fn take(&mut self, architecture: Architecture, dense: &DenseParameters, number: usize) {
         let [first, ..] = architecture.layers();
         let rows = first.outputs * number..first.outputs * (number + 1);

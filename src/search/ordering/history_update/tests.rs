@@ -97,7 +97,7 @@ fn best_capture_gains_and_quiet_moves_keep_their_scores() {
     });
 }
 
-/// Score of the last quiet move in the context of the move before it, seen from the position after both.
+/// Score of the last quiet move in the context of the move before it, in the position after both.
 fn last_move_after_its_predecessor(w: &Worker) -> i32 {
     let last = w.stack[-1];
     let m = last.current.expect("a move");
@@ -152,7 +152,7 @@ fn quiet_move_is_judged_by_the_change_of_the_evaluation() {
         });
         change
     };
-    // The opponent sees the evaluation with the other sign.
+    // From the opponent's view, the evaluation has the other sign.
     assert!(change(50, -250) > 0);
     assert!(change(50, 150) < 0);
     assert_eq!(change(NONE, -250), 0);
