@@ -1,4 +1,4 @@
-//! The name of the opening: that of the last named position of a game, reached by any order of moves.
+//! The name of the opening: the name of the last named position of a game, in any move order.
 
 use std::collections::HashMap;
 

@@ -72,7 +72,7 @@ pub(crate) fn words(shape: &Shape) -> [u32; WORDS] {
     [features, l1, activation, h1, h2, buckets]
 }
 
-/// All architectures of our own format: every combination that there is code for.
+/// All architectures of our own format: every combination that code is compiled for.
 pub(super) fn all() -> impl Iterator<Item = Architecture> {
     // Computed once: the definition of the command line reads the list several times at every start.
     static ALL: LazyLock<Vec<Architecture>> =

@@ -2,7 +2,7 @@
 //! moves.
 //!
 //! The reader never silently changes a game. A word that is not a move, number, comment, glyph, variation or result
-//! makes the game a broken one. The error names the game, the move and the word.
+//! makes the game count as broken. The error names the game, the move and the word.
 //!
 //! * [`tags`]: tags, variants and results
 //! * [`movetext`]: the parts of a movetext
@@ -197,7 +197,7 @@ impl<'a> Games<'a> {
     }
 }
 
-/// The tags of a game, and its movetext once that has begun.
+/// The tags of a game, and its movetext, if the movetext has begun.
 #[derive(Default)]
 struct Draft {
     tags: Tags,

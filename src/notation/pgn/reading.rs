@@ -18,7 +18,7 @@ const MAX_VARIATION_DEPTH: usize = 32;
 enum Stop {
     /// A null move; the moves before it are valid.
     Null(String),
-    /// A mistake, which makes the game a broken one.
+    /// A mistake, after which the game counts as broken.
     Mistake(String),
 }
 

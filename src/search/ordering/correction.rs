@@ -84,7 +84,7 @@ pub struct Keys {
     continuation: [Slot; 2],
 }
 
-/// The moves that led to a node, as far as corrections depend on them.
+/// The earlier moves on which the corrections of a node depend.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LastMoves {
     /// The last move; `None` at the root and after a null move.
