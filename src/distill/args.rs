@@ -23,10 +23,10 @@ pub struct DistillArgs {
     /// Folder of the run; the same command continues a run in it
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Begin no round after this many hours
+    /// Start no new round after this many hours
     #[arg(long, value_name = "H")]
     pub hours: Option<f64>,
-    /// Begin no round after this many millions of new positions
+    /// Start no new round after this many millions of new positions
     #[arg(long, value_name = "N")]
     pub millions: Option<f64>,
     /// Threads; all cores if absent
@@ -46,7 +46,7 @@ pub struct DistillArgs {
     pub measuring: MeasuringArgs,
 }
 
-/// Where the positions of a block come from.
+/// Settings of sampling.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "New positions")]
 pub struct SamplingArgs {
@@ -70,7 +70,7 @@ pub struct SamplingArgs {
     pub made: f64,
 }
 
-/// How the net learns.
+/// Settings of training.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Training")]
 pub struct TrainingArgs {
@@ -89,7 +89,7 @@ pub struct TrainingArgs {
     /// Factor of the learning rate from round to round [default: 1, for a new net 0.85]
     #[arg(long, value_name = "FACTOR")]
     pub rate_factor: Option<f64>,
-    /// Smallest learning rate that the factor leads to
+    /// Minimum learning rate
     #[arg(long, value_name = "RATE", default_value_t = 0.0002)]
     pub min_rate: f64,
     /// Shape of a new net [default: the embedded net's]
@@ -103,7 +103,7 @@ pub struct TrainingArgs {
     pub train_config: Option<PathBuf>,
 }
 
-/// How the net is measured.
+/// Settings of measurement.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Measuring")]
 pub struct MeasuringArgs {

@@ -227,7 +227,7 @@ impl<'a> Outputs<'a> {
             None => PgnOutput::Nowhere,
         };
         if args.json && matches!(pgn, PgnOutput::Standard) {
-            bail!("--json and --pgn - both want standard output: give --pgn a file");
+            bail!("--json and --pgn - both write to standard output; give --pgn a file");
         }
         Ok(Self {
             out,

@@ -161,7 +161,7 @@ export class Play {
     } catch (error) {
       this.app.alert(error);
       if (!isSecond) return this.reply(true);
-      this.end("*", "The engine stopped: the game cannot go on.");
+      this.end("*", "The engine stopped, so the game cannot be continued.");
     }
   }
 
