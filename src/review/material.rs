@@ -254,7 +254,7 @@ mod tests {
         text.split(' ').map(&mut play).collect()
     }
 
-    fn told(fen: &str, moves: &str, color: Color) -> Option<(usize, i32, String)> {
+    fn gain_of(fen: &str, moves: &str, color: Color) -> Option<(usize, i32, String)> {
         let position = position(fen);
         let swing = swing(&position, &line(&position, moves), color)?;
         Some((swing.plies, swing.points, swing.to_string()))
@@ -264,15 +264,18 @@ mod tests {
     fn what_is_won_is_told_in_words() {
         // A fork wins the rook for the knight.
         let fork = "r3k2r/ppp2ppp/8/3N4/8/8/PPP2PPP/R3K2R w KQ - 0 1";
-        assert_eq!(told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::White), Some((4, 3, "the exchange and a pawn".to_owned())));
         assert_eq!(
-            told(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::Black),
+            gain_of(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::White),
+            Some((4, 3, "the exchange and a pawn".to_owned()))
+        );
+        assert_eq!(
+            gain_of(fork, "Nxc7+ Kd7 Nxa8 Rxa8", Color::Black),
             Some((4, -3, "the exchange and a pawn".to_owned()))
         );
         // In the middle of an exchange nothing is won yet.
         let exchange = "4k3/8/2p5/3p4/4P3/8/8/4K3 w - - 0 1";
-        assert_eq!(told(exchange, "exd5", Color::White), None);
-        assert_eq!(told(exchange, "exd5 cxd5", Color::White), Some((2, 0, "nothing".to_owned())));
+        assert_eq!(gain_of(exchange, "exd5", Color::White), None);
+        assert_eq!(gain_of(exchange, "exd5 cxd5", Color::White), Some((2, 0, "nothing".to_owned())));
     }
 
     #[test]
@@ -295,7 +298,7 @@ mod tests {
     #[test]
     fn a_knight_for_a_bishop_is_nothing() {
         let fen = "4k3/3p4/2b5/8/1N6/8/8/4K3 w - - 0 1";
-        assert_eq!(told(fen, "Nxc6 dxc6", Color::White), Some((2, 0, "nothing".to_owned())));
+        assert_eq!(gain_of(fen, "Nxc6 dxc6", Color::White), Some((2, 0, "nothing".to_owned())));
     }
 
     #[test]
@@ -332,7 +335,7 @@ mod tests {
     fn minor_piece_is_named_by_the_first_capture() {
         // White captures a knight, and later a bishop for a knight: a knight is won.
         let fen = "4k3/2b3p1/8/3n4/2B5/4N3/6P1/4K3 w - - 0 1";
-        assert_eq!(told(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White), Some((1, 3, "a knight".to_owned())));
+        assert_eq!(gain_of(fen, "Nxd5 Kd7 Nxc7 Kxc7", Color::White), Some((1, 3, "a knight".to_owned())));
         let (start, other) = (position(fen), "Bxd5 Kd7 Bf3 g6");
         let won = swing(&start, &line(&start, other), Color::White).expect("quiet");
         assert_eq!(won.roles(), [vec![Role::Knight], vec![]]);

@@ -1,7 +1,7 @@
 //! The review of a game that was just played at the terminal.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use chrono::Utc;
@@ -9,6 +9,7 @@ use chrono::Utc;
 use super::run::{self, Detail, ReviewArgs};
 use crate::tools::args::{EngineArgs, LimitArgs};
 use crate::tools::play::{PlayArgs, PlayedGame};
+use crate::util::atomic::unused_path;
 use crate::util::text::Shown as _;
 
 /// Size of the transposition table in MiB.
@@ -22,7 +23,7 @@ pub fn run(game: &PlayedGame, played: &PlayArgs, out: &mut dyn Write, err: &mut 
     let mut input = tempfile::NamedTempFile::new().context("cannot create a temporary file")?;
     input.write_all(game.pgn.as_bytes())?;
     let folder = played.pgn.as_deref().and_then(Path::parent).map(Path::to_path_buf).unwrap_or_default();
-    let page = unused_name(&folder, &Utc::now().format("zoothera-review-%Y%m%d-%H%M%S").to_string())?;
+    let page = unused_path(&folder, &Utc::now().format("zoothera-review-%Y%m%d-%H%M%S").to_string(), "html")?;
     let args = ReviewArgs {
         file: Some(input.path().to_path_buf()),
         limits: LimitArgs::default(),
@@ -37,11 +38,4 @@ pub fn run(game: &PlayedGame, played: &PlayArgs, out: &mut dyn Write, err: &mut 
     };
     run::run(&args, out, err)?;
     Ok(writeln!(out, "The review is in {}; open it in a browser.", page.shown())?)
-}
-
-/// Name for a page that no file in the folder has yet.
-fn unused_name(folder: &Path, stem: &str) -> Result<PathBuf> {
-    let names = (1..100).map(|n| if n == 1 { format!("{stem}.html") } else { format!("{stem}-{n}.html") });
-    let mut paths = names.map(|name| folder.join(name));
-    paths.find(|path| path.symlink_metadata().is_err()).context("cannot find an unused file name for the review")
 }

@@ -61,38 +61,38 @@ pub(crate) struct Reason {
 
 /// Reasons why a move is bad: first its punishment, then the better move.
 pub(crate) fn reasons(facts: &Facts) -> Vec<Reason> {
-    let teller = Teller::new(facts);
-    let mut told = Vec::new();
+    let writer = ReasonWriter::new(facts);
+    let mut found = Vec::new();
     if facts.is_best() {
-        told.extend(teller.good_move());
-        told.extend(teller.only_move());
-        return told;
+        found.extend(writer.good_move());
+        found.extend(writer.only_move());
+        return found;
     }
-    told.extend(teller.result());
-    told.extend(teller.missed_mate());
-    told.extend(teller.punishment());
-    told.extend(teller.overlooks_threat());
-    told.extend(teller.better_move());
-    told.extend(teller.only_move());
-    told
+    found.extend(writer.result());
+    found.extend(writer.missed_mate());
+    found.extend(writer.punishment());
+    found.extend(writer.overlooks_threat());
+    found.extend(writer.better_move());
+    found.extend(writer.only_move());
+    found
 }
 
 /// The reasons, and for a move that loses nothing also its effect.
 pub(crate) fn explanation(facts: &Facts) -> Vec<Reason> {
-    let teller = Teller::new(facts);
-    let mut told = Vec::new();
+    let writer = ReasonWriter::new(facts);
+    let mut found = Vec::new();
     if facts.is_best() {
-        told.extend(teller.best_by_search());
+        found.extend(writer.best_by_search());
     }
-    told.extend(reasons(facts));
-    if facts.is_best() || !teller.is_bad() {
-        told.extend(teller.intentions());
+    found.extend(reasons(facts));
+    if facts.is_best() || !writer.is_bad() {
+        found.extend(writer.intentions());
     }
-    told
+    found
 }
 
 /// Facts with values derived from them.
-struct Teller<'a> {
+struct ReasonWriter<'a> {
     facts: &'a Facts,
     /// Scores from the mover's view.
     before: Score,
@@ -108,7 +108,7 @@ struct Teller<'a> {
     better: Walk,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> ReasonWriter<'a> {
     fn new(facts: &'a Facts) -> Self {
         let played = facts.played_line();
         let best_line = facts.before.pv();

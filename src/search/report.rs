@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::score::MAX_PLY;
+use super::score::{MAX_PLY, TB_WIN_CENTIPAWNS};
 use crate::board::{Color, Move};
 
 /// A score in UCI's terms.
@@ -16,7 +16,7 @@ pub enum Score {
 
 impl Score {
     /// The smallest number of centipawns that reports a win by tablebases.
-    const TABLEBASE_WIN: i32 = 20_000 - MAX_PLY as i32;
+    const TABLEBASE_WIN: i32 = TB_WIN_CENTIPAWNS - MAX_PLY as i32;
 
     /// The same score from White's view, if `turn` is the side that it was given for.
     pub fn white_view(self, turn: Color) -> Self {

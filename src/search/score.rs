@@ -9,6 +9,9 @@ pub type Value = i32;
 /// Deepest ply that the search visits.
 pub const MAX_PLY: usize = 246;
 
+/// Centipawns of a tablebase win at the root in reports; the plies to the win are subtracted.
+pub const TB_WIN_CENTIPAWNS: i32 = 20_000;
+
 /// A draw.
 pub const DRAW: Value = 0;
 /// The side to move mates in 0 plies (never returned as such).
@@ -131,7 +134,7 @@ pub fn to_uci(value: Value, centipawns: impl Fn(Value) -> i32) -> Score {
         Score::Mate(if value > 0 { moves } else { -(plies / 2) })
     } else if is_decisive(value) {
         let plies = TB_WIN - value.abs();
-        Score::Centipawns((20_000 - plies) * value.signum())
+        Score::Centipawns((TB_WIN_CENTIPAWNS - plies) * value.signum())
     } else {
         Score::Centipawns(centipawns(value))
     }

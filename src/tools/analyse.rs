@@ -91,10 +91,8 @@ fn analyse(args: &AnalyseArgs, positions: Vec<Subject>, out: Box<dyn Write + Sen
     if let Some(file) = &args.hash_file {
         open_hash(&mut pool, file, err)?;
     }
-    let limits = match args.infinite {
-        true => Limits { infinite: true, ..Limits::default() },
-        false => args.limits.limits(DEFAULT_TIME),
-    };
+    let limits =
+        if args.infinite { Limits { infinite: true, ..Limits::default() } } else { args.limits.limits(DEFAULT_TIME) };
     let width = stdout_columns();
     let settings = SearchOptions { multi_pv: args.lines.into(), analyse_mode: true, ..SearchOptions::default() };
     let controller = pool.controller();

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use chrono::{DateTime, Utc};
 
 use crate::board::{Color, Move, Position};
-use crate::util::atomic::{AtomicFile, write_atomically};
+use crate::util::atomic::{AtomicFile, unused_path, write_atomically};
 use crate::util::kind::{Kind, is_text};
 use crate::util::text::Shown as _;
 
@@ -126,16 +126,9 @@ impl GameRecord<'_> {
 
     /// Writes the game to a new file in a folder, named after the start time, and returns its path.
     fn write_new(&self, folder: &Path) -> Result<PathBuf> {
-        let name = self.began.format("zoothera-%Y%m%d-%H%M%S").to_string();
-        for number in 1..100 {
-            let tail = if number == 1 { ".pgn".to_owned() } else { format!("-{number}.pgn") };
-            let path = folder.join(format!("{name}{tail}"));
-            if path.symlink_metadata().is_err() {
-                write_atomically(&path, |file| file.write_all(self.pgn().as_bytes()))?;
-                return Ok(path);
-            }
-        }
-        bail!("cannot find an unused file name in {}", folder.shown())
+        let path = unused_path(folder, &self.began.format("zoothera-%Y%m%d-%H%M%S").to_string(), "pgn")?;
+        write_atomically(&path, |file| file.write_all(self.pgn().as_bytes()))?;
+        Ok(path)
     }
 
     /// Returns the game in PGN.

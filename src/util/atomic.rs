@@ -136,6 +136,21 @@ impl AtomicFile {
     }
 }
 
+/// Name in `folder` that no file has yet: `STEM.EXTENSION`, `STEM-2.EXTENSION` and so on.
+///
+/// # Errors
+/// Fails if a hundred such names are in use.
+pub fn unused_path(folder: &Path, stem: &str, extension: &str) -> Result<PathBuf> {
+    for number in 1..=100 {
+        let tail = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = folder.join(format!("{stem}{tail}.{extension}"));
+        if path.symlink_metadata().is_err() {
+            return Ok(path);
+        }
+    }
+    bail!("cannot find an unused file name in {}", folder.shown())
+}
+
 /// Resolves `path` if it is a symbolic link to a file, and returns it unchanged otherwise.
 ///
 /// # Errors
@@ -270,6 +285,16 @@ mod tests {
         assert!(error.contains("a.txt") && error.contains("no more room"), "{error}");
         assert_eq!((text().as_str(), count(folder.path())), ("new", 1));
         assert!(AtomicFile::create(&folder.path().join("no folder/a")).is_err());
+    }
+
+    #[test]
+    fn unused_path_skips_existing_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for expected in ["game.pgn", "game-2.pgn", "game-3.pgn"] {
+            let path = unused_path(folder.path(), "game", "pgn").expect("a free name");
+            assert_eq!(path, folder.path().join(expected));
+            fs::write(path, "").expect("the file is written");
+        }
     }
 
     #[test]

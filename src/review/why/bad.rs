@@ -1,8 +1,8 @@
 //! Reasons that show how a bad move is punished.
 
 use super::claim::{Claim, End};
-use super::words::{Form, deed, harm, line, stands};
-use super::{Gain, Reason, SHOWN, Teller, is_complete, mate_for, motifs, rank, standing};
+use super::words::{Form, harm, line, motif_phrase, stands};
+use super::{Gain, Reason, ReasonWriter, SHOWN, is_complete, mate_for, motifs, rank, standing};
 use crate::board::Move;
 use crate::review::chance::opposite;
 use crate::review::features::harms;
@@ -13,7 +13,7 @@ use crate::search::report::Score;
 /// Maximum number of harms in a sentence.
 const HARMS: usize = 2;
 
-impl Teller<'_> {
+impl ReasonWriter<'_> {
     /// The result that the move gives away, such as a win.
     pub(super) fn result(&self) -> Option<Reason> {
         if !self.is_bad() {
@@ -142,7 +142,7 @@ impl Teller<'_> {
             Some(motif) => {
                 let subject = line(&reached, &moves[..=motif.ply]);
                 let rest = rest(&reached, moves, motif.ply + 1);
-                format!("{subject} {}, winning {lost}{rest}.", deed(motif, Form::Third))
+                format!("{subject} {}, winning {lost}{rest}.", motif_phrase(motif, Form::Third))
             }
             None => {
                 let subject = line(&reached, &moves[..1]);

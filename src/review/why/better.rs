@@ -2,8 +2,8 @@
 
 use super::bad::{rest, threat_claim, threat_words};
 use super::claim::Claim;
-use super::words::{Form, deed, line};
-use super::{Gain, Look, Reason, Teller, mate_for, motifs, rank, standing};
+use super::words::{Form, line, motif_phrase};
+use super::{Gain, Look, Reason, ReasonWriter, mate_for, motifs, rank, standing};
 use crate::review::chance::winning;
 use crate::review::features::{Feature, queen_trade};
 use crate::review::mark::MISTAKE;
@@ -14,7 +14,7 @@ use crate::search::report::Score;
 /// Maximum difference in centipawns between two moves that are about equally good.
 const EVEN: i32 = 20;
 
-impl Teller<'_> {
+impl ReasonWriter<'_> {
     pub(super) fn better_move(&self) -> Option<Reason> {
         if let Some(mate) = mate_for(self.before) {
             return self.mates_too(mate);
@@ -45,20 +45,20 @@ impl Teller<'_> {
             let what = self.what_is_won(&won);
             let text = match found.first() {
                 Some(motif) if motif.ply == 0 => {
-                    let deed = deed(motif, Form::Gerund);
+                    let phrase = motif_phrase(motif, Form::Gerund);
                     let role = motif.targets.first().map_or("", |target| role_name(target.role));
                     let rest = rest(position, moves, 1);
                     if motif.kind == Kind::Hanging && won.to_string() == format!("a {role}") {
-                        format!("{best} was better, {deed}{rest}.")
+                        format!("{best} was better, {phrase}{rest}.")
                     } else {
-                        format!("{best} was better, {deed} and winning {what}{rest}.")
+                        format!("{best} was better, {phrase} and winning {what}{rest}.")
                     }
                 }
                 Some(motif) => {
                     let start = line(position, &moves[..=motif.ply]);
-                    let deed = deed(motif, Form::Third);
+                    let phrase = motif_phrase(motif, Form::Third);
                     let rest = rest(position, moves, motif.ply + 1);
-                    format!("{best} was better: {start} {deed}, winning {what}{rest}.")
+                    format!("{best} was better: {start} {phrase}, winning {what}{rest}.")
                 }
                 None => {
                     let rest = rest(position, moves, 1);

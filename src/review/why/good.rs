@@ -2,8 +2,8 @@
 
 use super::bad::{rest, threat_claim, threat_words};
 use super::claim::Claim;
-use super::words::{Form, deed, purpose};
-use super::{Gain, Reason, Teller, mate_for, motifs};
+use super::words::{Form, motif_phrase, purpose};
+use super::{Gain, Reason, ReasonWriter, mate_for, motifs};
 use crate::board::Move;
 use crate::review::chance::opposite;
 use crate::review::features::purposes;
@@ -13,7 +13,7 @@ use crate::review::motifs::{Kind, Walk, role_name, sacrifice};
 /// Maximum number of purposes that a sentence names.
 const PURPOSES: usize = 3;
 
-impl Teller<'_> {
+impl ReasonWriter<'_> {
     /// The gains that the best move forces.
     pub(super) fn good_move(&self) -> Vec<Reason> {
         if let Some(mate) = mate_for(self.before) {
@@ -22,9 +22,9 @@ impl Teller<'_> {
             let claim = Claim::new(position, self.best_line, self.mover()).mating(mate);
             let text = self.mating(mate, self.best_line);
             let claim = Some(claim.with_motifs(&found, 0));
-            let mut told = vec![Reason { kind: "mates", text, claim }];
-            told.extend(self.sacrifices());
-            return told;
+            let mut found = vec![Reason { kind: "mates", text, claim }];
+            found.extend(self.sacrifices());
+            return found;
         }
         self.sacrifices().into_iter().chain(self.wins_material()).collect()
     }
@@ -50,7 +50,7 @@ impl Teller<'_> {
         let rest = rest(position, moves, 1);
         let text = match found.first().filter(|motif| motif.ply == 0) {
             Some(motif) if motif.kind != Kind::Hanging => {
-                format!("It {}, winning {what}{rest}.", deed(motif, Form::Third))
+                format!("It {}, winning {what}{rest}.", motif_phrase(motif, Form::Third))
             }
             _ => format!("It wins {what}{rest}."),
         };
@@ -70,14 +70,14 @@ impl Teller<'_> {
 
     /// Effects of a move that loses nothing: the threat that it parries, the threat that it makes, and its purposes.
     pub(super) fn intentions(&self) -> Vec<Reason> {
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         if self.mates_after().is_some() {
-            return told;
+            return found;
         }
-        told.extend(self.meets_threat());
-        told.extend(self.threatens());
-        told.extend(self.purpose());
-        told
+        found.extend(self.meets_threat());
+        found.extend(self.threatens());
+        found.extend(self.purpose());
+        found
     }
 
     /// A threat of the opponent that the line after the move no longer contains.

@@ -5,7 +5,7 @@ use super::*;
 use crate::review::analyst::tests::{analyst, position};
 
 /// The reasons for a move, from a search with a fixed number of nodes.
-fn told(fen: &str, san: &str) -> Vec<Reason> {
+fn explained(fen: &str, san: &str) -> Vec<Reason> {
     told_of(&position(fen), san)
 }
 
@@ -22,7 +22,7 @@ fn told_of(position: &Position, san: &str) -> Vec<Reason> {
 }
 
 fn text(fen: &str, san: &str, kind: &str) -> Option<String> {
-    let reasons = told(fen, san);
+    let reasons = explained(fen, san);
     reasons.into_iter().find(|reason| reason.kind == kind).map(|reason| reason.text)
 }
 
@@ -30,7 +30,7 @@ fn text(fen: &str, san: &str, kind: &str) -> Option<String> {
 fn check(kind: &str, must: (&str, &str, &str), must_not: (&str, &str)) {
     let (fen, san, beginning) = must;
     let said = text(fen, san, kind);
-    let all = || told(fen, san);
+    let all = || explained(fen, san);
     assert!(said.as_ref().is_some_and(|said| said.starts_with(beginning)), "{kind} of {san} in {fen}: {:?}", all());
     let (fen, san) = must_not;
     assert_eq!(text(fen, san, kind), None, "{kind} of {san} in {fen}");
@@ -170,7 +170,7 @@ fn moves_that_are_as_good() {
     // Two mates in one are equally good, and neither is faster.
     let two_mates = "k7/8/K7/8/8/8/8/1Q5R w - - 0 1";
     for mate in ["Qb7#", "Rh8#"] {
-        let said = told(two_mates, mate);
+        let said = explained(two_mates, mate);
         let mates: Vec<&str> = said.iter().filter(|reason| reason.kind != "best").map(|reason| &*reason.text).collect();
         assert_eq!(mates, ["It is mate."]);
     }
@@ -213,7 +213,7 @@ fn who_is_mated_anyway_may_hold_out_longer() {
 
 /// All sentences about a move.
 fn texts(fen: &str, san: &str) -> Vec<String> {
-    told(fen, san).into_iter().map(|reason| reason.text).collect()
+    explained(fen, san).into_iter().map(|reason| reason.text).collect()
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn result_is_named() {
 #[test]
 fn marked_move_always_says_what_punishes_it() {
     for (fen, san) in [(PHILIDOR, "Qg5"), (QUEEN_HANGS, "Nf3"), (SCHOLAR, "Nf6"), (FORK, "h3"), (PROMOTION, "Kb1")] {
-        let kinds: Vec<&str> = told(fen, san).iter().map(|reason| reason.kind).collect();
+        let kinds: Vec<&str> = explained(fen, san).iter().map(|reason| reason.kind).collect();
         let punishes = ["allows_mate", "loses_material", "lets_promote", "refutation"];
         assert!(kinds.iter().any(|kind| punishes.contains(kind)), "{fen} {san}: {kinds:?}");
     }

@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Verb phrase that describes a motif.
-pub(super) fn deed(motif: &Motif, form: Form) -> String {
+pub(super) fn motif_phrase(motif: &Motif, form: Form) -> String {
     let first = motif.targets.first().map(ToString::to_string).unwrap_or_default();
     let second = motif.targets.get(1).map(ToString::to_string).unwrap_or_default();
     let names: Vec<String> = motif.targets.iter().map(ToString::to_string).collect();

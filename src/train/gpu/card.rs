@@ -113,7 +113,7 @@ pub fn cards() -> Vec<Card> {
 }
 
 /// Advice on how to make a card usable.
-fn mend() -> &'static str {
+fn remedy() -> &'static str {
     if cfg!(target_os = "linux") {
         "Install the driver of the card and the Vulkan loader (the package libvulkan1, vulkan-loader or \
          vulkan-icd-loader). In a container, let VK_DRIVER_FILES name the driver's file, such as nvidia_icd.json. Or \
@@ -133,7 +133,7 @@ pub fn choose(choice: &CardChoice) -> Result<Card> {
 
 fn pick(mut cards: Vec<Card>, choice: &CardChoice) -> Result<Card> {
     if cards.is_empty() {
-        bail!("no graphics card found. {}", mend());
+        bail!("no graphics card found. {}", remedy());
     }
     let Some(name) = &choice.0 else {
         let card = cards.swap_remove(0);
@@ -142,7 +142,7 @@ fn pick(mut cards: Vec<Card>, choice: &CardChoice) -> Result<Card> {
             "no graphics card found, only {0}, which is software and slower than --device cpu. {1}. To use it all the \
              same, name it: `train --device gpu:{2}` or `gpu {2}`",
             card.name(),
-            mend(),
+            remedy(),
             card.name().split_whitespace().next().unwrap_or("1")
         );
         return Ok(card);
