@@ -60,6 +60,9 @@ pub mod data;
 #[cfg(feature = "full")]
 #[doc(hidden)]
 pub mod game;
+#[cfg(feature = "full")]
+#[doc(hidden)]
+pub mod gpu;
 #[doc(hidden)]
 pub mod notation;
 #[doc(hidden)]

@@ -12,12 +12,13 @@ const MODULES: &[(&str, &[&str])] = &[
     ("board", &["util"]),
     ("nnue", &["util", "board"]),
     ("notation", &["util", "board"]),
-    ("data", &["util", "board", "nnue"]),
+    ("gpu", &["util", "nnue"]),
+    ("data", &["util", "board", "nnue", "gpu"]),
     ("level", &["util", "board", "notation"]),
     ("search", &["util", "board", "nnue", "level"]),
     ("game", &["util", "board", "nnue", "search"]),
-    ("datagen", &["util", "board", "nnue", "data", "search", "game"]),
-    ("train", &["util", "board", "nnue", "data"]),
+    ("datagen", &["util", "board", "nnue", "gpu", "data", "search", "game"]),
+    ("train", &["util", "board", "nnue", "gpu", "data"]),
     ("tools", &["util", "board", "notation", "nnue", "level", "search"]),
     ("book", &["util", "board", "notation", "tools"]),
     // Only its tests use `train`, for the material net, which does not change with the default net.
@@ -25,12 +26,12 @@ const MODULES: &[(&str, &[&str])] = &[
     ("tune", &["util", "board", "nnue", "search", "game", "tools"]),
     ("uci", &["util", "board", "nnue", "level", "search", "tools", "book"]),
     ("matches", &["util", "board", "nnue", "search", "game", "tools", "uci"]),
-    ("distill", &["util", "board", "nnue", "game", "data", "datagen", "train", "tools", "matches"]),
+    ("distill", &["util", "board", "nnue", "gpu", "game", "data", "datagen", "train", "tools", "matches"]),
     (
         "cli",
         &[
-            "util", "board", "notation", "nnue", "level", "search", "data", "datagen", "tools", "book", "review",
-            "train", "tune", "uci", "matches", "distill",
+            "util", "board", "notation", "nnue", "gpu", "level", "search", "data", "datagen", "tools", "book",
+            "review", "train", "tune", "uci", "matches", "distill",
         ],
     ),
 ];

@@ -9,9 +9,10 @@ use anyhow::Result;
 #[cfg(feature = "tune")]
 use super::TuneCommand;
 use super::{DataCommand, DatagenCommand};
-use crate::data::label::{Judge, LabelNet};
+use crate::data::label::{LabelNet, Labelling};
 use crate::data::ops;
 use crate::datagen;
+use crate::gpu::Device;
 use crate::tools;
 
 /// Runs `tune`.
@@ -36,7 +37,7 @@ pub(super) fn data(command: &DataCommand) -> Result<()> {
         DataCommand::Info(args) => ops::info::run(args, &mut io::stdout()),
         DataCommand::Convert(args) => ops::convert::run(args),
         DataCommand::Filter(args) => ops::filter::run(args),
-        DataCommand::Relabel(args) => ops::relabel::run(args, &judges(&args.label)?),
+        DataCommand::Relabel(args) => ops::relabel::run(args, &labelling(&args.label, &args.device)?),
         DataCommand::Shuffle(args) => ops::shuffle::run(args),
         DataCommand::Dedupe(args) => ops::dedupe::run(args),
         DataCommand::Split(args) => ops::split::run(args),
@@ -48,7 +49,7 @@ pub(super) fn datagen(command: &DatagenCommand) -> Result<()> {
     match command {
         DatagenCommand::Sample(args) => {
             let network = tools::load_network(args.net.as_deref())?;
-            datagen::sample::run(args, &network, &judges(&args.label)?).map(drop)
+            datagen::sample::run(args, &network, &labelling(&args.label, &args.device)?).map(drop)
         }
         DatagenCommand::Selfplay(args) => {
             let network = tools::load_network(args.net.as_deref())?;
@@ -57,8 +58,8 @@ pub(super) fn datagen(command: &DatagenCommand) -> Result<()> {
     }
 }
 
-/// Loads the networks that label positions.
-fn judges(labels: &[LabelNet]) -> Result<Vec<Judge>> {
+/// Loads the networks that label positions, on their device.
+fn labelling(labels: &[LabelNet], device: &Device) -> Result<Labelling> {
     let judge = |net: &LabelNet| Ok(net.judge(tools::load_network(Some(net.file()))?));
-    labels.iter().map(judge).collect()
+    Labelling::new(labels.iter().map(judge).collect::<Result<_>>()?, device)
 }

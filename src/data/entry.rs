@@ -5,6 +5,7 @@ use shakmaty::Square;
 use super::packed::{PackedBoard, PackedPiece};
 use super::record::Record;
 use crate::board::{Color, Move, Position, Role};
+use crate::gpu::PackedPosition;
 use crate::util::rng::SplitMix64;
 
 /// Score that stands for "no score": the entry only continues the chain of its game.
@@ -68,6 +69,11 @@ impl Entry {
             ply: ply.min(u32::from(u16::MAX)) as u16,
             result: 0,
         }
+    }
+
+    /// The position in the layout of graphics cards.
+    pub fn packed_position(&self) -> PackedPosition {
+        bytemuck::cast(self.record())
     }
 
     /// Converts the entry to the trainer's record.

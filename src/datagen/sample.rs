@@ -10,16 +10,17 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
-use super::sample_buffer::{SampleBuffer, SampleFilter};
+use super::sample_buffer::{SampleBuffer, SampleFilter, SampleLabeller};
 use super::workers::{self, OutputArgs, PlayedGame};
 use crate::board::Position;
-use crate::data::label::{Judge, LabelNet, Labeller};
+use crate::data::label::{Judge, LabelNet, Labeller, Labelling};
 use crate::data::reader::Format;
 use crate::game::ending::Ending;
 use crate::game::limits::MoveArgs;
 use crate::game::openings::{EvenOpenings, OpeningArgs};
 use crate::game::referee::{self, RuleArgs};
 use crate::game::workers::{Player, rng_of};
+use crate::gpu::Device;
 use crate::nnue::Network;
 use crate::search::score::Value;
 use crate::search::solo::Sampler;
@@ -42,6 +43,9 @@ pub struct SampleArgs {
     /// Network that labels, and a factor for its values; repeat it for the mean of several networks
     #[arg(long, value_name = "FILE[@FACTOR]")]
     pub label: Vec<LabelNet>,
+    /// Device on which the networks of --label label
+    #[arg(long, value_name = "cpu|gpu|auto[:NAME]", default_value = "cpu")]
+    pub device: Device,
     /// Keep one in N evaluated positions, at random
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     pub one_in: u32,
@@ -118,12 +122,12 @@ impl SampleArgs {
     }
 }
 
-/// Generates samples until the file has the requested number of positions. `network` plays. The `judges` label;
-/// without judges, `network` does. Returns the number of positions.
+/// Generates samples until the file has the requested number of positions. `network` plays. Without judges, it also
+/// labels. Returns the number of positions.
 ///
 /// # Errors
 /// Fails if the output file or the book cannot be used, and on an I/O error. The error names the file.
-pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Result<u64> {
+pub fn run(args: &SampleArgs, network: &Arc<Network>, labelling: &Labelling) -> Result<u64> {
     let nets = args.net.as_deref().into_iter();
     let nets = nets.chain(args.label.iter().map(LabelNet::file));
     args.output.check_inputs(nets.chain(args.openings.book.as_deref()))?;
@@ -132,13 +136,18 @@ pub fn run(args: &SampleArgs, network: &Arc<Network>, judges: &[Judge]) -> Resul
     let format = Format::of(&args.output.out)?;
     let own = [Judge::of(network.clone())];
     // The search does not evaluate made positions.
-    let labelling = if judges.is_empty() && args.made > 0.0 { &own[..] } else { judges };
+    let judges = labelling.judges();
+    let labeller = || match labelling.card() {
+        Some(card) => Some(SampleLabeller::Card(card.clone())),
+        None if judges.is_empty() && args.made > 0.0 => Labeller::new(&own).map(SampleLabeller::Processor),
+        None => Labeller::new(judges).map(SampleLabeller::Processor),
+    };
     workers::run(&args.output, &args.settings(network, judges), || SamplePlayer {
         args,
         openings: &openings,
         limits: &limits,
         solo: Solo::new(network.clone(), args.output.hash as usize),
-        buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, Labeller::new(labelling), args.made))),
+        buffer: Arc::new(Mutex::new(SampleBuffer::new(args.filter(), format, labeller(), args.made))),
     })
 }
 

@@ -11,7 +11,7 @@ use super::made::{Lines, Maker};
 use super::workers::PlayedGame;
 use crate::board::{Move, Position};
 use crate::data::entry::Entry;
-use crate::data::label::Labeller;
+use crate::data::label::{CardLabeller, Labeller};
 use crate::data::reader::Format;
 use crate::data::tree::{Encoder, PackedMove, Root};
 use crate::nnue::{AccumulatorStack, Board};
@@ -39,12 +39,20 @@ impl SampleFilter {
     }
 }
 
+/// Labels the samples of a thread.
+pub enum SampleLabeller {
+    /// On the processor.
+    Processor(Labeller),
+    /// On a card, which all threads share.
+    Card(CardLabeller),
+}
+
 /// Buffer for the samples of one game after the other.
 pub struct SampleBuffer {
     filter: SampleFilter,
     format: Format,
     /// `None` if the value of the playing network is the label.
-    labeller: Option<Labeller>,
+    labeller: Option<SampleLabeller>,
     /// Number of made positions for each sample.
     made: f64,
     maker: Maker,
@@ -58,6 +66,8 @@ pub struct SampleBuffer {
     /// Concatenated paths of the pending samples.
     paths: Vec<PackedMove>,
     kept: Kept,
+    /// The first error of labelling. It is reported at the end of the game, because a sampler cannot stop the search.
+    error: Option<anyhow::Error>,
 }
 
 /// A sampled or made position and its value, which is the playing network's before labelling.
@@ -104,7 +114,7 @@ enum Kept {
 
 impl SampleBuffer {
     /// Creates an empty buffer. `made` is the number of made positions for each sample; they require a labeller.
-    pub fn new(filter: SampleFilter, format: Format, labeller: Option<Labeller>, made: f64) -> Self {
+    pub fn new(filter: SampleFilter, format: Format, labeller: Option<SampleLabeller>, made: f64) -> Self {
         Self {
             filter,
             format,
@@ -117,6 +127,7 @@ impl SampleBuffer {
             boards: Vec::new(),
             paths: Vec::new(),
             kept: Kept::Entries(Vec::new()),
+            error: None,
         }
     }
 
@@ -171,9 +182,12 @@ impl SampleBuffer {
     /// Encodes the game, given its result from White's view: -1, 0, 1.
     ///
     /// # Errors
-    /// Fails if a sample could not be encoded.
+    /// Fails if a sample could not be labelled or encoded.
     pub fn finish(&mut self, white: i8) -> Result<PlayedGame> {
         self.flush();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         match std::mem::replace(&mut self.kept, Kept::Entries(Vec::new())) {
             Kept::Entries(mut entries) => {
                 entries.iter_mut().for_each(|entry| entry.set_result(white));
@@ -189,17 +203,26 @@ impl SampleBuffer {
         }
     }
 
-    /// Labels and filters the pending samples.
-    fn flush(&mut self) {
-        if let Some(labeller) = &mut self.labeller {
-            let values = labeller.label_with(|stack, emit| {
+    /// Returns the labels of the pending samples; none if the playing network's values are the labels.
+    fn labels(&mut self) -> Result<Vec<Value>> {
+        match &mut self.labeller {
+            None => Ok(Vec::new()),
+            Some(SampleLabeller::Processor(labeller)) => Ok(labeller.label_with(|stack, emit| {
                 for board in &mut self.boards {
                     board.evaluate(stack, emit);
                 }
-            });
-            for (sample, value) in self.pending.iter_mut().zip(values) {
-                sample.value = value;
+            })),
+            Some(SampleLabeller::Card(card)) => {
+                card.label(self.pending.iter().map(|sample| sample.entry.packed_position()).collect())?.wait()
             }
+        }
+    }
+
+    /// Labels and filters the pending samples.
+    fn flush(&mut self) {
+        match self.labels() {
+            Ok(values) => self.pending.iter_mut().zip(values).for_each(|(sample, value)| sample.value = value),
+            Err(error) => self.error = self.error.take().or(Some(error)),
         }
         for sample in self.pending.drain(..) {
             if self.filter.keeps(sample.value, &mut self.rng) {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use crate::data::label::LabelNet;
-use crate::train::run::device::Device;
+use crate::gpu::Device;
+
 use crate::train::run::shape::Preset;
 
 /// Arguments of `distill`.
@@ -95,7 +96,7 @@ pub struct TrainingArgs {
     /// Shape of a new net [default: the embedded net's]
     #[arg(long, value_enum)]
     pub shape: Option<Preset>,
-    /// Device that trains, as for `train --device`
+    /// Device that labels and trains, as for `train --device`
     #[arg(long, value_name = "cpu|gpu|auto[:NAME]", default_value = "cpu")]
     pub device: Device,
     /// TOML file with other settings of `train`, as for `train --config`

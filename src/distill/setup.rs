@@ -11,7 +11,7 @@ use super::args::{DistillArgs, Learning, SamplingArgs};
 use super::folder::Folder;
 use super::state::State;
 use crate::board::opening_book::BUILTIN;
-use crate::data::label::{Judge, LabelNet};
+use crate::data::label::{Judge, LabelNet, Labelling};
 use crate::nnue::{Network, hex_sha256};
 use crate::tools::{load_network, net};
 use crate::train::run::config::Overrides;
@@ -36,7 +36,7 @@ pub struct Setup {
     /// Threads of each phase.
     pub threads: u16,
     /// The networks that label the positions.
-    pub teachers: Vec<Judge>,
+    pub teachers: Labelling,
     /// The network of the first teacher. It plays until there is a student.
     pub first_teacher: Arc<Network>,
     /// The student before the first round; `None` for a new net.
@@ -76,7 +76,7 @@ impl Setup {
             learning: args.learning(),
             folder,
             threads: args.threads.unwrap_or_else(|| cores().min(1024) as u16),
-            teachers,
+            teachers: Labelling::new(teachers, &args.training.device)?,
             first_teacher: networks[0].clone(),
             start,
             train_file: train_file.unwrap_or_default(),

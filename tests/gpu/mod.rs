@@ -1,5 +1,5 @@
-//! `zoothera train --device gpu` end to end. The tests use the first card of any kind, including a software device,
-//! and are skipped with a notice if there is none.
+//! `zoothera train --device gpu` and labels on a card end to end. The tests use the first card of any kind, including a
+//! software device, and are skipped with a notice if there is none.
 
 use std::io::Write as _;
 
@@ -143,4 +143,32 @@ fn self_test_passes() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains(": passed") && text.contains("positions a second"), "{text}");
+}
+
+#[test]
+fn labels_of_the_card_and_of_the_processor_give_the_same_files() {
+    if cards().is_none() {
+        return;
+    }
+    let folder = Folder::new("gpu-labels");
+    let command = |arguments: &str| {
+        let words = arguments.split_whitespace();
+        Run::of(&engine().current_dir(&folder.0).args(words).output().expect("the program runs"))
+    };
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/default.nnue");
+    let sample = format!(
+        "datagen sample --positions 3000 --one-in 5 --soft-nodes 200 --hash 1 --made 0.3 --seed 4 --label {net}@0.5 \
+         --label {net}"
+    );
+    command(&format!("{sample} --device cpu --threads 1 --out a.tree")).ok();
+    let sampled = command(&format!("{sample} --device gpu:1 --threads 3 --out b.tree")).ok();
+    assert!(sampled.err.contains("labelling on "), "{}", sampled.err);
+    assert!(folder.bytes("a.tree") == folder.bytes("b.tree"));
+    let relabel =
+        |out: &str, device: &str| command(&format!("data relabel a.tree {out} --label {net}@1.3 --device {device}"));
+    relabel("c.tree", "cpu").ok();
+    relabel("d.tree", "gpu:1").ok();
+    assert!(folder.bytes("c.tree") == folder.bytes("d.tree") && folder.bytes("c.tree") != folder.bytes("a.tree"));
+    relabel("e.tree", "gpu:nonesuch").fails_with("there is no graphics card nonesuch");
+    assert!(!folder.path("e.tree").exists());
 }

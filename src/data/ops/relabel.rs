@@ -10,10 +10,11 @@ use anyhow::Result;
 use super::output::OutputFile;
 use super::{Paths, for_each};
 use crate::data::entry::{Entry, NO_SCORE};
-use crate::data::label::{Judge, LabelNet, Labeller};
+use crate::data::label::{CardLabeller, LabelNet, Labeller, Labelling, PendingLabels};
 use crate::data::network_board::board_of_entry;
 use crate::data::reader::Place;
 use crate::data::tree::{PackedMove, Root, SamplePath};
+use crate::gpu::Device;
 use crate::nnue::Board;
 use crate::util::identity::check_distinct;
 use crate::util::text::Shown as _;
@@ -33,42 +34,119 @@ pub struct RelabelArgs {
     /// Network that labels, and a factor for its values; repeat it for the mean of several networks
     #[arg(long, value_name = "FILE[@FACTOR]", required = true)]
     pub label: Vec<LabelNet>,
-    /// Threads; all cores if absent
+    /// Device that labels
+    #[arg(long, value_name = "cpu|gpu|auto[:NAME]", default_value = "cpu")]
+    pub device: Device,
+    /// Threads that label on the processor; all cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 
-/// Writes all positions, labelled with the mean value by the `judges`. Moves, results, and entries without a score are
-/// unchanged.
+/// Writes all positions with new labels. Moves, results, and entries without a score are unchanged.
 ///
 /// # Errors
-/// Fails if a file cannot be read or written or is damaged, and if a position does not have exactly one king on each
-/// side. The error names the file.
-pub fn run(args: &RelabelArgs, judges: &[Judge]) -> Result<()> {
+/// Fails if a file cannot be read or written or is damaged, if a position does not have exactly one king on each side,
+/// and if a card labels and is lost. The error names the file.
+pub fn run(args: &RelabelArgs, labelling: &Labelling) -> Result<()> {
     let (inputs, out) = args.paths.split()?;
     let nets: Vec<&Path> = args.label.iter().map(LabelNet::file).collect();
     check_distinct(&[out], &nets)?;
     let mut output = OutputFile::create(out, args.paths.force)?;
-    let threads = match args.threads {
-        _ if !threads::EXIST => 1,
-        Some(threads) => threads.into(),
-        None => cores(),
-    };
-    let mut labellers: Vec<_> = (0..threads).filter_map(|_| Labeller::new(judges)).collect();
+    let mut labellers = Labellers::new(args, labelling);
     let mut batch = Batch::default();
+    // A card labels a batch while the next one is read.
+    let mut before: Option<LabelledBatch> = None;
     for_each(inputs, "relabel", |entry, place| {
         batch.push(entry, place)?;
         if batch.entries.len() == BATCH {
-            batch.label(&mut labellers);
-            batch.write(&mut output)?;
+            let labelled = labellers.label(std::mem::take(&mut batch))?;
+            before.replace(labelled).map_or(Ok(()), |before| before.write(&mut output))?;
         }
         Ok(())
     })?;
-    batch.label(&mut labellers);
-    batch.write(&mut output)?;
+    let last = labellers.label(batch)?;
+    before.map_or(Ok(()), |before| before.write(&mut output))?;
+    last.write(&mut output)?;
     let count = output.finish()?;
     eprintln!("{count} positions in {}", out.shown());
     Ok(())
+}
+
+/// The labellers of all threads, or the card.
+enum Labellers<'a> {
+    Processor(Vec<Labeller>),
+    Card(&'a CardLabeller),
+}
+
+impl<'a> Labellers<'a> {
+    fn new(args: &RelabelArgs, labelling: &'a Labelling) -> Self {
+        if let Some(card) = labelling.card() {
+            return Self::Card(card);
+        }
+        let threads = match args.threads {
+            _ if !threads::EXIST => 1,
+            Some(threads) => threads.into(),
+            None => cores(),
+        };
+        Self::Processor((0..threads).filter_map(|_| Labeller::new(labelling.judges())).collect())
+    }
+
+    /// Labels a batch, or starts to.
+    fn label(&mut self, batch: Batch) -> Result<LabelledBatch> {
+        let labels = match self {
+            Self::Processor(labellers) => Labels::Ready(label_on_threads(labellers, &batch.boards)),
+            Self::Card(card) => {
+                Labels::Pending(card.label(batch.entries.iter().map(Entry::packed_position).collect())?)
+            }
+        };
+        Ok(LabelledBatch { batch, labels })
+    }
+}
+
+/// Labels boards. Each labeller gets a contiguous share and runs on its own thread.
+fn label_on_threads(labellers: &mut [Labeller], boards: &[Board]) -> Vec<i32> {
+    let share = boards.len().div_ceil(labellers.len().max(1)).max(1);
+    let work = labellers.iter_mut().zip(boards.chunks(share));
+    if !threads::EXIST {
+        return work.flat_map(|(labeller, share)| labeller.label(share.iter())).collect();
+    }
+    std::thread::scope(|scope| {
+        let running: Vec<_> = work.map(|(labeller, share)| scope.spawn(|| labeller.label(share.iter()))).collect();
+        let labels = running.into_iter().flat_map(|job| match job.join() {
+            Ok(labels) => labels,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        labels.collect()
+    })
+}
+
+/// A batch and its labels.
+struct LabelledBatch {
+    batch: Batch,
+    labels: Labels,
+}
+
+/// Labels of a batch.
+enum Labels {
+    Ready(Vec<i32>),
+    /// The card has not computed them.
+    Pending(PendingLabels),
+}
+
+impl LabelledBatch {
+    /// Writes the entries with their labels, except to entries without a score.
+    fn write(mut self, output: &mut OutputFile) -> Result<()> {
+        let labels = match self.labels {
+            Labels::Ready(labels) => labels,
+            Labels::Pending(labels) => labels.wait()?,
+        };
+        for (entry, label) in self.batch.entries.iter_mut().zip(labels) {
+            if entry.score != NO_SCORE {
+                entry.score = label.clamp(-MAX_SCORE, MAX_SCORE) as i16;
+            }
+        }
+        self.batch.write(output)
+    }
 }
 
 /// Batch of entries with their boards and places.
@@ -100,29 +178,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Labels the entries. Each labeller gets a contiguous share and runs on its own thread.
-    fn label(&mut self, labellers: &mut [Labeller]) {
-        let share = self.entries.len().div_ceil(labellers.len().max(1)).max(1);
-        let shares = self.entries.chunks_mut(share);
-        let shares = shares.zip(self.boards.chunks(share));
-        let mut work = labellers.iter_mut().zip(shares);
-        if !threads::EXIST {
-            work.for_each(|(labeller, share)| label_all(labeller, share));
-            return;
-        }
-        let first = work.next();
-        std::thread::scope(|scope| {
-            work.for_each(|(labeller, share)| {
-                scope.spawn(|| label_all(labeller, share));
-            });
-            if let Some((labeller, share)) = first {
-                label_all(labeller, share);
-            }
-        });
-    }
-
-    /// Writes the entries and clears the batch.
-    fn write(&mut self, output: &mut OutputFile) -> Result<()> {
+    /// Writes the entries.
+    fn write(&self, output: &mut OutputFile) -> Result<()> {
         for (entry, place) in self.entries.iter().zip(&self.places) {
             let place = place.as_ref().map(|place| Place {
                 block: place.block,
@@ -130,19 +187,6 @@ impl Batch {
             });
             output.write_placed(entry, place)?;
         }
-        self.entries.clear();
-        self.boards.clear();
-        self.places.clear();
-        self.paths.clear();
         Ok(())
-    }
-}
-
-/// Labels a share of the entries, except those without a score.
-fn label_all(labeller: &mut Labeller, (entries, boards): (&mut [Entry], &[Board])) {
-    for (entry, value) in entries.iter_mut().zip(labeller.label(boards.iter())) {
-        if entry.score != NO_SCORE {
-            entry.score = value.clamp(-MAX_SCORE, MAX_SCORE) as i16;
-        }
     }
 }

@@ -10,17 +10,11 @@
 //! * `sizes`: the sizes of the buffers, and the constants of the shaders.
 //! * `slots`: a batch in the order of its layer stacks.
 //! * `constants`: the constants of one step.
-//! * `card`: finding and opening cards, and their errors.
 //! * `passes`: the shaders' entry points with their buffers.
 //! * `trainer`: the trainer.
 //! * `self_test`: comparison with the trainer on the processor.
 //! * `report`: `zoothera gpu`.
 
-#[cfg(all(feature = "gpu", target_family = "wasm"))]
-compile_error!("the feature `gpu` is not for WebAssembly");
-
-#[cfg(feature = "gpu")]
-mod card;
 #[cfg(feature = "gpu")]
 mod constants;
 #[cfg(feature = "gpu")]
@@ -47,18 +41,10 @@ use anyhow::Result;
 use super::step::loss::Loss;
 use super::step::optimiser::OptimiserSettings;
 use super::step::stepper::{Parameters, Stepper};
+use crate::gpu::CardChoice;
+#[cfg(feature = "gpu")]
+use crate::gpu::card;
 use crate::nnue::Architecture;
-
-/// The card that a user chose.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CardChoice(Option<String>);
-
-impl CardChoice {
-    /// Returns the choice of a card by a part of its name or its number in `zoothera gpu`; `None` for the fastest.
-    pub fn of(name: Option<&str>) -> Self {
-        Self(name.map(str::to_owned))
-    }
-}
 
 /// Arguments of `gpu`.
 #[derive(clap::Args, Clone, Debug)]
@@ -133,17 +119,7 @@ mod present {
 mod absent {
     use super::*;
 
-    /// The error of a program built without support for graphics cards.
-    fn error() -> anyhow::Error {
-        if cfg!(target_family = "wasm") {
-            anyhow::anyhow!("WebAssembly programs cannot use graphics cards: use a native program, or --device cpu")
-        } else {
-            anyhow::anyhow!(
-                "this program was built without support for graphics cards: build one that has it with \
-                 `cargo build --release --features gpu`, or use --device cpu"
-            )
-        }
-    }
+    use crate::gpu::unsupported as error;
 
     pub(in crate::train) fn check_shape(_: Architecture) -> Result<()> {
         Err(error())

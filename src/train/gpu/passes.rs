@@ -3,8 +3,8 @@
 use anyhow::Result;
 use wgpu::{BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, ComputePipeline};
 
-use super::card::Opened;
 use super::sizes::{BIAS_PARTS, Sizes, TILE};
+use crate::gpu::card::Opened;
 
 /// The shaders, in one module.
 const SHADERS: [&str; 5] = [

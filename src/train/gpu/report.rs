@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::card::{Card, cards, choose};
+use super::GpuArgs;
 use super::self_test::{self, TOLERANCE};
 use super::sizes::RECORD;
-use super::{CardChoice, GpuArgs};
+use crate::gpu::CardChoice;
+use crate::gpu::card::{Card, cards, choose};
 
 /// Positions per step of the speed test on a software device.
 const SOFTWARE_BATCH: usize = 1024;
@@ -47,6 +48,8 @@ pub fn run(args: &GpuArgs, out: &mut impl Write) -> Result<()> {
         1e3 * speed.step,
         upload / 1e6
     )?;
+    let labels = self_test::label_speed(&card, batch, Duration::from_secs(args.seconds.div_ceil(3).into()))?;
+    writeln!(out, "  labels    {labels:.0} positions a second by the embedded net, equal to the processor's")?;
     Ok(())
 }
 

@@ -2,13 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use super::card::Card;
 use super::shapes::supported;
 use super::trainer::GpuTrainer;
 use crate::data::Record;
-use crate::nnue::Architecture;
+use crate::gpu::PackedPosition;
+use crate::gpu::card::Card;
+use crate::gpu::evaluator::Evaluator;
+use crate::nnue::{AccumulatorStack, Architecture, Board, Network};
 use crate::train::model::Model;
 use crate::train::model::rounding::Rounding;
 use crate::train::model::shapes::of_width;
@@ -133,4 +135,38 @@ pub fn speed(card: &Card, architecture: Architecture, batch: usize, time: Durati
     trainer.sync()?;
     let step = started.elapsed().as_secs_f64() / f64::from(steps);
     Ok(Speed { positions: batch.len() as f64 / step, step, bytes: trainer.bytes() })
+}
+
+/// Evaluates random positions with the embedded net for about `time`. Returns the positions per second.
+///
+/// # Errors
+/// Fails if the card fails, or if a value differs from the processor's.
+pub fn label_speed(card: &Card, batch: usize, time: Duration) -> Result<f64> {
+    let network = Network::embedded();
+    let records = positions(batch);
+    let packed: Vec<PackedPosition> = records.iter().map(|record| bytemuck::cast(*record)).collect();
+    let mut evaluator = Evaluator::new(card, [&*network])?;
+    let flight = evaluator.submit(&packed)?;
+    let values = evaluator.complete(flight)?;
+    let mut stack = AccumulatorStack::new(network);
+    for (record, value) in records.iter().zip(values).take(COMPARED) {
+        stack.reset();
+        let expected = stack.evaluate(Board::from(record)).value();
+        ensure!(
+            value == expected,
+            "the card evaluates a position as {value}, the processor as {expected}: update the driver of {}, or use \
+             --device cpu",
+            card.name()
+        );
+    }
+    let (started, mut count) = (Instant::now(), 0);
+    let mut before = evaluator.submit(&packed)?;
+    while count == 0 || started.elapsed() < time {
+        let next = evaluator.submit(&packed)?;
+        evaluator.complete(before)?;
+        before = next;
+        count += packed.len();
+    }
+    evaluator.complete(before)?;
+    Ok((count + packed.len()) as f64 / started.elapsed().as_secs_f64())
 }

@@ -3,10 +3,10 @@
 
 use std::io::Write as _;
 
-use super::card::{Card, cards};
 use super::self_test::{LOSS, SETTINGS, TOLERANCE, difference, gradient_difference, parameters, samples};
 use super::shapes::supported;
 use super::trainer::GpuTrainer;
+use crate::gpu::card::{Card, cards};
 use crate::nnue::Architecture;
 use crate::train::model::rounding::Rounding;
 use crate::train::model::shapes::of_width;

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use anyhow::Result;
 use wgpu::{Buffer, SubmissionIndex};
 
-use super::card::{Card, Mapping, Opened};
 use super::constants::Constants;
 use super::passes::{BACKWARD, FOLD, FORWARD, Passes, binding};
 use super::sizes::Sizes;
 use super::slots::Slots;
 use crate::data::Record;
+use crate::gpu::card::{Card, Mapping, Opened};
 use crate::train::model::Model;
 use crate::train::model::average::Average;
 use crate::train::model::dense::DenseParameters;

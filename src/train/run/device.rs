@@ -1,46 +1,16 @@
-//! The device that trains: the processor or a graphics card.
-
-use std::str::FromStr;
+//! The trainer on the chosen device.
 
 use anyhow::Result;
 
 use super::checkpoint::Parameters;
 use super::config::Config;
+use crate::gpu::Device;
 use crate::nnue::Architecture;
-use crate::train::gpu::{self, CardChoice};
+use crate::train::gpu;
 use crate::train::model::shapes::of_width;
 use crate::train::step::Trainer;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::train::step::stepper::Stepper;
-
-/// The device of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Device {
-    /// The processor.
-    Cpu,
-    /// A graphics card.
-    Gpu(CardChoice),
-    /// A graphics card that can train the net, if there is one, and otherwise the processor.
-    Auto(CardChoice),
-}
-
-impl FromStr for Device {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (kind, name) = match text.split_once(':') {
-            Some((kind, name)) => (kind, Some(name)),
-            None => (text, None),
-        };
-        match (kind, name) {
-            ("cpu", None) => Ok(Self::Cpu),
-            (_, Some("")) => Err("the name of the card is missing after the colon".into()),
-            ("gpu", name) => Ok(Self::Gpu(CardChoice::of(name))),
-            ("auto", name) => Ok(Self::Auto(CardChoice::of(name))),
-            _ => Err("the device must be cpu, gpu, gpu:NAME, auto or auto:NAME".into()),
-        }
-    }
-}
 
 impl Device {
     /// Checks that the device can train nets of this shape.
@@ -101,22 +71,5 @@ fn settings(config: &Config) -> OptimiserSettings {
         factor_decay: config.factor_decay,
         decay: config.decay,
         output_scale: config.output_scale,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn device_parses_kind_and_card() {
-        let parsed = |text: &str| text.parse::<Device>();
-        assert_eq!(parsed("cpu"), Ok(Device::Cpu));
-        assert_eq!(parsed("gpu"), Ok(Device::Gpu(CardChoice::of(None))));
-        assert_eq!(parsed("auto:2"), Ok(Device::Auto(CardChoice::of(Some("2")))));
-        assert_eq!(parsed("gpu:Radeon RX"), Ok(Device::Gpu(CardChoice::of(Some("Radeon RX")))));
-        for wrong in ["", "cuda", "cpu:0", "gpu:", "GPU"] {
-            assert!(parsed(wrong).is_err(), "{wrong}");
-        }
     }
 }

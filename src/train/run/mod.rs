@@ -23,7 +23,6 @@ use anyhow::{Context, Result, bail};
 
 use checkpoint::RunState;
 use config::{Config, Overrides};
-use device::Device;
 use export::ExportArgs;
 use measure::LossArgs;
 use outputs::beside;
@@ -33,6 +32,7 @@ use super::step::stepper::Stepper;
 use super::step::trainer_bytes;
 use crate::data::stream::{self, Options, Source, Stream};
 use crate::data::{Filter, Record};
+use crate::gpu::Device;
 use crate::util::claim::Lock;
 use crate::util::text::Shown as _;
 

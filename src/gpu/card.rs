@@ -116,8 +116,8 @@ pub fn cards() -> Vec<Card> {
 fn remedy() -> &'static str {
     if cfg!(target_os = "linux") {
         "Install the driver of the card and the Vulkan loader (the package libvulkan1, vulkan-loader or \
-         vulkan-icd-loader). In a container, let VK_DRIVER_FILES name the driver's file, such as nvidia_icd.json. Or \
-         use --device cpu"
+         vulkan-icd-loader), and for NVIDIA cards also libegl1. In a container, let VK_DRIVER_FILES name the driver's \
+         file, such as nvidia_icd.json. Or use --device cpu"
     } else {
         "Install the driver of the card, or use --device cpu"
     }
@@ -280,7 +280,7 @@ impl Mapping {
     ///
     /// # Errors
     /// Fails if the buffer is not readable.
-    pub fn copy_to(self, staging: &Buffer, out: &mut [f32]) -> Result<()> {
+    pub fn copy_to(self, staging: &Buffer, out: &mut [impl bytemuck::Pod]) -> Result<()> {
         let mapped = self.0.try_recv().context("the card did not answer")?;
         mapped.context("the card's memory cannot be read")?;
         let view = staging.get_mapped_range(..).context("the card's memory cannot be read")?;

@@ -1,0 +1,172 @@
+//! Static evaluations by networks on a card, in batches.
+
+use anyhow::{Result, ensure};
+use wgpu::{BindGroup, Buffer, BufferUsages, ComputePipeline, SubmissionIndex};
+
+use super::PackedPosition;
+use super::card::{Card, Mapping, Opened};
+use super::tables::Tables;
+use crate::nnue::Network;
+
+/// Largest number of positions in a batch.
+pub const BATCH: usize = 1 << 16;
+/// Largest number of workgroups in the first dimension of a grid.
+const FLAT: usize = 32_768;
+
+/// Networks on a card.
+pub struct Evaluator {
+    card: Opened,
+    count: Buffer,
+    positions: Buffer,
+    nets: Vec<NetOnCard>,
+    /// Buffers for values that are not in use.
+    free: Vec<Buffer>,
+}
+
+/// A network on a card.
+struct NetOnCard {
+    pipeline: ComputePipeline,
+    group: BindGroup,
+    values: Buffer,
+}
+
+/// A batch that the card has not completed.
+pub struct Flight {
+    submission: SubmissionIndex,
+    staging: Buffer,
+    mapping: Mapping,
+    positions: usize,
+}
+
+impl Evaluator {
+    /// Opens a card and copies the networks to it.
+    ///
+    /// # Errors
+    /// Fails if the card cannot be opened, has too little memory, or cannot evaluate one of the networks.
+    pub fn new<'a>(card: &Card, networks: impl IntoIterator<Item = &'a Network>) -> Result<Self> {
+        let tables: Vec<Tables> = networks.into_iter().map(Tables::of).collect::<Result<_, _>>()?;
+        let limits = card.limits();
+        let max = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size);
+        for table in &tables {
+            let size = 4 * table.weights.len() as u64;
+            ensure!(
+                size <= max,
+                "{} allows buffers of {} MB, but a net needs {} MB: use another card, or --device cpu",
+                card.name(),
+                max / 1_000_000,
+                size.div_ceil(1_000_000)
+            );
+        }
+        let card = card.open()?;
+        let needed: u64 = tables.iter().map(Tables::bytes).sum();
+        let (count, positions, nets) = card.allocate(needed, || {
+            let count = buffer(&card, 16, BufferUsages::UNIFORM);
+            let positions = buffer(&card, (BATCH * size_of::<PackedPosition>()) as u64, BufferUsages::STORAGE);
+            let nets: Vec<_> =
+                tables.iter().map(|tables| NetOnCard::new(&card, tables, [&count, &positions])).collect();
+            (count, positions, nets)
+        })?;
+        Ok(Self { card, count, positions, nets, free: Vec::new() })
+    }
+
+    /// Submits at most [`BATCH`] positions.
+    ///
+    /// # Errors
+    /// Fails if the card is lost.
+    pub fn submit(&mut self, positions: &[PackedPosition]) -> Result<Flight> {
+        let positions = &positions[..positions.len().min(BATCH)];
+        let count = positions.len();
+        self.card.write(&self.count, &[count as u32, 0, 0, 0]);
+        self.card.write(&self.positions, positions);
+        let mut encoder = self.card.device.create_command_encoder(&Default::default());
+        for net in &self.nets {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(&net.pipeline);
+            pass.set_bind_group(0, &net.group, &[]);
+            pass.dispatch_workgroups(count.min(FLAT) as u32, count.div_ceil(FLAT) as u32, 1);
+        }
+        let size = (4 * count) as u64;
+        let staging = self.free.pop().unwrap_or_else(|| self.card.staging((4 * BATCH * self.nets.len()) as u64));
+        for (net, number) in self.nets.iter().zip(0..) {
+            encoder.copy_buffer_to_buffer(&net.values, 0, &staging, number * size, size);
+        }
+        let submission = self.card.queue.submit([encoder.finish()]);
+        let mapping = Mapping::of(&staging);
+        self.card.check()?;
+        Ok(Flight { submission, staging, mapping, positions: count })
+    }
+
+    /// Waits for a batch. Returns the values in engine units, from the side to move's view: those of all positions by
+    /// the first network, then those by the next ones.
+    ///
+    /// # Errors
+    /// Fails if the card is lost.
+    pub fn complete(&mut self, flight: Flight) -> Result<Vec<i32>> {
+        self.card.wait(flight.submission)?;
+        let mut values = vec![0; flight.positions * self.nets.len()];
+        flight.mapping.copy_to(&flight.staging, &mut values)?;
+        self.free.push(flight.staging);
+        Ok(values)
+    }
+}
+
+impl Tables {
+    /// Memory of the tables on a card in bytes.
+    fn bytes(&self) -> u64 {
+        4 * (self.weights.len() + self.biases.len() + self.psqt.len() + self.dense.len() + BATCH) as u64
+    }
+}
+
+impl NetOnCard {
+    fn new(card: &Opened, tables: &Tables, [count, positions]: [&Buffer; 2]) -> Self {
+        let source = tables.constants.clone() + include_str!("shaders/evaluate.wgsl");
+        let module = card.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some("evaluate"),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let pipeline = card.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("evaluate"),
+            layout: None,
+            module: &module,
+            entry_point: Some("evaluate"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        let values = buffer(card, 4 * BATCH as u64, BufferUsages::STORAGE);
+        let king_buckets = filled(card, &tables.king_buckets, BufferUsages::UNIFORM);
+        let weights = filled(card, &tables.weights, BufferUsages::STORAGE);
+        let biases = filled(card, &tables.biases, BufferUsages::STORAGE);
+        let psqt = filled(card, &tables.psqt, BufferUsages::STORAGE);
+        let dense = filled(card, &tables.dense, BufferUsages::STORAGE);
+        let buffers = [count, &king_buckets, positions, &weights, &biases, &psqt, &dense, &values];
+        let entries: Vec<_> = (0..)
+            .zip(buffers)
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .collect();
+        let group = card.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("evaluate"),
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &entries,
+        });
+        Self { pipeline, group, values }
+    }
+}
+
+fn buffer(card: &Opened, size: u64, usage: BufferUsages) -> Buffer {
+    card.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size,
+        usage: usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+        mapped_at_creation: false,
+    })
+}
+
+/// Creates a buffer with these words.
+fn filled(card: &Opened, words: &[impl bytemuck::NoUninit], usage: BufferUsages) -> Buffer {
+    let buffer = buffer(card, size_of_val(words) as u64, usage);
+    card.write(&buffer, words);
+    buffer
+}
