@@ -16,10 +16,10 @@ use crate::train::model::rounding::Rounding;
 use crate::train::model::shapes::of_width;
 use crate::train::samples::Sample;
 use crate::train::samples::random_games::positions;
-use crate::train::step::Trainer;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{Moments, Optimiser, OptimiserSettings};
 use crate::train::step::stepper::{Parameters, Stepper};
+use crate::train::step::{Trainer, TrainerSize};
 use crate::util::rng::SplitMix64;
 
 /// Largest relative difference of a gradient between card and processor.
@@ -94,7 +94,7 @@ fn gradient<const L1: usize>(
     rounding: Option<Rounding>,
 ) -> Result<Vec<Vec<f32>>> {
     let Parameters { model, moments, .. } = parameters(architecture);
-    let size = (crate::util::cores(), batch.len());
+    let size = TrainerSize { threads: crate::util::cores(), batch: batch.len() };
     let mut trainer = Trainer::<L1>::new(model, Optimiser::new(SETTINGS, moments), LOSS, size)?;
     first_moments(&mut trainer, batch, rounding)
 }

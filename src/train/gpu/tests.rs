@@ -11,10 +11,10 @@ use crate::nnue::Architecture;
 use crate::train::model::rounding::Rounding;
 use crate::train::model::shapes::of_width;
 use crate::train::samples::random_games::positions;
-use crate::train::step::Trainer;
 use crate::train::step::loss::{Loss, LossKind};
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::train::step::stepper::{Parameters, Stepper};
+use crate::train::step::{Trainer, TrainerSize};
 
 /// Positions per step.
 const BATCH: usize = 256;
@@ -80,7 +80,7 @@ fn on_processor<const L1: usize>(
     loss: Loss,
 ) -> anyhow::Result<(f32, f32)> {
     let optimiser = Optimiser::new(settings, start.moments);
-    let mut trainer = Trainer::<L1>::new(start.model, optimiser, loss, (2, BATCH))?;
+    let mut trainer = Trainer::<L1>::new(start.model, optimiser, loss, TrainerSize { threads: 2, batch: BATCH })?;
     Ok(train(&mut trainer))
 }
 
@@ -131,7 +131,7 @@ fn changes_on_processor<const L1: usize>(
     settings: OptimiserSettings,
 ) -> anyhow::Result<Vec<Vec<f32>>> {
     let optimiser = Optimiser::new(settings, start.moments);
-    Ok(changes(&mut Trainer::<L1>::new(start.model, optimiser, LOSS, (2, BATCH))?))
+    Ok(changes(&mut Trainer::<L1>::new(start.model, optimiser, LOSS, TrainerSize { threads: 2, batch: BATCH })?))
 }
 
 #[test]

@@ -31,6 +31,19 @@ struct Case {
     inputs: Vec<u8>,
 }
 
+/// Sums of a layer for one position in both nets.
+struct BothSums {
+    float: Vec<f32>,
+    integer: Vec<i32>,
+}
+
+/// One position of a fit: inputs of the output layer and the target of its sum.
+#[derive(Clone)]
+struct FitCase {
+    hidden: Vec<u8>,
+    target: f64,
+}
+
 /// Calibrates the biases and output layers of `net` to `model` times `output_scale` on `records`.
 pub fn calibrate(net: &mut Network, model: &Model, output_scale: f32, records: &[Record]) {
     let (architecture, dense) = (*net.architecture(), model.read_dense());
@@ -48,7 +61,8 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
     if cases.is_empty() {
         return;
     }
-    let of_case = |case: &Case| (case.float.hidden1.clone(), sums(&head.first, &case.inputs));
+    let of_case =
+        |case: &Case| BothSums { float: case.float.hidden1.clone(), integer: sums(&head.first, &case.inputs) };
     let mut errors = mean_errors(cases.iter().map(of_case));
     if let Topology::Skip { .. } = topology {
         errors[SKIP] = skip_error(cases.iter().map(of_case), output_scale);
@@ -56,13 +70,13 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
     head.first = shifted(&head.first, &errors);
     let handed_on = |head: &Head, case: &Case| second_layer_inputs(topology, &sums(&head.first, &case.inputs));
     let sums2 = |head: &Head, case: &Case| sums(&head.second, &handed_on(head, case).0);
-    let of_case = |case: &Case| (case.float.hidden2.clone(), sums2(head, case));
+    let of_case = |case: &Case| BothSums { float: case.float.hidden2.clone(), integer: sums2(head, case) };
     let errors = mean_errors(cases.iter().map(of_case));
     head.second = shifted(&head.second, &errors);
     let of_case = |case: &Case| {
         let skip = f64::from(handed_on(head, case).1);
         let target = f64::from(case.float.output * OUTPUT_ONE * output_scale) - skip;
-        (activated(&sums2(head, case)), target)
+        FitCase { hidden: activated(&sums2(head, case)), target }
     };
     let fit = Fit::of(cases.iter().map(of_case));
     let output = &head.output;
@@ -73,12 +87,12 @@ fn calibrate_head(head: &mut Head, topology: Topology, output_scale: f32, cases:
 
 /// Mean of float sum minus integer sum of each unit, in integer units, over the positions in which the unit is neither
 /// off nor saturated: elsewhere an error has no effect.
-fn mean_errors(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>) -> [f64; HIDDEN] {
+fn mean_errors(cases: impl Iterator<Item = BothSums>) -> [f64; HIDDEN] {
     // Plus half a step, because the engine truncates: see `hidden_bias` in `quantise.rs`.
     const HALF: f32 = WEIGHT_ONE / 2.0;
     let mut errors = [(0.0, 0.0); HIDDEN];
-    for (floats, integers) in cases {
-        for ((error, float), integer) in errors.iter_mut().zip(floats).zip(integers) {
+    for sums in cases {
+        for ((error, float), integer) in errors.iter_mut().zip(sums.float).zip(sums.integer) {
             if (0.0..1.0).contains(&float) {
                 error.0 += f64::from(float * ACTIVATION_ONE * WEIGHT_ONE + HALF) - f64::from(integer);
                 error.1 += 1.0;
@@ -89,11 +103,11 @@ fn mean_errors(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>) -> [f64; HIDDE
 }
 
 /// Mean of float sum minus integer sum of the skip connection. Its sum is scaled like the output and not truncated.
-fn skip_error(cases: impl Iterator<Item = (Vec<f32>, Vec<i32>)>, output_scale: f32) -> f64 {
+fn skip_error(cases: impl Iterator<Item = BothSums>, output_scale: f32) -> f64 {
     let one = f64::from(ACTIVATION_ONE * WEIGHT_ONE * output_scale);
     let (mut sum, mut count) = (0.0, 0.0);
-    for (floats, integers) in cases {
-        sum += f64::from(floats[SKIP]) * one - f64::from(integers[SKIP]);
+    for sums in cases {
+        sum += f64::from(sums.float[SKIP]) * one - f64::from(sums.integer[SKIP]);
         count += 1.0;
     }
     sum / count
@@ -115,9 +129,9 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(cases: impl Iterator<Item = (Vec<u8>, f64)>) -> Self {
+    fn of(cases: impl Iterator<Item = FitCase>) -> Self {
         let mut fit = Self { inputs: [[0.0; TERMS]; TERMS], target: [0.0; TERMS] };
-        for (hidden, target) in cases {
+        for FitCase { hidden, target } in cases {
             let mut inputs = [1.0; TERMS];
             for (input, unit) in inputs.iter_mut().zip(hidden) {
                 *input = f64::from(unit);
@@ -143,7 +157,7 @@ impl Fit {
         }
         let rounded = terms;
         for next in 0..TERMS {
-            self.descend(&mut terms, next, (&rounded, ridge));
+            self.descend(&mut terms, next, &rounded, ridge);
             terms[next] = terms[next].round();
         }
         for (weight, term) in weights.iter_mut().zip(terms) {
@@ -154,7 +168,7 @@ impl Fit {
 
     /// Coordinate descent: sets each term from `first` on to its best real value, given the others. The error falls
     /// with every step.
-    fn descend(&self, terms: &mut [f64; TERMS], first: usize, (rounded, ridge): (&[f64; TERMS], f64)) {
+    fn descend(&self, terms: &mut [f64; TERMS], first: usize, rounded: &[f64; TERMS], ridge: f64) {
         for _ in 0..PASSES {
             for i in first..TERMS {
                 // The weight of a unit that is always off has no effect.
@@ -180,12 +194,12 @@ mod tests {
     fn fit_recovers_exact_integers() {
         let weights: Vec<i32> = (0..HIDDEN as i32).map(|i| 7 * i - 100).collect();
         let mut rng = crate::util::rng::SplitMix64::new(3);
-        let cases: Vec<(Vec<u8>, f64)> = (0..2000)
+        let cases: Vec<FitCase> = (0..2000)
             .map(|_| {
                 let hidden: Vec<u8> = (0..HIDDEN).map(|_| rng.below(128) as u8).collect();
                 let products = hidden.iter().zip(&weights).map(|(&a, b)| i32::from(a) * b);
                 let dot: i32 = products.sum();
-                (hidden, f64::from(dot + 4321))
+                FitCase { hidden, target: f64::from(dot + 4321) }
             })
             .collect();
         let mut found: Vec<i8> = weights.iter().map(|w| (w + 1) as i8).collect();
@@ -198,14 +212,14 @@ mod tests {
     #[test]
     fn fit_keeps_weight_of_rarely_used_unit() {
         // 1000 positions with no error, and one position with a large error and a unit of its own.
-        let mut cases = vec![(vec![0; HIDDEN], 0.0); 1000];
-        for (at, (hidden, target)) in cases.iter_mut().enumerate() {
+        let mut cases = vec![FitCase { hidden: vec![0; HIDDEN], target: 0.0 }; 1000];
+        for (at, FitCase { hidden, target }) in cases.iter_mut().enumerate() {
             hidden[0] = (at % 128) as u8;
             *target = f64::from(hidden[0]) * 10.0;
         }
         let mut odd = vec![0; HIDDEN];
         odd[1] = 20;
-        cases.push((odd, -2000.0));
+        cases.push(FitCase { hidden: odd, target: -2000.0 });
         let fit = Fit::of(cases.iter().cloned());
         let fitted = |ridge: f64| {
             let (mut weights, mut bias) = (vec![10_i8; HIDDEN], 0);
@@ -221,7 +235,7 @@ mod tests {
     fn mean_errors_ignore_saturated_units() {
         let mut floats = vec![0.5; HIDDEN];
         floats[1] = 1.5;
-        let cases = [4000, 4100].map(|sum| (floats.clone(), vec![sum; HIDDEN]));
+        let cases = [4000, 4100].map(|sum| BothSums { float: floats.clone(), integer: vec![sum; HIDDEN] });
         let errors = mean_errors(cases.into_iter());
         assert_eq!(errors[0], 4064.0 + 32.0 - 4050.0);
         assert_eq!(errors[1], 0.0);

@@ -172,14 +172,14 @@ mod tests {
         }
         let net = quantise(&model, 1.0);
         assert_same(&net);
-        let report = ExportReport::of((&model, 1.0), &net, &test_records(), Loss::SQUARES);
+        let report = ExportReport::of(&model, 1.0, &net, &test_records(), Loss::SQUARES);
         // The rounding error grows with the root of the number of inputs.
         let max_mean = 5.0 * (architecture.l1 as f64 / 256.0).sqrt().max(1.0);
         // Products are truncated to integers, and most products are small.
         let max_mean = max_mean * if architecture.activation == Activation::Pairwise { 1.3 } else { 1.0 };
         assert!(report.mean < max_mean, "{report}");
         let fitted = export(&model, 1.0, &test_records());
-        let after = ExportReport::of((&model, 1.0), &fitted, &test_records(), Loss::SQUARES);
+        let after = ExportReport::of(&model, 1.0, &fitted, &test_records(), Loss::SQUARES);
         assert!(after.mean < report.mean, "{after} {report}");
         assert_same(&fitted);
     }

@@ -1,6 +1,7 @@
 //! Report on quantisation: error, loss, and the use of the net's units.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::data::Record;
 use crate::nnue::layers::Head;
@@ -28,7 +29,16 @@ pub struct ExportReport {
     /// Dense weights at the end of their range, per thousand.
     pub limited: f64,
     /// Minimum and maximum weight of the transformer in the file.
-    pub transformer_range: (i16, i16),
+    pub transformer_range: RangeInclusive<i16>,
+}
+
+/// Numbers of positions in which a unit has certain values.
+#[derive(Clone, Copy, Debug, Default)]
+struct UnitCounts {
+    /// A value above 0.
+    active: usize,
+    /// The maximum value.
+    saturated: usize,
 }
 
 /// Activity of the units of a layer.
@@ -37,14 +47,13 @@ pub struct LayerReport {
     name: &'static str,
     /// Maximum value of a unit.
     max: u8,
-    /// For each unit, the number of positions with a value above 0, and with the maximum value.
-    counts: Vec<(usize, usize)>,
+    counts: Vec<UnitCounts>,
     positions: usize,
 }
 
 impl ExportReport {
     /// Compares both nets on `records`: the outputs, with the float model times `output_scale`, and the losses.
-    pub fn of((model, output_scale): (&Model, f32), net: &Network, records: &[Record], loss: Loss) -> Self {
+    pub fn of(model: &Model, output_scale: f32, net: &Network, records: &[Record], loss: Loss) -> Self {
         let mut report = Self {
             positions: records.len(),
             mean: 0.0,
@@ -102,27 +111,27 @@ impl LayerReport {
     }
 
     fn add(&mut self, units: &[u8]) {
-        self.counts.resize(units.len(), (0, 0));
+        self.counts.resize(units.len(), UnitCounts::default());
         for (count, &unit) in self.counts.iter_mut().zip(units) {
-            count.0 += usize::from(unit > 0);
-            count.1 += usize::from(unit == self.max);
+            count.active += usize::from(unit > 0);
+            count.saturated += usize::from(unit == self.max);
         }
         self.positions += 1;
     }
 
     /// Number of units that were always 0.
     pub fn dead(&self) -> usize {
-        self.counts.iter().filter(|count| count.0 == 0).count()
+        self.counts.iter().filter(|count| count.active == 0).count()
     }
 
     /// Number of units that always had their maximum value.
     pub fn stuck(&self) -> usize {
         let all = self.positions;
-        self.counts.iter().filter(|count| count.1 == all).count()
+        self.counts.iter().filter(|count| count.saturated == all).count()
     }
 
     /// Mean over units and positions of the count that `pick` returns.
-    fn share(&self, pick: impl Fn(&(usize, usize)) -> usize) -> f64 {
+    fn share(&self, pick: impl Fn(&UnitCounts) -> usize) -> f64 {
         let sum: usize = self.counts.iter().map(pick).sum();
         sum as f64 / (self.counts.len() * self.positions).max(1) as f64
     }
@@ -143,13 +152,13 @@ impl fmt::Display for ExportReport {
                 "{:<12} {} units: {:.1} % active, {:.1} % saturated; {} dead, {} always saturated",
                 layer.name,
                 layer.counts.len(),
-                100.0 * layer.share(|count| count.0),
-                100.0 * layer.share(|count| count.1),
+                100.0 * layer.share(|count| count.active),
+                100.0 * layer.share(|count| count.saturated),
                 layer.dead(),
                 layer.stuck()
             )?;
         }
-        let (low, high) = self.transformer_range;
+        let (low, high) = (self.transformer_range.start(), self.transformer_range.end());
         write!(
             f,
             "weights      transformer {low} to {high}; {:.1} per thousand dense weights at their limit",
@@ -171,8 +180,8 @@ fn limited_weights(net: &Network) -> f64 {
     1000.0 * limited.count() as f64 / weights().count() as f64
 }
 
-fn range(weights: &[i16]) -> (i16, i16) {
+fn range(weights: &[i16]) -> RangeInclusive<i16> {
     let min = weights.iter().min().copied().unwrap_or(0);
     let max = weights.iter().max().copied().unwrap_or(0);
-    (min, max)
+    min..=max
 }

@@ -101,11 +101,10 @@ impl Model {
         let inputs = self.inputs(&dense.transformer_bias, record);
         let stack = self.architecture.bucket(record.piece_count() as usize);
         let [first, second, last] = self.architecture.layers();
-        let hidden1 = affine(first, stack, (&dense.l1_weight, &dense.l1_bias), &inputs);
+        let hidden1 = affine(first, stack, &dense.l1_weight, &dense.l1_bias, &inputs);
         let (inputs2, skip) = self.second_inputs(&hidden1);
-        let hidden2 = affine(second, stack, (&dense.l2_weight, &dense.l2_bias), &inputs2);
-        let weights = (&dense.output_weight[..], &dense.output_bias[..]);
-        let output = affine(last, stack, weights, &clipped(&hidden2))[0] + skip;
+        let hidden2 = affine(second, stack, &dense.l2_weight, &dense.l2_bias, &inputs2);
+        let output = affine(last, stack, &dense.output_weight, &dense.output_bias, &clipped(&hidden2))[0] + skip;
         LayerSums { hidden1, hidden2, output }
     }
 
@@ -157,7 +156,7 @@ pub(super) struct LayerSums {
 }
 
 /// Applies the affine layer of stack `stack`; `weights` and `biases` contain all stacks.
-fn affine(layer: LayerShape, stack: usize, (weights, biases): (&[f32], &[f32]), inputs: &[f32]) -> Vec<f32> {
+fn affine(layer: LayerShape, stack: usize, weights: &[f32], biases: &[f32], inputs: &[f32]) -> Vec<f32> {
     let dot = |row: &[f32]| -> f32 { row.iter().zip(inputs).map(|(w, x)| w * x).sum() };
     let first = stack * layer.outputs;
     let rows = weights.chunks_exact(layer.inputs).skip(first);

@@ -164,11 +164,21 @@ pub fn is_checkpoint(path: &Path) -> Result<bool> {
     open().with_context(|| format!("cannot read {}", path.shown()))
 }
 
+/// What [`read`] returns.
+pub struct Checkpoint {
+    /// The state of the run.
+    pub state: RunState,
+    /// The trainer's parameters.
+    pub parameters: Parameters,
+    /// Held-out positions to calibrate and check exports.
+    pub records: Vec<Record>,
+}
+
 /// Reads a checkpoint.
 ///
 /// # Errors
 /// Fails if the file is not a checkpoint, has another version, or is damaged.
-pub fn read(path: &Path) -> Result<(RunState, Parameters, Vec<Record>)> {
+pub fn read(path: &Path) -> Result<Checkpoint> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.shown()))?;
     read_from(BufReader::with_capacity(1 << 20, file))
         .with_context(|| format!("cannot read checkpoint {}", path.shown()))
@@ -183,7 +193,7 @@ pub fn read_state(path: &Path) -> Result<RunState> {
     Hashing::new(BufReader::new(file)).state().with_context(|| format!("cannot read checkpoint {}", path.shown()))
 }
 
-fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
+fn read_from(file: impl Read) -> Result<Checkpoint> {
     let mut file = Hashing::new(file);
     let state = file.state()?;
     let architecture = state.config.architecture()?;
@@ -218,7 +228,7 @@ fn read_from(file: impl Read) -> Result<(RunState, Parameters, Vec<Record>)> {
         bail!("damaged: data after the end");
     }
     let parameters = Parameters { model, moments, average };
-    Ok((state, parameters, records))
+    Ok(Checkpoint { state, parameters, records })
 }
 
 /// Floats converted to bytes at a time.
@@ -363,7 +373,7 @@ mod tests {
         let size = std::fs::metadata(&path).unwrap().len();
         let min_size = bytes(architecture, true);
         assert!((min_size..min_size + 4096).contains(&size));
-        let (read_state, parameters, read_records) = read(&path).unwrap();
+        let Checkpoint { state: read_state, parameters, records: read_records } = read(&path).unwrap();
         assert!(read_state == state && read_records == records);
         assert!(parameters.model.transformer[..] == model.transformer[..]);
         assert_eq!(parameters.average.as_ref().map(|a| a.count), Some(2));

@@ -8,9 +8,9 @@ use crate::gpu::Device;
 use crate::nnue::Architecture;
 use crate::train::gpu;
 use crate::train::model::shapes::of_width;
-use crate::train::step::Trainer;
 use crate::train::step::optimiser::{Optimiser, OptimiserSettings};
 use crate::train::step::stepper::Stepper;
+use crate::train::step::{Trainer, TrainerSize};
 
 impl Device {
     /// Checks that the device can train nets of this shape.
@@ -57,7 +57,7 @@ fn cpu(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
 /// Returns the trainer on the processor with the width as a const parameter.
 fn boxed<const L1: usize>(config: &Config, parameters: Parameters) -> Result<Box<dyn Stepper>> {
     let optimiser = Optimiser::new(settings(config), parameters.moments);
-    let size = (config.threads, config.batch);
+    let size = TrainerSize { threads: config.threads, batch: config.batch };
     let mut trainer = Trainer::<L1>::new(parameters.model, optimiser, config.last_loss(), size)?;
     trainer.average = parameters.average;
     Ok(Box::new(trainer))

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::checkpoint::{self, Checkpoint};
 use super::outputs::{millions, write_net, write_picture};
+use super::plot;
 use super::schedule::{self, Elapsed};
-use super::{checkpoint, plot};
 use crate::nnue::Network;
 use crate::train::integer::{ExportReport, export};
 use crate::train::model::rounding::Rounding;
@@ -48,13 +49,13 @@ pub struct Results {
 /// # Errors
 /// Fails if one of the files is not valid.
 pub fn results(checkpoint: &Path, net: &Path) -> Result<Results> {
-    let (state, parameters, records) = checkpoint::read(checkpoint)?;
+    let Checkpoint { state, parameters, records } = checkpoint::read(checkpoint)?;
     let scale = state.config.output_scale;
     let mut model = parameters.into_result();
     let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
     model.rounding = schedule::rounding(&state.config, elapsed);
     let net = Network::from_file(net)?;
-    let report = ExportReport::of((&model, scale), &net, &records, state.config.last_loss());
+    let report = ExportReport::of(&model, scale, &net, &records, state.config.last_loss());
     Ok(Results {
         training: state.history.last().map_or(f64::NAN, |last| last.train),
         quantisation: report.mean,
@@ -70,7 +71,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
     let mut outputs = vec![args.out.as_path()];
     outputs.extend(args.plot.as_deref());
     check_distinct(&outputs, &[&args.checkpoint])?;
-    let (state, parameters, records) = checkpoint::read(&args.checkpoint)?;
+    let Checkpoint { state, parameters, records } = checkpoint::read(&args.checkpoint)?;
     let scale = args.output_scale.unwrap_or(state.config.output_scale);
     let mut model = if args.last { parameters.model } else { parameters.into_result() };
     let elapsed = Elapsed::after(&state.config, state.shown, state.seconds);
@@ -86,7 +87,7 @@ pub fn run(args: &ExportArgs) -> Result<()> {
         args.checkpoint.shown(),
         millions(state.shown),
         plot::text(&state.history),
-        ExportReport::of((&model, scale), &net, &records, state.config.last_loss()),
+        ExportReport::of(&model, scale, &net, &records, state.config.last_loss()),
         args.out.shown()
     );
     Ok(())

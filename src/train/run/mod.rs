@@ -26,12 +26,12 @@ use config::{Config, Overrides};
 use export::ExportArgs;
 use measure::LossArgs;
 use outputs::beside;
-use session::Session;
+use session::{Positions, Session};
 
 use super::step::stepper::Stepper;
 use super::step::trainer_bytes;
+use crate::data::Filter;
 use crate::data::stream::{self, Options, Source, Stream};
-use crate::data::{Filter, Record};
 use crate::gpu::Device;
 use crate::util::claim::Lock;
 use crate::util::text::Shown as _;
@@ -141,8 +141,8 @@ pub fn check(args: &TrainArgs) -> Result<()> {
 
 /// Runs the training.
 fn train(state: RunState, trainer: Box<dyn Stepper>, options: &Options, quiet: bool) -> Result<()> {
-    let (stream, held_out) = open(options, &state, quiet)?;
-    let mut session = Session::begin(state, trainer, stream, held_out);
+    let positions = open(options, &state, quiet)?;
+    let mut session = Session::begin(state, trainer, positions);
     session.display.quiet = quiet;
     session.train()?;
     session.finish()
@@ -184,7 +184,7 @@ fn options(sources: Vec<Source>, config: &Config) -> Result<Options> {
 }
 
 /// Opens the stream of training positions, at its start or at a bookmark, and reads the held-out positions.
-fn open(options: &Options, state: &RunState, quiet: bool) -> Result<(Stream, Vec<Record>)> {
+fn open(options: &Options, state: &RunState, quiet: bool) -> Result<Positions> {
     let started = Instant::now();
     let checkpoint = beside(&state.config.out, "checkpoint");
     let stream = match &state.bookmark {
@@ -199,9 +199,8 @@ fn open(options: &Options, state: &RunState, quiet: bool) -> Result<(Stream, Vec
     } else {
         format!("about {all} training positions, {window} of them in memory at a time")
     };
-    if quiet {
-        return Ok((stream, held_out));
+    if !quiet {
+        eprintln!("{:6.1} s  {shown}, {} held out", started.elapsed().as_secs_f64(), held_out.len());
     }
-    eprintln!("{:6.1} s  {shown}, {} held out", started.elapsed().as_secs_f64(), held_out.len());
-    Ok((stream, held_out))
+    Ok(Positions { stream, held_out })
 }

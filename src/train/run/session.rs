@@ -36,15 +36,12 @@ pub struct Session {
     checked: Vec<Record>,
     trainer: Box<dyn Stepper>,
     state: RunState,
-    /// The state that belongs to the trainer's parameters on the host, and the time of the copy.
-    synced: (RunState, Instant),
+    synced: Synced,
     /// Loss of the last completed batch.
     last_loss: f32,
     /// Progress display.
     pub display: RunDisplay,
-    started: Instant,
-    /// Positions shown by this process.
-    shown_here: u64,
+    here: Here,
     /// Seconds of training before this process.
     seconds_before: f64,
     /// Whether the checkpoint next to the output belongs to this run.
@@ -53,11 +50,35 @@ pub struct Session {
     kept_at: Option<u64>,
 }
 
+/// Positions of a run.
+pub struct Positions {
+    /// Training positions; the stream must be at the bookmark of the run's state.
+    pub stream: Stream,
+    /// Held-out positions.
+    pub held_out: Vec<Record>,
+}
+
+/// The last copy of the trainer's parameters to the host.
+struct Synced {
+    /// The state that belongs to these parameters.
+    state: RunState,
+    /// Time of the copy.
+    at: Instant,
+}
+
+/// The part of the run in this process.
+#[derive(Clone, Copy)]
+struct Here {
+    started: Instant,
+    /// Positions shown.
+    shown: u64,
+}
+
 impl Session {
-    /// Starts or resumes a run. The stream must be at the state's bookmark, and the trainer must have the state's
-    /// parameters.
-    pub fn begin(state: RunState, mut trainer: Box<dyn Stepper>, stream: Stream, held_out: Vec<Record>) -> Self {
+    /// Starts or resumes a run. The trainer must have the state's parameters.
+    pub fn begin(state: RunState, mut trainer: Box<dyn Stepper>, positions: Positions) -> Self {
         let config = &state.config;
+        let Positions { stream, held_out } = positions;
         let batches = Batches::new(stream, config.batch, config.seed, state.shown);
         let elapsed = Elapsed::after(config, state.shown, state.seconds);
         trainer.round(schedule::rounding(config, elapsed));
@@ -69,12 +90,11 @@ impl Session {
             seconds_before: state.seconds,
             kept: state.bookmark.is_some(),
             kept_at: state.bookmark.is_some().then_some(state.shown),
-            synced: (state.clone(), Instant::now()),
+            synced: Synced { state: state.clone(), at: Instant::now() },
             last_loss: 0.0,
             state,
             display: RunDisplay::new(),
-            started: Instant::now(),
-            shown_here: 0,
+            here: Here { started: Instant::now(), shown: 0 },
         }
     }
 
@@ -97,8 +117,7 @@ impl Session {
                 }
             };
             self.step(&batch)?;
-            let speed = (self.started, self.shown_here);
-            self.display.tick(status(&self.state, self.elapsed(), speed, self.last_loss));
+            self.display.tick(status(&self.state, self.elapsed(), self.here, self.last_loss));
             let passed = |period: f64| {
                 let periods = |shown: u64| (millions(shown) / period) as u64;
                 period > 0.0 && periods(before) != periods(self.state.shown)
@@ -111,7 +130,7 @@ impl Session {
             if keep || !self.kept {
                 self.keep()?;
             }
-            if self.synced.1.elapsed() > SYNC_PERIOD {
+            if self.synced.at.elapsed() > SYNC_PERIOD {
                 self.sync()?;
             }
         }
@@ -120,7 +139,7 @@ impl Session {
 
     /// Writes a checkpoint and returns an error that explains how to resume.
     fn stop(&mut self) -> Result<()> {
-        if self.shown_here > 0 {
+        if self.here.shown > 0 {
             self.keep()?;
         }
         Err(Interrupted::error(format!(
@@ -146,14 +165,14 @@ impl Session {
         let averaged = schedule::averaged(&self.state.config, elapsed);
         self.state.bookmark = Some(batch.bookmark);
         self.state.shown += size;
-        self.shown_here += size;
-        self.state.seconds = self.seconds_before + self.started.elapsed().as_secs_f64();
+        self.here.shown += size;
+        self.state.seconds = self.seconds_before + self.here.started.elapsed().as_secs_f64();
         self.add_losses(&losses)?;
         if schedule::averaged(&self.state.config, self.elapsed()) > averaged {
             self.sync()?;
             self.trainer.add_to_average();
             self.state.averaged += 1;
-            self.synced.0.averaged += 1;
+            self.synced.state.averaged += 1;
         }
         Ok(())
     }
@@ -178,14 +197,14 @@ impl Session {
     fn sync(&mut self) -> Result<()> {
         let losses = self.trainer.sync().map_err(|error| self.rescue(&error))?;
         self.add_losses(&losses)?;
-        self.synced = (self.state.clone(), Instant::now());
+        self.synced = Synced { state: self.state.clone(), at: Instant::now() };
         Ok(())
     }
 
     /// Writes a checkpoint of the last state on the host after the device failed, unless it is already on disk.
     /// Returns an error that explains how to resume.
     fn rescue(&mut self, device: &anyhow::Error) -> anyhow::Error {
-        self.state = self.synced.0.clone();
+        self.state = self.synced.state.clone();
         let (checkpoint, at) = (self.checkpoint(), millions(self.state.shown));
         if self.state.bookmark.is_none() {
             return anyhow!("{device:#}. No step was completed, so there is no checkpoint: start the run again");
@@ -227,7 +246,7 @@ impl Session {
         self.check_divergence(validation.held_out.into())?;
         self.state.history.push(validation);
         let loss = validation.train as f32;
-        let status = status(&self.state, elapsed, (self.started, self.shown_here), loss);
+        let status = status(&self.state, elapsed, self.here, loss);
         self.display.report(&validation, status);
         let lambda = self.state.config.last_lambda();
         if let Some(warning) = overfitting(&self.state.history, lambda) {
@@ -305,8 +324,8 @@ impl Session {
         self.keep()?;
         let net = self.write_net()?;
         let config = &self.state.config;
-        let model = (self.trainer.parameters().result(), config.output_scale);
-        let report = ExportReport::of(model, &net, &self.checked, config.last_loss());
+        let model = self.trainer.parameters().result();
+        let report = ExportReport::of(model, config.output_scale, &net, &self.checked, config.last_loss());
         self.display.print(&format!(
             "{}{report}\nwrote {}",
             plot::text(&self.state.history),
@@ -323,13 +342,13 @@ fn spread(records: &[Record], max: usize) -> Vec<Record> {
 }
 
 /// Returns the progress for the display.
-fn status<'a>(state: &'a RunState, elapsed: Elapsed, (started, shown_here): (Instant, u64), loss: f32) -> Status<'a> {
+fn status(state: &RunState, elapsed: Elapsed, here: Here, loss: f32) -> Status<'_> {
     let done = f64::from(elapsed.done).min(1.0);
-    let here = started.elapsed().as_secs_f64();
+    let seconds = here.started.elapsed().as_secs_f64();
     Status {
         done,
         shown: state.shown,
-        speed: shown_here as f64 / here.max(1e-9),
+        speed: here.shown as f64 / seconds.max(1e-9),
         left: state.seconds * (1.0 - done).max(0.0) / done.max(1e-9),
         loss: f64::from(loss),
         history: &state.history,

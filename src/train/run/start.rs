@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 
-use super::checkpoint::{self, Parameters, RunState};
+use super::checkpoint::{self, Checkpoint, Parameters, RunState};
 use super::config::Config;
 use super::outputs::{beside, millions};
 use super::shape::read_net;
@@ -77,7 +77,7 @@ fn new_parameters(config: &Config, init: Option<&Path>) -> Result<Parameters> {
 
 /// Reads the checkpoint of a run, whose settings must match `config`.
 fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
-    let (mut state, parameters, _) = checkpoint::read(path)?;
+    let Checkpoint { mut state, parameters, .. } = checkpoint::read(path)?;
     if let Some(difference) = config.difference(&state.config) {
         bail!(
             "{} belongs to another run: {difference}. Use the same settings, or start a new run with --init",
@@ -108,7 +108,7 @@ fn resumed(path: &Path, config: &Config) -> Result<(RunState, Parameters)> {
 /// Fails if the file is neither a net nor a checkpoint, or the net cannot be trained.
 fn model_of(path: &Path, output_scale: f32) -> Result<Model> {
     if checkpoint::is_checkpoint(path)? {
-        return Ok(checkpoint::read(path)?.1.into_result());
+        return Ok(checkpoint::read(path)?.parameters.into_result());
     }
     let (net, architecture) = read_net(path)?;
     Ok(unfold(&net, architecture, output_scale))

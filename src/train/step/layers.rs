@@ -2,7 +2,7 @@
 
 use super::layout::{Deltas, GROUP, Hidden, Inputs, LANES, Row, Tile};
 use super::loss::Loss;
-use super::simd::{Kernels, Units};
+use super::simd::{FirstLayerGradient, Kernels, Units};
 use super::snapshot::Snapshot;
 use super::upper::{UpperActivations, UpperGradient};
 use crate::nnue::architecture::Topology;
@@ -126,7 +126,8 @@ impl<const L1: usize> Buffers<L1> {
     pub fn backward(
         &mut self,
         context: StepContext<L1>,
-        (stack, penalty): (usize, f32),
+        stack: usize,
+        penalty: f32,
         deltas: &[f32; GROUP],
         gradient: &mut Gradient<L1>,
         rows: &mut [Deltas<L1>],
@@ -144,7 +145,7 @@ impl<const L1: usize> Buffers<L1> {
         let (inputs, deltas, tiles) = (&self.inputs, &self.deltas, &weights.l1_tiles);
         if architecture.activation != Activation::Pairwise {
             let units = Units { activation: architecture.activation, penalty };
-            let totals = (&mut *sums.l1, accumulators);
+            let totals = FirstLayerGradient { weights: &mut sums.l1, accumulators };
             return kernels.first_layer_backward(units, inputs, deltas, tiles, totals, rows);
         }
         let products = &mut self.product_deltas;

@@ -43,6 +43,15 @@ use crate::nnue::Architecture;
 use crate::util::memory::{Zeroed, zeroed_slice_or_abort};
 use crate::util::threads;
 
+/// Size of a trainer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrainerSize {
+    /// Number of threads.
+    pub threads: usize,
+    /// Maximum number of positions of a batch.
+    pub batch: usize,
+}
+
 /// A model, its optimiser, and the buffers for a batch.
 ///
 /// A step has four parallel phases. The threads find the features of their shards; the active rows are folded; the
@@ -65,11 +74,11 @@ pub(super) struct Trainer<const L1: usize> {
 }
 
 impl<const L1: usize> Trainer<L1> {
-    /// Creates a trainer of `model` for batches of at most `batch` positions.
+    /// Creates a trainer of `model`.
     ///
     /// # Errors
     /// Fails if the model has another width or the threads cannot be started.
-    pub fn new(model: Model, optimiser: Optimiser, loss: Loss, (threads, batch): (usize, usize)) -> Result<Self> {
+    pub fn new(model: Model, optimiser: Optimiser, loss: Loss, size: TrainerSize) -> Result<Self> {
         ensure!(
             model.architecture.l1 == L1,
             "the model has width {}, but the trainer has width {L1}",
@@ -83,9 +92,9 @@ impl<const L1: usize> Trainer<L1> {
             average: None,
             loss,
             kernels: Kernels::detect(),
-            pool: thread_pool(threads)?,
-            shards: (0..threads.max(1)).map(|_| Shard::new(architecture)).collect(),
-            deltas: zeroed_slice_or_abort(batch),
+            pool: thread_pool(size.threads)?,
+            shards: (0..size.threads.max(1)).map(|_| Shard::new(architecture)).collect(),
+            deltas: zeroed_slice_or_abort(size.batch),
         })
     }
 

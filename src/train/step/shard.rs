@@ -94,7 +94,7 @@ impl<const L1: usize> Shard<L1> {
                 deltas[at] = delta * weight;
                 self.psqt_gradient.add_gradient(active, stack, deltas[at]);
             }
-            self.buffers.backward(context, (stack, penalty), &deltas, &mut self.gradient, &mut rows[group]);
+            self.buffers.backward(context, stack, penalty, &deltas, &mut self.gradient, &mut rows[group]);
         }
     }
 

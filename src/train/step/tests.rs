@@ -32,7 +32,8 @@ fn trainer<const L1: usize>(threads: usize, architecture: Architecture) -> Train
     let mut model = Model::initial(&mut SplitMix64::new(5), architecture, span);
     // The labels are material, so initial piece values would already solve the task.
     model.dense.psqt.fill(0.0);
-    Trainer::new(model, Optimiser::new(SETTINGS, Moments::zeros(architecture)), LOSS, (threads, 256)).unwrap()
+    let optimiser = Optimiser::new(SETTINGS, Moments::zeros(architecture));
+    Trainer::new(model, optimiser, LOSS, TrainerSize { threads, batch: 256 }).unwrap()
 }
 
 /// Returns the records as samples without mirroring.
@@ -197,7 +198,7 @@ fn weight_decay_affects_only_dense_weights() {
         let settings = OptimiserSettings { decay, ..SETTINGS };
         let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
         let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
-        let mut trainer = Trainer::<256>::new(model, optimiser, LOSS, (1, 64)).unwrap();
+        let mut trainer = Trainer::<256>::new(model, optimiser, LOSS, TrainerSize { threads: 1, batch: 64 }).unwrap();
         let before = trainer.model.dense.clone();
         trainer.step(&batch, RATE);
         (before, trainer.model)
@@ -223,7 +224,8 @@ fn factor_decay_affects_only_factor_rows_in_use() {
     let stepped = |factor_decay: f32| {
         let settings = OptimiserSettings { factor_decay, ..SETTINGS };
         let optimiser = Optimiser::new(settings, Moments::zeros(architecture));
-        let mut trainer = Trainer::<256>::new(initial(), optimiser, LOSS, (1, 64)).unwrap();
+        let mut trainer =
+            Trainer::<256>::new(initial(), optimiser, LOSS, TrainerSize { threads: 1, batch: 64 }).unwrap();
         trainer.step(&batch, RATE);
         trainer.model
     };
@@ -270,7 +272,7 @@ fn trainer_rejects_model_of_another_width() {
     let architecture = wider.next().expect("a shape wider than 256");
     let model = Model::initial(&mut SplitMix64::new(5), architecture, 0.05);
     let optimiser = Optimiser::new(SETTINGS, Moments::zeros(architecture));
-    assert!(Trainer::<256>::new(model, optimiser, LOSS, (1, 256)).is_err());
+    assert!(Trainer::<256>::new(model, optimiser, LOSS, TrainerSize { threads: 1, batch: 256 }).is_err());
 }
 
 #[test]
@@ -294,7 +296,7 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     let after = trainer.validate(&records);
     assert!(after < before / 10.0, "{before} -> {after}");
     let net = crate::train::integer::quantise(&trainer.model, 0.6);
-    let report = ExportReport::of((&trainer.model, 0.6), &net, &records, LOSS);
+    let report = ExportReport::of(&trainer.model, 0.6, &net, &records, LOSS);
     eprintln!("{architecture:?}: {before} -> {after}\n{report}");
     // The rounding error grows with the root of the number of inputs.
     let max_mean = 0.02 * (L1 as f64 / 256.0).sqrt().max(1.0);
@@ -311,7 +313,7 @@ fn check_learning<const L1: usize>(architecture: Architecture) {
     let rounded = trainer.validate(&records);
     assert!((rounded - exact_loss(&trainer.model, &records)).abs() < 1e-4);
     let net = crate::train::integer::quantise(&trainer.model, 0.6);
-    let same = ExportReport::of((&trainer.model, 0.6), &net, &records, LOSS);
+    let same = ExportReport::of(&trainer.model, 0.6, &net, &records, LOSS);
     eprintln!("rounded {rounded}\n{same}");
     assert!(same.mean < 0.5 * report.mean, "{same} {report}");
 }

@@ -44,6 +44,14 @@ pub struct Units {
     pub penalty: f32,
 }
 
+/// Sums of the gradient to which the backward pass of the first layer adds.
+pub struct FirstLayerGradient<'a, const L1: usize> {
+    /// Of the layer's weights.
+    pub weights: &'a mut [Tile],
+    /// Of the accumulators' biases.
+    pub accumulators: &'a mut Inputs<L1>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernel {
     Portable,
@@ -152,9 +160,9 @@ impl Kernels {
         dispatch!(self, first_layer<L1>(inputs, weights, bias, out));
     }
 
-    /// Backward pass of the first layer. Adds `deltas x inputs` to `gradient`, and the deltas of the accumulators to
-    /// `bias`. Stores these deltas in `out`, one entry per position, with zeros where an input was clipped. Entries of
-    /// the group beyond `out` are unused, and their deltas must be zero.
+    /// Backward pass of the first layer. Adds `deltas x inputs` and the deltas of the accumulators to `gradient`.
+    /// Stores the latter in `out`, one entry per position, with zeros where an input was clipped. Entries of the group
+    /// beyond `out` are unused, and their deltas must be zero.
     #[inline]
     pub fn first_layer_backward<const L1: usize>(
         self,
@@ -162,12 +170,13 @@ impl Kernels {
         inputs: &[Inputs<L1>; GROUP],
         deltas: &[Hidden; GROUP],
         weights: &[Tile],
-        (gradient, bias): (&mut [Tile], &mut Inputs<L1>),
+        gradient: FirstLayerGradient<'_, L1>,
         out: &mut [Deltas<L1>],
     ) {
+        let FirstLayerGradient { weights: sums, accumulators } = gradient;
         dispatch!(
             self,
-            first_layer_backward<L1>(units, inputs, deltas, weights, gradient, bias, out)
+            first_layer_backward<L1>(units, inputs, deltas, weights, sums, accumulators, out)
         );
     }
 

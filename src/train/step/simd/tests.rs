@@ -106,7 +106,7 @@ fn check_first_layer<const L1: usize>() {
         for activation in [Activation::Crelu, Activation::Screlu] {
             let mut gradient = vec![Tile([[0.5; LANES]; HIDDEN]); Tile::count(2 * L1)];
             let (mut bias, mut out) = ([[0.25; L1]; 2], [[[0; L1]; 2]; GROUP - 1]);
-            let sums = (&mut *gradient, &mut bias);
+            let sums = FirstLayerGradient { weights: &mut gradient, accumulators: &mut bias };
             let units = Units { activation, penalty: 0.125 };
             kernels.first_layer_backward(units, &inputs, &deltas, &tiles, sums, &mut out);
             all.extend(gradient.iter().flat_map(|tile| tile.0.as_flattened()));

@@ -28,14 +28,14 @@ pub fn products_backward<const FMA: bool, const L1: usize>(
         let (first, second) = clipped.split_at(L1 / 2);
         let (bias_first, bias_second) = bias.split_at_mut(L1 / 2);
         let (out_first, out_second) = out.split_at_mut(L1 / 2);
-        half_backward((first, second), deltas, bias_first, out_first);
-        half_backward((second, first), deltas, bias_second, out_second);
+        half_backward(first, second, deltas, bias_first, out_first);
+        half_backward(second, first, deltas, bias_second, out_second);
     }
 }
 
 /// Backpropagates the deltas of the products of `units` and `others` to `units`.
 #[inline(always)]
-fn half_backward((units, others): (&[f32], &[f32]), deltas: &[f32], bias: &mut [f32], out: &mut [u16]) {
+fn half_backward(units: &[f32], others: &[f32], deltas: &[f32], bias: &mut [f32], out: &mut [u16]) {
     let pairs = units.iter().zip(others).zip(deltas);
     for (((&unit, other), delta), (bias, out)) in pairs.zip(bias.iter_mut().zip(out)) {
         let delta = if open(unit) { delta * other } else { 0.0 };
