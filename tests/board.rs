@@ -6,7 +6,7 @@ mod shared;
 
 use std::cell::Cell;
 
-use zoothera::board::perft::{SuiteLine, parse_suite, perft, perft_until};
+use zoothera::board::perft::{KnownCount, SuiteLine, parse_suite, perft, perft_until};
 use zoothera::board::{CastlingMode, Position};
 
 /// The classic positions of the chess programming wiki, and Chess960 castling from the fischer960 suite.
@@ -35,12 +35,12 @@ fn check(suite: &[SuiteLine], max_depth: u32) {
 
 /// Checks the deepest count within the limit, which includes the shallower ones.
 fn check_line(line: &SuiteLine, max_depth: u32) {
-    let deepest = line.counts.iter().filter(|(depth, _)| *depth <= max_depth).max();
-    let Some(&(depth, count)) = deepest else {
+    let within_depth = line.counts.iter().filter(|count| count.depth <= max_depth);
+    let Some(&KnownCount { depth, nodes }) = within_depth.max_by_key(|count| count.depth) else {
         return;
     };
     let mut position = Position::from_fen(&line.fen, CastlingMode::Chess960).expect(&line.fen);
-    assert_eq!(perft(&mut position, depth), count, "perft {depth} of {}", line.fen);
+    assert_eq!(perft(&mut position, depth), nodes, "perft {depth} of {}", line.fen);
 }
 
 fn read_suite(file: &str) -> String {

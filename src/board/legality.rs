@@ -5,6 +5,7 @@ use shakmaty::{Bitboard, Color, Piece, Rank, Role, Square};
 use super::attacks;
 use super::generate::{before_last, targets_of};
 use super::make::behind;
+use super::position::Sliders;
 use super::{Move, Position};
 
 /// Inputs of [`Position::gives_check`], computed once per node.
@@ -132,7 +133,7 @@ impl Position {
     /// Sliders of a colour that attack a square with the given occupancy.
     #[inline]
     pub(super) fn slider_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
-        let (straight, diagonal) = self.sliders();
+        let Sliders { straight, diagonal } = self.sliders();
         let rays =
             attacks::rook_attacks(square, occupied) & straight | attacks::bishop_attacks(square, occupied) & diagonal;
         rays & self.by_color(by)
@@ -141,7 +142,7 @@ impl Position {
     /// All pieces of both colours that attack a square with the given occupancy.
     #[inline]
     pub fn attackers_to(&self, square: Square, occupied: Bitboard) -> Bitboard {
-        let (straight, diagonal) = self.sliders();
+        let Sliders { straight, diagonal } = self.sliders();
         attacks::knight_attacks(square) & self.by_role.knight
             | attacks::king_attacks(square) & self.by_role.king
             | attacks::pawn_attacks(Color::Black, square) & self.pieces(Color::White, Role::Pawn)

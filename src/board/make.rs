@@ -3,7 +3,7 @@
 use shakmaty::{Bitboard, Color, Role, Square};
 
 use super::attacks;
-use super::position::CastlingLane;
+use super::position::{CastlingLane, KingAttacks};
 use super::{DirtyPiece, DirtyPieces, Move, Position, zobrist};
 
 impl Position {
@@ -32,7 +32,7 @@ impl Position {
         }
         self.drop_castling_rights(m);
         self.turn = !self.turn;
-        (self.state.checkers, self.state.pinned) = self.checkers_and_pins();
+        KingAttacks { checkers: self.state.checkers, pinned: self.state.pinned } = self.king_attacks();
         self.state.repetition = self.repetition_distance();
     }
 
@@ -72,7 +72,7 @@ impl Position {
         self.begin_ply(None);
         self.state.plies_from_null = 0;
         self.turn = !self.turn;
-        (self.state.checkers, self.state.pinned) = self.checkers_and_pins();
+        KingAttacks { checkers: self.state.checkers, pinned: self.state.pinned } = self.king_attacks();
     }
 
     /// Undoes a null move.

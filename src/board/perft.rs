@@ -47,13 +47,22 @@ fn count_below(position: &mut Position, depth: u32) -> u64 {
     nodes
 }
 
+/// The known number of leaf nodes at one depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownCount {
+    /// Depth in plies.
+    pub depth: u32,
+    /// Number of leaf nodes.
+    pub nodes: u64,
+}
+
 /// One position of a suite with its known counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SuiteLine {
     /// The position.
     pub fen: String,
     /// Pairs of depth and leaf nodes.
-    pub counts: Vec<(u32, u64)>,
+    pub counts: Vec<KnownCount>,
 }
 
 /// Reads a suite: lines `FEN ;D1 20 ;D2 400`, or blocks of `epd FEN` followed by `perft DEPTH COUNT` lines. Empty
@@ -97,10 +106,10 @@ fn parse_epd_line(line: &str) -> Result<SuiteLine> {
 }
 
 /// A depth and a count, separated by white space.
-fn parse_count(text: &str) -> Result<(u32, u64)> {
+fn parse_count(text: &str) -> Result<KnownCount> {
     let parse = || {
         let (depth, count) = text.trim().split_once(char::is_whitespace)?;
-        Some((depth.parse().ok()?, count.trim().parse().ok()?))
+        Some(KnownCount { depth: depth.parse().ok()?, nodes: count.trim().parse().ok()? })
     };
     parse().with_context(|| format!("expected a depth and a count, found '{text}'"))
 }

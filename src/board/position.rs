@@ -52,6 +52,32 @@ pub(super) struct CastlingLane {
     pub path: Bitboard,
 }
 
+/// Castling in a game: what is fixed at its start, and the rights in the initial position.
+struct CastlingRules {
+    /// By right (K, Q, k, q).
+    lanes: [CastlingLane; 4],
+    /// Rights that remain after a move from or to the square.
+    rights_kept: [u8; 64],
+    /// The existing rights as bits.
+    rights: u8,
+}
+
+/// Pieces that attack along lines, of both colours.
+pub(super) struct Sliders {
+    /// Rooks and queens.
+    pub straight: Bitboard,
+    /// Bishops and queens.
+    pub diagonal: Bitboard,
+}
+
+/// Effects of the opponent's pieces on the king of the side to move.
+pub(super) struct KingAttacks {
+    /// Pieces that give check.
+    pub checkers: Bitboard,
+    /// Own pieces that are pinned to the king.
+    pub pinned: Bitboard,
+}
+
 /// A chess position with its history, for search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Position {
@@ -80,7 +106,7 @@ impl Position {
     /// The position of a shakmaty game, with an empty history.
     pub fn from_chess(chess: &Chess) -> Self {
         let (by_role, by_color) = chess.board().clone().into_bitboards();
-        let (lanes, rights_kept, castling) = castling_lanes(chess);
+        let CastlingRules { lanes, rights_kept, rights: castling } = castling_rules(chess);
         let mut position = Self {
             by_role,
             by_color,
@@ -156,7 +182,7 @@ impl Position {
         state.key ^= zobrist::castling(state.castling);
         state.key ^= state.ep.map_or(0, |ep| zobrist::en_passant(ep.file()));
         state.key ^= self.turn.fold_wb(zobrist::turn(), 0);
-        (state.checkers, state.pinned) = self.checkers_and_pins();
+        KingAttacks { checkers: state.checkers, pinned: state.pinned } = self.king_attacks();
         state
     }
 
@@ -402,16 +428,17 @@ impl Position {
         self.state.ep == Some(m.to()) && self.role_at(m.from()) == Some(Role::Pawn)
     }
 
-    /// Rooks and queens, bishops and queens, of both colours.
+    /// The pieces that attack along lines.
     #[inline]
-    pub(super) fn sliders(&self) -> (Bitboard, Bitboard) {
-        (self.by_role.rook | self.by_role.queen, self.by_role.bishop | self.by_role.queen)
+    pub(super) fn sliders(&self) -> Sliders {
+        let ByRole { bishop, rook, queen, .. } = self.by_role;
+        Sliders { straight: rook | queen, diagonal: bishop | queen }
     }
 
     /// Sliders of `by` that would attack `square` on an empty board.
     #[inline]
     pub(super) fn snipers(&self, square: Square, by: Color) -> Bitboard {
-        let (straight, diagonal) = self.sliders();
+        let Sliders { straight, diagonal } = self.sliders();
         let rays = attacks::rook_attacks(square, Bitboard::EMPTY) & straight
             | attacks::bishop_attacks(square, Bitboard::EMPTY) & diagonal;
         rays & self.by_color(by)
@@ -419,7 +446,7 @@ impl Position {
 
     /// Checkers of the side to move and its pinned pieces, in one pass over the enemy sliders.
     #[inline]
-    pub(super) fn checkers_and_pins(&self) -> (Bitboard, Bitboard) {
+    pub(super) fn king_attacks(&self) -> KingAttacks {
         let (us, them) = (self.turn, !self.turn);
         let king = self.king(us);
         let leapers =
@@ -435,7 +462,7 @@ impl Position {
                 pinned |= blockers;
             }
         }
-        (checkers, pinned & self.by_color(us))
+        KingAttacks { checkers, pinned: pinned & self.by_color(us) }
     }
 }
 
@@ -464,23 +491,23 @@ fn base_ply(chess: &Chess) -> u32 {
     (chess.fullmoves().get().min(MAX_MOVE_NUMBER) - 1) * 2 + black
 }
 
-/// The lanes, the rights that remain after a move on each square, and the existing rights.
-fn castling_lanes(chess: &Chess) -> ([CastlingLane; 4], [u8; 64], u8) {
-    let mut kept = [0b1111; 64];
+/// The castling rules of a game that starts from `chess`.
+fn castling_rules(chess: &Chess) -> CastlingRules {
+    let mut rights_kept = [0b1111; 64];
     let mut rights = 0;
     let lanes = std::array::from_fn(|i| {
         let (color, side) = RIGHTS[i];
         let rook = chess.castles().rook(color, side);
         if let Some(rook) = rook {
             rights |= 1 << i;
-            kept[rook as usize] &= !(1 << i);
+            rights_kept[rook as usize] &= !(1 << i);
             if let Some(king) = chess.board().king_of(color) {
-                kept[king as usize] &= !(1 << i);
+                rights_kept[king as usize] &= !(1 << i);
             }
         }
         lane(color, side, rook, chess.castles().path(color, side))
     });
-    (lanes, kept, rights)
+    CastlingRules { lanes, rights_kept, rights }
 }
 
 /// The squares of one right; the corner replaces a missing rook.

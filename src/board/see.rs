@@ -4,6 +4,7 @@ use shakmaty::{Bitboard, Role, Square};
 
 use super::attacks;
 use super::make::behind;
+use super::position::Sliders;
 use super::{Move, Position};
 
 /// Centipawns by role index, pawn first. The king's value only needs to exceed any exchange.
@@ -59,7 +60,7 @@ impl Position {
     fn exchange(&self, square: Square, mut occupied: Bitboard, mut balance: i32) -> bool {
         let mut side = !self.turn;
         let last_rank = on_last_rank(square);
-        let (straight, diagonal) = self.sliders();
+        let Sliders { straight, diagonal } = self.sliders();
         let mut attackers = self.attackers_to(square, occupied) & occupied;
         while let Some((role, from)) = self.cheapest(attackers & self.by_color(side), last_rank) {
             let promotes = last_rank && role == Role::Pawn;

@@ -9,6 +9,7 @@ use shakmaty::{Bitboard, ByColor, ByRole, Piece, Role, Square};
 
 use super::attacks;
 use super::dirty_threats::PieceOn;
+use super::position::Sliders;
 use super::{DirtyPieces, DirtyThreats, Move, Position};
 
 /// The placement of the pieces, which determines the attacks.
@@ -118,11 +119,11 @@ impl Placement {
             }
         }
         if kinds.contains_attacked(piece.role) {
-            let (rooks, bishops) = self.sliders();
+            let sliders = self.sliders();
             let pawns = attacks::pawn_attacks(shakmaty::Color::White, square) & self.by_color.black
                 | attacks::pawn_attacks(shakmaty::Color::Black, square) & self.by_color.white;
-            let attackers = straight & rooks
-                | diagonal & bishops
+            let attackers = straight & sliders.straight
+                | diagonal & sliders.diagonal
                 | attacks::knight_attacks(square) & self.by_role.knight
                 | attacks::king_attacks(square) & self.by_role.king
                 | pawns & self.by_role.pawn;
@@ -142,9 +143,9 @@ impl Placement {
         added: bool,
         deltas: &mut DirtyThreats,
     ) {
-        let (rooks, bishops) = self.sliders();
+        let sliders = self.sliders();
         let first = (straight | diagonal) & self.occupied();
-        for from in (straight & rooks | diagonal & bishops) & !changed {
+        for from in (straight & sliders.straight | diagonal & sliders.diagonal) & !changed {
             let line = attacks::ray(from, square);
             let attacked = line & first & !Bitboard::from_square(from) & !changed;
             // A slider that attacks through two gaps is listed at the first one only.
@@ -169,11 +170,11 @@ impl Placement {
         self.by_color.white | self.by_color.black
     }
 
-    /// Pieces that slide along files and ranks, and pieces that slide along diagonals.
+    /// The pieces that attack along lines.
     #[inline]
-    fn sliders(&self) -> (Bitboard, Bitboard) {
+    fn sliders(&self) -> Sliders {
         let queens = self.by_role.queen;
-        (self.by_role.rook | queens, self.by_role.bishop | queens)
+        Sliders { straight: self.by_role.rook | queens, diagonal: self.by_role.bishop | queens }
     }
 
     /// The piece on a square.

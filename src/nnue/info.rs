@@ -19,8 +19,19 @@ pub struct NetInfo {
     pub size: usize,
     /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,
-    /// Smallest and largest number of each block of parameters, in file order.
-    pub ranges: Vec<(&'static str, i32, i32)>,
+    /// Range of each block of parameters, in file order.
+    pub ranges: Vec<ParameterRange>,
+}
+
+/// Smallest and largest number of a block of parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParameterRange {
+    /// Name of the block.
+    pub name: &'static str,
+    /// Smallest number.
+    pub min: i32,
+    /// Largest number.
+    pub max: i32,
 }
 
 impl Network {
@@ -37,8 +48,8 @@ impl Network {
         }
     }
 
-    /// Name, minimum and maximum of each block of parameters, in file order.
-    fn ranges(&self) -> Vec<(&'static str, i32, i32)> {
+    /// The range of each block of parameters, in file order.
+    fn ranges(&self) -> Vec<ParameterRange> {
         const NAMES: [(&str, &str); 3] = [
             ("layer 1 biases", "layer 1 weights"),
             ("layer 2 biases", "layer 2 weights"),
@@ -70,15 +81,11 @@ pub fn hex_sha256(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The minimum and the maximum of `numbers`, with the name of their block.
-fn range<'a, T: Copy + Into<i32> + 'a>(
-    name: &'static str,
-    numbers: impl IntoIterator<Item = &'a T>,
-) -> (&'static str, i32, i32) {
-    let start = (i32::MAX, i32::MIN);
-    let (low, high) = numbers.into_iter().fold(start, |(low, high), &number| {
+/// The range of `numbers`, which are the block `name`.
+fn range<'a, T: Copy + Into<i32> + 'a>(name: &'static str, numbers: impl IntoIterator<Item = &'a T>) -> ParameterRange {
+    let empty = ParameterRange { name, min: i32::MAX, max: i32::MIN };
+    numbers.into_iter().fold(empty, |range, &number| {
         let number = number.into();
-        (low.min(number), high.max(number))
-    });
-    (name, low, high)
+        ParameterRange { name, min: range.min.min(number), max: range.max.max(number) }
+    })
 }

@@ -14,10 +14,16 @@
 use super::score::{Value, is_loss, is_win};
 use crate::board::{Position, Role};
 
-/// `a` and `b` in internal units at `material` (pawn 1, minor 3, rook 5, queen 9; 78 at the start).
-fn model(material: i32) -> (f64, f64) {
+/// The model's constants in internal units, for one amount of material.
+struct Model {
+    a: f64,
+    b: f64,
+}
+
+/// The constants at `material` (pawn 1, minor 3, rook 5, queen 9; 78 at the start).
+fn model(material: i32) -> Model {
     let m = f64::from(material.clamp(17, 78)) / 58.0;
-    (A[0] * m + A[1], B[0] * m + B[1])
+    Model { a: A[0] * m + A[1], b: B[0] * m + B[1] }
 }
 
 /// Slope and offset of `a` in material / 58.
@@ -33,8 +39,7 @@ pub fn material(position: &Position) -> i32 {
 
 /// A value in hundredths of a pawn.
 pub fn centipawns(value: Value, material: i32) -> i32 {
-    let (a, _) = model(material);
-    (f64::from(value) * 100.0 / a).round() as i32
+    (f64::from(value) * 100.0 / model(material).a).round() as i32
 }
 
 /// Permill of wins, draws and losses, which add up to 1000.
@@ -45,7 +50,7 @@ pub fn wdl(value: Value, material: i32) -> [u16; 3] {
     if is_loss(value) {
         return [0, 0, 1000];
     }
-    let (a, b) = model(material);
+    let Model { a, b } = model(material);
     let chance = |v: Value| (1000.0 / (1.0 + ((a - f64::from(v)) / b).exp())).round() as u16;
     let (win, loss) = (chance(value), chance(-value));
     [win, 1000 - win - loss, loss]
@@ -72,7 +77,7 @@ mod tests {
 
     #[test]
     fn one_pawn_wins_half_of_the_games() {
-        let (a, _) = model(58);
+        let a = model(58).a;
         assert_eq!(centipawns(a.round() as Value, 58), 100);
         // One half, within the rounding of the value.
         assert!(wdl(a.round() as Value, 58)[0].abs_diff(500) <= 2);

@@ -107,8 +107,8 @@ fn info(path: &Path, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "Hashes        {file:#010x} (file) {transformer:#010x} (transformer) {layers:#010x} (layers)")?;
     writeln!(out, "Size          {} bytes", info.size)?;
     writeln!(out, "SHA-256       {}", info.sha256)?;
-    for (name, low, high) in &info.ranges {
-        writeln!(out, "Range         {name} {low} to {high}")?;
+    for range in &info.ranges {
+        writeln!(out, "Range         {} {} to {}", range.name, range.min, range.max)?;
     }
     Ok(())
 }

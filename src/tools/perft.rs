@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::board::perft::{parse_suite, perft, perft_until};
+use crate::board::perft::{KnownCount, parse_suite, perft, perft_until};
 use crate::board::{CastlingMode, Position};
 use crate::notation::position_in_mode;
 use crate::util::encoding::read_text;
@@ -104,11 +104,11 @@ fn suite(path: &Path, max_depth: Option<u32>, mode: CastlingMode, out: &mut dyn 
     let start = Instant::now();
     let (mut nodes, mut counts, mut wrong) = (0, 0, 0);
     for (i, line) in lines.iter().enumerate() {
-        let within_depth = |depth: &u32| max_depth.is_none_or(|max| *depth <= max);
-        let selected: Vec<_> = line.counts.iter().filter(|(depth, _)| within_depth(depth)).collect();
+        let within_depth = |count: &&KnownCount| max_depth.is_none_or(|max| count.depth <= max);
+        let selected: Vec<_> = line.counts.iter().filter(within_depth).collect();
         let mut position =
             position_in_mode(&line.fen, mode).with_context(|| format!("{}, position {}", path.shown(), i + 1))?;
-        for &&(depth, expected) in &selected {
+        for &&KnownCount { depth, nodes: expected } in &selected {
             let found = perft(&mut position, depth);
             nodes += found;
             counts += 1;

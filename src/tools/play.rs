@@ -289,7 +289,7 @@ impl TerminalGame {
             Request::Move(m) => self.make(*m),
             Request::Back => self.take_back(out)?,
             Request::Hint => {
-                let (best, _) = self.search(None);
+                let best = self.search(None).best;
                 let san = best.map(|m| self.position.san(m)).unwrap_or_default();
                 writeln!(out, "Try {san}")?;
             }
@@ -337,7 +337,7 @@ impl TerminalGame {
     /// Plays the engine's move.
     fn engine_move(&mut self, out: &mut impl Write) -> Result<()> {
         let number = self.number();
-        let (best, score) = self.search(self.level);
+        let Found { best, score } = self.search(self.level);
         let Some(best) = best else {
             bail!("internal error: the engine found no move in {}", self.position.fen());
         };
@@ -347,13 +347,13 @@ impl TerminalGame {
         self.show(out)
     }
 
-    /// The best move of a search, and its value for the side to move.
-    fn search(&mut self, level: Option<Level>) -> (Option<Move>, Option<i32>) {
+    /// Searches the position.
+    fn search(&mut self, level: Option<Level>) -> Found {
         let limits = Limits { nodes: Some(FULL_NODES), ..Limits::default() };
         let options = SearchOptions { level, ..SearchOptions::default() };
         let outcome = self.pool.search(self.position.clone(), limits, options, Arc::new(Silent));
         let score = outcome.line.map(|line| hundredths(line.score));
-        (outcome.best, score)
+        Found { best: outcome.best, score }
     }
 
     /// Takes back the user's last move and the reply to it.
@@ -378,6 +378,13 @@ impl TerminalGame {
     fn show(&self, out: &mut impl Write) -> Result<()> {
         Ok(write!(out, "{}", board(&self.position, self.flipped))?)
     }
+}
+
+/// The result of a search.
+struct Found {
+    best: Option<Move>,
+    /// Value for the side to move in hundredths of a pawn.
+    score: Option<i32>,
 }
 
 /// A score in hundredths of a pawn; a mate is larger than any other score.

@@ -42,7 +42,7 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> Accumulators<L1, P> for
         let bases = Color::ALL.map(|perspective| {
             let base = plies.base(perspective, |_, ply| self.is_incremental(perspective, ply));
             if !base.is_computed {
-                self.refresh(plies, rows, kernels, board, (perspective, base.ply));
+                self.refresh(plies, rows, kernels, board, perspective, base.ply);
             }
             base.ply
         });
@@ -73,7 +73,8 @@ impl<F: StaticFeatures, const L1: usize, const P: usize> PieceAccumulators<F, L1
         rows: &Rows<'_, i16, L1, P>,
         kernels: Kernels,
         board: &Board,
-        (perspective, ply): (Color, usize),
+        perspective: Color,
+        ply: usize,
     ) {
         let board = plies.board_at(ply, board);
         self.cache.refresh(rows, kernels, &board, perspective, self.sums.at(ply, perspective));

@@ -12,7 +12,7 @@ use super::sums::Sums;
 use crate::board::DirtyPieces;
 use crate::nnue::Board;
 use crate::nnue::features::statics::StaticFeatures;
-use crate::nnue::features::threat_inputs::{SomeThreatInputs, ThreatInputChanges, ThreatInputList};
+use crate::nnue::features::threat_inputs::{SomeThreatInputs, ThreatInputChanges, ThreatInputList, View};
 use crate::nnue::network::Network;
 use crate::nnue::rows::{Accumulator, AllRows, Changes};
 use crate::nnue::simd::Kernels;
@@ -57,15 +57,15 @@ where
             let base = plies
                 .base(perspective, |number, ply| plies.is_recorded(number) && stays_in_half(perspective, &ply.dirty));
             if !base.is_computed {
-                self.refresh(plies, rows, kernels, board, (perspective, base.ply));
+                self.refresh(plies, rows, kernels, board, perspective, base.ply);
             }
             base.ply
         });
         if bases[0] == bases[1] {
-            self.apply_changes(plies, rows, kernels, board, (Color::ALL, bases[0]));
+            self.apply_changes(plies, rows, kernels, board, Color::ALL, bases[0]);
         } else {
             for (perspective, base) in Color::ALL.into_iter().zip(bases) {
-                self.apply_changes(plies, rows, kernels, board, ([perspective], base));
+                self.apply_changes(plies, rows, kernels, board, [perspective], base);
             }
         }
         self.sums.both(plies.top, board.turn())
@@ -80,7 +80,8 @@ impl<F: StaticFeatures, T: SomeThreatInputs, const L1: usize, const P: usize> Th
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &Board,
-        (perspective, ply): (Color, usize),
+        perspective: Color,
+        ply: usize,
     ) {
         let board = plies.board_at(ply, board);
         let pieces = self.cache.pieces(&rows.pieces, kernels, &board, perspective);
@@ -102,21 +103,22 @@ impl<F: StaticFeatures, T: SomeThreatInputs, const L1: usize, const P: usize> Th
         rows: &AllRows<'_, L1, P>,
         kernels: Kernels,
         board: &Board,
-        (perspectives, base): ([Color; N], usize),
+        perspectives: [Color; N],
+        base: usize,
     ) {
         let mut kings = perspectives.map(|color| plies.king_at(base, color, board.king(color)));
         let mut pawns = if T::SET.pawn_pairs { plies.pawns_at(base, board.pawns()) } else { ByColor::default() };
         for ply in base + 1..=plies.top {
             plies.list_attacks(ply);
             let dirty = &plies.stack[ply].dirty;
-            let deltas = (dirty, &*plies.deltas[ply].attacks);
-            let views: [_; N] = std::array::from_fn(|n| (perspectives[n], kings[n]));
+            let attacks = &*plies.deltas[ply].attacks;
+            let views: [_; N] = std::array::from_fn(|n| View { perspective: perspectives[n], king: kings[n] });
             // Prefetches the rows of both perspectives before the first one is needed: memory latency dominates.
-            T::SET.changes(deltas, &mut pawns, views, &mut self.changes);
+            T::SET.changes(dirty, attacks, &mut pawns, views, &mut self.changes);
             self.changes.iter().take(N).for_each(|changes| changes.prefetch(&rows.threat_inputs));
             let mut on_squares = [const { ChangedFeatures::none() }; N];
-            for (lists, (color, king)) in on_squares.iter_mut().zip(views) {
-                lists.write(self.features, dirty, king, color);
+            for (lists, View { perspective, king }) in on_squares.iter_mut().zip(views) {
+                lists.write(self.features, dirty, king, perspective);
                 lists.prefetch(&rows.pieces);
             }
             for (n, &perspective) in perspectives.iter().enumerate() {

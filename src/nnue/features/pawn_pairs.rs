@@ -28,24 +28,40 @@ static NEAR: [Bitboard; 64] = {
     near
 };
 
-/// The number of an oriented pawn: 0 to 95.
-#[inline]
-fn number(perspective: Color, orientation: Orientation, color: Color, square: Square) -> u32 {
-    let other = if color == perspective { 0 } else { 48 };
-    other + (square as u32 ^ orientation.turn()) - 8
+/// A perspective and the orientation of the board in it.
+#[derive(Clone, Copy)]
+pub struct OrientedView {
+    perspective: Color,
+    /// The orientation for the perspective's king.
+    pub orientation: Orientation,
+}
+
+impl OrientedView {
+    /// The view of a perspective whose king is on `king`.
+    #[inline]
+    pub fn new(perspective: Color, king: Square) -> Self {
+        Self { perspective, orientation: Orientation::new(perspective, king) }
+    }
+
+    /// The number of an oriented pawn: 0 to 95.
+    #[inline]
+    fn number(self, color: Color, square: Square) -> u32 {
+        let other = if color == self.perspective { 0 } else { 48 };
+        other + (square as u32 ^ self.orientation.turn()) - 8
+    }
 }
 
 /// Calls `each` with the view's number and the index of every pair of the given pawn with one of `others`, for all
 /// `views`.
 #[inline]
 pub fn pairs_with<const N: usize>(
-    (color, square): (Color, Square),
+    color: Color,
+    square: Square,
     others: &ByColor<Bitboard>,
-    views: [(Color, Orientation); N],
+    views: [OrientedView; N],
     mut each: impl FnMut(usize, u32),
 ) {
-    let numbers =
-        |color, square| views.map(|(perspective, orientation)| number(perspective, orientation, color, square));
+    let numbers = |color, square| views.map(|view| view.number(color, square));
     let ones = numbers(color, square);
     let near = NEAR[square as usize];
     for color in Color::ALL {
@@ -59,13 +75,12 @@ pub fn pairs_with<const N: usize>(
     }
 }
 
-/// Calls `each` with the index of every pair of pawns for a perspective.
-pub fn pairs_of(pawns: ByColor<Bitboard>, perspective: Color, orientation: Orientation, mut each: impl FnMut(u32)) {
+/// Calls `each` with the index of every pair of pawns in a view.
+pub fn pairs_of(pawns: ByColor<Bitboard>, view: OrientedView, mut each: impl FnMut(u32)) {
     let mut rest = pawns;
     for color in Color::ALL {
         while let Some(square) = rest.get_mut(color).pop_front() {
-            let view = [(perspective, orientation)];
-            pairs_with((color, square), &rest, view, |_, index| each(index));
+            pairs_with(color, square, &rest, [view], |_, index| each(index));
         }
     }
 }
@@ -77,10 +92,10 @@ mod tests {
 
     fn active(fen: &str, perspective: Color) -> Vec<u32> {
         let board = Position::from_fen(fen, CastlingMode::Standard).expect(fen);
-        let orientation = Orientation::new(perspective, board.king(perspective));
+        let view = OrientedView::new(perspective, board.king(perspective));
         let mut indices = Vec::new();
         let pawns = ByColor::new_with(|color| board.pieces(color, Role::Pawn));
-        pairs_of(pawns, perspective, orientation, |index| indices.push(index));
+        pairs_of(pawns, view, |index| indices.push(index));
         indices.sort_unstable();
         indices
     }

@@ -6,8 +6,8 @@ use std::fmt;
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
 
-use super::pawn_pairs;
-use super::threats::{self, HASH_V10, HASH_V16, Orientation, THREATS_V10, THREATS_V16, Threats};
+use super::pawn_pairs::{self, OrientedView};
+use super::threats::{self, HASH_V10, HASH_V16, THREATS_V10, THREATS_V16, Threats};
 use crate::board::{AttackChange, AttackKinds, DirtyPieces};
 use crate::nnue::Board;
 use crate::nnue::paired::Paired;
@@ -33,6 +33,13 @@ pub enum ThreatInputs {
     Threats,
     /// Threats and pawn pairs of SFNNv16.
     ThreatsAndPawnPairs,
+}
+
+/// A perspective and its king's square.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    pub perspective: Color,
+    pub king: Square,
 }
 
 /// Definition of a set of threat inputs.
@@ -145,10 +152,10 @@ impl ThreatInputSet {
 
     /// Calls `each` with the index of every active threat input of a board, for `perspective`.
     pub fn active(&self, board: &Board, perspective: Color, mut each: impl FnMut(u32)) {
-        let orientation = Orientation::new(perspective, board.king(perspective));
+        let view = OrientedView::new(perspective, board.king(perspective));
         if let Some(threats) = self.threats {
             threats::attacks_of(board, threats.kinds(), |attack| {
-                let index = threats.index(attack, orientation);
+                let index = threats.index(attack, view.orientation);
                 if index < threats::NONE {
                     each(index);
                 }
@@ -156,30 +163,31 @@ impl ThreatInputSet {
         }
         if self.pawn_pairs {
             let first = self.threat_count() as u32;
-            pawn_pairs::pairs_of(board.pawns(), perspective, orientation, |index| {
+            pawn_pairs::pairs_of(board.pawns(), view, |index| {
                 each(first + index);
             });
         }
     }
 
-    /// Writes the threat inputs changed by one move to `changes`, for each of the `views`: a perspective and its king's
-    /// square. The king must be on the same half of the board before and after the move.
+    /// Writes the threat inputs changed by one move to `changes`, for each of the `views`. The king must be on the same
+    /// half of the board before and after the move. `attacks` are the attacks that the move added and removed.
     ///
     /// Updates `pawns` from the pawns before the move to those after it.
     #[inline]
     pub(crate) fn changes<const N: usize>(
         &self,
-        (dirty, deltas): (&DirtyPieces, &[AttackChange]),
+        dirty: &DirtyPieces,
+        attacks: &[AttackChange],
         pawns: &mut ByColor<Bitboard>,
-        views: [(Color, Square); N],
+        views: [View; N],
         changes: &mut [ThreatInputChanges; 2],
     ) {
         changes.iter_mut().for_each(ThreatInputChanges::clear);
-        let views = views.map(|(color, king)| (color, Orientation::new(color, king)));
+        let views = views.map(|view| OrientedView::new(view.perspective, view.king));
         if let Some(threats) = self.threats {
-            for &attack in deltas {
-                for (changes, (_, orientation)) in changes.iter_mut().zip(views) {
-                    let index = threats.index(attack, orientation);
+            for &attack in attacks {
+                for (changes, view) in changes.iter_mut().zip(views) {
+                    let index = threats.index(attack, view.orientation);
                     changes.list(attack.added()).push_if(index < threats::NONE, index);
                 }
             }
@@ -190,20 +198,20 @@ impl ThreatInputSet {
             // Removes a pawn from the set before listing its pairs, so that a pair of two removed pawns is listed once.
             for change in moved() {
                 if let Some(from) = change.from {
-                    let pawn = (change.piece.color, from);
-                    pawns.get_mut(pawn.0).discard(from);
-                    pawn_pairs::pairs_with(pawn, pawns, views, |n, index| {
+                    let color = change.piece.color;
+                    pawns.get_mut(color).discard(from);
+                    pawn_pairs::pairs_with(color, from, pawns, views, |n, index| {
                         changes[n].removed.push(first + index);
                     });
                 }
             }
             for change in moved() {
                 if let Some(to) = change.to {
-                    let pawn = (change.piece.color, to);
-                    pawn_pairs::pairs_with(pawn, pawns, views, |n, index| {
+                    let color = change.piece.color;
+                    pawn_pairs::pairs_with(color, to, pawns, views, |n, index| {
                         changes[n].added.push(first + index);
                     });
-                    pawns.get_mut(pawn.0).add(to);
+                    pawns.get_mut(color).add(to);
                 }
             }
         }

@@ -18,11 +18,18 @@ pub struct Scratch {
     scored: [Scored; MAX_MOVES],
 }
 
-/// A move and its score.
+/// A slot of the buffer: a move and its score, or no move.
 #[derive(Clone, Copy, Default)]
 struct Scored {
     score: i32,
     m: Option<Move>,
+}
+
+/// A selected move and its score.
+#[derive(Clone, Copy)]
+struct Selected {
+    score: i32,
+    m: Move,
 }
 
 impl Scratch {
@@ -193,7 +200,7 @@ impl MovePicker {
 
     /// Next good noisy move by score. Moves that lose material are moved to the front of the list, for a later stage.
     fn next_good_noisy(&mut self, guide: &Guide, scratch: &mut Scratch) -> Option<Move> {
-        while let Some((score, m)) = self.select(scratch) {
+        while let Some(Selected { score, m }) = self.select(scratch) {
             if Some(m) == self.table_move {
                 continue;
             }
@@ -237,7 +244,7 @@ impl MovePicker {
         if self.skip_quiets {
             return None;
         }
-        while let Some((score, m)) = select(&mut scratch.scored[self.next..self.quiet_end]) {
+        while let Some(Selected { score, m }) = select(&mut scratch.scored[self.next..self.quiet_end]) {
             if score < min_score {
                 return None;
             }
@@ -265,7 +272,7 @@ impl MovePicker {
     }
 
     fn next_best(&mut self, scratch: &mut Scratch) -> Option<Move> {
-        while let Some((_, m)) = self.select(scratch) {
+        while let Some(Selected { m, .. }) = self.select(scratch) {
             if Some(m) != self.table_move {
                 return Some(m);
             }
@@ -274,7 +281,7 @@ impl MovePicker {
     }
 
     /// Moves the best remaining move to the front of the rest and advances past it.
-    fn select(&mut self, scratch: &mut Scratch) -> Option<(i32, Move)> {
+    fn select(&mut self, scratch: &mut Scratch) -> Option<Selected> {
         let best = select(scratch.scored.get_mut(self.next..self.end)?)?;
         self.next += 1;
         Some(best)
@@ -284,7 +291,7 @@ impl MovePicker {
 /// Moves the best move to the front. Most nodes need only one or two moves, so repeated selection costs less than
 /// sorting.
 #[inline]
-fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
+fn select(rest: &mut [Scored]) -> Option<Selected> {
     let mut best = 0;
     let mut best_score = rest.first()?.score;
     for (i, other) in rest.iter().enumerate().skip(1) {
@@ -293,7 +300,7 @@ fn select(rest: &mut [Scored]) -> Option<(i32, Move)> {
         }
     }
     rest.swap(0, best);
-    Some((best_score, rest[0].m?))
+    Some(Selected { score: best_score, m: rest[0].m? })
 }
 
 /// Score of a noisy move: most valuable victim first, then capture history.

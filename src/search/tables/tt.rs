@@ -276,12 +276,12 @@ impl TranspositionTable {
             if !is_plausible(data) {
                 continue;
             }
-            let (slot, least) = least_valuable(cluster, generation);
-            if worth(data, generation) > least {
+            let least = least_valuable(cluster, generation);
+            if worth(data, generation) > least.worth {
                 let sealed = words[ENTRIES] >> (16 * from) & 0xFFFF;
-                let (shift, keys) = (16 * slot, cluster.keys.load(Relaxed));
+                let (shift, keys) = (16 * least.slot, cluster.keys.load(Relaxed));
                 let keys = keys & !(0xFFFF << shift) | sealed << shift;
-                cluster.entries[slot].store(data, Relaxed);
+                cluster.entries[least.slot].store(data, Relaxed);
                 cluster.keys.store(keys, Relaxed);
             }
         }
@@ -320,7 +320,7 @@ impl TranspositionTable {
         let cluster = self.cluster(key);
         let keys = cluster.keys.load(Relaxed);
         let generation = self.generation.load(Relaxed);
-        let (slot, old) = victim(cluster, keys, key, generation);
+        let Victim { slot, data: old } = victim(cluster, keys, key, generation);
         if is_of(keys, slot, old, key) {
             let known = TableEntry::unpack(old);
             new.best = new.best.or(known.best);
@@ -366,20 +366,27 @@ fn is_of(keys: u64, index: usize, data: u64, key: u64) -> bool {
     (keys >> (16 * index)) as u16 == seal(key, data) && data >> 48 & 255 != 0
 }
 
+/// The entry of a cluster to overwrite.
+struct Victim {
+    slot: usize,
+    /// The entry's present contents.
+    data: u64,
+}
+
 /// The entry to overwrite: the position's own, or else the one of the smallest [`worth`].
 #[inline]
-fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> (usize, u64) {
-    let mut best = (0, 0);
+fn victim(cluster: &Cluster, keys: u64, key: u64, generation: u64) -> Victim {
+    let mut best = Victim { slot: 0, data: 0 };
     let mut min_worth = i64::MAX;
-    for (i, entry) in cluster.entries.iter().enumerate() {
+    for (slot, entry) in cluster.entries.iter().enumerate() {
         let data = entry.load(Relaxed);
-        if is_of(keys, i, data, key) {
-            return (i, data);
+        if is_of(keys, slot, data, key) {
+            return Victim { slot, data };
         }
         let worth = worth(data, generation);
         if worth < min_worth {
             min_worth = worth;
-            best = (i, data);
+            best = Victim { slot, data };
         }
     }
     best
@@ -393,14 +400,19 @@ fn worth(data: u64, generation: u64) -> i64 {
     (data >> 48 & 255) as i64 - 8 * age as i64
 }
 
-/// The least valuable entry of a cluster, and its worth. An empty entry is worth less than any other.
-fn least_valuable(cluster: &Cluster, generation: u64) -> (usize, i64) {
-    let worths = cluster.entries.iter().map(|entry| {
+/// An entry of a cluster and its [`worth`].
+struct Valued {
+    slot: usize,
+    worth: i64,
+}
+
+/// The least valuable entry of a cluster. An empty entry is worth less than any other.
+fn least_valuable(cluster: &Cluster, generation: u64) -> Valued {
+    let valued = cluster.entries.iter().enumerate().map(|(slot, entry)| {
         let data = entry.load(Relaxed);
-        if data == 0 { i64::MIN } else { worth(data, generation) }
+        Valued { slot, worth: if data == 0 { i64::MIN } else { worth(data, generation) } }
     });
-    let least = worths.enumerate().min_by_key(|&(_, worth)| worth);
-    least.expect("a cluster has entries")
+    valued.min_by_key(|entry| entry.worth).expect("a cluster has entries")
 }
 
 /// Whether an entry is used and a search could have stored it.

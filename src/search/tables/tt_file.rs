@@ -113,7 +113,8 @@ pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
             bail!("it is not a regular file");
         }
         let mut file = File::open(path)?;
-        let (heading, start) = heading(&mut file)?;
+        let heading = heading(&mut file)?;
+        let start = file.stream_position()?;
         check(&heading, net)?;
         each_cluster(&file, heading.clusters, |_, _| {})?;
         file.seek(SeekFrom::Start(start))?;
@@ -133,17 +134,16 @@ pub fn load(table: &TranspositionTable, net: &str, path: &Path) -> Result<SavedT
     read().with_context(|| format!("cannot use {}", path.shown()))
 }
 
-/// The first line, and the offset of the frame, at which `file` is positioned.
-fn heading(file: &mut File) -> Result<(Heading, u64)> {
+/// Reads the first line and positions `file` at the frame after it.
+fn heading(file: &mut File) -> Result<Heading> {
     let mut line = Vec::new();
     BufReader::new(&*file).take(MAX_HEADING_BYTES).read_until(b'\n', &mut line)?;
     let heading = serde_json::from_slice(&line).ok();
     let Some(heading) = heading.filter(|found: &Heading| found.format == FORMAT) else {
         bail!("not a file with a transposition table");
     };
-    let start = line.len() as u64;
-    file.seek(SeekFrom::Start(start))?;
-    Ok((heading, start))
+    file.seek(SeekFrom::Start(line.len() as u64))?;
+    Ok(heading)
 }
 
 /// Checks that this engine can use the table with this net.
