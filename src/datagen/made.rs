@@ -70,7 +70,8 @@ impl Maker {
         }
         let mut lines = Lines { position: sample.clone(), lines: Vec::new() };
         while self.owed >= 1.0 {
-            let (line, count) = self.line(&mut lines.position, &mut used);
+            let line = self.line(&mut lines.position, &mut used);
+            let count = line.iter().filter(|made| made.used).count();
             lines.lines.push(line);
             self.owed -= count as f64;
             if count == 0 {
@@ -81,11 +82,11 @@ impl Maker {
         Some(lines)
     }
 
-    /// Makes a line of one to [`MAX_PLIES`] moves and undoes it. Returns the line and the number of used positions.
-    fn line(&mut self, position: &mut Position, used: &mut impl FnMut(&Position, &[Move])) -> (Vec<MadeMove>, usize) {
+    /// Makes a line of one to [`MAX_PLIES`] moves and undoes it.
+    fn line(&mut self, position: &mut Position, used: &mut impl FnMut(&Position, &[Move])) -> Vec<MadeMove> {
         let sample = position.key();
         let plies = 1 + self.rng.below(MAX_PLIES);
-        let (mut line, mut path, mut count) = (Vec::new(), Vec::new(), 0);
+        let (mut line, mut path) = (Vec::new(), Vec::new());
         for _ in 0..plies {
             let Some(m) = self.random_move(position) else {
                 break;
@@ -96,13 +97,12 @@ impl Maker {
             line.push(MadeMove { m, used: is_used });
             if is_used {
                 used(position, &path);
-                count += 1;
             }
         }
         for _ in &line {
             position.undo_move();
         }
-        (line, count)
+        line
     }
 
     /// Returns a random legal move; `None` if there is none.

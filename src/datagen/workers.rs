@@ -89,11 +89,10 @@ pub fn run<P: Player<Game = PlayedGame>>(
 ) -> Result<u64> {
     let settings = format!("{settings}, hash {}, seed {}", args.hash, args.seed);
     let mut store = Store::open(&args.out, settings, args.resume)?;
-    let before = store.state().positions;
-    let wanted = args.positions;
+    let goal = Goal { before: store.state().positions, wanted: args.positions };
     let mut progress = (!args.quiet || stderr().is_terminal()).then(ProgressLine::new);
     let interrupt = Interrupt::shared();
-    let is_over = |store: &Store| store.state().positions >= wanted;
+    let is_over = |store: &Store| store.state().positions >= goal.wanted;
     if !is_over(&store) {
         let threads = args.threads.map_or_else(cores, usize::from);
         let numbers = store.state().games..u64::MAX;
@@ -101,7 +100,7 @@ pub fn run<P: Player<Game = PlayedGame>>(
             if let Event::Game(played) = event {
                 store.append(&played.bytes, played.positions)?;
                 if let Some(progress) = &mut progress {
-                    progress.tick(|seconds| line(&store, (before, wanted), seconds));
+                    progress.tick(|seconds| line(&store, goal, seconds));
                 }
             }
             Ok(if is_over(&store) || interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -111,25 +110,35 @@ pub fn run<P: Player<Game = PlayedGame>>(
     store.finish()?;
     if !is_over(&store) {
         return Err(Interrupted::error(format!(
-            "interrupted after {} of {wanted} positions; repeat the command with --resume to continue",
-            store.state().positions
+            "interrupted after {} of {} positions; repeat the command with --resume to continue",
+            store.state().positions,
+            goal.wanted
         )));
     }
     if let Some(progress) = &mut progress {
-        progress.finish(&line(&store, (before, wanted), progress.seconds()));
+        progress.finish(&line(&store, goal, progress.seconds()));
     }
     Ok(store.state().positions)
 }
 
-/// The progress line. `before` is the number of positions at the start of this process, `wanted` the number requested.
-fn line(store: &Store, (before, wanted): (u64, u64), seconds: f64) -> String {
+/// Numbers of positions in the file between which this process works.
+#[derive(Clone, Copy)]
+struct Goal {
+    /// Number at its start.
+    before: u64,
+    /// Number requested.
+    wanted: u64,
+}
+
+/// The progress line.
+fn line(store: &Store, goal: Goal, seconds: f64) -> String {
     let state = store.state();
-    let rate = (state.positions - before) as f64 / seconds.max(1e-9);
-    let left = wanted.saturating_sub(state.positions) as f64 / rate;
+    let rate = (state.positions - goal.before) as f64 / seconds.max(1e-9);
+    let left = goal.wanted.saturating_sub(state.positions) as f64 / rate;
     format!(
         "{} of {} positions, {} games, {}/s, {} left",
         short_number(state.positions as f64),
-        short_number(wanted as f64),
+        short_number(goal.wanted as f64),
         state.games,
         short_number(rate),
         short_time(left),

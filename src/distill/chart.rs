@@ -14,11 +14,27 @@ const RIGHT: f64 = 110.0;
 /// Height of a panel, and the space above it.
 const PANEL: f64 = 190.0;
 const ABOVE: f64 = 40.0;
+/// Colours of the curves.
+const GREY: &str = "#777777";
+const BLUE: &str = "#1f5fbf";
 /// Height of the plot.
 const HEIGHT: f64 = 2.0 * (PANEL + ABOVE) + 40.0;
 
-/// A point of a curve: millions of positions, value, and half of its interval.
-type Point = (f64, f64, f64);
+/// A point of a curve.
+struct Point {
+    /// Millions of positions.
+    at: f64,
+    value: f64,
+    /// Half of the value's interval; 0 if it has none.
+    error: f64,
+}
+
+/// A curve and its label.
+struct Curve {
+    name: &'static str,
+    colour: &'static str,
+    points: Vec<Point>,
+}
 
 /// The plot of the rounds.
 pub fn svg(rounds: &[Round]) -> String {
@@ -30,13 +46,17 @@ pub fn svg(rounds: &[Round]) -> String {
             positions as f64 / 1e6
         })
         .collect();
-    let curve = |of: fn(&Round) -> Option<(f64, f64)>| -> Vec<Point> {
-        let points = millions.iter().zip(rounds).filter_map(|(&at, round)| of(round).map(|(v, e)| (at, v, e)));
-        points.filter(|(_, value, error)| value.is_finite() && error.is_finite()).collect()
+    let curve = |name, colour, point: fn(f64, &Round) -> Option<Point>| -> Curve {
+        let points = millions.iter().zip(rounds).filter_map(|(&at, round)| point(at, round));
+        let is_finite = |point: &Point| point.value.is_finite() && point.error.is_finite();
+        Curve { name, colour, points: points.filter(is_finite).collect() }
     };
-    let training = curve(|round| Some((round.training, 0.0)));
-    let held_out = curve(|round| Some((round.held_out, 0.0)));
-    let elo = curve(|round| round.played.and_then(|played| Some((played.total, played.elo?.1))));
+    let training = curve("training", GREY, |at, round| Some(Point { at, value: round.training, error: 0.0 }));
+    let held_out = curve("held out", BLUE, |at, round| Some(Point { at, value: round.held_out, error: 0.0 }));
+    let elo = curve("Elo", BLUE, |at, round| {
+        let played = round.played?;
+        Some(Point { at, value: played.total, error: played.elo?.1 })
+    });
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -44,8 +64,8 @@ pub fn svg(rounds: &[Round]) -> String {
          <text x=\"{LEFT}\" y=\"18\" font-size=\"14\">{TITLE}</text>\n"
     );
     let end = millions.last().copied().unwrap_or(1.0);
-    panel(&mut out, (ABOVE, end), &[("training", "#777777", &training), ("held out", "#1f5fbf", &held_out)]);
-    panel(&mut out, (2.0 * ABOVE + PANEL, end), &[("Elo", "#1f5fbf", &elo)]);
+    panel(&mut out, ABOVE, end, &[training, held_out]);
+    panel(&mut out, 2.0 * ABOVE + PANEL, end, &[elo]);
     let _ = writeln!(
         out,
         "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">million new positions</text>\n</svg>",
@@ -56,12 +76,12 @@ pub fn svg(rounds: &[Round]) -> String {
 }
 
 /// Draws the axes and curves of a panel; `top` is its upper edge and `end` the last value of its x axis.
-fn panel(out: &mut String, (top, end): (f64, f64), curves: &[(&str, &str, &[Point])]) {
-    let values = || curves.iter().flat_map(|(_, _, points)| points.iter());
-    let Some(low) = values().map(|(_, value, error)| value - error).reduce(f64::min) else {
+fn panel(out: &mut String, top: f64, end: f64, curves: &[Curve]) {
+    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let Some(low) = points().map(|point| point.value - point.error).reduce(f64::min) else {
         return;
     };
-    let high = values().map(|(_, value, error)| value + error).fold(low, f64::max);
+    let high = points().map(|point| point.value + point.error).fold(low, f64::max);
     let span = (high - low).max(1e-9);
     let bottom = top + PANEL;
     let x = |at: f64| LEFT + at / end.max(1e-9) * (WIDTH - LEFT - RIGHT);
@@ -80,14 +100,15 @@ fn panel(out: &mut String, (top, end): (f64, f64), curves: &[(&str, &str, &[Poin
         let _ =
             writeln!(out, "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{text}</text>", x(value), bottom + 16.0);
     }
-    for (index, (name, colour, points)) in curves.iter().enumerate() {
-        let line: Vec<String> = points.iter().map(|&(at, value, _)| format!("{:.1},{:.1}", x(at), y(value))).collect();
+    for (index, Curve { name, colour, points }) in curves.iter().enumerate() {
+        let line = points.iter().map(|point| format!("{:.1},{:.1}", x(point.at), y(point.value)));
+        let line: Vec<String> = line.collect();
         let _ = writeln!(
             out,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
             line.join(" ")
         );
-        for &(at, value, error) in points.iter().filter(|(_, _, error)| *error > 0.0) {
+        for &Point { at, value, error } in points.iter().filter(|point| point.error > 0.0) {
             let _ = writeln!(
                 out,
                 "<line x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{1:.1}\" y2=\"{2:.1}\" stroke=\"{colour}\"/>",

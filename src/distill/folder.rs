@@ -12,6 +12,14 @@ const OF_TRAINING: [&str; 5] = ["nnue", "checkpoint", "checkpoint.old", "tsv", "
 /// The folder of a run.
 pub struct Folder(PathBuf);
 
+/// The file with the new positions of a round.
+pub struct Block {
+    /// Number of the round.
+    pub number: u64,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
 impl Folder {
     /// The folder at `path`.
     pub fn new(path: &Path) -> Self {
@@ -78,11 +86,11 @@ impl Folder {
         self.0.join(format!("match-{round:05}.json"))
     }
 
-    /// The blocks of the rounds up to `round` that exist, with their sizes, oldest first.
+    /// The blocks of the rounds up to `round` that exist, oldest first.
     ///
     /// # Errors
     /// Fails if the folder cannot be read.
-    pub fn blocks(&self, round: u64) -> Result<Vec<(u64, u64)>> {
+    pub fn blocks(&self, round: u64) -> Result<Vec<Block>> {
         let mut blocks = Vec::new();
         let entries = fs::read_dir(&self.0).with_context(|| format!("cannot read {}", self.0.shown()))?;
         for entry in entries {
@@ -92,10 +100,10 @@ impl Folder {
             if let Some(number) = number.and_then(|number| number.parse().ok())
                 && number <= round
             {
-                blocks.push((number, entry.metadata()?.len()));
+                blocks.push(Block { number, bytes: entry.metadata()?.len() });
             }
         }
-        blocks.sort_unstable();
+        blocks.sort_unstable_by_key(|block| block.number);
         Ok(blocks)
     }
 
@@ -105,8 +113,8 @@ impl Folder {
     /// Fails if a file cannot be removed.
     pub fn prune_blocks(&self, round: u64, limit: u64, newest: u64) -> Result<()> {
         let blocks = self.blocks(round)?;
-        let mut total: u64 = blocks.iter().map(|(_, bytes)| bytes).sum();
-        for (number, bytes) in blocks {
+        let mut total: u64 = blocks.iter().map(|block| block.bytes).sum();
+        for Block { number, bytes } in blocks {
             if total <= limit || number + newest > round {
                 break;
             }
@@ -158,7 +166,7 @@ mod tests {
             fs::write(crate::datagen::store::state_path(&folder.block(round)), "{}").expect("room");
         }
         let numbers = |round| -> Vec<u64> {
-            folder.blocks(round).expect("a folder").into_iter().map(|(number, _)| number).collect()
+            folder.blocks(round).expect("a folder").into_iter().map(|block| block.number).collect()
         };
         folder.prune_blocks(4, 250, 1).expect("removed");
         assert_eq!(numbers(9), [3, 4, 5]);

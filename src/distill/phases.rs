@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 
+use super::folder::Block;
 use super::setup::Setup;
 use crate::data::label::LabelNet;
 use crate::datagen::sample::{self, SampleArgs};
@@ -191,7 +192,7 @@ impl Setup {
     /// Fails if the folder cannot be read.
     pub fn choose_blocks(&self, round: u64) -> Result<Vec<PathBuf>> {
         let (mut older, mut chosen) = (Vec::new(), Vec::new());
-        for (number, _) in self.folder.blocks(round)? {
+        for Block { number, .. } in self.folder.blocks(round)? {
             let is_newest = number + self.learning.window > round;
             if is_newest { &mut chosen } else { &mut older }.push(number);
         }

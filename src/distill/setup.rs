@@ -125,7 +125,7 @@ impl Setup {
             needed / 1e9
         );
         let left = self.args.millions.map_or(f64::INFINITY, |millions| 1e6 * millions - state.positions() as f64);
-        let there: u64 = self.folder.blocks(u64::MAX)?.iter().map(|(_, bytes)| bytes).sum();
+        let there: u64 = self.folder.blocks(u64::MAX)?.iter().map(|block| block.bytes).sum();
         let wanted = (1e9 * limit - there as f64).min((left.max(0.0) * BYTES_A_SAMPLE).max(block));
         let free = free_bytes(self.folder.path()).map_or(f64::INFINITY, |bytes| bytes as f64);
         ensure!(

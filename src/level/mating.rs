@@ -23,9 +23,9 @@ pub fn best_move(position: &Position) -> Option<Move> {
     let mut search = MatingSearch { position: position.clone(), nodes: 0 };
     let mut best = None;
     for depth in DEPTHS {
-        let (value, m) = search.root(depth, best);
-        best = m;
-        if search.nodes > NODE_LIMIT || value > MATE - 100 {
+        let found = search.root(depth, best);
+        best = found.best;
+        if search.nodes > NODE_LIMIT || found.value > MATE - 100 {
             break;
         }
     }
@@ -38,9 +38,15 @@ struct MatingSearch {
     nodes: u64,
 }
 
+/// The result of a search to one depth.
+struct RootResult {
+    value: i32,
+    best: Option<Move>,
+}
+
 impl MatingSearch {
-    /// The value of the root at this depth and its best move; `first` is searched first.
-    fn root(&mut self, depth: u32, first: Option<Move>) -> (i32, Option<Move>) {
+    /// Searches the root to this depth; `first` is searched first.
+    fn root(&mut self, depth: u32, first: Option<Move>) -> RootResult {
         let mut moves = self.position.legal_moves();
         moves.sort_by_key(|&m| Some(m) != first);
         let (mut alpha, mut best) = (-MATE, None);
@@ -50,7 +56,7 @@ impl MatingSearch {
                 (alpha, best) = (value, Some(m));
             }
         }
-        (alpha, best)
+        RootResult { value: alpha, best }
     }
 
     /// The value for the side to move after `m`.

@@ -83,22 +83,30 @@ impl Score {
     }
 }
 
-/// Mean and variance of a distribution of results at equal distances from 0 to 1.
-pub fn moments(shares: &[f64]) -> (f64, f64) {
+/// Mean and variance of a distribution.
+pub struct Moments {
+    /// Mean.
+    pub mean: f64,
+    /// Variance.
+    pub variance: f64,
+}
+
+/// The moments of a distribution of results at equal distances from 0 to 1.
+pub fn moments(shares: &[f64]) -> Moments {
     let value = |index: usize| index as f64 / (shares.len() - 1) as f64;
     let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
         let terms = shares.iter().enumerate();
         terms.map(|(index, share)| share * of(value(index))).sum()
     };
     let mean = sum(&|value| value);
-    (mean, sum(&|value| (value - mean).powi(2)))
+    Moments { mean, variance: sum(&|value| (value - mean).powi(2)) }
 }
 
 /// Elo of counted results. The standard deviation of a result times `root` is the standard deviation of a game.
 fn elo(counts: &[f64], root: f64) -> Elo {
     let total: f64 = counts.iter().sum();
     let shares: Vec<f64> = counts.iter().map(|count| count / total).collect();
-    let (mean, variance) = moments(&shares);
+    let Moments { mean, variance } = moments(&shares);
     let (deviation, error) = (variance.sqrt(), (variance / total).sqrt());
     let (low, high) = (mean - CONFIDENCE * error, mean + CONFIDENCE * error);
     Elo {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::score::{NORMALISED, moments};
+use super::score::{Moments, NORMALISED, moments};
 
 /// Probability of each kind of error.
 const ERROR: f64 = 0.05;
@@ -130,7 +130,7 @@ fn fit_normalised(shares: &[f64], t: f64) -> Vec<f64> {
     const CLOSE: f64 = 1e-9;
     let mut fitted = vec![1.0 / shares.len() as f64; shares.len()];
     for _ in 0..STEPS {
-        let (mean, variance) = moments(&fitted);
+        let Moments { mean, variance } = moments(&fitted);
         let deviation = variance.sqrt();
         let condition: Vec<f64> = values(shares.len())
             .map(|value| {

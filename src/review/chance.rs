@@ -51,17 +51,25 @@ pub(crate) fn accuracy(before: f64, after: f64) -> f64 {
     raw.clamp(0.0, 100.0)
 }
 
+/// The accuracy of a move in a game.
+pub(crate) struct MoveAccuracy {
+    /// Plies before the move.
+    pub ply: usize,
+    /// Accuracy in percent.
+    pub accuracy: f64,
+}
+
 /// The accuracy of a side in a game: the mean of two means of its moves' accuracy. One mean weights moves by the
-/// volatility of the chances. The other is the harmonic mean, in which bad moves weigh more. `moves` are ply (from 0)
-/// and accuracy; `chances` are White's before each ply and after the last.
-pub(crate) fn game_accuracy(moves: &[(usize, f64)], chances: &[f64]) -> Option<f64> {
+/// volatility of the chances. The other is the harmonic mean, in which bad moves weigh more. `chances` are White's
+/// before each ply and after the last.
+pub(crate) fn game_accuracy(moves: &[MoveAccuracy], chances: &[f64]) -> Option<f64> {
     if moves.is_empty() {
         return None;
     }
     let weight = |ply: usize| volatility(chances, ply);
-    let weights: f64 = moves.iter().map(|&(ply, _)| weight(ply)).sum();
-    let weighted: f64 = moves.iter().map(|&(ply, a)| weight(ply) * a).sum();
-    let inverse: f64 = moves.iter().map(|&(_, a)| 1.0 / a.max(1e-3)).sum();
+    let weights: f64 = moves.iter().map(|m| weight(m.ply)).sum();
+    let weighted: f64 = moves.iter().map(|m| weight(m.ply) * m.accuracy).sum();
+    let inverse: f64 = moves.iter().map(|m| 1.0 / m.accuracy.max(1e-3)).sum();
     let harmonic = moves.len() as f64 / inverse;
     Some(f64::midpoint(weighted / weights, harmonic))
 }
@@ -102,12 +110,16 @@ mod tests {
     fn the_accuracy_of_a_game_lies_between_those_of_its_moves() {
         let chances = [50.0, 55.0, 40.0, 45.0, 80.0, 78.0];
         assert_eq!(game_accuracy(&[], &chances), None);
-        let same = [(0, 90.0), (2, 90.0), (4, 90.0)];
+        let moves = |accuracies: [f64; 3]| [0, 2, 4].map(|ply| MoveAccuracy { ply, accuracy: accuracies[ply / 2] });
+        let same = moves([90.0; 3]);
         assert!((game_accuracy(&same, &chances).unwrap_or(0.0) - 90.0).abs() < 1e-9);
-        let mixed = [(0, 100.0), (2, 100.0), (4, 10.0)];
+        let mixed = moves([100.0, 100.0, 10.0]);
         let mean = game_accuracy(&mixed, &chances).unwrap_or(0.0);
         assert!(mean > 10.0 && mean < 70.0, "{mean}");
         // A single move, fewer chances than a window.
-        assert!(game_accuracy(&[(0, 80.0)], &[50.0, 50.0]).is_some_and(|a| (a - 80.0).abs() < 1e-9));
+        assert!(
+            game_accuracy(&[MoveAccuracy { ply: 0, accuracy: 80.0 }], &[50.0, 50.0])
+                .is_some_and(|a| (a - 80.0).abs() < 1e-9)
+        );
     }
 }

@@ -17,8 +17,9 @@ pub(super) struct MoveTime {
 
 /// The clock of each move.
 pub(super) fn times(game: &Game) -> Vec<MoveTime> {
-    let (base, increment) =
-        game.tag("TimeControl").and_then(time_control).map_or((None, 0.0), |(base, increment)| (Some(base), increment));
+    let control = game.tag("TimeControl").and_then(time_control);
+    let base = control.as_ref().map(|control| control.base);
+    let increment = control.map_or(0.0, |control| control.increment);
     let mut before = [base; 2];
     let mut side = usize::from(game.start.turn() == Color::Black);
     let mut times = Vec::new();
@@ -61,12 +62,21 @@ fn parse(text: &str) -> Option<f64> {
     })
 }
 
-/// Seconds at the start and for each move: `180+2`, or the first period of `40/5400+30:1800+30`.
-fn time_control(text: &str) -> Option<(f64, f64)> {
+/// A time control in seconds.
+#[derive(Debug, PartialEq)]
+struct TimeControl {
+    /// Time at the start.
+    base: f64,
+    /// Time added for each move.
+    increment: f64,
+}
+
+/// Parses `180+2`, or the first period of `40/5400+30:1800+30`.
+fn time_control(text: &str) -> Option<TimeControl> {
     let first = text.split(':').next()?;
     let first = first.split_once('/').map_or(first, |(_, rest)| rest);
     let (base, increment) = first.split_once('+').unwrap_or((first, "0"));
-    Some((parse(base)?, parse(increment)?))
+    Some(TimeControl { base: parse(base)?, increment: parse(increment)? })
 }
 
 /// A time as text: `4.2 s`, `12 s`, `1:05`, `1:02:03`.
@@ -113,8 +123,8 @@ mod tests {
 
     #[test]
     fn time_controls_and_times_are_read_and_written() {
-        assert_eq!(time_control("40/5400+30:1800+30"), Some((5400.0, 30.0)));
-        assert_eq!(time_control("600"), Some((600.0, 0.0)));
+        assert_eq!(time_control("40/5400+30:1800+30"), Some(TimeControl { base: 5400.0, increment: 30.0 }));
+        assert_eq!(time_control("600"), Some(TimeControl { base: 600.0, increment: 0.0 }));
         assert_eq!((time_control("-"), time_control("?")), (None, None));
         let texts = [0.4, 12.0, 65.0, 3723.0].map(readable);
         assert_eq!(texts, ["0.4 s", "12 s", "1:05", "1:02:03"]);

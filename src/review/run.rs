@@ -88,7 +88,7 @@ pub fn run(args: &ReviewArgs, out: &mut dyn Write, err: &mut dyn Write) -> Resul
     }
     let file = args.file.as_deref().unwrap_or(Path::new("-"));
     check_outputs(args, file)?;
-    let (games, broken) = read(file, err)?;
+    let ReadGames { games, broken } = read(file, err)?;
     let mut outputs = Outputs::create(args, out)?;
     let mut analyst = Analyst::new(args.engine.pool(err)?, args.limits.limits(DEFAULT_TIME), args.lines.into());
     let openings = OpeningNames::load();
@@ -139,10 +139,16 @@ fn check_outputs(args: &ReviewArgs, file: &Path) -> Result<()> {
     check_distinct(&outputs, &inputs)
 }
 
+/// The games of a file.
+struct ReadGames {
+    games: Vec<Game>,
+    /// Number of games with a mistake.
+    broken: usize,
+}
+
 /// Reads the games of a file. A game with a mistake ends before the mistake, with the message as its last comment,
-/// and is reported on `err`. If no move precedes the mistake, the game is skipped. The second value is the number of
-/// games with a mistake.
-fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
+/// and is reported on `err`. If no move precedes the mistake, the game is skipped.
+fn read(file: &Path, err: &mut dyn Write) -> Result<ReadGames> {
     let name = file.shown();
     let unreadable = || format!("cannot read {name}");
     let mut read = Games::new(pgn::open(file).with_context(unreadable)?);
@@ -168,7 +174,7 @@ fn read(file: &Path, err: &mut dyn Write) -> Result<(Vec<Game>, usize)> {
     match (games.is_empty(), broken) {
         (true, 0) => bail!("{name} has no games"),
         (true, _) => bail!("{name} has no game that can be read"),
-        _ => Ok((games, broken)),
+        _ => Ok(ReadGames { games, broken }),
     }
 }
 

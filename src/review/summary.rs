@@ -1,6 +1,6 @@
 //! Accuracy, losses and marks of each side, in the whole game and in its phases.
 
-use super::chance;
+use super::chance::{self, MoveAccuracy};
 use super::mark::Mark;
 use super::phase::Phase;
 use super::report::{Evaluation, PlaySummary, PlayedMove, Side};
@@ -37,7 +37,8 @@ fn chances(start: Option<&Evaluation>, moves: &[PlayedMove]) -> Vec<f64> {
 
 fn summary(moves: &[&PlayedMove], chances: &[f64]) -> PlaySummary {
     let marked = |mark| moves.iter().filter(|m| m.mark == Some(mark)).count();
-    let accuracies: Vec<(usize, f64)> = moves.iter().filter_map(|m| Some((m.ply - 1, m.accuracy?))).collect();
+    let accuracy = |m: &&PlayedMove| Some(MoveAccuracy { ply: m.ply - 1, accuracy: m.accuracy? });
+    let accuracies: Vec<MoveAccuracy> = moves.iter().filter_map(accuracy).collect();
     let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     PlaySummary {
         judged: accuracies.len(),

@@ -62,6 +62,15 @@ pub struct Effect<'a> {
     pub error: f64,
 }
 
+/// The plan of a match.
+#[derive(Debug, PartialEq)]
+pub struct MatchPlan {
+    /// Levels of the players.
+    pub players: Contest,
+    /// Seed of the openings.
+    pub seed: u64,
+}
+
 impl Screen {
     /// Creates an experiment without results.
     pub fn new(factors: Vec<Factor>, seed: u64) -> Self {
@@ -73,9 +82,9 @@ impl Screen {
         SplitMix64::new(SplitMix64::new(self.seed ^ (number << 20)).next_u64())
     }
 
-    /// Assigns the levels of match `number` to its players, and returns the seed of its openings. Repeated calls return
-    /// the same values.
-    pub fn assign(&self, number: u64) -> (Contest, u64) {
+    /// Plans match `number`: the levels of its players and the seed of its openings. Repeated calls return the same
+    /// values.
+    pub fn assign(&self, number: u64) -> MatchPlan {
         let mut rng = self.rng(number);
         let (plus, minus) = self
             .factors
@@ -85,7 +94,7 @@ impl Screen {
                 false => (f.low, f.high),
             })
             .unzip();
-        (Contest { plus, minus }, rng.next_u64())
+        MatchPlan { players: Contest { plus, minus }, seed: rng.next_u64() }
     }
 
     /// Counts the `games` games of match `number`. `result` is the number of games won minus lost by the plus player.
@@ -121,7 +130,7 @@ mod tests {
         let mut screen = Screen::new(factors.collect(), 7);
         let mut rng = SplitMix64::new(11);
         for number in 0..3000 {
-            let (players, _) = screen.assign(number);
+            let players = screen.assign(number).players;
             let strength = |levels: &[i32]| -> f64 { levels.iter().zip(worth).map(|(l, w)| f64::from(*l) * w).sum() };
             let difference = strength(&players.plus) - strength(&players.minus);
             let expected = 1.0 / (1.0 + 10f64.powf(-difference / 400.0));
@@ -154,8 +163,9 @@ mod tests {
         let screen = Screen::new(factors, 3);
         let (mut high, mut low) = (0, 0);
         for number in 0..64 {
-            let (players, seed) = screen.assign(number);
-            assert_eq!((&players, seed), (&screen.assign(number).0, screen.assign(number).1));
+            let plan = screen.assign(number);
+            assert_eq!(plan, screen.assign(number));
+            let players = plan.players;
             for (i, (plus, minus)) in (0..).zip(players.plus.iter().zip(&players.minus)) {
                 assert_eq!(plus + minus, 2 * i + 100);
                 *(if *plus == i { &mut low } else { &mut high }) += 1;

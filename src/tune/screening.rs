@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::duel::{self, DuelArgs, MatchRequest};
 use super::players::Players;
-use super::screen::{Factor, Screen};
+use super::screen::{Factor, MatchPlan, Screen};
 use super::state::{self, positive, tunable};
 use crate::search::params::Parameter;
 use crate::util::progress::ProgressLine;
@@ -85,7 +85,7 @@ fn play(args: &ScreenArgs, screen: &mut Screen) -> Result<()> {
 }
 
 fn request(screen: &Screen, number: u64, pairs: u32) -> MatchRequest {
-    let (players, seed) = screen.assign(number);
+    let MatchPlan { players, seed } = screen.assign(number);
     MatchRequest {
         names: screen.factors.iter().map(|f| f.name.clone()).collect(),
         plus: players.plus,

@@ -15,7 +15,7 @@ pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
         return None;
     }
     walk.own_plies().find_map(|ply| {
-        let (piece, target) = opened(walk, ply)?;
+        let Opened { slider: piece, target } = opened(walk, ply)?;
         let (m, next) = (walk.mv(ply)?, walk.mv(ply + 2));
         let gains = |at: usize| walk.captured(at).is_some_and(|taken| value(taken.role) >= LEAST);
         let works = if target.role == Role::King {
@@ -28,8 +28,14 @@ pub(super) fn discovered_attack(walk: &Walk) -> Option<Motif> {
     })
 }
 
-/// The slider whose line the move opens, and the most valuable piece that it then attacks.
-fn opened(walk: &Walk, ply: usize) -> Option<(Man, Man)> {
+/// An attack along a line that a move opens.
+struct Opened {
+    slider: Man,
+    target: Man,
+}
+
+/// The attack on the most valuable piece along a line that the move opens.
+fn opened(walk: &Walk, ply: usize) -> Option<Opened> {
     let (before, after, m) = (walk.before(ply), walk.after(ply), walk.mv(ply)?);
     if before.is_castling(m) {
         return None;
@@ -44,9 +50,9 @@ fn opened(walk: &Walk, ply: usize) -> Option<(Man, Man)> {
         new.into_iter().map(move |target| (slider, target))
     });
     attacks
-        .filter_map(|(slider, target)| Some((man(after, slider)?, man(after, target)?)))
-        .filter(|(slider, target)| threatened(after, *slider, *target))
-        .max_by_key(|(_, target)| value(target.role))
+        .filter_map(|(slider, target)| Some(Opened { slider: man(after, slider)?, target: man(after, target)? }))
+        .filter(|opened| threatened(after, opened.slider, opened.target))
+        .max_by_key(|opened| value(opened.target.role))
 }
 
 /// Whether the attack threatens something: the king, a more valuable piece, or an unprotected one.

@@ -26,19 +26,25 @@ fn pins(walk: &Walk, ply: usize) -> Option<Motif> {
     };
     // After the move the piece is on its square and pinned. Before the move it was not pinned.
     (man(after, taken.square) == Some(taken) && pinner(before).is_none()).then_some(())?;
-    let (piece, shield) = pinner(after)?;
-    Some(Motif { kind: Kind::Pin, ply, piece, targets: vec![taken, shield] })
+    let Pin { slider, shielded } = pinner(after)?;
+    Some(Motif { kind: Kind::Pin, ply, piece: slider, targets: vec![taken, shielded] })
 }
 
-/// The slider on `square`, and the piece to which it pins `target`.
-fn pinned_to(position: &Position, square: Square, target: Man) -> Option<(Man, Man)> {
+/// A pin: the slider, and the piece behind the pinned one.
+struct Pin {
+    slider: Man,
+    shielded: Man,
+}
+
+/// The pin of `target` by the slider on `square`.
+fn pinned_to(position: &Position, square: Square, target: Man) -> Option<Pin> {
     let slider = man(position, square).filter(|man| is_slider(man.role))?;
     reach(position, square).contains(target.square).then_some(())?;
     let back = behind(position, square, target.square)?;
     let enemy = position.by_color(!color_at(position, square)?);
     let dearer = value(back.role) > value(target.role) && value(back.role) > value(slider.role);
     let both = enemy.contains(back.square) && enemy.contains(target.square);
-    (both && dearer).then_some((slider, back))
+    (both && dearer).then_some(Pin { slider, shielded: back })
 }
 
 fn color_at(position: &Position, square: Square) -> Option<Color> {
