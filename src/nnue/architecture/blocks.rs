@@ -1,7 +1,7 @@
 //! The blocks of parameters of the first layer, in the order of the file.
 
 use super::Shape;
-use crate::nnue::features::threat_inputs::ThreatInputs;
+use crate::nnue::features::threat_inputs::InputGroup;
 
 /// Table and number type of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,30 +30,19 @@ pub(crate) struct Block {
 /// The blocks of a shape, in file order.
 pub(crate) fn blocks(shape: &Shape) -> Vec<Block> {
     let threat_inputs = shape.threat_inputs.set();
-    let (threats, all) = (threat_inputs.threat_count(), threat_inputs.count());
     let pieces = shape.features.set().count();
     let block = |name, kind, from, to| Block { name, kind, rows: (from, to) };
-    let biases = block("biases", BlockKind::Biases, 0, 1);
-    let weights = block("weights", BlockKind::Weights, 0, pieces);
-    let psqt = |name, from, to| block(name, BlockKind::Psqt, from, to);
-    let mut blocks = match shape.threat_inputs {
-        ThreatInputs::None => vec![biases, weights, psqt("piece-square values", 0, pieces)],
-        ThreatInputs::Threats => vec![
-            biases,
-            block("threat weights", BlockKind::ThreatInputs, 0, threats),
-            weights,
-            psqt("piece-square values", 0, all + pieces),
-        ],
-        ThreatInputs::ThreatsAndPawnPairs => vec![
-            biases,
-            block("threat weights", BlockKind::ThreatInputs, 0, threats),
-            psqt("threat piece-square values", 0, threats),
-            block("pawn pair weights", BlockKind::ThreatInputs, threats, all),
-            psqt("pawn pair piece-square values", threats, all),
-            weights,
-            psqt("piece-square values", all, all + pieces),
-        ],
-    };
+    let mut blocks = vec![block("biases", BlockKind::Biases, 0, 1)];
+    let mut psqt_from = 0;
+    for InputGroup { weights, psqt, rows } in threat_inputs.groups() {
+        blocks.push(block(weights, BlockKind::ThreatInputs, rows.start, rows.end));
+        if threat_inputs.psqt_by_group {
+            blocks.push(block(psqt, BlockKind::Psqt, rows.start, rows.end));
+            psqt_from = rows.end;
+        }
+    }
+    blocks.push(block("weights", BlockKind::Weights, 0, pieces));
+    blocks.push(block("piece-square values", BlockKind::Psqt, psqt_from, threat_inputs.count() + pieces));
     blocks.retain(|block| shape.psqt > 0 || block.kind != BlockKind::Psqt);
     blocks
 }

@@ -2,6 +2,7 @@
 //! in addition to single pieces on squares.
 
 use std::fmt;
+use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use shakmaty::{Bitboard, ByColor, Color, Role, Square};
@@ -49,6 +50,19 @@ pub struct ThreatInputSet {
     threats: Option<&'static Threats>,
     /// Whether the set also has pawn pairs; their indices follow those of the threats.
     pub pawn_pairs: bool,
+    /// Whether the piece-square values of each group follow its weights in a file. Otherwise those of all groups are in
+    /// one block at the end.
+    pub psqt_by_group: bool,
+}
+
+/// Threat inputs with consecutive indices that have blocks of their own in a file.
+pub(crate) struct InputGroup {
+    /// Name of the block of weights.
+    pub weights: &'static str,
+    /// Name of the block of piece-square values.
+    pub psqt: &'static str,
+    /// The indices.
+    pub rows: Range<usize>,
 }
 
 impl ThreatInputs {
@@ -56,9 +70,11 @@ impl ThreatInputs {
     #[inline(always)]
     pub const fn set(self) -> ThreatInputSet {
         match self {
-            Self::None => ThreatInputSet { threats: None, pawn_pairs: false },
-            Self::Threats => ThreatInputSet { threats: Some(&THREATS_V10), pawn_pairs: false },
-            Self::ThreatsAndPawnPairs => ThreatInputSet { threats: Some(&THREATS_V16), pawn_pairs: true },
+            Self::None => ThreatInputSet { threats: None, pawn_pairs: false, psqt_by_group: false },
+            Self::Threats => ThreatInputSet { threats: Some(&THREATS_V10), pawn_pairs: false, psqt_by_group: false },
+            Self::ThreatsAndPawnPairs => {
+                ThreatInputSet { threats: Some(&THREATS_V16), pawn_pairs: true, psqt_by_group: true }
+            }
         }
     }
 
@@ -140,6 +156,17 @@ impl ThreatInputSet {
             Some(threats) => threats.count(),
             None => 0,
         }
+    }
+
+    /// The groups of the set in the order of their indices.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = InputGroup> {
+        let threats = 0..self.threat_count();
+        let pairs = threats.end..self.count();
+        let groups = [
+            InputGroup { weights: "threat weights", psqt: "threat piece-square values", rows: threats },
+            InputGroup { weights: "pawn pair weights", psqt: "pawn pair piece-square values", rows: pairs },
+        ];
+        groups.into_iter().filter(|group| !group.rows.is_empty())
     }
 
     /// The kinds of attacks whose changes must be recorded.
