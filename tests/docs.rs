@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+#[cfg(unix)]
+use std::sync::Mutex;
 
 use engine::engine;
 
@@ -205,40 +207,53 @@ const GAMES: &str = "[Event \"Paris Opera\"]\n[Site \"Paris\"]\n[Date \"1858.??.
     1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 dxe5 6. Bc4 Nf6 7. Qb3 Qe7 8. Nc3 c6 9. Bg5 b5 10. Nxb5 cxb5\n\
     11. Bxb5+ Nbd7 12. O-O-O Rd8 13. Rxd7 Rxd7 14. Rd1 Qe6 15. Bxd7+ Nxd7 16. Qb8+ Nxb8 17. Rd8# 1-0\n";
 
+/// Runs the shell blocks of a document in order, in one folder, as its readers do. Returns the number of blocks.
 #[cfg(unix)]
-#[test]
-fn shell_blocks_run() {
+fn run_blocks(document: &Path) -> usize {
     use std::os::unix::fs::symlink;
 
     let binary = env!("CARGO_BIN_EXE_zoothera");
-    let mut run = 0;
-    for document in documents() {
-        let all = blocks(&text(&document));
-        // Readers run the commands of a chapter in order, in one folder.
-        let folder = tempfile::tempdir().expect("a folder");
-        let programs = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("games.pgn"), GAMES).expect("a file");
-        for place in [folder.path(), programs.path()] {
-            symlink(binary, place.join("zoothera")).expect("a link");
-        }
-        let path = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{path}", programs.path().display());
-        for block in all.iter().filter(|block| block.excuse.is_none()) {
-            let mut shell = std::process::Command::new("sh");
-            shell.args(["-eu", "-c", &block.commands]).current_dir(folder.path()).env("PATH", &path);
-            let output = shell.stdin(Stdio::null()).output().expect("a shell");
-            assert!(
-                output.status.success(),
-                "{}:{}: {}\n{}{}",
-                document.display(),
-                block.line,
-                output.status,
-                String::from_utf8_lossy(&output.stdout),
-                String::from_utf8_lossy(&output.stderr)
-            );
-            run += 1;
-        }
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("games.pgn"), GAMES).expect("a file");
+    for place in [folder.path(), programs.path()] {
+        symlink(binary, place.join("zoothera")).expect("a link");
     }
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", programs.path().display());
+    let mut run = 0;
+    for block in blocks(&text(document)).iter().filter(|block| block.excuse.is_none()) {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-eu", "-c", &block.commands]).current_dir(folder.path()).env("PATH", &path);
+        let output = shell.stdin(Stdio::null()).output().expect("a shell");
+        assert!(
+            output.status.success(),
+            "{}:{}: {}\n{}{}",
+            document.display(),
+            block.line,
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        run += 1;
+    }
+    run
+}
+
+/// Runs the documents in parallel, because most commands use one thread or wait for a clock.
+#[cfg(unix)]
+#[test]
+fn shell_blocks_run() {
+    let rest = Mutex::new(documents().into_iter());
+    let run_documents = || {
+        let next = || rest.lock().expect("no thread panics here").next();
+        std::iter::from_fn(next).map(|document| run_blocks(&document)).sum::<usize>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let run: usize = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(run_documents)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("every block succeeds")).sum()
+    });
     assert!(run > 15, "only {run} blocks were run");
 }
 
