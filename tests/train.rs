@@ -55,13 +55,13 @@ impl Folder {
     }
 
     /// Returns the command `zoothera train` in this folder. Runs whose arguments do not determine the shape of the net
-    /// use the shape of Stockfish 12, which trains faster than the default.
+    /// use the smallest one: its checkpoints have 5 MB, those of the shape of Stockfish 12 128 MB.
     fn train(&self, arguments: &str) -> Command {
         const DETERMINE: [&str; 6] = ["--shape", "--features", "--init", "--config", "export ", "loss "];
         let mut command = engine();
         command.current_dir(&self.0).arg("train").args(arguments.split_whitespace()).stdin(Stdio::null());
         if !DETERMINE.iter().any(|word| arguments.contains(word)) {
-            command.args(["--shape", "sf12"]);
+            command.args(["--shape", "small", "--king-buckets", "1"]);
         }
         command
     }
@@ -124,7 +124,8 @@ fn positions(count: usize, network: &Arc<Network>) -> Vec<u8> {
 }
 
 /// Settings of a short run with several checkpoints.
-const SHORT: &str = "some.bin --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
+const SHORT: &str =
+    "some.bin --shape sf12 --millions 0.3 --batch 1000 --threads 2 --every 0.05 --checkpoint-every 0.04";
 
 /// Runs `settings` once without interruption and once with repeated kills; both must give the same net and log.
 fn assert_kills_change_nothing(folder: &Folder, settings: &str, pauses: &[Duration]) {
@@ -207,7 +208,7 @@ fn resume_rejects_other_training_files() {
 #[ignore = "a minute"]
 fn repeatedly_killed_run_resumes_byte_identical() {
     let folder = Folder::new("many-kills");
-    let settings = "some.bin --millions 0.6 --batch 500 --threads 2 --every 0.1 --checkpoint-every 0.02";
+    let settings = "some.bin --shape sf12 --millions 0.6 --batch 500 --threads 2 --every 0.1 --checkpoint-every 0.02";
     assert_kills_change_nothing(&folder, settings, &pauses(25, 2500));
 }
 
@@ -333,7 +334,7 @@ fn checkpoint_is_written_early_and_on_termination_signals() {
 #[test]
 fn run_under_nohup_ignores_hangups() {
     let folder = Folder::new("nohup");
-    let run = "some.bin --batch 1000 --threads 2 --every 0.2 --millions 0.1 --out net.nnue";
+    let run = "some.bin --shape sf12 --batch 1000 --threads 2 --every 0.2 --millions 0.1 --out net.nnue";
     let train = folder.train(run);
     let mut command = Command::new("sh");
     command
@@ -467,7 +468,9 @@ fn rounded_training_resumes_exports_and_reduces_quantisation_error() {
 fn fine_tuning_starts_at_initial_loss_and_improves_it() {
     let folder = Folder::new("fine-tune");
     let settings = "some.bin --batch 1000 --threads 2 --every 0.05 --loss power --loss-exponent 2.6";
-    folder.run(&format!("{settings} --millions 0.2 --schedule constant --rate 0.004 --out base.nnue")).ok();
+    folder
+        .run(&format!("{settings} --shape sf12 --millions 0.2 --schedule constant --rate 0.004 --out base.nnue"))
+        .ok();
     let tune = "--millions 0.2 --rate 0.0008 --warm-up 0.02 --decay 0.01 --sparsity 1e-6";
     let base = held_out(&folder, "base.tsv").pop().expect("a validation");
     for init in ["base.nnue", "base.checkpoint"] {
@@ -498,7 +501,7 @@ fn results_of_sampled_positions_are_ignored() {
 fn screlu_net_round_trips() {
     let folder = Folder::new("squares");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 1";
-    folder.run(&format!("{short} --activation screlu --out net.nnue")).ok();
+    folder.run(&format!("{short} --shape sf12 --activation screlu --out net.nnue")).ok();
     let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
     let name = network.architecture().to_string();
     assert_eq!(name, "HalfKP 256x2-32-32-1 SCReLU (own)");
@@ -537,7 +540,7 @@ fn pairwise_net_with_skip_and_psqt_round_trips() {
 fn half_kp_net_with_eight_stacks_round_trips() {
     let folder = Folder::new("stacks");
     let short = "some.bin --millions 0.05 --batch 1000 --threads 2";
-    folder.run(&format!("{short} --buckets 8 --out net.nnue")).ok();
+    folder.run(&format!("{short} --shape sf12 --buckets 8 --out net.nnue")).ok();
     let network = Network::from_bytes(&folder.bytes("net.nnue")).expect("a network");
     let name = network.architecture().to_string();
     assert_eq!(name, "HalfKP 256x2-32-32-1 x8 (own)");
@@ -653,7 +656,7 @@ fn difference(export: &Run) -> f64 {
 #[test]
 fn diverged_run_fails_and_keeps_last_good_checkpoint() {
     let folder = Folder::new("train-diverged");
-    let settings = "some.bin --batch 1000 --threads 2 --every 0.02 --checkpoint-every 0.01";
+    let settings = "some.bin --shape sf12 --batch 1000 --threads 2 --every 0.02 --checkpoint-every 0.01";
     folder.run(&format!("{settings} --millions 0.02 --out mine.nnue")).ok();
     let good = folder.bytes("mine.nnue");
     // Weights are at their limit after the first batch; the run must fail before it replaces a file.
@@ -671,7 +674,8 @@ fn diverged_run_fails_and_keeps_last_good_checkpoint() {
 #[test]
 fn overfitting_warning_appears_once() {
     let folder = Folder::new("train-overfitting");
-    let run = folder.run("some.bin --batch 500 --threads 2 --millions 0.4 --every 0.05 --holdout 0.2 --out mine.nnue");
+    let run = folder
+        .run("some.bin --shape sf12 --batch 500 --threads 2 --millions 0.4 --every 0.05 --holdout 0.2 --out mine.nnue");
     let run = run.ok();
     let warnings = run.err.matches("the net overfits").count();
     assert_eq!(warnings, 1, "{}", run.err);
