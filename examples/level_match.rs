@@ -48,24 +48,12 @@ fn run() -> anyhow::Result<()> {
     let games: usize = words.first().map_or(Ok(100), |word| word.parse())?;
     let openings = Openings::new(book.as_deref(), CastlingMode::Standard, None)?;
     for pair in words.get(1..).unwrap_or_default().windows(2) {
-        let handicaps = [parse_handicap(&pair[1])?, parse_handicap(&pair[0])?];
+        let handicaps = [pair[1].parse()?, pair[0].parse()?];
         let score = play_match(handicaps, games, &openings)?;
         let Score { won, drawn, lost } = score;
         println!("{} - {}: +{won} ={drawn} -{lost}, {:.1} %", pair[1], pair[0], score.percent());
     }
     Ok(())
-}
-
-/// Parses an Elo, or nodes, noise and oversight.
-fn parse_handicap(text: &str) -> anyhow::Result<Handicap> {
-    let numbers: Vec<u64> = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
-    match numbers[..] {
-        [elo] => Ok(Handicap::of(elo as i32)),
-        [nodes, noise, oversight] => {
-            Ok(Handicap { nodes, noise: noise as i32, oversight: oversight as u32, theory: 0 })
-        }
-        _ => anyhow::bail!("'{text}' is neither an Elo nor NODES,NOISE,OVERSIGHT"),
-    }
 }
 
 /// Plays `games` games (rounded up to an even number) between two handicaps.

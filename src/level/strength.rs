@@ -1,5 +1,9 @@
 //! Handicap of a level by its Elo.
 
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+
 use super::theory;
 
 /// Minimum Elo of a level.
@@ -64,6 +68,22 @@ impl Handicap {
     }
 }
 
+impl FromStr for Handicap {
+    type Err = anyhow::Error;
+
+    /// Parses an Elo, or `NODES,NOISE,OVERSIGHT` for a handicap without theory.
+    fn from_str(text: &str) -> Result<Self> {
+        let numbers: Vec<u32> = text.split(',').map(str::parse).collect::<Result<_, _>>().unwrap_or_default();
+        match numbers[..] {
+            [elo] => Ok(Self::of(elo.cast_signed())),
+            [nodes, noise, oversight] => {
+                Ok(Self { nodes: nodes.into(), noise: noise.cast_signed(), oversight, theory: 0 })
+            }
+            _ => bail!("'{text}' is neither an Elo nor NODES,NOISE,OVERSIGHT"),
+        }
+    }
+}
+
 /// The Elo of a `Skill Level`, an option of older programs and servers: 0 is [`ELO_MIN`], 19 is [`ELO_MAX`]. `None`
 /// for [`SKILL_MAX`], which means full strength.
 pub fn elo_of_skill(skill: i32) -> Option<i32> {
@@ -86,6 +106,17 @@ mod tests {
         assert_eq!(Handicap::of(9999), Handicap::of(ELO_MAX));
         for anchor in &ANCHORS {
             assert_eq!(Handicap::of(anchor.elo), anchor.handicap);
+        }
+    }
+
+    #[test]
+    fn handicap_is_parsed_from_elo_or_three_numbers() {
+        assert_eq!("1500".parse::<Handicap>().expect("an Elo"), Handicap::of(1500));
+        let given = Handicap { nodes: 40, noise: 620, oversight: 600, theory: 0 };
+        assert_eq!("40,620,600".parse::<Handicap>().expect("a handicap"), given);
+        for text in ["", "strong", "1,2", "1,2,3,4", "-5"] {
+            let error = text.parse::<Handicap>().expect_err(text).to_string();
+            assert!(error.contains(&format!("'{text}'")), "{error}");
         }
     }
 
