@@ -1,4 +1,5 @@
-//! Levels below full strength: games are reproducible by their seed, and every level wins elementary endings.
+//! Levels below full strength: games are reproducible by their seed, levels reply to first moves as people do, and every
+//! level wins elementary endings.
 
 mod seed;
 
@@ -105,6 +106,36 @@ fn convert(elos: &[i32], positions: usize) {
             println!("{name} at {elo}: won {won} of {positions}, in at most {longest} moves");
         }
     }
+}
+
+/// Percentage of 200 games, each with its own seed, in which a level answers `first` with one of the moves `common`.
+fn common_replies(elo: i32, first: &str, common: &[&str]) -> usize {
+    const GAMES: u64 = 200;
+    let mut position = Position::startpos();
+    position.do_move(position.parse_san(first).expect(first));
+    let mut player = Solo::new(Network::embedded(), 1);
+    let replies = (1..=GAMES).filter(|&seed| {
+        player.set_level(Some(Level::of(elo, seed)));
+        let found = player.search(&position, &Limits::default()).expect("a move");
+        common.contains(&position.san(found.m).as_str())
+    });
+    replies.count() * 100 / GAMES as usize
+}
+
+#[test]
+fn levels_answer_first_moves_as_people_do() {
+    // Moves that at least one person in fifty plays.
+    let to_e4 = ["e5", "c5", "e6", "c6", "d5", "d6", "g6", "Nf6"];
+    let to_d4 = ["d5", "Nf6", "e6", "f5", "d6", "g6", "c6", "c5"];
+    with_stack(move || {
+        for (first, common) in [("e4", to_e4), ("d4", to_d4)] {
+            for (elo, min_share) in [(1500, 90), (800, 75)] {
+                let share = common_replies(elo, first, &common);
+                println!("{elo} answers 1. {first} with a common move in {share} % of games");
+                assert!(share >= min_share, "{elo} after 1. {first}: {share} %");
+            }
+        }
+    });
 }
 
 #[test]

@@ -40,9 +40,9 @@ const fn anchor(elo: i32, nodes: u64, noise: i32, oversight: u32) -> Anchor {
 // anchor is extrapolated: it has about three doublings more nodes than the one before.
 // CITE: the scale: Glaurung 2.2 in the rating list CCRL 40/15.
 const ANCHORS: [Anchor; 7] = [
-    anchor(500, 16, 900, 760),
-    anchor(820, 40, 620, 600),
-    anchor(1460, 182, 220, 289),
+    anchor(500, 8, 300, 900),
+    anchor(820, 24, 240, 740),
+    anchor(1460, 220, 145, 280),
     anchor(1860, 720, 70, 90),
     anchor(2190, 1450, 20, 30),
     anchor(2880, 19_000, 0, 0),
