@@ -26,8 +26,8 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! The programs in `examples/` analyse a position, evaluate FENs with a network, and play matches between networks and
-//! between levels. `docs/architecture.md` lists all modules and their dependencies.
+//! The programs in `examples/` analyse a position, evaluate FENs with a network, play matches between networks and
+//! between levels, and compare levels with people. `docs/architecture.md` lists all modules and their dependencies.
 #![deny(unsafe_code)]
 // In a build without the commands, some of their helpers are unused.
 #![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
